@@ -62,7 +62,7 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
     grammar.app.exit(error, *console.out, *console.err);  // --help and --version.
     return 0;
   }
-  // `trainyard` alone prints the help in place of an error.
+  // `trainyard` alone prints the help instead of an error.
   const bool bare =
       &ChosenCommand(grammar.app) == &grammar.app && grammar.app.remaining(true).empty();
   if (bare && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
@@ -75,7 +75,7 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
 
 // "HOST", "HOST:PORT" or an IPv6 address with or without brackets -> "HOST:PORT".
 absl::StatusOr<std::string> ServerAddress(const std::string& text) {
-  // A URL, or more than one word.
+  // The text is empty, a URL, or more than one word.
   const bool strange = text.empty() || absl::StrContains(text, "/") ||
                        text.find_first_of(" \t\r\n") != std::string::npos;
   if (strange) {
@@ -99,13 +99,13 @@ std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
   return {std::make_reverse_iterator(dashes), arguments.rend()};
 }
 
-// Also true for `job submit` and `job plan`.
+// True for `submit` and `plan`, including `job submit` and `job plan`.
 bool TakesCommand(const CLI::App& command) {
   return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
-// Rejects an option of a noun when a command follows the noun, such as -a in `job -a list` and `job
-// describe 1 -a`: only options of the chosen command and shared options have an effect.
+// Only options of the chosen command and shared options have an effect. Rejects an option of a noun
+// that is followed by a command, such as -a in `job -a list` and `job describe 1 -a`.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   for (const CLI::App* noun = command.get_parent();
        noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {

@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
   return DecideLostEvents(state, newest, now);
 }
 
-// The store's defect; empty if it has everything it had at the mark.
+// The data that the store has lost; empty if it has everything it had at the mark.
 std::string LossOf(const StoreMark& known, const StoreMark& found) {
   if (found.store_id != known.store_id) {
     return "it is not the file that the event log knows: it was removed or replaced";

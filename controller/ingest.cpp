@@ -83,7 +83,7 @@ void Ingest::Run() {
       if (queue_.empty()) return;
       taken_.swap(queue_);
       queued_questions_ = 0;
-      // Items being written count as stored or retried, no longer as queued.
+      // Items being written are counted as stored or retried, no longer as queued.
       statistics_.queued_items = 0;
       statistics_.queued_bytes = 0;
     }
@@ -120,7 +120,7 @@ void Ingest::GiveMark() {
   logs_.NoteLogMark(mark);
 }
 
-// A mark that cannot be written now is written with the next append.
+// Saves the newest marks. A mark that cannot be written now is written with the next append.
 void Ingest::WriteMarks() {
   GiveMark();
   if (metrics_.WriteLogMark().ok()) Positioned(Write::kMetrics);
@@ -137,8 +137,8 @@ void Ingest::StoreTaken() {
   while (!taken_.empty()) {
     const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
     if (is_question && kernel_.HasGroup()) {
-      // The question stays in taken_, so that AnswerWaiting finds it if the store refuses the
-      // write.
+      // The offsets question stays in taken_, so that AnswerWaiting finds it if the store refuses
+      // the write.
       WriteGroup();
       continue;
     }

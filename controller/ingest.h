@@ -27,11 +27,11 @@ namespace trainyard::controller {
 struct IngestStatistics {
   int64_t queued_items = 0;
   int64_t queued_bytes = 0;
-  // Bytes and points stored.
+  // Stored bytes and points.
   int64_t telemetry_bytes = 0;
   int64_t log_bytes = 0;
   int64_t points = 0;
-  // Store operations that failed and were retried.
+  // Number of failed and retried store operations.
   int64_t failed_writes = 0;
 };
 
@@ -65,7 +65,7 @@ class Ingest {
   // Stops.
   ~Ingest();
 
-  // `stored` is called on the storage thread, or never if Stop came first.
+  // `stored` is called on the storage thread, or never if Stop is called first.
   void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
@@ -100,7 +100,7 @@ class Ingest {
   void WriteMarks();
   // Passes the newest mark to the stores.
   void GiveMark();
-  // Reports the position of a store after a write.
+  // Reports the position up to which the store is durable after a write.
   void Positioned(Write write);
   void StoreTaken();
   // Adds a TelemetryItem or OutputItem to the group.

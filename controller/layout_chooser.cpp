@@ -8,7 +8,8 @@ namespace trainyard::controller {
 
 namespace {
 
-// The state may have changed since the schedule was made, so an answered question is skipped.
+// The state may have changed since the schedule was made, so questions that are already answered
+// are skipped.
 const LayoutQuestion* FirstOpenQuestion(const ClusterView& view) {
   for (const LayoutQuestion& question : view.schedule.layout_questions) {
     if (!view.state.pending_auto_jobs.contains(question.job_id)) continue;

@@ -14,12 +14,12 @@ namespace {
 // Maximum number of user requests waiting for a tick.
 constexpr int kMaxWaitingRequests = 10'000;
 
-// Time limits of a pass for requests and for worker messages. A pass runs at least one of each.
+// Time limits per pass for requests and for worker messages. A pass handles at least one of each.
 constexpr std::chrono::milliseconds kRequestSlice{50};
 constexpr std::chrono::milliseconds kMessageSlice{10};
 
-// State and log may differ now; only a replay makes them equal again. Destructors are skipped:
-// nothing of this state may leave the process.
+// Ends the process, because state and log may differ, and only a replay makes them equal again.
+// Destructors are skipped: nothing of this state may leave the process.
 [[noreturn]] void EndProcess(const absl::Status& status) {
   spdlog::critical(
       "cannot commit to the event log: {}; the controller exits and replays its log at the next "
@@ -38,7 +38,7 @@ void LogClockSet(const v1::ClockSet& set) {
   if (!set.doubt().empty()) spdlog::warn("implausible time: {}", set.doubt());
 }
 
-// Reports the time until the end of its scope.
+// Measures the time until the end of its scope and reports it.
 class WorkTimer {
  public:
   using Observe = std::function<void(LoopWork work, double seconds)>;
@@ -132,7 +132,7 @@ void Loop::RunPass() {
   RunRequests();
   RunMessages();
   if (tick_scheduled_) Tick();
-  // Timers run between two passes.
+  // Start a new pass instead of looping, so that timers can run between two passes.
   if (queue_.EndPass(tick_scheduled_)) StartPass();
 }
 
@@ -152,7 +152,7 @@ void Loop::RunMessages() {
   }
 }
 
-// Runs the waiting work, but not work that this work adds.
+// Runs the work that is waiting now, but not work that it adds.
 void Loop::RunWaiting() {
   for (std::size_t left = queue_.size(); left > 0; --left) {
     auto work = queue_.NextRequest();
@@ -292,7 +292,7 @@ void Loop::RequestSnapshotIfDue() {
   const uint64_t entries = tick_.state().jobs.size() + tick_.state().nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (tick_.last_sequence() - snapshot_sequence_ < events_between) return;
-  // If the snapshot fails, the next one is still due only after as many events.
+  // Even if the snapshot fails, the next one is due only after the same number of events.
   if (snapshots_.Request(tick_.last_sequence())) snapshot_sequence_ = tick_.last_sequence();
 }
 

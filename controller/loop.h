@@ -91,7 +91,7 @@ class Loop final : public ClusterLoop {
     observe_work_ = std::move(observe);
   }
 
-  // Loop thread only, or before Start:
+  // Call on the loop thread only, or before Start:
 
   // Requests a tick now instead of at the next interval.
   void ScheduleTick();

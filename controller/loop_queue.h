@@ -19,8 +19,8 @@ class LoopQueue {
  public:
   using Work = std::function<void()>;
 
-  // Each Add method returns true if no pass of the loop is running or due. The caller must then
-  // start one.
+  // Each Add method returns true if no pass of the loop is running or scheduled. The caller must
+  // then start one.
   bool AddRequest(Work work);
   // Messages of one worker keep their order; workers take turns. `worker` identifies the stream.
   bool AddMessage(const void* worker, Work work);

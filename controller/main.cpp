@@ -1,5 +1,5 @@
-// trainyard-controller: the daemon that queues jobs, places gangs and decides what happens when
-// something breaks.
+// trainyard-controller: the daemon that queues jobs, places gangs and decides how to react to
+// failures.
 #include <pthread.h>
 #include <signal.h>
 
@@ -28,8 +28,8 @@
 #include "spdlog/spdlog.h"
 
 // Read by jemalloc when the process starts (jemalloc(3), TUNING). The snapshot thread builds the
-// whole state a second time and is then idle for a long time. Only jemalloc's background thread
-// returns the freed memory to the system.
+// whole state a second time and is then idle for a long time. During that time only jemalloc's
+// background thread returns the freed memory to the system.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "background_thread:true";
@@ -39,7 +39,7 @@ namespace {
 
 constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
-// `trainyard dev` kills the controller after 10 s.
+// Below the 10 s after which `trainyard dev` kills the controller.
 constexpr std::chrono::seconds kStopLimit{7};
 // Longer than a worker's delay between two attempts to attach.
 constexpr int64_t kConfirmLogMs = 5000;
@@ -54,7 +54,7 @@ struct Flags {
   std::string token_file;
   std::string tls_certificate;
   std::string tls_key;
-  // For `backup` and `restore`.
+  // Directory for `backup` and `restore`.
   std::string backup_directory;
   CLI::App* backup = nullptr;
   CLI::App* restore = nullptr;
@@ -162,14 +162,15 @@ int BackUpOrRestore(const Flags& flags) {
 }
 
 int CheckStores(const std::string& data_dir) {
-  // DataDirectory::Open would create a missing directory.
+  // Check first, because DataDirectory::Open would create a missing directory.
   std::error_code error;
   if (!std::filesystem::exists(absl::StrCat(data_dir, "/events.db"), error) &&
       !std::filesystem::exists(absl::StrCat(data_dir, "/cluster_id"), error)) {
     return Fail(absl::StrCat("there is no controller store in ", data_dir,
                              "; set --data-dir to its data directory"));
   }
-  // Holds the lock: a controller starting now would change the files during the check.
+  // Holds the lock of the directory: a controller that starts now would change the files during the
+  // check.
   const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
   if (!directory.ok()) {
     return Fail(absl::StrCat(directory.status().message(),
@@ -192,7 +193,7 @@ int CheckStores(const std::string& data_dir) {
   return problems == 0 ? 0 : kExitStartFailed;
 }
 
-// Returns the error to print; empty on success or if no file is named.
+// Reads the configuration file, if one is named. Returns the error to print; empty on success.
 std::string ReadConfig(Flags& flags) {
   if (flags.config.empty()) return "";
   std::ifstream file(flags.config);
@@ -211,7 +212,7 @@ std::string ReadConfig(Flags& flags) {
 // print, or empty.
 std::string ReadAccess(Flags& flags) {
   if (flags.token_file.empty()) {
-    // The data directory is created when the store is opened, but the token is needed before.
+    // Opening the store also creates the data directory, but the token is needed earlier.
     if (const absl::Status made = trainyard::controller::MakeDataDirectory(flags.options.data_dir);
         !made.ok()) {
       return std::string(made.message());
@@ -272,13 +273,13 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  // The stores treat a file size limit as a full disk; the signal must not end the process.
+  // The stores treat a file size limit as a full disk, so the signal must not end the process.
   signal(SIGXFSZ, SIG_IGN);
 
   flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   const trainyard::SystemClock clock;
-  // Keeps gRPC initialized until the process ends: its last shutdown may wait 10 s for the backup
-  // poller, and the stores would then not be closed within kStopLimit.
+  // Keeps gRPC initialized until the process ends. Its last shutdown may wait 10 s for the backup
+  // poller, so the stores would not be closed within kStopLimit.
   grpc_init();
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);
   if (!controller.ok()) return Fail(std::string(controller.status().message()));

@@ -15,7 +15,8 @@
 
 namespace trainyard::controller {
 
-// Maximum number of jobs without a live attempt whose progress is read at a start, newest first.
+// Maximum number of jobs without a live attempt whose progress is read when the controller starts,
+// newest first.
 inline constexpr int kRecentJobs = 50;
 
 // Running and recent jobs, newest first. Each has its id and train.steps; running jobs also have
@@ -42,7 +43,7 @@ class ProgressRecovery {
 
   // `metrics` must outlive this object.
   ProgressRecovery(std::vector<v1::Job> jobs, MetricStore& metrics, Found found);
-  // Ends after the job being read.
+  // Ends the thread after the job that is being read.
   ~ProgressRecovery();
   ProgressRecovery(const ProgressRecovery&) = delete;
   ProgressRecovery& operator=(const ProgressRecovery&) = delete;

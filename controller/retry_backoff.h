@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// 250 ms, doubled each time up to 5 s: free space on a disk is noticed soon, and retries on a full
-// disk cost little. Not thread-safe.
+// A delay of 250 ms, doubled each time up to 5 s. Free space on a disk is noticed soon, and retries
+// on a full disk cost little. Not thread-safe.
 class RetryBackoff {
  public:
   std::chrono::milliseconds Next() {

@@ -21,7 +21,7 @@ constexpr mode_t kRootMode = 0755;
 
 std::string ReadRootNonce(const std::string& root, const std::string& data_dir) {
   const bool is_own = !data_dir.empty() && absl::StartsWith(root, absl::StrCat(data_dir, "/"));
-  // If mkdir fails, the directory is treated as missing.
+  // If mkdir fails, the directory is reported as missing.
   if (is_own) mkdir(root.c_str(), kRootMode);
   struct stat info {};
   if (stat(root.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return "";
@@ -41,7 +41,7 @@ void RootReader::Start() {
     for (;;) {
       const std::string nonce = ReadRootNonce(root, data_dir);
       std::unique_lock lock(shared->mutex);
-      // The loop may be destroyed once `stopped` is set.
+      // Once `stopped` is set, the loop may be destroyed.
       if (shared->stopped) return;
       loop->Post([loop, nonce] { loop->observations().roots.controllers_nonce = nonce; });
       if (shared->changed.wait_for(lock, kReadEvery, [&] { return shared->stopped; })) return;

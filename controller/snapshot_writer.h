@@ -1,6 +1,6 @@
-// Writes snapshots of the state from the event log alone, on its own thread; the loop only requests
-// them. A snapshot of 10,000 jobs takes a quarter of a second, during which a loop that wrote it
-// would answer no request.
+// Writes snapshots of the state on its own thread, reading only the event log; the loop only
+// requests them. A snapshot of 10,000 jobs takes a quarter of a second. If the loop wrote it, the
+// loop would answer no request during that time.
 #ifndef TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 #define TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 

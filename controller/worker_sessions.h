@@ -40,7 +40,7 @@ class WorkerSessions final : public WorkerListener {
  private:
   WorkerKernel::Options KernelOptions(std::string cluster_id);
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
-  // The key by which work for the link takes turns in the loop's queue.
+  // Key of the link's work in the loop's queue, which serves the links in turn.
   const void* TurnOf(LinkId id) const;
 
   void CarryOut(WorkerActions actions);

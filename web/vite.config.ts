@@ -1,11 +1,11 @@
 import type { ProxyOptions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
-// `npm run dev` shows a controller elsewhere: TRAINYARD_URL=http://host:port npm run dev
-// To log in, open the path that `trainyard dashboard` prints at the address of this server.
+// `npm run dev` uses a controller at another address: TRAINYARD_URL=http://host:port npm run dev
+// To log in, open the path printed by `trainyard dashboard` at the address of this server.
 const controller: ProxyOptions = {
   target: process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:7071',
-  // The controller refuses changes from pages of another origin.
+  // The controller rejects requests of other origins that change data.
   configure: (proxy) => proxy.on('proxyReq', (request) => request.removeHeader('origin')),
 };
 const login: ProxyOptions = {
@@ -17,10 +17,10 @@ export default defineConfig({
   build: {
     outDir: process.env['DIST'] ?? 'dist',
     emptyOutDir: true,
-    // The oldest browsers with light-dark(): nothing is rewritten for older ones.
+    // The oldest browsers with light-dark(); the build does not transpile for older ones.
     target: ['chrome123', 'firefox121', 'safari17.5'],
     manifest: true,
-    // A data: address would need a hole in the content security policy.
+    // A data: URL would require an exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -40,7 +40,8 @@ RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
   return {.output = folders.OutputFile(key), .telemetry = folders.TelemetryFile(key)};
 }
 
-// Runs on its own thread: a program can leave any number of files, possibly on a hanging disk.
+// Runs `removal` on its own thread: a program can leave any number of files, possibly on a hanging
+// disk.
 void RunInBackground(std::function<absl::Status()> removal) {
   const auto note = [](const absl::Status& status) {
     if (!status.ok()) spdlog::warn("{}; retrying at the next start", Text(status));

@@ -43,7 +43,7 @@ class AttemptKeeper final : public AttemptIo {
   struct Handler {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;
     std::function<void(const AttemptKey&)> on_attempt_removed;
-    // A fact is durable and ready to be sent.
+    // Called when a fact is durable and ready to be sent.
     std::function<void(const v1::Fact& fact)> on_fact_recorded;
   };
 

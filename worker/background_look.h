@@ -1,5 +1,4 @@
-// Looks at something that may not answer, such as a file server, on a thread that nothing waits
-// for.
+// Runs a check that may hang, for example on a file server, on a thread that nothing waits for.
 #ifndef TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 #define TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 
@@ -14,15 +13,15 @@
 
 namespace trainyard::worker {
 
-// One look at a time. Used by one thread.
+// Runs one check at a time. Used by one thread.
 template <typename Result>
 class BackgroundLook {
  public:
   // True from a successful Begin until Take has returned the result.
   bool IsRunning() const { return round_ != nullptr; }
 
-  // Runs `look` on a thread. Call it only if no look is running. Returns false if no thread can be
-  // started. `what`: see RunDetached.
+  // Runs `look` on a thread. Call it only if no other `look` is running. Returns false if no thread
+  // can be started. `what`: see RunDetached.
   bool Begin(const std::string& what, std::function<Result()> look) {
     auto round = std::make_shared<Round>();
     const absl::Status started = RunDetached(what, [round, look = std::move(look)] {

@@ -24,7 +24,7 @@ class DirectoryMaker {
   using Done = std::function<void(const absl::Status& status)>;
 
   DirectoryMaker(boost::asio::io_context& loop, Make make);
-  // Does not wait for hanging directories; makes no call afterwards.
+  // Does not wait for hanging directories. `done` is not called afterwards.
   ~DirectoryMaker();
 
   // Limit on directories being created or hanging at the same time.

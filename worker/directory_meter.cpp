@@ -23,8 +23,8 @@ namespace {
 constexpr std::chrono::milliseconds kShortestPause(500);
 constexpr int kRest = 9;  // Pauses are this many times as long as the preceding measurements.
 
-// Adds up everything below a directory. Reads only what the kernel already knows, and does not
-// enter other file systems, which may hang.
+// Adds up the sizes of everything below a directory. Uses file attributes cached by the kernel, and
+// does not enter other file systems, which may hang.
 class SizeWalk {
  public:
   explicit SizeWalk(const LeftOut& but) : but_(but) {}
@@ -125,7 +125,8 @@ void DirectoryMeter::Begin(const MeteredDirectory& directory) {
         DirectorySize size = SizeBelow(directory.path, but);
         size.bytes += HeldBytesOf(directory.marks, directory.path);
         const auto took = Clock::now() - begin;
-        // Locked while posting: the loop lives at least as long as the meter.
+        // The meter's destructor waits for this lock, and the loop outlives the meter. The loop
+        // therefore exists until post returns.
         const std::lock_guard lock(link->mutex);
         if (link->meter == nullptr) return;
         boost::asio::post(link->meter->loop_, [link, path = directory.path.text(), size, took] {

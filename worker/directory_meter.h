@@ -47,7 +47,7 @@ struct MeteredDirectory {
 class DirectoryMeter {
  public:
   DirectoryMeter(boost::asio::io_context& loop, LeftOut but);
-  // Does not wait for running measurements; makes no call afterwards.
+  // Does not wait for running measurements; their results are discarded.
   ~DirectoryMeter();
 
   // Measures each directory on its own thread, unless it is being measured or was measured

@@ -18,8 +18,8 @@ namespace trainyard::worker {
 class LoopWatch {
  public:
   struct Limits {
-    // A thread that has not called Beat for this long counts as blocked. A busy machine delays it
-    // for less.
+    // A thread that has not called Beat for this long counts as blocked. Delays on a busy machine
+    // are shorter.
     std::chrono::milliseconds blocked_after{5000};
     // Interval between calls of `on_blocked` while the thread is blocked.
     std::chrono::milliseconds interval{5000};

@@ -21,7 +21,8 @@ struct Flags {
   std::string log_level = "info";
 };
 
-// A job that exceeds one of these is ended and fails with the reason.
+// Declares the options for limits of a job. A job that exceeds a limit is ended and fails with the
+// reason.
 void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   const auto declare = [&](const char* flag, int64_t& limit, const char* what) {
     return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
@@ -114,7 +115,7 @@ int main(int argc, char** argv) {
     return trainyard::worker::RunShim(argc - 1, argv + 1);
   }
   std::signal(SIGPIPE, SIG_IGN);
-  // Exceeding a file size limit must fail like a full disk, not end the worker.
+  // A write beyond a file size limit must fail like one on a full disk, not end the worker.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Runs the ranks of this node for the Trainyard controller.", "trainyard-worker");
   Flags flags;

@@ -25,8 +25,8 @@ class RankMarks {
     bool all_ended = false;
   };
   // Kills the processes of ranks that a worker in this place started under another node id, and
-  // waits up to 15 s for their end. Nothing else knows them: the contents of the data directory are
-  // lost.
+  // waits up to 15 s for their end. No record of these ranks is left, because the contents of the
+  // data directory are lost.
   Strays KillStrays() const;
   // The place on this machine until its next boot, as in v1::Hello; empty if unknown. Includes the
   // PID namespace, because processes of other namespaces are not visible.

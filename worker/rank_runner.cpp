@@ -35,7 +35,7 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
   // Created with the attempt, but the job may have removed it since.
   TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
   if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
-    // The job may have put something else in the place of the spec.
+    // The job may have replaced the spec by something else.
     TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
@@ -207,7 +207,7 @@ void RankRunner::Observed(const RankKey& key, const RankPlace& place,
   handler_.on_observed(key, *observation);
 }
 
-// A job can stop its shim, which runs as the same user; the rank would then keep its slot forever.
+// A job can stop its shim, which runs as the same user. The rank would then keep its slot forever.
 void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overdue) {
   const ShimWatch::Step step = shims_.Note(key, overdue, SteadyMs());
   if (step == ShimWatch::Step::kNone) return;

@@ -76,7 +76,7 @@ class RankRunner {
   // A kill requested while another one of the rank is queued is merged with it.
   void Signal(const RankKey& key, const RankPlace& place, bool kill);
   // Observes the rank now and, if it is running, again when it ends. Kills the processes left by an
-  // ended rank if its shim does not.
+  // ended rank if no shim does so.
   void Observe(const RankKey& key, const RankPlace& place);
   // Call it when the attempt's ranks are gone for good.
   void Forget(const AttemptKey& attempt);

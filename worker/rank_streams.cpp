@@ -16,9 +16,9 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
-// Bytes without a record are sent as one empty batch of at least this size. Otherwise a thousand
-// ranks that each write one such line per second would cost the controller a thousand commits per
-// second.
+// Bytes that contain no record are sent as one empty batch of at least this size. Otherwise a
+// thousand ranks that each write one such line per second would cost the controller a thousand
+// commits per second.
 constexpr int64_t kQuietBytes = 64 << 10;
 // After a restart of the worker the newest records suffice to know step and phase.
 constexpr int64_t kProgressTailBytes = 64 << 10;

@@ -47,7 +47,8 @@ class RankStreams {
   void Report(v1::RankReport& report);
 
   // End offsets of the streams, final once the rank is gone. A stream with a permanent read error
-  // ends where its last read ended: the rest will never be sent, and nothing may wait for it.
+  // ends at the end of its last successful read. The rest is never sent, and nothing may wait for
+  // it.
   std::vector<v1::StreamEnd> Ends() const;
 
  private:

@@ -14,8 +14,9 @@
 
 namespace trainyard::worker {
 
-// Reads the nonce in the directory. Creates the directory and a nonce if missing: nodes that share
-// the directory find the nonce of the first one. May wait for a file server that does not answer.
+// Reads the nonce in the directory. Creates the directory and a nonce if missing. All nodes that
+// share the directory then find the nonce of the first one. May wait for a file server that does
+// not answer.
 v1::CheckpointRoot LookAtRoot(const std::string& path);
 
 // Looks twice a minute. Used by one thread.
@@ -30,7 +31,7 @@ class RootWatch {
 
   explicit RootWatch(Look look = LookAtRoot) : look_(std::move(look)) {}
 
-  // The controller has named its root; the next Tick looks at once. Empty: there is none.
+  // Sets the path of the controller's root; the next Tick looks at once. Empty: there is no root.
   void Begin(const std::string& path);
 
   // Begins and ends looks. Returns true if the newest look differs from the previous one, so the
@@ -40,7 +41,7 @@ class RootWatch {
   // The newest look; has no path before the first one.
   const v1::CheckpointRoot& newest() const { return newest_; }
 
-  // The newest look; returned once.
+  // Returns the newest look if it has not been returned yet, else nullopt.
   std::optional<v1::CheckpointRoot> TakeReport();
 
  private:

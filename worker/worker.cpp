@@ -69,7 +69,8 @@ std::string EndStrays(const RankMarks& marks) {
   return strays.all_ended ? marks.PlaceOfBoot() : "";
 }
 
-// FAILED_PRECONDITION: anyone on the network could read the names of jobs and their speed.
+// FAILED_PRECONDITION, unless `insecure` is set, if anyone on the network could read the names of
+// jobs and their speed.
 absl::Status CheckMetricsListen(const WorkerOptions& options) {
   const auto where = SplitAddress(options.metrics_listen);
   // Text that is not an address is rejected when listening.
@@ -158,7 +159,8 @@ class Worker::Daemon : public AttachHandler {
 
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
-  // First, because files held open by such ranks may fill the disk on which the identity is stored.
+  // Strays are ended first, because files that they hold open may fill the disk on which the
+  // identity is stored.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
   if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());
@@ -364,7 +366,7 @@ void Worker::Daemon::SetCondition() {
   kernel_->SetCondition(condition_->Look(clock_.Now()), attempts_->Now().steady_ms);
 }
 
-// Reports why no heartbeat comes. Runs on the thread of loop_watch_.
+// Reports why heartbeats are missing. Runs on the thread of loop_watch_.
 void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   const std::string place = kernel_function.empty() ? "" : absl::StrCat(" in ", kernel_function);
   v1::WorkerMessage message;
@@ -382,8 +384,8 @@ void Worker::Daemon::ExitWhenAllSent() {
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  // A worker that leaves its ranks running need not have sent everything: the next one sends the
-  // rest.
+  // A worker that leaves its ranks running need not have sent everything: its next incarnation
+  // sends the rest.
   const bool sent =
       !stops || (attempts_->kernel().AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
                  uplink_->in_flight_bytes() == 0);

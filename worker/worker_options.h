@@ -13,7 +13,8 @@ namespace trainyard::worker {
 struct WorkerOptions {
   // HOST:PORT of the controller.
   std::string controller;
-  // The controller's token file; empty: searched in the same places as by the command line.
+  // The controller's token file. If empty, it is searched in the same places as by the command
+  // line.
   std::string token_file;
   std::string data_dir;
   // Empty: DATA_DIR/secrets.

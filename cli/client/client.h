@@ -94,8 +94,9 @@ class Client {
   template <typename Response, typename Open>
   absl::Status StreamOnce(const StreamControl& control, const Open& open,
                           const std::function<bool(const Response&)>& on_message, bool& connected);
-  // Runs `once` until it ends with any result other than a lost connection. `once` sets its
-  // argument if it had a connection. An address that has never answered is an immediate error.
+  // Repeats `once` until it ends with any result other than a lost connection. `once` sets its
+  // argument to true if it connected. If the address has never answered, the error is returned
+  // immediately.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
   absl::Status Unreachable(const ConnectError& error) const;

@@ -47,8 +47,8 @@ const std::map<std::string, std::string>& Remarks() {
 }
 
 const std::set<std::string>& SilentOptions() {
-  // Output, mail, CPUs and memory: a slot includes its share, and `trainyard logs` shows the
-  // output.
+  // Options that need no note. Output is shown by `trainyard logs`; CPUs and memory are included in
+  // a slot.
   static const std::set<std::string> options = {
       "output",        "error",        "mail-type",   "mail-user",
       "cpus-per-task", "mem",          "mem-per-gpu", "exclusive",
@@ -171,9 +171,9 @@ class BatchOptions {
   }
 
   JobDraft& draft_;
-  int64_t gpus_ = 0;  // Per node, as the next one; 0: not given.
+  int64_t gpus_ = 0;  // Per node, like the next member; 0: not given.
   int64_t tasks_ = 0;
-  int64_t all_gpus_ = 0;  // Per job, as the next one.
+  int64_t all_gpus_ = 0;  // Per job, like the next member.
   int64_t all_tasks_ = 0;
   int64_t task_gpus_ = 0;  // Per task.
 };

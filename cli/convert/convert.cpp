@@ -29,7 +29,8 @@ struct ConfigFormat {
   std::vector<std::string> marks;
 };
 
-// Configurations, in the order in which their marks are searched: GPT-NeoX's includes DeepSpeed's.
+// Configuration formats, in the order in which their marks are searched. GPT-NeoX comes first
+// because its configurations contain DeepSpeed's settings.
 const std::vector<std::pair<std::string, ConfigFormat>>& ConfigFormats() {
   static const std::vector<std::pair<std::string, ConfigFormat>> formats = {
       {"determined", {ReadDetermined, {"entrypoint", "resources.slots_per_trial", "searcher"}}},
@@ -224,7 +225,7 @@ void TakeCluster(const ConvertRequest& request, JobDraft& draft) {
   if (request.per_node > 0) draft.Set("resources.slots_per_node", absl::StrCat(request.per_node));
 }
 
-// 0 if neither the sources nor the request contain it.
+// Number of ranks; 0 if neither the sources nor the request contain it.
 int64_t RanksOf(const JobDraft& draft) {
   const int64_t slots = draft.Whole("resources.slots_per_node").value_or(0);
   const int64_t nodes = draft.Whole("resources.nodes").value_or(1);

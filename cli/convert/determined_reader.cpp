@@ -44,7 +44,7 @@ const Translations& DeterminedTable() {
         {"environment.image", NoteOnly(kNoContainer)},
         {"environment.image.*", NoteOnly(kNoContainer)},
         {"environment.force_pull_image", Silent()},
-        // TakesVariables takes those of the job's kind of slot.
+        // Handled by TakesVariables, which reads the variables for the job's kind of slot.
         {"environment.environment_variables[]", Silent()},
         {"environment.environment_variables.cuda[]", Silent()},
         {"environment.environment_variables.gpu[]", Silent()},

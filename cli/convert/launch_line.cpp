@@ -14,8 +14,8 @@ namespace {
 
 constexpr char kNodes[] = "resources.nodes";
 constexpr char kSlots[] = "resources.slots_per_node";
-// Placeholders, until the options are read, for all ranks of the gang, srun's total tasks, its
-// tasks per node, and their GPUs.
+// Temporary keys of counts that are converted once all options are read: all ranks of the gang,
+// srun's total tasks, its tasks per node, and GPUs per task.
 constexpr char kAllRanks[] = "ranks";
 constexpr char kTasks[] = "tasks";
 constexpr char kNodeTasks[] = "tasks on a node";

@@ -19,7 +19,8 @@ struct LaunchedProgram {
   bool has_launcher = false;  // True for launchers with one process per GPU, such as torchrun.
 };
 
-// Sets the draft's resources from the launcher's options, and notes options that a job cannot do.
+// Sets the draft's resources from the launcher's options, and notes options that jobs do not
+// support.
 LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft);
 
 // Makes the words the command of a job with its own program.

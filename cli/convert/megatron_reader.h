@@ -8,7 +8,7 @@
 namespace trainyard::cli {
 
 // `words`: a pretrain script with its options, without a launcher. Missing options have
-// Megatron-LM's defaults, not trainyard-trainer's. Options without meaning or support in
+// Megatron-LM's defaults, not trainyard-trainer's. Options that are meaningless or unsupported in
 // trainyard-trainer become notes.
 void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft);
 

@@ -53,7 +53,7 @@ class ScriptReader {
 
   // SLURM's tasks per node; 0: not in the script.
   void set_tasks(int64_t tasks) { tasks_ = tasks; }
-  // The last command starts the run if no other one does.
+  // Treats the last command as the one that starts the run if no other one does.
   void set_last_starts() { last_starts_ = true; }
 
   bool starts_run() const { return starts_run_; }
@@ -111,7 +111,7 @@ class ScriptReader {
     Refuse(command);
   }
 
-  // Commands that print, wait or look: the ranks do not need them.
+  // True for commands that only print, wait or inspect. The ranks do not need them.
   static bool IsSilent(const std::string& word) {
     static const std::set<std::string> words = {
         "echo", "set",  "printf", "date", "hostname", "mkdir", "nvidia-smi", "wait", "ulimit",

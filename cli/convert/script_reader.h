@@ -20,8 +20,8 @@ bool IsLaunchScript(const std::string& text);
 // `keeps_command`: the job runs the script's program, even if trainyard-trainer could do the run.
 absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft);
 
-// Reads the commands of a text whose purpose is to start training. If no command is a known way to
-// start it, the last one counts as such. False if there is no command.
+// Reads the commands of a text whose purpose is to start training. If no command is recognised as
+// starting it, the last command is used. False if there is no command.
 bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft);
 
 }  // namespace trainyard::cli

@@ -39,7 +39,7 @@ class BlockPipeline {
         workers.emplace_back([&] { WorkUntilClosed(work); });
       }
     } catch (const std::system_error&) {
-      // The system cannot start more threads: those already running do the work.
+      // The system cannot start more threads: the threads already running do the work.
     }
     const absl::Status status =
         workers.empty() ? absl::ResourceExhaustedError("cannot start a thread") : Drive(next, take);
@@ -55,12 +55,12 @@ class BlockPipeline {
  private:
   // A block between `next` and `take`.
   struct Slot {
-    std::optional<Input> input;                    // Until a worker thread takes it.
+    std::optional<Input> input;                    // Set until a worker thread takes it.
     std::optional<absl::StatusOr<Result>> result;  // Once `work` has returned.
   };
 
-  // Runs on the caller's thread: reads blocks until the window is full, then takes the first
-  // result.
+  // Runs on the caller's thread: reads blocks until the window is full, then passes the first
+  // result to `take`.
   absl::Status Drive(const Next& next, const Take& take) {
     const size_t window = static_cast<size_t>(threads_) * 4;
     bool more = true;

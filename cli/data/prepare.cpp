@@ -169,8 +169,8 @@ absl::StatusOr<EncodedBlock> Encode(const RawBlock& block, const Job& job,
   return encoded;
 }
 
-// Both splits during writing. Stretches of one document that follow each other in a split remain
-// one document there.
+// Writers of both splits. Consecutive stretches of a document in the same split remain one document
+// there.
 class SplitWriters {
  public:
   static absl::StatusOr<SplitWriters> Create(const std::string& directory,

@@ -38,7 +38,7 @@ struct TextHash {
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// The ids of words encoded before: text is repetitive, and a look-up costs a tenth of an encoding.
+// Ids of words encoded earlier. Text is repetitive, and a look-up costs a tenth of an encoding.
 using WordCache = std::unordered_map<std::string, std::vector<int>, TextHash, std::equal_to<>>;
 constexpr size_t kWordsCachedMax = 200000;
 constexpr size_t kCachedWordBytesMax = 64;
@@ -143,7 +143,7 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
           {"model_type", settings.algorithm},
           {"vocab_size", std::to_string(settings.vocab_size)},
           {"hard_vocab_limit", "false"},  // a small text results in fewer pieces than requested
-          // The next four leave the text unchanged, so that Decode returns it.
+          // The next four options leave the text unchanged, so that Decode returns it.
           {"byte_fallback", "true"},
           {"normalization_rule_name", "identity"},
           {"add_dummy_prefix", "false"},

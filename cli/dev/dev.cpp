@@ -27,8 +27,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{50};
 constexpr milliseconds kStartTimeout{20000};
-// Longer than a job's default stop_grace (60 s), in which its ranks save. A longer stop_grace does
-// not extend it.
+// Longer than a job's default stop_grace (60 s), in which its ranks save a checkpoint. Not extended
+// for jobs with a longer stop_grace.
 constexpr milliseconds kWorkerStopTimeout{90000};
 constexpr milliseconds kControllerStopTimeout{10000};
 
@@ -238,7 +238,8 @@ class LocalCluster {
     return true;
   }
 
-  // During startup no dead daemon is restarted: the cause, such as a port in use, would persist.
+  // Dead daemons are not restarted during startup, because the cause, such as a port in use, would
+  // persist.
   absl::Status CheckAlive() {
     for (auto* group : {&controller_, &workers_}) {
       for (Daemon& daemon : *group) TRAINYARD_RETURN_IF_ERROR(daemon.CheckAlive());
@@ -265,7 +266,7 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // At most one element. A vector, because a Daemon object is always a started process.
+  // At most one element. A vector, because a Daemon object always represents a started process.
   std::vector<Daemon> controller_;
   std::vector<Daemon> workers_;
 };
@@ -338,7 +339,7 @@ Outcome RunDev(const DevOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
   if (context.environment.listen_to_signals) {
     context.environment.interrupt->Listen();
-    // A closed output pipe must not end this process before it has stopped the daemons.
+    // A closed output pipe must not end this process before the daemons are stopped.
     std::signal(SIGPIPE, SIG_IGN);
   }
   LocalCluster cluster(options, data_dir, context);

@@ -7,7 +7,8 @@ namespace trainyard::cli {
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   CLI::Option* file =
       command.add_option("file", options.file, "job file or recipe name")->required();
-  // No extra arguments, here and below: `--set a=1 file` must not treat the file as a setting.
+  // Takes no extra arguments, like the options below: `--set a=1 file` must not treat the file as a
+  // setting.
   command
       .add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
       ->type_name("KEY=VALUE")

@@ -27,7 +27,7 @@ bool WantsColor() {
   return (no_color == nullptr || *no_color == '\0') && !dumb;
 }
 
-// The lines of a message, which may quote a name chosen by someone else.
+// The lines of a message, made printable, because it may quote a name chosen by someone else.
 std::vector<std::string> PrintableLines(const std::string& message) {
   std::vector<std::string> lines;
   for (const absl::string_view line : absl::StrSplit(message, '\n')) {

@@ -171,7 +171,7 @@ std::string PlaceText(const v1::JobPlaced& placed) {
       placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
 }
 
-// The two as one text; "" for a step of 0 or an empty text.
+// `words` followed by the step; "" for a step of 0 or an empty text.
 std::string AfterUnlessEmpty(const char* words, int64_t step) {
   return step == 0 ? "" : absl::StrCat(words, step);
 }
@@ -322,7 +322,7 @@ std::string CheckpointText(const v1::Event& event) {
                       " published");
 }
 
-// Text of the discovery that the event log, or a store next to it, is an older copy.
+// Text of an event that reports that the event log, or a store next to it, is an older copy.
 std::string LostDataText(const v1::Event& event) {
   if (event.has_store_data_lost()) {
     return absl::StrCat(event.store_data_lost().store(),
@@ -389,7 +389,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());
     default:
-      // Events about nodes, and event types known only to a newer controller.
+      // The default: events about nodes, and event types known only to a newer controller.
       return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
   }
 }

@@ -25,13 +25,13 @@ std::string StepText(const v1::Progress& progress) {
                                     : absl::StrCat(progress.step());
 }
 
-// Takes a job of WithoutOldRate, as the function for the rate does.
+// Expects a job from WithoutOldRate, like the function for the rate.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
   return ShortDuration(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
 }
 
-// The reason why the job waits, or the summary of its failure.
+// Reason why the job is pending, or the summary of its failure.
 std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   if (pending != nullptr && !pending->message().empty()) return pending->message();
   const v1::Attempt* attempt = NewestAttempt(job);

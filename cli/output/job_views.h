@@ -17,8 +17,8 @@ namespace trainyard::cli {
 // Names of nodes by node id.
 using NodeNames = google::protobuf::Map<std::string, std::string>;
 
-// The place of a setting for tables: "job.yaml:7", or "llama-tiny-cpu:16" for a recipe, whose file
-// is in a folder named recipes. Other origins are unchanged.
+// Origin of a setting for tables: "job.yaml:7", or "llama-tiny-cpu:16" for a recipe, whose file is
+// in a folder named recipes. Other origins are unchanged.
 std::string ShortOrigin(const std::string& origin);
 
 // Newest attempt, or nullptr before the first.

@@ -111,7 +111,8 @@ void AddStep(const planner::LayoutPlan& plan, std::string& text) {
   absl::StrAppend(&text, Line("total", absl::StrFormat("%8.3f s", step.Total())));
 }
 
-// Prices from cheapest to most expensive. `cost` shows each of them, and the cost of failures.
+// Adds the cheapest and the most expensive price. `cost` shows each price, and the cost of
+// failures.
 void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& text) {
   const std::vector<planner::CloudPrice> prices =
       planner::PricesOf(plan.cluster.device->rating->name);

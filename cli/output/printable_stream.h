@@ -25,13 +25,13 @@ class PrintableBuffer final : public std::streambuf {
   int sync() override;
 
  private:
-  // Forwards the first `size` bytes of the waiting text.
+  // Forwards the first `size` bytes of `waiting_`.
   bool PassOn(std::size_t size);
   bool PassOnLines();
 
   std::streambuf& target_;
   const bool colors_;
-  // Text without a line end yet.
+  // Text whose line end has not arrived.
   std::string waiting_;
 };
 

@@ -46,7 +46,7 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
     }
-    // Other training programs may not report this.
+    // Training programs other than trainyard-trainer may not report the rate.
     if (fresh && progress.tokens_per_second() > 0) {
       absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
     }

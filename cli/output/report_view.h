@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// One row per group, and two last rows for the rest and the sum. Tables show each phase as a
-// fraction of the slot time; -o csv shows slot-seconds, and seconds in the queue.
+// One row per group, followed by a row for the other groups and a row for the sum. Tables show each
+// phase as a fraction of the slot time; -o csv shows slot-seconds, and seconds in the queue.
 Listing ReportListing(const v1::GetReportResponse& response);
 
 }  // namespace trainyard::cli

@@ -24,7 +24,7 @@ class Interrupt {
 
   void Raise();
   bool raised() const { return count() > 0; }
-  // Number of Raise calls: a second Ctrl-C means "now".
+  // Number of Raise calls. A second Ctrl-C means "stop immediately".
   int count() const;
 
   // Waits for `time`. Returns true as soon as the interrupt is raised, at once if it already was.

@@ -13,8 +13,8 @@ struct RestartLimits {
   std::chrono::milliseconds longest_pause{8000};
   // A shorter life counts as a quick death.
   std::chrono::milliseconds quick{10000};
-  // After this many consecutive quick deaths the daemon is not restarted. A death after a long life
-  // is the first of a new sequence and already counts.
+  // After this many consecutive quick deaths the daemon is not restarted. A death after a longer
+  // life starts a new sequence and counts as its first.
   int quick_deaths = 6;
 };
 

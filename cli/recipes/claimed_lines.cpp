@@ -22,7 +22,7 @@ using planner::ReadAmount;
 
 constexpr char kClaimPrefix[] = "# Claimed ";
 
-// Reads a value into a claim; returns the form of such a value if it is another one, else "".
+// Reads a value into a claim. Returns "" or, if the value has another form, the expected form.
 using Reader = std::function<std::string(const std::string& value, Claims& claims)>;
 
 Reader AmountOf(std::optional<Amount> Claims::*claim) {
@@ -100,7 +100,7 @@ const std::map<std::string, Reader>& Readers() {
   return readers;
 }
 
-// "" if the line was read.
+// Returns "" if the line was read, else the error.
 std::string ReadLine(const std::string& text, Claims& claims) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(':', 1));
   const auto found = Readers().find(parts.first);

@@ -1,4 +1,4 @@
-// Lines of a recipe with the figures that its source claims:
+// Parses a recipe's lines with the figures that its source claims:
 //   # Claimed parameters: 46.7B
 //   # Claimed mfu: 0.35 to 0.40
 #ifndef TRAINYARD_CLI_RECIPES_CLAIMED_LINES_H_

@@ -1,4 +1,4 @@
-// Line of a recipe with the planner's expectation for it on one kind of GPU:
+// Parses and writes a recipe's lines with the planner's expectation on one kind of GPU:
 //   # Expected on H100: 8 x 8 (ndr), 70553706496 parameters, 31.2k tokens/s, MFU 22.8 %, 55.1 GB a
 //   GPU.
 #ifndef TRAINYARD_CLI_RECIPES_EXPECTED_LINE_H_

@@ -77,7 +77,7 @@ void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
                     "; `trainyard tune` measures it")});
 }
 
-// Adds the advice for a low MFU, based on the predicted one.
+// Adds advice if the predicted MFU is low.
 void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, RecipeReport& report) {
   const planner::StepTime step = planner::PredictStep(config, cluster);
   const planner::SpeedFacts facts = {.mfu = planner::EstimateOf(config, cluster, step.Total()).mfu,
@@ -157,8 +157,8 @@ void SetSizes(const RunConfig& config, RecipeReport& report) {
   report.active_parameters = ActiveParameterCount(config.model);
 }
 
-// The reasons why the run could not start, apart from features that the trainer lacks and the data
-// of its user.
+// Reports why the run could not start, except for features that the trainer lacks and user-specific
+// data.
 void CheckStart(const RunConfig& config, RecipeReport& report) {
   if (!HasTrainableFeatures(config)) return;
   for (const SettingProblem& problem : FindLaunchProblems(config)) {
@@ -180,7 +180,7 @@ void CheckSettings(const JobFileText& file, const ResolvedSpec& resolved, const 
   AddFindings(planner::ReviewClaims(config, claimed.claims), report);
   AddFindings(planner::ReviewJob(config, resolved.origins.contains("layout.sequence_parallel")),
               report);
-  // The figures of a document come first: only settings that match them are worth more checks.
+  // Claimed figures are checked first: further checks are useful only for settings that match them.
   if (claimed.count > 0 && !report.findings.empty()) return;
   AddFindings(planner::FindRiskySettings(config), report);
   CheckGuard(resolved.spec, report);
@@ -205,7 +205,7 @@ void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport
   if (!HasCountableSize(config.model)) return;
   SetSizes(config, report);
   if (report.findings.empty()) return CheckSettings(file, resolved, config, report);
-  // A run that breaks rules, for example of its layout, is compared with its claims all the same.
+  // A run with other errors, such as in its layout, is still compared with its claims.
   if (!reading->unreadable.empty()) return;
   AddFindings(planner::ReviewClaims(config, FindClaimedLines(file).claims), report);
 }

@@ -35,9 +35,9 @@ struct Sweep {
 // The sweep before it is run: without failures and metrics.
 std::string SweepText(const Sweep& sweep);
 
-// Reads a sweep that was run. A run with neither measurements nor a reason was not reached, and
-// gets that as its failure. INVALID_ARGUMENT if the file is unreadable, is not a sweep, or contains
-// no measurement.
+// Reads a sweep that was run. A run with neither measurements nor a failure was not reached, and
+// its failure is set to say so. INVALID_ARGUMENT if the file is unreadable, is not a sweep, or
+// contains no measurement.
 absl::StatusOr<Sweep> ReadSweep(const std::string& path);
 
 }  // namespace trainyard::cli

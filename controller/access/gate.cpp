@@ -43,7 +43,7 @@ void AccessGate::ReplaceToken(const std::string& token) {
     sessions_.EndAll(clock_.Now());
     changed_ = true;
   }
-  // Stored sessions have the mark of the old token, so a restart drops them too.
+  // If this fails, the stored sessions still carry the old token's mark, so a restart drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn("cannot store the end of the dashboard sessions: {}",
                  std::string(status.message()));
@@ -97,7 +97,7 @@ std::optional<OpenedSession> AccessGate::OpenSession(absl::string_view code,
     opened = sessions_.Open(taken.owner, address, now);
     changed_ = true;
   }
-  // On a full disk the session works until the controller restarts.
+  // If the session cannot be stored (full disk), it works until the controller restarts.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn("cannot store a dashboard session: {}", std::string(status.message()));
   }

@@ -30,7 +30,7 @@ class AccessGate {
   AccessGate(std::string token, const Clock& clock, std::string session_file = "");
 
   bool open() const { return open_; }
-  // Replaces the token with another one. Every session ends.
+  // Replaces the token. Every session ends.
   void ReplaceToken(const std::string& token);
 
   // True for the header "Bearer TOKEN" with the right token, or if the gate is open.
@@ -53,7 +53,7 @@ class AccessGate {
   v1::ListSessionsResponse ListSessions() const;
 
   // Return the number of ended sessions. NOT_FOUND names the first id without a session; no session
-  // is ended then. UNAVAILABLE: ended, but not stored.
+  // is ended then. UNAVAILABLE: the sessions ended, but the change is not stored.
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();
 

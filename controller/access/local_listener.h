@@ -20,7 +20,7 @@
 
 namespace trainyard::controller {
 
-// Number of distinguished users. Callers of further users are served without a known user.
+// Maximum number of users that are identified. Connections of any further user have no known user.
 inline constexpr int kLocalUsersMax = 256;
 
 // A gRPC service cannot find out a connection's user, only the port on which it arrived. Therefore
@@ -32,7 +32,8 @@ class LocalListener {
   ~LocalListener();
 
   // Creates the credentials of one such port. `user` is kNoUser until the port is assigned to a
-  // user, and always for the port of further users. `user` lives as long as this object.
+  // user. On the port shared by further users it is always kNoUser. `user` lives as long as this
+  // object.
   using MakeCredentials =
       std::function<std::shared_ptr<grpc::ServerCredentials>(const std::atomic<int64_t>& user)>;
   static constexpr int64_t kNoUser = -1;
@@ -48,7 +49,7 @@ class LocalListener {
   void Accept();
   std::size_t PortOf(uid_t user);
 
-  // The last port is for further users.
+  // User of each port. The last port is shared by further users.
   std::array<std::atomic<int64_t>, kLocalUsersMax + 1> users_;
   std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> ports_;
   std::string path_;

@@ -42,7 +42,7 @@ Json ToJson(const std::string& hash, const v1::Session& session) {
           {"address", session.address()}};
 }
 
-// A time from JSON; 0 if it could overflow in sums.
+// Reads a time from JSON. Returns 0 for a time so large that sums with it could overflow.
 Timestamp TimeIn(const Json& json, const char* key) {
   const int64_t time = json.at(key).get<int64_t>();
   return time >= 0 && time < int64_t{1} << 53 ? time : 0;

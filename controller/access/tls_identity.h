@@ -6,7 +6,7 @@
 
 namespace trainyard::controller {
 
-// PEM texts; both empty: connections are not encrypted.
+// PEM texts. If both are empty, connections are not encrypted.
 struct TlsIdentity {
   std::string certificate;
   std::string key;

@@ -16,9 +16,9 @@ namespace trainyard::controller {
 // Thread-safe.
 class TokenProver {
  public:
-  // `host` and `port`: the address at which this controller serves gRPC. `port` is 0 until it
-  // serves, and must outlive this object. Challenges are valid only for this object, so they end
-  // with the process.
+  // `host` and `port`: the address at which this controller serves gRPC. `port` is 0 until the
+  // server listens, and must outlive this object. Challenges are valid only for this object, so
+  // they end with the process.
   TokenProver(std::string token, std::string host, const std::atomic<int>& port);
 
   // Handles AccessService.Prove.
@@ -26,7 +26,7 @@ class TokenProver {
   // Proof for a worker's Welcome.
   std::string ProveWelcome(absl::string_view nonce, absl::string_view node_id) const;
 
-  // Replaces the token with another one.
+  // Replaces the token.
   void ReplaceToken(const std::string& token);
 
   // True if this object created the challenge.

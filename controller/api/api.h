@@ -39,7 +39,7 @@ struct Api {
   const ShutdownSignal& shutdown;
   const StorageHealth& storage;
   OutputComplete output_complete;
-  // The constant part of the answer to GetServerInfo.
+  // The constant fields of GetServerInfoResponse.
   v1::GetServerInfoResponse server_info;
   // Port of the gRPC server: 0 until it listens.
   const std::atomic<int>& grpc_port;

@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limits on the files that InspectCheckpoints counts per checkpoint.
+// Limits on the entries and the directory depth that InspectCheckpoints counts per checkpoint.
 constexpr int64_t kMaxEntriesCounted = 100'000;
 constexpr int kMaxDepthCounted = 32;
 
@@ -103,7 +103,8 @@ int64_t ClaimedBy(absl::string_view name) {
   return is_claim ? job_id : 0;
 }
 
-// Claim files of trainers reveal users whose paths this machine cannot resolve.
+// Checks the claim files of trainers. They reveal jobs that use the directory through paths that
+// this machine cannot resolve.
 absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
                             const std::vector<DirectoryOfJob>& others) {
   absl::Status status;
@@ -116,7 +117,8 @@ absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
   return status;
 }
 
-// Caches the result for the latest directory: checkpoints of a job usually share one.
+// Checks whether another job uses a checkpoint's directory. Caches the result for the latest
+// directory, because the checkpoints of a job usually share one.
 class UseCheck {
  public:
   explicit UseCheck(const std::vector<DirectoryOfJob>& others) : others_(others) {}
@@ -231,7 +233,7 @@ absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
   if (found->place.IsDirectory()) RemoveManifest(*found);
   const absl::Status removed = RemoveTreeAt(found->parent.get(), found->name, path);
   if (!removed.ok()) return absl::UnavailableError(Text(removed));
-  // Fails, as intended, while the directory has other checkpoints.
+  // The next removal fails, as intended, while the directory has other checkpoints.
   const UniqueFd above(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   unlinkat(above.get(), found->job_name.c_str(), AT_REMOVEDIR);
   return absl::OkStatus();

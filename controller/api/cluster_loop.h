@@ -22,8 +22,8 @@ class ClusterLoop {
   // committed. RESOURCE_EXHAUSTED: too many user requests are waiting.
   virtual void Submit(Request request, RequestDone done) = 0;
 
-  // Calls `listener` on the loop thread after each committed tick, at least every 250 ms, until it
-  // returns false. Loop thread only.
+  // Calls `listener` on the loop thread after each committed tick, at least every 250 ms, until the
+  // listener returns false. Loop thread only.
   virtual void Listen(TickListener listener) = 0;
 };
 

@@ -47,7 +47,7 @@ absl::Status CheckRequestSize(const google::protobuf::Message& request) {
       absl::StrCat("request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
-// The job created by a submit, either this one or the first one if it is a repetition. Null if that
+// The job created by a submit request, or by the first request if this one repeats it. Null if that
 // job is archived.
 const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events,
                              const ClusterView& view) {
@@ -90,8 +90,8 @@ absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
   return absl::OkStatus();
 }
 
-// Adds progress from stored metrics if there is no observed progress: at a start only recent jobs
-// are recovered. Reader thread.
+// Fills in progress from stored metrics if none was observed: when the controller starts, progress
+// is recovered only for recent jobs. Reader thread.
 void AddStoredProgress(const Api& api, v1::Job& job) {
   if (job.has_progress() || job.attempts().empty()) return;
   const auto progress = StoredProgress(job, api.metrics);

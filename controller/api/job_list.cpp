@@ -80,14 +80,14 @@ struct Listed {
 // A page under construction.
 struct Page {
   v1::ListJobsRequest request;
-  // Current place of the last job of the previous page, named by the cursor. The page begins behind
+  // Current place of the last job of the previous page, named by the cursor. The page begins after
   // it.
   std::optional<JobPlace> after;
   v1::ListJobsResponse response;
   std::vector<Listed> listed;
 };
 
-// Adds the first jobs of the state behind the cursor, one more than the page may contain. Loop
+// Adds the first jobs of the state after the cursor, one more than the page may contain. Loop
 // thread.
 void AddJobsOfState(const ClusterView& view, Page& page) {
   struct Candidate {
@@ -161,7 +161,7 @@ void OnReader(const Api& api, const PageReply& reply, std::function<void()> work
   if (!api.readers.TryPost(std::move(work))) reply(ReaderPool::Busy());
 }
 
-// Requires that the place of the cursor is known, or that there is no cursor. Loop thread.
+// Requires that the cursor's place is known, or that the request has no cursor. Loop thread.
 void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply& reply,
               const ClusterView& view) {
   AddJobsOfState(view, *page);
@@ -174,8 +174,8 @@ void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply
   });
 }
 
-// Finds the place of a cursor whose job is not in the state. A job that is in neither gets the
-// place of its id. Reader thread.
+// Finds the place of a cursor whose job is not in the state. If the job is not in the archive
+// either, its id determines the place. Reader thread.
 absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
   const int64_t id = CursorJob(page.request);
   TRAINYARD_ASSIGN_OR_RETURN(const auto found, archive.Find(id));

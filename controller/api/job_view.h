@@ -21,7 +21,8 @@ v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 // Removes the fields omitted from lists.
 void TrimForList(v1::Job& job);
 
-// The reason why a job waits, or runs without metrics; nullopt for other jobs.
+// The reason why a job waits, or why a running job does not run as expected (running_hint.h);
+// nullopt if there is none.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
 // Like WaitingReason above, for many jobs of one view.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,

@@ -102,7 +102,7 @@ absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQu
     response.set_newer_cursor(CursorText(*query.from));
     if (query.newer) response.set_older_cursor(CursorText(*query.from));
   } else {
-    // The position before all lines.
+    // The position before the first line.
     response.set_newer_cursor(CursorText({0, 0, -1, -1}));
   }
   response.set_at_end(!page.more_after);

@@ -14,7 +14,8 @@ void ReadLogPage(const Api& api, const Principal& principal, v1::ReadLogPageRequ
 
 }  // namespace handlers
 
-// The threads for a query: a search may take minutes and must not delay short queries.
+// The thread pool for a query. Searches may take minutes and must not delay short queries, so they
+// have their own pool.
 ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 
 // Query for the lines requested. INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).

@@ -69,7 +69,7 @@ void LossCurveAnalysis::Add(const v1::Series& losses) {
     } else {
       ++not_finite_;
     }
-    // Merged attempts are treated as one run from its first step.
+    // The attempts are merged and treated as one run from its first step.
     const auto found = watch_.Add(spec_.guard(), /*attempt=*/1, /*resume_step=*/-1, step, loss);
     if (found.has_value() && found->trouble == LossProblem::kSpike) spikes_.push_back(step);
   }

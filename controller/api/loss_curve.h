@@ -16,12 +16,12 @@ namespace trainyard::controller {
 // Minimum number of losses in each of the two compared means.
 inline constexpr int kLossCurveWindow = 100;
 
-// The losses of a run, judged by the rule of its loss guard. Pure.
+// Judges the losses of a run by the rule of its loss guard. Pure.
 class LossCurveAnalysis {
  public:
   explicit LossCurveAnalysis(const v1::JobSpec& spec) : spec_(spec) {}
 
-  // Adds single losses (not buckets), all of later steps than the losses added before.
+  // Adds single losses (not buckets). All steps must be later than those added before.
   void Add(const v1::Series& losses);
 
   // Contains a curve if there are at least two windows of finite losses.

@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-// In dollars: above the price of any GPU, and small enough for every product.
+// Maximum price in dollars: above the price of any GPU, and small enough that no product overflows.
 constexpr double kHighestPrice = 1e6;
 constexpr std::string_view kBestLayout = "best";
 constexpr std::string_view kWrittenLayout = "written";
@@ -74,7 +74,7 @@ absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayout
                      {request.overrides().begin(), request.overrides().end()},
                      is_text ? SentJobFileReader(request.job_file(), api.recipe_directories)
                              : RecipeReader(api.recipe_directories));
-  // A nonexistent recipe is NOT_FOUND here, but to the caller it is an error in the request.
+  // A nonexistent recipe is NOT_FOUND here, but for the caller it is an error in the request.
   if (!resolved.ok()) return absl::InvalidArgumentError(resolved.status().message());
   return planner::PlanLayout(*resolved, ClusterOf(request),
                              request.layout() == kWrittenLayout ? planner::LayoutChoice::kWritten

@@ -35,7 +35,7 @@ v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, 
   return started ? v1::RANK_STATE_RUNNING : v1::RANK_STATE_STARTING;
 }
 
-// False for a rank without recent progress: its last times are no longer current.
+// False for a rank without recent progress, whose last step times are out of date.
 bool HoldsNow(const RankObservation& rank, Timestamp now) {
   return IsFresh(now - LastProgress(rank), rank.newest.step_seconds());
 }

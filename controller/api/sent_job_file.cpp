@@ -53,7 +53,7 @@ void ResolveOnReader(const Api& api, Request request,
   if (request.job_file().empty()) return next(std::move(request), {});
   const bool queued = api.readers.TryPost([&api, request, next, refuse]() mutable {
     auto origins = Resolve(api, request);
-    // A nonexistent recipe is NOT_FOUND here, but to the sender it is an error in the job file.
+    // A nonexistent recipe is NOT_FOUND here, but for the sender it is an error in the job file.
     if (!origins.ok()) return refuse(absl::InvalidArgumentError(origins.status().message()));
     next(std::move(request), *std::move(origins));
   });

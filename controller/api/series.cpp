@@ -66,7 +66,8 @@ class AxisMap {
   AxisMap(v1::SeriesAxis axis, double tokens_per_step)
       : axis_(axis), tokens_per_step_(tokens_per_step) {}
 
-  // `last` of the series is the number of tokens so far; for the time axis, its times are used.
+  // Learns points of the axis. For the token axis, `last` of the series is the number of tokens so
+  // far; for the time axis, the series' times are used.
   void Learn(const v1::Series& series) {
     for (int i = 0; i < series.steps_size(); ++i) {
       const double x =
@@ -92,7 +93,8 @@ class AxisMap {
   }
 
  private:
-  // Linear between neighbours. Beyond the ends: proportional for tokens, clamped for times.
+  // Interpolates linearly between neighbours. Beyond the ends, tokens are extrapolated
+  // proportionally and times are clamped.
   double Between(const std::vector<double>& from, const std::vector<double>& to, double at) const {
     const auto after = std::upper_bound(from.begin(), from.end(), at);
     if (after == from.begin()) {
@@ -176,7 +178,8 @@ class SeriesAnswer {
     *response_.add_series() = std::move(series);
   }
 
-  // Adds the part of each attempt after the step at which the next attempt took over.
+  // Adds, for each attempt, the abandoned part: the steps after the one at which the next attempt
+  // took over.
   absl::Status AddAbandoned(const std::string& key, const SeriesQuery& merged) {
     int64_t taken_over = std::numeric_limits<int64_t>::max();
     std::vector<v1::Series> parts;

@@ -12,7 +12,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Limits per call. Each job adds a few KB to the transaction of the tick.
+// Limits per call on jobs checked and jobs archived. Each archived job adds a few KB to the
+// transaction of the tick.
 constexpr int kLookedAt = 1000;
 constexpr std::size_t kArchivedAtOnce = 100;
 
@@ -23,7 +24,7 @@ bool IsNodeSettled(const std::string& node_id, const AttemptKey& attempt, const 
   if (node != state.nodes.end() && node->second.uncleared.contains(attempt)) return false;
   const auto observed = observations.nodes.find(node_id);
   if (observed == observations.nodes.end() || !observed->second.attached) return waited_long;
-  // A worker forgets an attempt only once all of its facts and streams are stored.
+  // A worker stops reporting an attempt only once all of its facts and streams are stored.
   return !observed->second.reports.contains(attempt);
 }
 
@@ -37,8 +38,8 @@ bool IsSettled(const JobEntry& entry, const ClusterState& state, const Observati
   });
 }
 
-// The newest job of a name is archived last, so a job in the state is newer than archived jobs of
-// the same name.
+// The jobs of a name are archived oldest first, so a job in the state is newer than archived jobs
+// of the same name.
 bool IsOldestOfItsName(const v1::Job& job, const ClusterState& state) {
   return *state.jobs_by_name.at(job.name()).begin() == job.id();
 }

@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// Last job that ArchiveDue checked: time of its end, and its number.
+// The last job that ArchiveDue checked: the time of its end and its id.
 using ArchiveCursor = std::pair<Timestamp, int64_t>;
 
 // The JobArchived events that are due; a bounded number, so that a tick stays short. A job is due

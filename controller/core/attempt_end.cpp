@@ -15,8 +15,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A rollback is no fault of the job: it has no backoff, and guard.max_rollbacks bounds it. A pause
-// is no fault either, and the job is not placed until it is resumed.
+// A rollback is not a fault of the job: it has no backoff, and guard.max_rollbacks bounds it. A
+// pause is not a fault either, and a paused job is not placed until it is resumed.
 RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||
@@ -95,7 +95,7 @@ std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const 
         EndedJob(observations, entry, restart, now);
     return events;
   }
-  // A pause whose ranks could not save costs the steps since the newest checkpoint.
+  // A pause loses the steps since the newest checkpoint if the ranks could not save.
   const bool was_paused = LiveAttempt(entry)->stop_reason() == v1::STOP_REASON_PAUSED;
   const std::string unsaved = was_paused ? UnsavedText(observations, entry) : "";
   if (!unsaved.empty()) {

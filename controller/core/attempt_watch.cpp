@@ -27,7 +27,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer than a verdict waits for the rank that failed first.
+// Longer than the time for which a verdict waits for the exit of the rank that failed first.
 constexpr int64_t kLongestJudgementMs = 5000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
@@ -125,7 +125,7 @@ class AttemptWatch {
     return lost->second;
   }
 
-  // With a spare node the gang continues in place. Otherwise its attempt fails.
+  // With a usable spare node the gang continues in place. Otherwise its attempt fails.
   void TakeFailure(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     const HealDecision heal = DecideHeal(state_, observations_, entry, verdict, now_);
     if (heal.awaits_reports) return;
@@ -145,7 +145,7 @@ class AttemptWatch {
     healing.set_master_address(address);
     healing.set_master_port(*port);
     healing.set_step(heal.step);
-    // A node whose worker is disconnected during a heal delays the heal, which is no sign of a
+    // During a heal, a node with a disconnected worker only delays the heal. That is no sign of a
     // fault.
     const bool holds_up = IsHealing(attempt) && verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
     if (!holds_up) Blame(entry, attempt, verdict);
@@ -171,7 +171,7 @@ class AttemptWatch {
   }
 
   void Blame(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
-    // A lost node fails several gangs at once. That is one failure.
+    // A lost node fails all its gangs at once, but counts as one failure.
     if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
     std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
     if (!blame.empty()) blamed_.insert(verdict.node_id());

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 
-// Ranks per node whose threads are recorded. The worker does this on its only thread.
+// Maximum number of ranks per node whose stacks are recorded. The worker records them on its only
+// thread.
 constexpr int kMostStacks = 8;
 
 using CommandKey = std::pair<std::string, AttemptKey>;  // Node and attempt.
@@ -76,7 +77,7 @@ class CommandList {
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
     // A finished gang may have left child processes behind, which must stop as well.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
-    // Spare nodes may start later than the gang.
+    // Spare nodes may start after the gang is running.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;
     const std::vector<std::string> nodes = GangNodes(attempt);
     const std::set<std::string> replaced = ReplacedNodes(attempt);
@@ -100,8 +101,8 @@ class CommandList {
     }
   }
 
-  // Stops attempts that the worker has but that are not live in the state, and attempts whose end
-  // the state waits for (`uncleared`).
+  // Stops attempts that the worker has but that are not live in the state, and ended attempts that
+  // the worker has not confirmed as cleared (`uncleared`).
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;
@@ -157,7 +158,8 @@ class CommandList {
     for (const int member : here->second) stop.add_stacks_of(member);
   }
 
-  // Due while a running rank of the gang on this node has no order of the current generation.
+  // Due while a running rank of the gang on this node has not received the order of the current
+  // generation.
   void Heal(const std::string& node_id, const JobEntry& entry, const v1::AttemptReport& report) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     v1::HealAttempt heal;
@@ -196,7 +198,7 @@ class CommandList {
       *start.add_processes() = ProcessOf(placement);
     }
     AddRanksForOlderWorkers(start);
-    // A fact can overtake the heartbeat that reports the attempt.
+    // The fact that a rank started can arrive before the heartbeat that reports the attempt.
     if (has_started) return;
     start.set_world_size(GangSize(attempt));
     start.set_node_rank(node_rank);
@@ -217,7 +219,7 @@ class CommandList {
     if (has_started) started_jobs_->push_back(waiting_id);
   }
 
-  // Other jobs that have started and have not ended.
+  // Ids of the other jobs that have started and not ended, separated by commas.
   std::string LiveJobsBeside(int64_t job_id) {
     if (!started_jobs_.has_value()) {
       started_jobs_.emplace(state_.live_jobs.begin(), state_.live_jobs.end());

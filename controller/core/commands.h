@@ -18,9 +18,9 @@ struct Command {
 };
 
 // Commands for attached workers: start an attempt that the worker does not report, stop one that
-// must end or is not live in the state, and send the orders of a heal. ForgetAttempt is not
-// included: the shell sends it, because it knows which streams are stored. The shell repeats a
-// command only if it has been unanswered for a second.
+// must end or is not live in the state, and send heal orders. The shell repeats a command only if
+// it has been unanswered for a second. It also sends ForgetAttempt, which is not included here,
+// because only the shell knows which streams are stored.
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp now);
 

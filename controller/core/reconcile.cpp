@@ -19,9 +19,9 @@
 namespace trainyard::controller {
 namespace {
 
-// Nodes whose state is about to change: by these events, or because no command reaches them. A node
+// Nodes whose state is about to change through these events, or that no command reaches now. A node
 // without a stream will soon be attached again or suspect. A worker without a Welcome may be
-// disconnected before it. Neither gets ranks, since it could not receive their start.
+// disconnected before it gets one. Neither kind gets ranks, because their start could not be sent.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -56,7 +56,8 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   Plan plan;
   plan.events = NodeEvents(state, observations, options, now);
   if (plan.events.empty()) {
-    // Returned alone, because these events replace a node's health, as later ones may do.
+    // Return these events alone: they replace a node's health, and so may the events computed
+    // below.
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }

@@ -21,9 +21,9 @@ struct Plan {
 };
 
 // Computes the events that are due: nodes suspected, returned, lost and removed; verdicts; attempts
-// and jobs ended; placements. Equal input gives equal output. One call judges one state. Its events
-// may make others due: a lost node fails its attempts, and an ended job frees slots. The caller
-// therefore applies them and calls again until nothing is due.
+// and jobs ended; placements. Equal input gives equal output. One call judges only the given state.
+// Its events may make others due: a lost node fails its attempts, and an ended job frees slots. The
+// caller therefore applies them and calls again until nothing is due.
 Plan Reconcile(const ClusterState& state, const Observations& observations,
                const CoreOptions& options, Timestamp now);
 

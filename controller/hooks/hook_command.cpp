@@ -30,7 +30,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// Waits after SIGTERM and after SIGKILL. A process that survives both is stuck in the kernel.
+// Time to wait after SIGTERM, and again after SIGKILL. A process that survives both is stuck in the
+// kernel.
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -126,7 +127,7 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
                                      absl::StrCat("it did not exit in time and was killed", left));
 }
 
-// At most one stuck process per hook: otherwise each retry would add one.
+// Allows at most one stuck process per hook; otherwise each retry would add one.
 absl::Status ReapStuck(HookProcess& process) {
   if (process.stuck_pid == 0) return absl::OkStatus();
   if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {
@@ -146,7 +147,8 @@ absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, Hook
   if (canceller.cancelled()) return absl::CancelledError("the controller stops");
   TRAINYARD_RETURN_IF_ERROR(ReapStuck(process));
   int ends[2];
-  // A socket instead of a pipe: writing to a program that has ended must not raise a signal.
+  // A socket instead of a pipe, because writing to a program that has ended must not raise a
+  // signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "cannot start", rule.command.front());
   }

@@ -1,7 +1,7 @@
 #include "controller/hooks/hook_post.h"
 
 #include "proto/support/asio.h"
-// Other headers come after asio.h, which works around an error in a Boost header.
+// Include other headers after asio.h, which works around an error in a Boost header.
 #include <openssl/ssl.h>
 
 #include <exception>

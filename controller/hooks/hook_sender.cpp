@@ -49,7 +49,8 @@ absl::StatusOr<uint64_t> HookSender::NewestEvent() const {
   return newest.empty() ? 0 : newest.front().sequence();
 }
 
-// Ignores a position of another cluster, or one beyond the end of the log (a backup was restored).
+// Ignores a stored position of another cluster, or one beyond the end of the log (a backup was
+// restored).
 absl::Status HookSender::ReadPosition(uint64_t newest, Hook& hook) const {
   hook.position = newest;
   if (options_.directory.empty()) return absl::OkStatus();

@@ -25,8 +25,8 @@ struct HookOptions {
   std::vector<HookRule> rules;
   // Directory of the hooks' positions; created if there are rules. Empty: positions are not stored.
   std::string directory;
-  // A failed event older than this is dropped once the hook has been failing for this long. The
-  // next event follows.
+  // An event that could not be delivered is dropped once it is older than this and the hook has
+  // been failing for this long. The next event follows.
   std::chrono::milliseconds give_up{24 * 3'600'000};
   // Factor for the delays between tries; tests use a small one.
   double wait_factor = 1;
@@ -41,15 +41,15 @@ class HookSender {
   // Stops.
   ~HookSender();
 
-  // Starts the threads. Each hook continues after the last event it settled; a new hook starts with
-  // events from now on.
+  // Starts the threads. Each hook continues after the last event that was accepted or dropped; a
+  // new hook starts with events from now on.
   absl::Status Start();
   void Stop();
 
   // Call when there are new events. Any thread.
   void Wake();
 
-  // Does not set `behind`. Any thread.
+  // Status of each hook, without `behind`. Any thread.
   std::vector<v1::HookStatus> Report() const;
 
  private:
@@ -64,7 +64,7 @@ class HookSender {
     uint64_t position = 0;             // Hook thread only.
     uint64_t kept_position = 0;        // In the file.
     int failures = 0;                  // Consecutive.
-    Steady::time_point failing_since;  // Time of the first of them.
+    Steady::time_point failing_since;  // Time of the first failure.
     v1::HookStatus status;             // Guarded by mutex_.
     std::thread thread;
   };
@@ -73,12 +73,12 @@ class HookSender {
   absl::Status KeepPosition(Hook& hook) const;
   absl::StatusOr<uint64_t> NewestEvent() const;
   void Run(Hook& hook);
-  // Settles the events after the position. Returns false if there were none, if reading failed, or
-  // after Stop.
+  // Delivers or drops the events after the hook's position. Returns false if there were none, if
+  // reading failed, or after Stop.
   bool Settle(Hook& hook);
-  // Calls the hook until it accepts the event, the event is dropped, or Stop.
+  // Calls the hook until it accepts the event, the event is dropped, or Stop is called.
   void Deliver(const std::string& kind, const v1::EventEntry& entry, Hook& hook);
-  // Returns true if the event is settled: accepted or dropped.
+  // Returns true if the event needs no further call: it was accepted or dropped.
   bool CountCall(const absl::Status& result, Timestamp event_ms, Hook& hook);
   void NoteResult(const absl::Status& result, Hook& hook);
   bool Pause(std::chrono::milliseconds time);

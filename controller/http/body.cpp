@@ -42,7 +42,7 @@ int DepthOf(const std::string& text) {
   return deepest;
 }
 
-// The body as an object with no other keys than `keys`.
+// The body as an object that has only the given keys.
 absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::string>& keys) {
   if (body.empty()) return Json::object();
   if (DepthOf(body) > kMaxDepth) {
@@ -153,8 +153,8 @@ absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
       });
 }
 
-// Converts origins to messages. A line and column in our own copy of the spec becomes "request",
-// because it means nothing to the client.
+// Converts origins to messages. A line and column of the controller's own copy of the spec becomes
+// "request", because it means nothing to the client.
 std::vector<v1::Origin> ToOrigins(const Origins& origins) {
   std::vector<v1::Origin> list;
   for (const auto& [key, source] : origins) {
@@ -219,7 +219,7 @@ absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body
 
 namespace {
 
-// A body with the requesting user.
+// Request message read from the body, with the requesting user.
 template <typename Request>
 absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"user"}));
@@ -228,7 +228,7 @@ absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   return request;
 }
 
-// A body with a reason and the requesting user.
+// Request message read from the body: a reason, and the requesting user.
 template <typename Request>
 absl::StatusOr<Request> ReadReasonBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reason", "user"}));

@@ -39,7 +39,7 @@ struct Request {
 // Header with the secret of a dashboard session. Not Authorization, which a proxy may use itself.
 inline constexpr char kSessionHeader[] = "Trainyard-Session";
 
-// Host of the client; empty if unknown.
+// Host of the client, without the port; empty if unknown.
 inline std::string PeerHost(const Request& request) {
   const auto peer = SplitAddress(request.peer);
   return peer.has_value() ? peer->host : "";
@@ -61,7 +61,7 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  // Headers in addition to those of every answer.
+  // Headers in addition to those that every answer has.
   std::vector<std::pair<std::string, std::string>> headers;
   // Entity tag with quotes. Empty: computed from the body if status is 200.
   std::string etag;

@@ -27,8 +27,8 @@ void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std:
 std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
                                           const ClusterView& view);
 
-// Jobs sent to a resuming stream in addition to the jobs of its events, because progress is not in
-// the log.
+// Live jobs that a resuming stream receives in addition to the jobs of its events, because their
+// progress is not in the log.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 
 // The jobs that a page receives first.

@@ -1,6 +1,6 @@
-// Keeps foreign web pages away from a controller that trusts its own machine. A web page can make
-// its visitor's browser send requests here, directly or through a name that it points at this
-// address (DNS rebinding).
+// Keeps web pages of other sites away from a controller that trusts its own machine. A web page can
+// make its visitor's browser send requests to this controller, directly or through a host name that
+// resolves to this address (DNS rebinding).
 #ifndef TRAINYARD_CONTROLLER_HTTP_GUARD_H_
 #define TRAINYARD_CONTROLLER_HTTP_GUARD_H_
 

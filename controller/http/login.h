@@ -1,5 +1,5 @@
 // Dashboard logins. A page exchanges the code printed by `trainyard dashboard` for a session. It
-// keeps the session's secret in the storage of its origin and sends it with each request.
+// stores the session's secret in the browser storage of its origin and sends it with each request.
 #ifndef TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 #define TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 
@@ -13,7 +13,7 @@ namespace trainyard::controller::http {
 
 inline constexpr char kLoginPath[] = "/login";
 
-// For clients without a token.
+// Instructions for clients that send no token.
 inline constexpr char kHowToComeIn[] =
     "this controller requires its token: send `Authorization: Bearer TOKEN` with the text of the "
     "file `token` in the controller's data directory; people open the dashboard with `trainyard "
@@ -23,8 +23,8 @@ inline constexpr char kHowToComeIn[] =
 // code reaches no log and is not used up by programs that preview links.
 std::string LoginTarget(const std::string& code);
 
-// POST {"code": CODE} uses up the code and returns a session as {"id": ID, "secret": SECRET}. The
-// session is stored on a reader thread.
+// Handles POST {"code": CODE}: uses up the code and returns a session as {"id": ID, "secret":
+// SECRET}. The session is stored on a reader thread.
 void AnswerLogin(const Request& request, AccessGate& gate, ReaderPool& readers,
                  const Respond& respond);
 

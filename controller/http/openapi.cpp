@@ -66,7 +66,7 @@ Json NumberSchema() {
        {{{"type", "number"}}, {{"type", "string"}, {"enum", {"NaN", "Infinity", "-Infinity"}}}}}};
 }
 
-// Schemas of all requested messages and enums, and of those that they contain.
+// Schemas of all requested messages and enums, and of those that they refer to.
 class Components {
  public:
   Json MessageReference(const Descriptor& type) {
@@ -77,7 +77,8 @@ class Components {
     return Reference(type.name());
   }
 
-  // For request bodies: no field is required, and fields given by the path are omitted.
+  // Schema reference for a request body: no field is required, and fields given by the path are
+  // omitted.
   Json RequestReference(const Descriptor& type, std::string_view given_fields) {
     if (seen_.insert(type.name()).second) {
       schemas_[type.name()] = MessageSchema(

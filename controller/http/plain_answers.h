@@ -11,8 +11,8 @@ namespace trainyard::controller::http {
 // One row per bucket and key (RFC 4180). Control characters in keys become visible escapes.
 Response SeriesCsv(const v1::GetSeriesResponse& response);
 
-// The lines only. Jobs wrote them, so terminals may get them only as text (not `raw`), with control
-// characters as visible escapes. `raw` is for files, and browsers must not display it either.
+// The lines only. They are written by jobs, so terminals may display them only without `raw`, with
+// control characters as visible escapes. `raw` is for files; browsers must not display it either.
 Response LogLines(const v1::ReadLogPageResponse& page, bool raw);
 
 }  // namespace trainyard::controller::http

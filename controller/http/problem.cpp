@@ -17,7 +17,7 @@ struct Kind {
   std::string_view hint;
 };
 
-// Stable: clients distinguish problems by `code`.
+// These codes are stable, because clients distinguish problems by `code`.
 constexpr std::array kProblemKinds = {
     Kind{"invalid_argument", 400, "The request breaks a rule",
          "Correct what `detail` names; /api/v1/openapi.json describes every request."},

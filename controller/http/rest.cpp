@@ -250,7 +250,7 @@ void Rest::Run(const Call& call) {
           api_, handlers::PlanJob, *std::move(request),
           RespondWith<v1::PlanJobResponse>(
               api_, call.respond, call.path, [spec, origins](v1::PlanJobResponse response) {
-                // With a job file, the answer already contains its spec and origins.
+                // For a job file, the answer already contains its spec and origins.
                 if (!origins.empty()) {
                   *response.mutable_spec() = spec;
                   response.mutable_origins()->Assign(origins.begin(), origins.end());
@@ -263,7 +263,8 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// Handles a user's request to stop, pause or resume a job. The answer shows the job as it is then.
+// Handles a user's request to stop, pause or resume a job. The answer shows the job after the
+// request.
 void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
@@ -289,7 +290,7 @@ void Rest::RunAboutJob(const Call& call) {
   const auto json = [&]<typename Message>(ElementFields only) {
     return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
   };
-  // A request that only names the job.
+  // Fills in a request that only names the job.
   const auto of_job = [&]<typename Request>(Request request) {
     request.set_job(job);
     return request;
@@ -352,7 +353,7 @@ void Rest::ReadLogs(const Call& call) {
 
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
-  // Columns without their key could not be distinguished.
+  // Without its key, a column could not be identified.
   if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(

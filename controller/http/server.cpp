@@ -67,7 +67,8 @@ struct Server::Parts {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || stopping) return;
       if (error) {
-        // Most likely out of file descriptors: other connections must close first.
+        // Most likely the process is out of file descriptors, and other connections must close
+        // first.
         spdlog::warn("http: cannot accept a connection: {}", error.message());
         retry.expires_after(std::chrono::milliseconds(200));
         retry.async_wait([this](boost::system::error_code) { Accept(); });
@@ -93,7 +94,8 @@ struct Server::Parts {
 
   const ServerLimits limits;
   Handler handler;
-  // Declared before the context, whose queues may hold connections, which are counted here.
+  // Declared before `context`, so destroyed after it: queues of `context` may contain connections,
+  // which use `tls` and are counted in session_context.
   asio::ssl::context tls{asio::ssl::context::tls_server};
   SessionContext session_context{limits, handler};
   asio::io_context context{1};
@@ -147,7 +149,7 @@ void Server::Stop() {
     for (const auto& weak : parts_->sessions) {
       if (const auto session = weak.lock()) session->Close();
     }
-    // Runs after the closes, which are posted too.
+    // Runs after the connections are closed, because closing is posted too.
     Post([this] { parts_->context.stop(); });
   });
   parts_->thread.join();

@@ -16,10 +16,10 @@ struct ServerLimits {
   // Bytes queued for a stream, not counting its first message, beyond which its client counts as a
   // slow consumer.
   std::size_t stream_bytes = 4 << 20;
-  // Time within which a complete request must arrive and an answer must be read. A stream's client
-  // must read at least some bytes within it.
+  // Time within which a complete request must arrive, and within which an answer must be read. The
+  // client of a stream must read at least some bytes within this time.
   std::chrono::milliseconds read_timeout{30'000};
-  // Maximum time between two requests of a connection.
+  // Maximum time between two requests on a connection.
   std::chrono::milliseconds idle{75'000};
 };
 

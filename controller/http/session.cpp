@@ -26,7 +26,7 @@ namespace bhttp = boost::beast::http;
 // Minimum size of a body to compress; smaller bodies gain nothing.
 constexpr std::size_t kGzipFrom = 1024;
 constexpr int kGzipLevel = 3;
-// Time, and number of bytes, that a client may continue to send after the last answer.
+// Time for which, and number of bytes that, a client may continue to send after the last answer.
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
@@ -102,7 +102,7 @@ std::string StreamHead() {
   message.set(bhttp::field::cache_control, "no-store");
   // Proxies must not buffer events.
   message.set("X-Accel-Buffering", "no");
-  // The end of the stream is the end of the connection.
+  // The end of the stream is marked by closing the connection.
   message.keep_alive(false);
   return absl::StrCat(
       "HTTP/1.1 200 OK\r\n",
@@ -178,12 +178,14 @@ class Session final : public StreamSink,
   }
 
  private:
-  // A separate timer: the stream's own time-out closes the connection, so no answer could be sent.
+  // Uses a separate timer: the stream's own time-out closes the connection, so no answer could be
+  // sent.
   void SetReadDeadline(std::chrono::milliseconds after) {
     Tcp().expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
-    // A timer that has fired cannot be cancelled, so check that it does not act on a later read.
+    // A timer that has already fired cannot be cancelled, so check that it does not affect a later
+    // read.
     deadline_.async_wait(
         [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {
           if (error || read != self->reads_) return;
@@ -212,7 +214,7 @@ class Session final : public StreamSink,
                     absl::StrCat("more than ", context_.limits.body_bytes, " bytes of body"));
     }
     if (!error) return Handle();
-    // An error not caused by the bytes, such as a time-out, is an error of the connection.
+    // An error not caused by the received bytes, such as a time-out, is an error of the connection.
     const auto& of_bytes = bhttp::make_error_code(bhttp::error::bad_method).category();
     if (error.category() != of_bytes) return End();
     Refuse("bad_request", error.message());
@@ -281,15 +283,15 @@ class Session final : public StreamSink,
     start(this->shared_from_this());
   }
 
-  // Ends the session when the client disconnects, the only thing it may still do.
+  // Ends the session when the client disconnects. The client of a stream has nothing else to send.
   void WatchForEnd() {
     Tcp().socket().async_wait(
         asio::ip::tcp::socket::wait_read,
         [self = this->shared_from_this()](beast::error_code) { self->End(); });
   }
 
-  // The message being written and the next one may be of any size: a stream's first message is as
-  // large as the cluster. The limit counts only the messages after them.
+  // The limit does not count the message being written and the one after it, which may be of any
+  // size: a stream's first message grows with the cluster.
   void Queue(const std::shared_ptr<const std::string>& bytes) {
     if (!open_) return;
     queue_.push_back(bytes);
@@ -320,8 +322,8 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
-  // Ends the stream of a slow consumer. It may have ended already: a time-out closes the stream,
-  // which WatchForEnd may see first.
+  // Ends the stream of a slow consumer. The stream may already have ended: a time-out closes it,
+  // and WatchForEnd may notice that first.
   void Drop() {
     ++context_.dropped_streams;
     End();
@@ -384,7 +386,7 @@ void Session<Stream>::Handle() {
 std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionContext& context) {
   if (context.open_connections >= context.limits.connections + kRefusedAtOnce) return {};
   if (context.tls != nullptr) {
-    // Beyond the limit there is no answer, because it would cost a TLS handshake.
+    // Connections beyond the limit get no answer, because it would cost a TLS handshake.
     if (context.open_connections >= context.limits.connections) return {};
     using Tls = beast::ssl_stream<beast::tcp_stream>;
     auto session = std::make_shared<Session<Tls>>(Tls(std::move(socket), *context.tls), context);

@@ -19,7 +19,7 @@ struct SessionContext {
   const Handler& handler;
   // Null: connections are not encrypted.
   boost::asio::ssl::context* tls = nullptr;
-  std::atomic<int> open_connections = 0;  // A reader thread may end the last use of a session.
+  std::atomic<int> open_connections = 0;  // Atomic: a reader thread may release a session last.
   std::atomic<int> open_streams = 0;
   std::atomic<int64_t> dropped_streams = 0;
 };
@@ -32,8 +32,8 @@ class SessionHandle {
 };
 
 // Reads requests and writes answers until the connection ends. The session keeps itself alive. A
-// connection beyond the limit gets 503 and is closed. Far beyond the limit, or with TLS, it is
-// closed without an answer. Server thread.
+// connection beyond the limit gets 503 and is closed. If there are too many of these, or with TLS,
+// it is closed without an answer. Server thread.
 std::weak_ptr<SessionHandle> StartSession(boost::asio::ip::tcp::socket socket,
                                           SessionContext& context);
 

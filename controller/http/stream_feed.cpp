@@ -25,7 +25,8 @@ namespace trainyard::controller::http {
 namespace {
 
 constexpr std::size_t kMaxTopics = 64;
-// Maximum number of events a resuming stream may have missed. Beyond that it gets snapshots.
+// Maximum number of events that a resuming stream may have missed. A stream that missed more gets
+// snapshots.
 constexpr std::size_t kEventsKept = 4096;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
@@ -44,7 +45,7 @@ bool IsTopic(const std::string& name) {
          JobOfTopic(name, "logs") > 0;
 }
 
-// Jobs with their own topic.
+// Jobs that have their own topic.
 std::set<int64_t> JobsOfTopics(const Topics& topics) {
   std::set<int64_t> jobs;
   for (const std::string& topic : topics) {
@@ -279,7 +280,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
   std::map<int64_t, int64_t> due;
   const std::lock_guard lock(mutex_);
   std::map<int64_t, Timestamp>& sent = collector_->points_sent;
-  // Forget jobs whose interval has passed: they are treated like jobs never announced.
+  // Forget jobs whose interval has passed: they may be announced again at any time.
   std::erase_if(sent, [&](const auto& one) {
     return now - one.second >= kProgressIntervalMs || now < one.second;
   });
@@ -399,7 +400,7 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
 }
 
 void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
-  // A single message, because only the first message does not count against the queue limit.
+  // Sent as one message, because only the first message does not count against the queue limit.
   auto frames = std::make_shared<std::string>();
   for (const Item& item : first) frames->append(Frame(item.name, revision, *item.message));
   subscriber.sink->Send(std::move(frames));

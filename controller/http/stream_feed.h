@@ -83,7 +83,7 @@ class StreamFeed {
   // Jobs with new points, and the newest step of these points. Each job at most once a second.
   std::map<int64_t, int64_t> TakePoints(Timestamp now);
   void Publish(Items items, uint64_t revision);
-  // The wanted items as text. `frames` caches each item's text for the next batch.
+  // The wanted items as text. `frames` caches the text of each item for further batches.
   static std::shared_ptr<const std::string> BatchOf(const Items& items,
                                                     const std::vector<bool>& wanted,
                                                     uint64_t revision,
@@ -97,7 +97,7 @@ class StreamFeed {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  // Number of streams that want each topic, including streams about to begin.
+  // Number of streams that want each topic, including streams that are about to begin.
   std::map<std::string, int, std::less<>> wanted_;
   std::set<int64_t> output_of_jobs_;
   // Newest stored step per job, until it is sent.

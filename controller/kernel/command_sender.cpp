@@ -14,8 +14,8 @@ bool IsDeleted(const Session& session, int64_t job_id, const ClusterState& state
          !archived->second.has_value();
 }
 
-// An attempt may be forgotten once it has ended, its node is no longer asked about it, and all its
-// streams are stored or its job is deleted.
+// True if the worker may forget the attempt: it has ended, its node is no longer asked about it,
+// and either all its streams are stored or its job is deleted.
 bool MayForget(const Session& session, const v1::AttemptReport& report, const ClusterState& state) {
   const AttemptKey key{report.job_id(), report.attempt()};
   const bool is_wanted = !IsDeleted(session, report.job_id(), state);

@@ -9,7 +9,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Delay of a job's first report, so that it covers several records, and time between two reports.
+// Delay of a job's first report, so that the report covers several records, and time between two
+// later reports.
 constexpr int64_t kFirstReportMs = 5000;
 constexpr int64_t kReportEveryMs = 60'000;
 
@@ -49,7 +50,8 @@ void DurableRecords::AddCheckpoint(const BatchId& batch, ReceiveTelemetry reques
                                    Changes& changes) {
   if (request.record.checkpoint().deleted()) DropHeld(request, now, changes);
   if (Submitted* const same = FindSame(request)) {
-    // The record is not in the event log yet, so the batch waits for the earlier request.
+    // The record is not in the event log yet, so the batch waits for the answer to the earlier
+    // request.
     same->waiting.push_back(batch);
   } else if (IsRedundant(request, now)) {
     changes.done.push_back(batch);
@@ -92,8 +94,8 @@ DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& requ
   return AreTheSame(submitted.record.checkpoint(), record) ? &submitted : nullptr;
 }
 
-// The state does not reflect unanswered requests yet, so a record that follows one is not
-// redundant.
+// The state does not reflect unanswered requests yet. A record that follows such a request is
+// therefore never redundant.
 bool DurableRecords::IsRedundant(const ReceiveTelemetry& request, Timestamp now) const {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const CheckpointKey key = KeyOf(request.attempt, record);

@@ -45,7 +45,7 @@ class DurableRecords {
   struct Changes {
     // Requests to submit, with their numbers for Answered.
     std::vector<std::pair<uint64_t, ReceiveTelemetry>> submitted;
-    // Batches for which one record is done. A batch appears once per record.
+    // Batches in which a record is done. A batch appears once per record.
     std::vector<BatchId> done;
   };
 
@@ -53,7 +53,8 @@ class DurableRecords {
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
-  // Adds a record. The batch waits for it until the batch appears in Changes::done, now or later.
+  // Adds a record. The batch is not stored until the batch appears in Changes::done for this
+  // record, during this call or a later one.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
   // Call when the request has been decided. Returns its alert, if any.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);

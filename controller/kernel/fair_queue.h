@@ -9,7 +9,7 @@
 
 namespace trainyard::controller {
 
-// Items of one source keep their order. Between two items of a source, each other source gets at
+// Items of one source keep their order. Between two items of one source, each other source gets at
 // most one turn.
 template <typename Source, typename Item>
 class FairQueue {

@@ -8,7 +8,8 @@ namespace {
 // Number of newest events of a job that are searched. The bytes of older alerts were stored long
 // ago.
 constexpr int kEventsSearched = 1000;
-// Beyond these sizes the oldest entries are forgotten: their bytes, too, were stored long ago.
+// Maximum sizes, beyond which the oldest entries are forgotten. Their bytes, too, were stored long
+// ago.
 constexpr std::size_t kMaxAttempts = 10'000;
 constexpr std::size_t kMaxAlerts = 100'000;
 

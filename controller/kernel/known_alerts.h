@@ -45,11 +45,11 @@ class KnownAlerts {
   bool IsLoaded(const AttemptKey& attempt) const { return logged_.contains(attempt); }
   void Load(LoggedAlerts alerts);
 
-  // Removes the batch's alerts that are already in the log. Bytes that were received but not stored
-  // are sent again.
+  // Removes the batch's alerts that are already in the log: bytes that the controller received but
+  // did not store are sent again.
   void Drop(v1::TelemetryBatch& batch) const;
 
-  // Call once the alert is in the log.
+  // Call when the alert is in the log.
   void Add(const AlertKey& alert);
 
  private:

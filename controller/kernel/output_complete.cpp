@@ -37,7 +37,7 @@ bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sess
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       const AttemptKey key{entry.job.id(), attempt.number()};
-      // An unkillable process never ends its output.
+      // The output of an unkillable process never ends.
       const bool never_ends = sessions.FindNode(node_id) == nullptr ||
                               !UnkillableOn(view.observations, node_id, key).empty();
       if (never_ends && waited_enough) continue;

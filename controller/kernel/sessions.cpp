@@ -109,8 +109,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
   if (events_lost) {
-    // Submitted before AttachWorker, so that the worker's reports meet a state that knows of the
-    // loss.
+    // Submitted before AttachWorker, so that the worker's reports are decided with a state that has
+    // recorded the loss.
     ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
                             marks_.newest().sequence()};
     actions.emplace_back(
@@ -123,7 +123,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
 
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
-  // Check this first: a worker with another identity must not end the stream of the right one.
+  // Check the identity first: a worker with another identity must not end the stream of the right
+  // worker.
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -137,7 +138,7 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;
   const Timestamp last_heartbeat_ms =
       std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
-  // The stream of a killed worker may not be detected as broken yet.
+  // The broken stream of a killed worker may not have been detected yet.
   if (now - last_heartbeat_ms > options_.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat("another worker with node id ", hello.node_id(),
@@ -238,7 +239,7 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
   const Timestamp steady_ms = now - observations_.stepped_ms;
   const int64_t gap = steady_ms - std::exchange(looked_for_slow_ms_, steady_ms);
-  // A stalled controller sent nothing for the worker to read.
+  // During a stall the controller sent nothing that the worker could read.
   const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {
     const LinkState state = links(link);

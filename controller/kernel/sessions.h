@@ -37,8 +37,8 @@ struct Session {
   // Streams that cannot be stored, because their data in the store is damaged or they belong to
   // another node. The worker keeps them; log readers do not wait for them.
   std::set<StreamKey> quarantined;
-  // Number of messages the worker has read, and how long the queued ones have waited since its last
-  // read.
+  // Number of messages that the worker has read, and the time for which the queued ones have waited
+  // since its last read.
   uint64_t taken = 0;
   int64_t unread_ms = 0;
 };
@@ -72,8 +72,8 @@ class Sessions {
   // Counts heartbeats as received for workers that cannot deliver any: those without a Welcome and
   // those whose stream is not being read.
   void RefreshPausedHeartbeats(const LinkStates& links, Timestamp now);
-  // Disconnects workers that have read none of their queued messages for 30 s: they may be stuck,
-  // and messages for them must not pile up here. Call once per tick.
+  // Disconnects workers that have read none of their queued messages for 30 s. Such a worker may be
+  // stuck, and its messages must not accumulate here. Call once per tick.
   void CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions);
 
   // The session of a link or node; nullptr if there is none.

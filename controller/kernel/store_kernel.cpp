@@ -14,9 +14,10 @@ namespace {
 // Maximum number of cached stream offsets. A larger cache is cleared and refilled.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
-// True for a new checkpoint of `attempt`. A later attempt reports the checkpoints again that a
-// killed rank 0 did not report. A point of theirs would belong to that later attempt, whose first
-// point ends the merged curves of the attempt that trained the steps.
+// True for a new checkpoint of `attempt`. False for a checkpoint that a later attempt reports again
+// because a killed rank 0 did not report it. A metric point for it would belong to the later
+// attempt, and the first point of an attempt ends the merged curves of the attempt before it, which
+// trained these steps.
 bool IsOwnCheckpoint(const v1::CheckpointRecord& record, int64_t attempt) {
   return !record.deleted() && (record.attempt() == 0 || record.attempt() == attempt);
 }

@@ -50,7 +50,7 @@ class StoreKernel {
     absl::StatusOr<int64_t> result;
   };
 
-  // One transaction per store.
+  // Data written in one transaction per store.
   struct Group {
     std::vector<MetricBatch> metrics;
     std::vector<LogBatch> logs;
@@ -59,7 +59,7 @@ class StoreKernel {
     std::map<int64_t, int64_t> newest_steps;
   };
 
-  // If false, SetOffset must be called with the stored offset before anything of the stream is
+  // False if SetOffset must be called with the stored offset before anything of the stream is
   // added.
   bool Knows(const StreamKey& stream) const;
   void SetOffset(const StreamKey& stream, int64_t offset) { stored_[stream] = offset; }
@@ -89,7 +89,7 @@ class StoreKernel {
   // Returns true if [begin, end) must be stored. In any case queues the reply.
   bool Admit(const StreamKey& stream, int64_t begin, int64_t end, Stored& stored);
 
-  // Cached offsets of stored streams; quarantined streams with their damage.
+  // Cached offsets of stored streams, and the damage of quarantined streams.
   StreamOffsets stored_;
   std::map<StreamKey, absl::Status> quarantined_;
   Group group_;

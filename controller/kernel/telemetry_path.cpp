@@ -71,8 +71,8 @@ void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permi
   actions.emplace_back(StoreOutput{session.link, std::move(chunk), std::move(permit)});
 }
 
-// For an unknown job, all bytes are acknowledged so that the worker deletes them. The worker keeps
-// any other stream that is not stored.
+// For an unknown job, all bytes are acknowledged, so that the worker deletes them. Streams that are
+// refused for another reason stay on the worker.
 bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
                           WorkerActions& actions) {
   const StreamFence fence = Fence(session, stream);
@@ -86,8 +86,8 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
   return false;
 }
 
-// Records of archived jobs were read before the worker's Welcome. The worker only sends streams of
-// the attempts in its Hello, and of attempts started since, which are in the state.
+// The records of archived jobs were read before the worker's Welcome. The worker sends only streams
+// of the attempts in its Hello, and of attempts started since then, which are in the state.
 StreamFence TelemetryPath::Fence(const Session& session, const v1::StreamId& stream) const {
   const StreamFence fence = FenceStream(state_, session.node_id, stream);
   if (fence != StreamFence::kArchived) return fence;

@@ -1,5 +1,5 @@
-// The path of telemetry and output from the attached workers to the stores: fence, facts before
-// bytes, ordering, and acknowledgement of stored data.
+// The path of telemetry and output from the attached workers to the stores: fence the stream,
+// commit facts before their bytes are stored, keep the order, and acknowledge stored data.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
 
@@ -51,7 +51,8 @@ class TelemetryPath {
   void BeforeExit(const AttemptKey& attempt, WorkerActions& actions);
   // Submits held records within the budget, and reports left out ones.
   void BeforeTick(Timestamp now, WorkerActions& actions);
-  // Acknowledges the stream's bytes up to `stored`, or tells the worker that they cannot be stored.
+  // Acknowledges the stream's bytes up to `stored`, or informs the worker that they cannot be
+  // stored.
   static void Acknowledge(Session& session, const v1::StreamId& stream,
                           const absl::StatusOr<int64_t>& stored, WorkerActions& actions);
 

@@ -95,8 +95,8 @@ const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   return records_;
 }
 
-// Holds back submissions until the log is confirmed, because a new job could get the id of a lost
-// one.
+// Holds back submissions until the log is confirmed, because a new job could get the id of a job
+// that the log has lost.
 void TickKernel::HoldSubmissions(Timestamp now) {
   if (IsLogConfirmed(state_, observations_, options_, now)) {
     requests_.insert(requests_.begin(), std::make_move_iterator(held_.begin()),
@@ -210,7 +210,7 @@ void TickKernel::AnswerBatch(Timestamp now) {
 
 void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   state_ = std::move(replayed);
-  // The batch contains the oldest requests of both queues, in their order.
+  // batch_ contains the oldest requests of both queues, in order.
   for (auto pending = batch_.rbegin(); pending != batch_.rend(); ++pending) {
     const bool of_worker = SourceOf(pending->request) == RequestSource::kWorker;
     (of_worker ? worker_requests_ : requests_).push_front(std::move(*pending));
@@ -236,7 +236,7 @@ void TickKernel::SetNoSpace(const absl::Status& cause) {
 void TickKernel::SpaceIsBack(Timestamp now) {
   no_space_ = absl::OkStatus();
   catching_up_ = worker_requests_.size();
-  // Messages sent by workers in the meantime may not all have been read yet.
+  // Workers' messages that arrived while the disk was full may not all have been read yet.
   observations_.since_ms = now;
 }
 
@@ -290,7 +290,7 @@ void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   }
   const RequestDone done = std::exchange(pending.done, [](const auto&, const auto&) {});
   pending.admitted = true;
-  // Only the newest incarnation matters.
+  // Only the newest incarnation of the node is kept.
   const std::string node_id = std::get<AttachWorker>(pending.request).hello.node_id();
   std::erase_if(worker_requests_, [&](const Pending& other) {
     return other.admitted && std::get<AttachWorker>(other.request).hello.node_id() == node_id;
@@ -304,7 +304,7 @@ void TickKernel::NotifyListeners(Timestamp now) {
   for (const v1::Event& event : events_) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
   }
-  // A listener may add another listener.
+  // A listener may add another listener while it is called.
   std::vector<TickListener> kept;
   kept.swap(listeners_);
   std::erase_if(kept, [&](const TickListener& listener) { return !listener(View(now), summary); });

@@ -33,7 +33,7 @@ class TickKernel {
  public:
   explicit TickKernel(CoreOptions options) : options_(std::move(options)) {}
 
-  // Sets the state replayed from the event log up to event `last_sequence`.
+  // Sets the state, which was replayed from the event log up to event `last_sequence`.
   void Restore(ClusterState state, uint64_t last_sequence);
   // Sets the clocks that continue the state's time. Call after Restore.
   void StartClock(const std::string& boot_id, const ClockReading& reading);
@@ -57,8 +57,8 @@ class TickKernel {
   // the last tick in milliseconds, or 0 if there was no stall.
   int64_t ExcuseOwnStall(Timestamp now);
 
-  // Decides the oldest requests, users' before workers', plans, and returns the events to commit.
-  // Each kind has a limit per tick, so that neither starves the other.
+  // Decides the oldest requests (users' before workers'), plans due events, and returns the events
+  // to commit. Each kind of request has a limit per tick, so that neither starves the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
   // The tick's event for a wall clock step or a new boot, if any.
   const std::optional<v1::ClockSet>& clock_set() const { return clock_set_; }
@@ -80,11 +80,11 @@ class TickKernel {
   const absl::Status& no_space() const { return no_space_; }
   void SetNoSpace(const absl::Status& cause);
   // Call when the disk seems to have free space again. Nothing is planned until the workers'
-  // requests that waited for it are decided.
+  // requests that waited for free space are decided.
   void SpaceIsBack(Timestamp now);
-  // Answers requests that change nothing as usual, and refuses changes by users. Workers' facts and
-  // telemetry wait. A restarted worker is admitted, and its NodeJoined waits. Returns the number of
-  // answered user requests.
+  // Answers requests while the disk is full. Requests that change nothing are answered as usual,
+  // and changes by users are refused. Workers' facts and telemetry wait. A restarted worker is
+  // admitted, and its NodeJoined waits. Returns the number of answered user requests.
   std::size_t AnswerWithoutSpace(Timestamp now);
 
   ClusterView View(Timestamp now) const {
@@ -151,7 +151,7 @@ class TickKernel {
 
   // Data of the current tick.
   std::optional<v1::ClockSet> clock_set_;
-  int64_t moved_ms_ = 0;  // Shift of the time by clock_set_.
+  int64_t moved_ms_ = 0;  // Shift of all times by clock_set_.
   std::vector<Pending> batch_;
   std::vector<Decision> decisions_;
   std::vector<v1::Event> events_;  // JobSubmitted without its spec, which is in the state.

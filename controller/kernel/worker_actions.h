@@ -27,7 +27,7 @@ namespace trainyard::controller {
 // Number of a worker's stream. Assigned by the caller and never reused.
 using LinkId = int64_t;
 
-// Lives while a message is being handled; bounds the amount of data read from workers.
+// Held while a message is being handled. Bounds the amount of data read from workers.
 using Permit = std::shared_ptr<void>;
 
 // Number of stored bytes per stream.
@@ -37,7 +37,7 @@ using StreamOffsets = std::map<StreamKey, int64_t>;
 // unreadable record are omitted.
 using ArchivedJobs = std::map<int64_t, std::optional<v1::ArchivedJob>>;
 
-// A worker's stream as seen by its transport.
+// State of a worker's stream, as seen by its transport.
 struct LinkState {
   // Messages still queued for the worker, and the number it has read so far.
   std::size_t waiting = 0;
@@ -48,7 +48,7 @@ struct LinkState {
 };
 using LinkStates = std::function<LinkState(LinkId link)>;
 
-// Access to the event log's marks (store/events/event_log.h).
+// Access to the marks of the event log (store/events/event_log.h).
 struct LogMarks {
   // True if the log has the mark's event.
   std::function<bool(const v1::LogMark& mark)> covers;
@@ -56,7 +56,7 @@ struct LogMarks {
   std::function<v1::LogMark()> newest;
 };
 
-// Routes the answer to a request to the part of the rules that waits for it.
+// Identifies the part of the rules that waits for the answer to a request.
 struct RequestTag {
   enum class Kind { kAttach, kFact, kRecord, kReport, kLostEvents };
   Kind kind = Kind::kAttach;
@@ -68,7 +68,8 @@ struct SendMessage {
   LinkId link = 0;
   v1::ControllerMessage message;
 };
-// Ends the stream. With `at_once`, nothing waits for the worker, which may never read again.
+// Ends the stream. With `at_once`, queued messages are dropped, because the worker may never read
+// again.
 struct EndLink {
   LinkId link = 0;
   absl::Status status;

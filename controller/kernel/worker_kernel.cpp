@@ -45,9 +45,9 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   }
   Session* session = sessions_.Find(link);
   if (session == nullptr) return actions;
-  // Until its Hello is answered, the node may not be part of this cluster.
+  // Until the Hello is answered, it is unknown whether the node belongs to this cluster.
   const auto node = observations_.nodes.find(session->node_id);
-  // A blocked worker reports nothing of its ranks. Its node must become suspect, so that stalled
+  // A blocked worker does not report on its ranks. Its node must become suspect, so that stalled
   // peers can show that the ranks are lost.
   const bool counts = !message.heartbeat().blocked();
   if (node != observations_.nodes.end() && counts) node->second.last_heartbeat_ms = now;
@@ -108,7 +108,7 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
       break;
     case RequestTag::Kind::kReport:
     case RequestTag::Kind::kLostEvents:
-      // AfterCommit logs the event. While the event cannot be stored, the worker is refused.
+      // AfterCommit logs the event. Until the event is stored, the worker is refused.
       break;
   }
   return actions;
@@ -125,7 +125,7 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
   }
   const auto node = state_.nodes.find(session->node_id);
   if (node == state_.nodes.end()) {
-    // The commit with the fact may also contain the removal of the node.
+    // The commit that contains the fact may also contain the removal of the node.
     actions.emplace_back(EndLink{link, absl::AbortedError("the node was removed meanwhile")});
     return;
   }

@@ -1,5 +1,5 @@
-// The combined rules for attached workers: messages, answers, stored offsets and time go in,
-// actions come out. No thread, clock or disk: the daemon and the simulation run the same rules.
+// The combined rules for attached workers. Inputs are messages, answers, stored offsets and time;
+// outputs are actions. No thread, clock or disk: the daemon and the simulation run the same rules.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 

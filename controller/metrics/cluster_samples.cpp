@@ -57,7 +57,7 @@ constexpr MetricInfo kJobResumes{
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job by the cause of the failure before.",
                                   MetricType::Counter};
-// Not a counter: steps move from train to recompute when they are trained again.
+// A gauge instead of a counter: steps move from train to recompute when they are trained again.
 constexpr MetricInfo kJobTime{"trainyard_job_time_seconds",
                               "Time of the job since its submit, by phase of the ledger; the "
                               "phases add up to wall time."};
@@ -129,7 +129,7 @@ const char* FreeSlotState(const v1::Node& node) {
 
 void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   auto states = Zeros({v1::NODE_STATE_READY, v1::NODE_STATE_SUSPECT, v1::NODE_STATE_LOST});
-  // Key: kind and state.
+  // Number of slots by kind and state.
   std::map<std::pair<std::string, std::string>, int> slots;
   int attached = 0;
   int64_t unhealthy = 0;
@@ -159,7 +159,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   }
 }
 
-// Name of the node in its series. Nodes may share a name, but series must not.
+// Unique name of the node in its series. Nodes may share a name, but series must not.
 std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
   if (names.insert(node.name()).second) return node.name();
   std::string name = absl::StrCat(node.name(), "-", node.id().substr(0, 8));
@@ -204,7 +204,7 @@ void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metr
   }
 }
 
-// Slots of the gang and its standbys, without those of nodes replaced by heals.
+// Number of slots of the gang and its standbys, without those of nodes replaced by heals.
 int SlotsWanted(const v1::Attempt& attempt) {
   return static_cast<int>(std::ranges::count(attempt.ranks(), false, &v1::RankPlacement::replaced));
 }

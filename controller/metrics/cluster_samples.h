@@ -1,4 +1,4 @@
-// The cluster as seen by Prometheus: state and observations in, samples out.
+// The cluster as seen by Prometheus: converts state and observations to samples.
 #ifndef TRAINYARD_CONTROLLER_METRICS_CLUSTER_SAMPLES_H_
 #define TRAINYARD_CONTROLLER_METRICS_CLUSTER_SAMPLES_H_
 

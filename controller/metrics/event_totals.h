@@ -61,7 +61,7 @@ class EventTotals {
   Counts alerts_;
   std::map<int64_t, Counts> alerts_of_job_;
   prometheus::Histogram queue_wait_;
-  // End time and job.
+  // End time and job id.
   std::deque<std::pair<Timestamp, int64_t>> ended_jobs_;
 };
 

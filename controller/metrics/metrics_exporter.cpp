@@ -113,8 +113,8 @@ struct MetricsExporter::Parts {
   // Guarded by mutex.
   Families snapshot;
   Steady::time_point snapshot_at{};
-  // Set while the loop has been asked for a snapshot and has not taken it; otherwise invalid. A
-  // stuck loop thus has only one pending request, regardless of the number of scrapes.
+  // Valid while a requested snapshot has not been taken by the loop. Thus a stuck loop has only one
+  // pending request, regardless of the number of scrapes.
   std::shared_future<void> asked;
 };
 

@@ -24,7 +24,7 @@ struct MetricsExporterOptions {
   std::string data_dir;
   // Adds further samples at each scrape, on the scraping thread. May be empty.
   std::function<void(MetricSet& metrics)> more;
-  // A younger snapshot is reused, so that frequent scrapes do not burden the loop.
+  // A snapshot younger than this is reused, so that frequent scrapes do not burden the loop.
   std::chrono::milliseconds snapshot_min_age{500};
   // Maximum time that a scrape waits for the loop.
   std::chrono::milliseconds loop_timeout{2000};

@@ -98,7 +98,7 @@ const Buckets& CheckpointBuckets() {
   return buckets;
 }
 
-// A NaN from the trainer would make the sum NaN permanently.
+// A NaN from the trainer is ignored, because it would make the sum NaN permanently.
 void ObserveNumber(double seconds, const Buckets& buckets,
                    std::optional<prometheus::Histogram>& histogram) {
   if (std::isnan(seconds)) return;
@@ -142,7 +142,7 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());
   job.tokens = tokens;
   if (metrics.total_steps() > 0) job.total_steps = metrics.total_steps();
-  // A clock that is ahead must not hide a hang.
+  // The clock of a node may be ahead; a time in the future would hide a hang.
   job.step_time_ms = std::min(now, record.time_ms());
   for (const auto& [key, value] : metrics.values()) {
     if (FindLastValue(key) != nullptr) job.last[key] = value;
@@ -161,8 +161,8 @@ void TrainingTotals::AddJobSamples(int64_t job_id, const MetricLabels& labels, T
   if (found == jobs_.end()) return;
   const Job& job = found->second;
   const auto step_seconds = job.last.find(telemetry::kStepSeconds);
-  const bool is_fresh = IsFresh(now - job.step_time_ms,
-                                step_seconds == job.last.end() ? 0 : step_seconds->second);
+  const bool is_fresh =
+      IsFresh(now - job.step_time_ms, step_seconds == job.last.end() ? 0 : step_seconds->second);
   for (const LastValue& value : kLastValues) {
     const auto last = job.last.find(value.key);
     if (value.is_rate && !is_fresh) continue;

@@ -23,7 +23,7 @@ class TrainingTotals {
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
-  // Rates are omitted while the newest record is older than half a minute and three steps: a
+  // Rates are omitted if the newest record is older than both half a minute and three steps: a
   // hanging rank has no speed.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                      MetricSet& metrics) const;

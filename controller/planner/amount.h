@@ -16,7 +16,7 @@ struct Amount {
 // Parses "56B", "1.545B", "14.8T", "1.36e21", "3662109375"; nullopt for any other text.
 std::optional<Amount> ReadAmount(const std::string& text);
 
-// Formats a value as in "46.7B".
+// Formats a value, such as "46.7B".
 std::string AmountText(double value);
 
 }  // namespace trainyard::planner

@@ -67,9 +67,9 @@ struct BlockWork {
   // Products of this rank's experts: up (with gate) and down.
   std::vector<Product> ExpertProducts() const;
   // Query, key and value projections as one product, and the output projection. With latent
-  // attention: the projections to and from the lower rank instead of the first.
+  // attention, the projections to and from the lower matrix rank replace the first product.
   std::vector<Product> AttentionProducts() const;
-  // Projections from the lower rank to the heads; empty without latent attention.
+  // Projections from the lower matrix rank to the heads; empty without latent attention.
   std::vector<Product> LatentUpProducts() const;
   Product HeadProduct() const { return {rows, vocabulary, hidden}; }
   // Number of weights in Products().

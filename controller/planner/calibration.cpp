@@ -10,10 +10,10 @@
 namespace trainyard::planner {
 namespace {
 
-// A part below this share of a step says little about its scale.
+// A part with less than this share of a step's time reveals little about its scale.
 constexpr double kLeastPart = 0.01;
 
-// Returns 0 if no run has enough of the part.
+// Scale of one part of a step. Returns 0 if the part is too small in every run.
 double ScaleOfPart(double StepTime::*part, const std::vector<MeasuredStep>& runs) {
   std::vector<double> ratios;
   for (const MeasuredStep& run : runs) {

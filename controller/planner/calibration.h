@@ -12,8 +12,8 @@
 
 namespace trainyard::planner {
 
-// A run with one setting. `measured` has the times in the run's telemetry; all parts are 0 if it
-// has none.
+// A run with one setting. `measured` contains the times from the run's telemetry; all parts are 0
+// if there are none.
 struct MeasuredStep {
   StepTime predicted;  // Without calibration.
   StepTime measured;
@@ -21,7 +21,7 @@ struct MeasuredStep {
 };
 
 struct Calibration {
-  std::string device;  // Name of its DeviceSpec.
+  std::string device;  // Name of the device's DeviceSpec.
   StepScale scale;
   int64_t runs = 0;
   // Mean of |predicted - measured| / measured over these runs, without and with the calibration.

@@ -141,7 +141,7 @@ double ValueAt(const PowerLaw& law, double flops) {
   return law.coefficient * std::pow(flops, law.exponent);
 }
 
-// Checks ratio and agreement with C = 6 N D, at Chinchilla's own budget.
+// Checks the ratio and the agreement with C = 6 N D at Chinchilla's own budget.
 void ReviewLaw(const Claims& claims, Findings& findings) {
   if (!claims.optimal_parameters || !claims.optimal_tokens) return;
   const double flops = 6 * 70e9 * 1.4e12;
@@ -162,7 +162,7 @@ void ReviewLaw(const Claims& claims, Findings& findings) {
   }
 }
 
-// Checks MFU by the document's own kind of count: 6 N per token.
+// Checks MFU with the count of operations that documents use: 6 N per token.
 void ReviewRates(const RunConfig& config, const Claims& claims, Findings& findings) {
   const double peak = claims.peak_flops * DevicesOf(config);
   if (!claims.tokens_per_second || !claims.mfu || peak == 0) return;

@@ -11,7 +11,8 @@
 
 namespace trainyard::planner {
 
-// `config` may break rules of its layout, but each of its settings must be within its limits.
+// Reviews the claims. The layout in `config` may break rules, but each setting must be within its
+// limits.
 std::vector<Finding> ReviewClaims(const RunConfig& config, const Claims& claims);
 
 }  // namespace trainyard::planner

@@ -18,7 +18,7 @@ constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
 constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};
 constexpr Link kNvLink4 = {"NVLink 4", 450e9, kNodeLatency};
 constexpr Link kNvLink5 = {"NVLink 5", 900e9, kNodeLatency};
-constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s minus packet overhead.
+constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s minus the packet overhead.
 constexpr Link kPcie5 = {"PCIe 5", 50e9, 6e-6};
 
 // One network card per device, as in NVIDIA's DGX and HGX designs. The slower networks are those of
@@ -128,7 +128,7 @@ std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
 }
 
 const DeviceSpec& CpuSlotSpec() {
-  // One core of a server with vector instructions, and its share of the memory bandwidth.
+  // One core of a server CPU with vector instructions, and its share of the memory bandwidth.
   static constexpr DeviceRating kRating = {"CPU", int64_t{1} << 60, 0, 50e9};
   static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, 0, 0, {"shared memory", 5e9, 20e-6},
                                   "eth25"};

@@ -38,8 +38,8 @@ struct DeviceSpec {
 const DeviceSpec* FindDeviceSpec(std::string_view name);
 std::span<const DeviceSpec> KnownDeviceSpecs();
 
-// States which device's figures are used for `name`; "" if `name` is exactly that device's name. A
-// name with the same beginning may be another variant.
+// States which device's figures are used for `name`, because a name with the same beginning may be
+// another variant. "" if `name` is exactly the device's name.
 std::string DeviceNote(std::string_view name, const DeviceSpec& device);
 
 // A CPU slot with rough figures, only for comparing layouts. Its memory is not predicted, so every
@@ -53,7 +53,7 @@ std::span<const Link> KnownNetworks();
 // Storage for token files, as seen by a rank's single reader.
 struct Storage {
   std::string_view name;
-  double seconds_per_sample = 0;  // Latency until the first byte of a sample at a random offset.
+  double seconds_per_sample = 0;  // Latency of a sample at a random offset.
   double bandwidth = 0;           // Bytes per second.
 };
 std::span<const Storage> KnownStorages();

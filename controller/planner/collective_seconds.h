@@ -18,7 +18,7 @@ struct GroupPlace {
   double size() const { return in_node * nodes; }
 };
 
-// Placement of a group whose members are `stride` ranks apart, in rank order: tp, cp, dp, pp.
+// Placement of a group whose members are `stride` ranks apart. Order of ranks: tp, cp, dp, pp.
 GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster);
 
 // Bandwidths and latencies of one group.
@@ -33,7 +33,8 @@ class GroupLinks {
   double ExchangeSeconds(double bytes) const;
   // One member sends to the next.
   double SendSeconds(double bytes) const;
-  // Every member's part goes around the ring once; all wait for the slowest hop.
+  // Every member's part goes around the ring once. In each round, all members wait for the slowest
+  // hop.
   double RingSeconds(double part_bytes) const;
 
  private:

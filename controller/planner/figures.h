@@ -7,7 +7,7 @@
 
 namespace trainyard::planner {
 
-// Mean of the two middle values for an even number of values; 0 without values.
+// Median of the values: for an even number, the mean of the two middle ones; 0 without values.
 double MedianOf(std::vector<double> values);
 
 // Formats with `digits` significant digits, such as "1.23e+09".

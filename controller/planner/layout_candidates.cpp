@@ -10,12 +10,12 @@
 namespace trainyard::planner {
 namespace {
 
-// More chunks per stage leave hardly any bubble, but send more.
+// With more chunks per stage, hardly any bubble is left to remove, but more is sent.
 constexpr int64_t kMostChunks = 16;
 // Lower with experts, to limit the number of layouts.
 constexpr int64_t kMostChunksOfExperts = 4;
 
-// The run without the job's layout, except settings that the search keeps.
+// The run without the job's layout, except the layout settings that the search keeps.
 RunConfig BlankLayout(const RunConfig& config) {
   RunConfig blank = config;
   LayoutConfig layout;
@@ -95,8 +95,8 @@ class GroupWalk {
     }
   }
 
-  // Numbers of ranks over which experts can be spread, largest first, because these need the least
-  // memory.
+  // Numbers of ranks over which experts can be spread, in descending order, because larger numbers
+  // need less memory per rank.
   std::vector<int64_t> ExpertSizes() const {
     if (!HasExperts(config_.model)) return {1};
     const LayoutConfig& layout = config_.layout;
@@ -106,8 +106,8 @@ class GroupWalk {
     return sizes;
   }
 
-  // Returns false if larger micro-batches need not be visited, because none fits. Spreading experts
-  // over fewer ranks needs more memory per rank.
+  // Returns false if no layout fits, so that larger micro-batches need not be visited. Spreading
+  // experts over fewer ranks needs more memory per rank.
   bool VisitExpertSizes() {
     for (const int64_t size : ExpertSizes()) {
       RunConfig group = config_;

@@ -86,7 +86,8 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // ZeRO 3 needs whole blocks in addition to its shards, so ZeRO 1 may need less.
+  // True if the member with the lowest memory fits. Tries ZeRO 1 as well, because ZeRO 3 needs
+  // whole blocks in addition to its shards and may need more memory.
   bool SomeMemberFits(const RunConfig& group, const std::vector<LayoutConfig>& members) {
     RunConfig member = group;
     member.layout.recompute = Recompute::kFull;
@@ -127,8 +128,8 @@ class Search {
     return planned;
   }
 
-  // Tries the candidates, fastest first. Those slower than the best count as lost by their time,
-  // whether they fit or not; the next of them are considered for the Pareto list.
+  // Tries the candidates, fastest first. Every candidate slower than the best layout counts as
+  // slower, whether it fits or not. The fastest of these are also considered for the Pareto list.
   void Choose() {
     int64_t looked_at = 0;
     for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -207,7 +208,7 @@ class ClusterSearch {
       int64_t stage = 0;
       fits_ = fits_ || FitsInto(PeakMemory(member, stage), *cluster.device);
     }
-    // A larger micro-batch does not need less memory.
+    // A larger micro-batch never needs less memory.
     return fits_ ? Walk::kEnd : Walk::kSkipLargerBatches;
   }
 
@@ -216,7 +217,8 @@ class ClusterSearch {
   bool fits_ = false;
 };
 
-// The largest need may be on a middle stage, for example if the first stage has dense layers.
+// Checks every stage, because the largest need may be on a middle stage, for example if the first
+// stage has dense layers.
 MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
   MemoryPrediction largest;
   for (const StageLoad& load : LoadsOfStages(config, /*balances_head=*/true)) {
@@ -230,8 +232,8 @@ MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
 
 }  // namespace
 
-// Middle stages keep fewer micro-batches than the first stage, have at most as many layers, and
-// have no table.
+// Only the first and last stages are checked: middle stages keep fewer micro-batches than the first
+// stage, have at most as many layers, and have no embedding table.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage) {
   if (HasExperts(config.model)) return LargestOfStages(config, stage);
   const int64_t last = config.layout.pp - 1;
@@ -267,7 +269,7 @@ LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64
   for (; larger.nodes <= most_nodes && !search.IsSpent(); ++larger.nodes) {
     if (search.SomeLayoutFits(larger)) return {larger.nodes, larger.nodes};
   }
-  // When the budget runs out, the last cluster is only partly evaluated.
+  // If the budget ran out, the last cluster was evaluated only partly.
   return {std::nullopt, search.IsSpent() ? larger.nodes - 2 : most_nodes};
 }
 

@@ -35,22 +35,22 @@ struct LayoutSearch {
   int64_t tried = 0;
   // Number of layouts not chosen, by reason.
   std::map<std::string, int64_t> lost;
-  // The layout with the lowest memory among those that do not fit. nullopt if none was excluded for
-  // its memory.
+  // The layout with the lowest memory among those that do not fit. nullopt if no layout was
+  // excluded because of its memory.
   std::optional<PlannedLayout> leanest;
   // True if the search was abandoned without a best layout, because there are too many layouts.
   bool is_too_large = false;
 };
 
-// `config` must be resolved; of its layout only sequence_parallel, cp_comm_type and an etp of 1 are
-// used. The device must support the precision.
+// `config` must be resolved. Its layout is ignored except for sequence_parallel, cp_comm_type and
+// an etp of 1. The device must support the precision.
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 
 // The layout in `config` on the cluster, without a search or a check of rules.
 PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 
 struct LargerCluster {
-  std::optional<int64_t> fewest_nodes;  // More nodes than the cluster has; some layout fits.
+  std::optional<int64_t> fewest_nodes;  // Above the cluster's; some layout fits on them.
   int64_t looked_at = 0;                // Largest number of nodes tried.
 };
 

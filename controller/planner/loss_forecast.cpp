@@ -18,8 +18,8 @@ constexpr int kReweightings = 8;
 constexpr int kExponents = 80;
 constexpr int kRefinements = 30;
 
-// Standard deviation of a single loss around the curve, estimated without a law from differences of
-// neighbours.
+// Standard deviation of a single loss around the curve, estimated from the differences between
+// neighbours, without assuming a law.
 double NoiseOf(const std::vector<LossPoint>& points) {
   std::vector<double> differences;
   for (size_t i = 1; i < points.size(); ++i) {
@@ -112,7 +112,7 @@ class Fit {
   std::vector<double> x_;
 };
 
-// Lines for exponents across the bounds, and more near the best one.
+// Lines for exponents across the whole range, and more of them near the best exponent.
 std::vector<Line> LinesOf(Fit& fit) {
   std::vector<Line> lines;
   const double ratio = std::log(kMostExponent / kLeastExponent) / (kExponents - 1);

@@ -10,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// A loss after this many tokens of the run.
+// The loss after this many tokens of the run.
 struct LossPoint {
   double tokens = 0;
   double loss = 0;
@@ -30,15 +30,15 @@ struct LossLaw {
 inline constexpr double kLeastExponent = 0.05;
 inline constexpr double kMostExponent = 1.0;
 
-// Requirements of a fit: enough losses after the warm-up, and a range of tokens in which the law
-// can show.
+// Requirements of a fit: enough losses after the warm-up, and a range of tokens wide enough to show
+// the law.
 inline constexpr int64_t kLeastLossPoints = 20;
 inline constexpr double kLeastTokenRange = 4;
 // Share of the run whose losses are ignored: losses at the beginning follow no power law.
 inline constexpr double kEarlyPart = 0.1;
 // Maximum ratio of a forecast's tokens to those seen. Laws fitted to many runs predicted the loss
 // of runs with 300 times the operations (Gadre et al. 2024, arXiv 2403.08540). The curve of a
-// single run shows less, so a third of that is allowed.
+// single run contains less information, so a third of that is allowed.
 inline constexpr double kMostTokenRatio = 100;
 // Beyond this ratio the interval depends more on the form of the law than on the losses.
 inline constexpr double kSafeTokenRatio = 10;

@@ -8,9 +8,10 @@
 
 namespace trainyard::planner {
 
-// Ranks run in lockstep, so all wait for the slowest, and a layout must fit on the smallest. Each
-// figure is the lowest of any kind; figures may come from different kinds. Copies leave `spec` with
-// the rating of the original.
+// Figures for planning with several kinds of device. Ranks run in lockstep, so all wait for the
+// slowest kind, and a layout must fit on the smallest. Each figure is therefore the lowest of any
+// kind; different figures may come from different kinds. In a copy, `spec` still refers to the
+// rating of the original.
 struct MixedDevice {
   DeviceRating rating;
   DeviceSpec spec;

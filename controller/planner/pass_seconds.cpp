@@ -32,7 +32,8 @@ class Kernels {
     return Bytes(profile_.elementwise * work_.element * elements);
   }
 
-  // `out_bytes` are those of one element of the result, twice if the product adds to it.
+  // `out_bytes`: bytes moved per element of the result, which is twice its size if the product adds
+  // to existing values.
   double OfProduct(const Product& product, double out_bytes) const {
     const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
     const double flops = product.Flops() * (1 + loss) / product_rate_;
@@ -71,9 +72,10 @@ class Kernels {
   }
 
  private:
-  // Cast to FP8, plain and transposed for the product over the rows.
+  // Casts the input to FP8, both plain and transposed; the transposed copy is for the product over
+  // the rows.
   double Cast(double elements) const { return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0; }
-  // The masked half is skipped.
+  // Assumes that the masked half of the scores is skipped.
   double Fused(double passes, double rate) const {
     const double flops = passes * 2 * work_.rows * work_.length * work_.scored;
     const double narrow = 2 * (1 - std::min(work_.head_size, 128.0) / 128);  // 1 for heads of 64.
@@ -103,7 +105,7 @@ double LatentElements(const BlockWork& work) {
          2 * work.rows * (work.heads + 1) * latent.rotary + 2 * work.rows * work.queries;
 }
 
-// Total elements of the activation's result.
+// Total number of elements of the activation's result.
 double ActivationElements(const BlockWork& work) {
   return work.rows * work.ffn + work.experts.copies * work.experts.ffn;
 }
@@ -115,7 +117,7 @@ double DispatchElements(const BlockWork& work) {
   return work.hidden * (2 * work.norm_rows + 2 * experts.sent + 4 * experts.copies);
 }
 
-// Elements of passes over the heads: rotary positions and head norms read and write them.
+// Elements moved by passes over the heads: rotary positions and head norms read and write them.
 double HeadElements(const BlockWork& work, double norm_passes) {
   if (work.latent.key_rank > 0) return LatentElements(work);
   const double passes = (work.turns_heads ? 2 : 0) + (work.norms_heads ? norm_passes : 0);
@@ -142,12 +144,13 @@ double BackwardElements(const BlockWork& work) {
          DispatchElements(work) + (work.is_gated ? 5 : 3) * ActivationElements(work);
 }
 
-// Norms and the activation's result.
+// Elements recomputed with selective recomputation: norms and the activation's result.
 double SelectiveElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + ActivationElements(work);
 }
 
-// A ring adds the result for each part of the keys in fp32: read, read in bf16, written.
+// Ring attention adds one bf16 result per part of the keys to an fp32 sum. Bytes to read the sum,
+// read the result and write the sum.
 double RingForwardBytes(const BlockWork& work) {
   if (work.piece >= work.length) return 0;
   return work.context_parts * work.rows * work.queries * (2 * kFloatBytes + work.element);
@@ -159,7 +162,8 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
-// Visible time of `gathers` gathers or reduce-scatters among tensor-parallel ranks.
+// Tensor-parallel ranks. Transfers() returns the visible time of `gathers` gathers or
+// reduce-scatters among them.
 class TensorGroup {
  public:
   TensorGroup(int64_t ranks, const Cluster& cluster, const TrainerProfile& profile)
@@ -182,8 +186,8 @@ struct Transfers {
   PassParts backward;
 };
 
-// Keys and values of the other ranks, by ring or gather; in the backward pass with their gradients
-// in fp32.
+// Transfers of the keys and values of the other ranks, by ring or gather. In the backward pass
+// their gradients in fp32 are transferred as well.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;
@@ -199,8 +203,8 @@ Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
   return transfers;
 }
 
-// Copies of every row go to the ranks of their experts and back. If experts are divided, the copies
-// are gathered there and their results added.
+// Copies of every row are sent to the ranks of their experts and back. If an expert is divided
+// among ranks, these ranks gather the copies and add up their results.
 PassParts ExpertTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile) {
   PassParts parts;
@@ -232,13 +236,14 @@ void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster&
   const LayoutConfig& layout = config.layout;
   const TensorGroup tensor(layout.tp, cluster, profile);
   const GroupLinks context(PlaceOfGroup(layout.cp, layout.tp, cluster), cluster, profile);
-  // The backward pass gathers the matrices' inputs again.
+  // In the backward pass, the inputs of the matrices are gathered again.
   const bool splits_rows = layout.sequence_parallel;
-  // Hidden states: gathers as with sequence parallelism; without it, one all-reduce replaces two.
+  // Transfers of hidden states: gathers with sequence parallelism. Without it, one all-reduce
+  // replaces two gathers.
   const auto transfers = [&](double gathers) {
     return tensor.Transfers(gathers, work.StreamBytes());
   };
-  // Without a feed-forward half for all rows, only the attention half is left.
+  // Without a feed-forward half for all rows, only the attention half has such transfers.
   const double halves = work.ffn > 0 ? 2 : 1;
   pass.block_forward += transfers(2 * halves);
   pass.block_backward += transfers((splits_rows ? 3 : 2) * halves);

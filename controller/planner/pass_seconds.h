@@ -9,7 +9,7 @@
 
 namespace trainyard::planner {
 
-// The rank's own work, and the transfers that it does not hide.
+// The rank's own work, and the visible part of its transfers.
 struct PassParts {
   double compute = 0;
   double tensor = 0;
@@ -41,7 +41,7 @@ double MemoryRate(const Cluster& cluster, const TrainerProfile& profile);
 
 // FLOP/s (data sheet); 0 if the device does not support the precision.
 double PeakFlops(Precision precision, const DeviceSpec& device);
-// Peak rate of the products of the blocks, which may use FP8.
+// Peak rate of the matrix products in the blocks, which may use FP8.
 double PeakFlops(const TrainConfig& train, const DeviceSpec& device);
 
 }  // namespace trainyard::planner

@@ -10,7 +10,7 @@ constexpr std::string_view kMarket = "mercatus-ai.com/blog/cloud-gpu-pricing";
 constexpr std::string_view kCoreWeave = "kaelresearch.com/blog/gpu-economics-real-inference-costs";
 constexpr std::string_view kRunPod = "deploybase.ai/articles/runpod-gpu-pricing";
 
-// The guide's table has no date and is older than the others; all prices are approximate. Prices of
+// The rows of kGuide are undated and older than the others; all prices are approximate. Prices of
 // nodes with eight GPUs are divided by eight. No dated source was found for the V100 and the A6000,
 // so they have no row.
 constexpr CloudPrice kPrices[] = {
@@ -68,7 +68,8 @@ Reliability ReliabilityOf(double work_seconds, double gpus, double interval_seco
   result.mean_seconds_between = mean;
   result.interval_seconds =
       interval_seconds > 0 ? interval_seconds : DalyInterval(checkpoint, mean);
-  // Expected seconds until one interval and its checkpoint are completed without a stop.
+  // Expected seconds until one interval and its checkpoint are completed, including repetitions
+  // after stops.
   const double segment = mean * std::exp(interruptions.restart_seconds / mean) *
                          std::expm1((result.interval_seconds + checkpoint) / mean);
   result.goodput = result.interval_seconds / segment;

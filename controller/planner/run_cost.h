@@ -34,11 +34,11 @@ struct Interruptions {
 
 // Predictions for a run that takes `work_seconds` without stops and checkpoints.
 struct Reliability {
-  double mean_seconds_between = 0;  // Between stops of the whole cluster.
-  double failures = 0;              // Expected in the run, including its stops.
+  double mean_seconds_between = 0;  // Between two stops in the whole cluster.
+  double failures = 0;              // Expected stops in `seconds`.
   double interval_seconds = 0;      // Between checkpoints.
   double goodput = 0;               // Share of the time spent on steps that are not lost.
-  double seconds = 0;               // The run including stops and checkpoints.
+  double seconds = 0;               // Duration of the run, including stops and checkpoints.
 };
 
 // Young's interval, sqrt(2 d M), for checkpoints of d seconds and M seconds between stops.
@@ -47,7 +47,7 @@ double YoungInterval(double checkpoint_seconds, double mean_seconds_between);
 double DalyInterval(double checkpoint_seconds, double mean_seconds_between);
 
 // `interval_seconds` 0 means Daly's interval. Stops occur at random (exponential distribution),
-// even during checkpoints and restarts; steps since the last checkpoint are lost (Daly 2006,
+// also during checkpoints and restarts. Steps since the last checkpoint are lost (Daly 2006,
 // section 2).
 Reliability ReliabilityOf(double work_seconds, double gpus, double interval_seconds,
                           const Interruptions& interruptions);

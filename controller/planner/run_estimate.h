@@ -17,7 +17,7 @@ struct RunEstimate {
   // to the FP8 peak.
   double mfu = 0;
   double tokens = 0;  // Tokens of the whole run.
-  double days = 0;    // Steps only, without evaluations, checkpoints and failures.
+  double days = 0;    // Time of the steps, without evaluations, checkpoints and failures.
   double device_hours = 0;
 };
 

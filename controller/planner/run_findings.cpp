@@ -21,9 +21,10 @@ constexpr double kLongWait = 0.2;
 // Range of learning rates of published dense runs with 100 M to 400 B parameters.
 constexpr double kLeastUsualRate = 1e-5;
 constexpr double kMostUsualRate = 5e-3;
-// Highest rate of a model with kRateSize parameters; for others it falls with the cube root of the
-// size. Published rates are lower by a factor of 2 or more: 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4
-// for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5 for 405 B (arXiv 2407.21783).
+// Highest plausible learning rate of a model with kRateSize parameters. For other models it
+// decreases with the cube root of the size. Published rates are lower by a factor of 2 or more:
+// 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4 for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5 for 405
+// B (arXiv 2407.21783).
 constexpr double kRateSize = 7e9;
 constexpr double kHighestRate = 1.2e-3;
 // Shorter runs are tests, which often have no warm-up.
@@ -42,7 +43,7 @@ std::string AxisAdvice(const std::string& axis) {
          "--device` finds the fastest layout";
 }
 
-// All waits of a step with their findings, regardless of length.
+// All waits of a step, regardless of length, each with its finding.
 std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
   const auto part = [&](double seconds) { return seconds / waits.step; };
   const LayoutConfig& layout = config.layout;
@@ -85,7 +86,7 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
   }
 }
 
-// `auto` uses a fused kernel wherever there is one: for bf16 and whole samples.
+// `auto` already uses a fused kernel wherever one exists: for bf16 and whole samples.
 std::string FusedAttentionAdvice(const RunConfig& config) {
   if (config.train.precision != Precision::kBf16) return "train.precision bf16";
   const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;
@@ -165,7 +166,7 @@ std::string WarmupAdvice(const ScheduleConfig& schedule) {
              : "a lower optimizer.lr";
 }
 
-// Changes that reduce memory, if the amount is unknown.
+// Changes that reduce memory, for a run whose missing amount is unknown.
 std::string GeneralMemoryAdvice(const RunConfig& config) {
   const LayoutConfig& layout = config.layout;
   std::vector<std::string> changes;

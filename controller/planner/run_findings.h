@@ -42,16 +42,16 @@ struct SpeedFacts {
 // Empty for a run of the expected speed. The most likely cause is first.
 std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& facts);
 
-// Settings of learning rate, warm-up, clipping and gradient norm that may keep a loss from falling.
-// `grad_norm` is 0 if unknown. Never empty.
+// Settings of learning rate, warm-up, clipping and gradient norm that may keep the loss from
+// falling. `grad_norm` is 0 if unknown. Never empty.
 std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm);
 
-// Settings with which runs of this size often do not learn or spike, checked before the run:
+// Settings with which runs of this size often do not learn or have spikes, checked before the run:
 // learning rate, warm-up, clipping. Empty for usual settings.
 std::vector<Finding> FindRiskySettings(const RunConfig& config);
 
-// Settings that determine the effect and the frequency of spikes. Advice only names settings that
-// would change them.
+// Settings that determine the effect and the frequency of spikes. Advice names a setting only if
+// the advised value would change it.
 struct SpikeSettings {
   bool skips_samples = false;       // guard.policy is skip.
   bool lowers_rate = false;         // guard.policy is lower_lr.

@@ -23,7 +23,7 @@ void ReviewSequenceParallel(const LayoutConfig& layout, std::vector<Finding>& fi
                       "remove it: it has no effect"});
 }
 
-// A sample count that can only be meant as tokens.
+// Finds a sample count so large that a number of tokens must have been meant.
 void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
   if (train.samples == 0 || TokensOf(train) <= kTooManyTokens) return;
   findings.push_back({"`train.samples` " + WholeText(train.samples),
@@ -33,8 +33,8 @@ void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
                       "train.samples " + WholeText(train.samples / train.seq_length)});
 }
 
-// Weights of entries such as "0.67 /data/web" may have any unit. If their sum is nearly 1, they are
-// meant as shares.
+// Weights of entries such as "0.67 /data/web" may have any unit. If their sum is close to 1, they
+// are meant as shares.
 void ReviewBlend(const std::vector<std::string>& blend, std::vector<Finding>& findings) {
   constexpr double kNearly = 0.2, kRounded = 0.002;
   double sum = 0;

@@ -10,10 +10,10 @@
 
 namespace trainyard::planner {
 
-// Tokens of the run according to its settings, without a batch ramp-up.
+// Number of tokens of the run according to its settings, ignoring a batch ramp-up.
 double TokensOf(const TrainConfig& train);
 
-// `writes_sequence_parallel`: the job file sets layout.sequence_parallel; it is not the default.
+// `writes_sequence_parallel`: the job file sets layout.sequence_parallel, so it is not the default.
 std::vector<Finding> ReviewJob(const RunConfig& config, bool writes_sequence_parallel);
 
 }  // namespace trainyard::planner

@@ -24,7 +24,7 @@ Optimum Filled(Optimum optimum) {
   return optimum;
 }
 
-// The multiple of 256 nearest to the family's ratio.
+// The multiple of 256 that is closest to the feed-forward ratio of the family.
 int64_t FeedForwardWidth(const ModelConfig& like, int64_t hidden) {
   const double ratio =
       static_cast<double>(like.ffn_hidden_size) / static_cast<double>(like.hidden_size);

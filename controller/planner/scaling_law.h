@@ -16,8 +16,8 @@ namespace trainyard::planner {
 // arXiv 2203.15556), approach 3.
 double LossOf(double parameters, double tokens);
 
-// A division of a budget. 6 * parameters * tokens equals `flops`, except for published coefficients
-// that do not agree with it.
+// A division of an operation budget. 6 * parameters * tokens equals `flops`, unless published
+// coefficients give another product.
 struct Optimum {
   std::string_view law;
   std::string_view source;
@@ -37,11 +37,11 @@ Optimum LossMinimum(double flops);
 // petaflop-day, without the embedding.
 Optimum KaplanOptimum(double flops);
 
-// Cost of a model that is not of the optimal size.
+// Cost of training a model whose size is not optimal.
 struct OverTraining {
   double tokens_per_parameter = 0;
   double optimal_tokens = 0;  // 20 per parameter.
-  double ratio = 0;           // Tokens over optimal tokens.
+  double ratio = 0;           // Tokens divided by the optimal number of tokens.
   double optimal_loss = 0;    // Lowest loss for the same number of operations.
 };
 OverTraining OverTrainingOf(double parameters, double tokens);
@@ -49,7 +49,7 @@ OverTraining OverTrainingOf(double parameters, double tokens);
 struct BudgetShape {
   ModelConfig model;
   double parameters = 0;
-  double tokens = 0;  // Counts the attention's operations, so fewer than flops / 6N.
+  double tokens = 0;  // Below flops / 6N, because attention's operations count too.
   double loss = 0;
 };
 

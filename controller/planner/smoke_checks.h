@@ -18,12 +18,12 @@ enum class SavedState {
   kAbsent,
   kReadable,
   kDamaged,
-  kNotSeen,  // Published in a directory that the command's machine cannot see.
+  kNotSeen,  // Published, but the command's machine cannot see the directory.
 };
 
 struct SmokeFacts {
   RunConfig config;
-  std::string end;             // Why the run ended early, with the cause; empty if it ended well.
+  std::string end;             // Why and how the run ended early; empty if it ended well.
   std::vector<double> losses;  // Losses of all steps.
   double grad_norm = 0;        // Norm in the last step.
   double tokens_per_second = 0;

@@ -4,7 +4,8 @@
 
 namespace trainyard::planner {
 
-// Ratio of measured to predicted seconds for each part of a step (StepTime); 1 means as predicted.
+// Ratio of measured to predicted seconds for each part of a step (StepTime); 1 if the prediction is
+// exact.
 struct StepScale {
   double compute = 1;
   double optimizer = 1;

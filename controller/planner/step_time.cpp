@@ -47,8 +47,9 @@ double Passes(const RunConfig& config) {
 }
 
 // Idle time of the busiest stage: the other stages' work for one micro-batch. Several chunks per
-// stage leave only a part of it (Narayanan et al. 2021), and so do deferred weight gradients (Qi et
-// al. 2024, ZB-H1: a third, if forward pass, input and weight gradients take equally long).
+// stage reduce it to a part (Narayanan et al. 2021), and so do deferred weight gradients (Qi et al.
+// 2024, ZB-H1: to a third, if forward pass, input gradients and weight gradients take equally
+// long).
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
                      const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -70,7 +71,7 @@ double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Clu
   return send * (profile.pipeline_exposed * sends + 2 * static_cast<double>(layout.pp - 1));
 }
 
-// Parameters of one rank, grouped by the ranks that share their state.
+// Number of parameters of one rank, grouped by the ranks that share their state.
 struct RankParameters {
   double dense = 0;
   double expert = 0;
@@ -78,7 +79,7 @@ struct RankParameters {
   double Sum() const { return dense + expert; }
 };
 
-// Parameters of the stage with the most.
+// Parameters of the stage that has the most.
 RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>& loads) {
   RankParameters most;
   for (const StageLoad& load : loads) {
@@ -100,7 +101,7 @@ struct StateGroup {
   int64_t stride = 1;
 };
 
-// Groups for the weights outside of experts, and for those of a rank's experts.
+// Groups for the weights outside the experts, and for the weights of a rank's experts.
 std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters,
                                         const PlannedPass& pass) {
   const LayoutConfig& layout = config.layout;
@@ -116,7 +117,7 @@ std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParam
 struct DataTransfers {
   double gradients = 0;  // Bytes reduced and scattered per step.
   double weights = 0;    // Bytes gathered per step.
-  double rounds = 1;     // Micro-batches that the transfers overlap.
+  double rounds = 1;     // Number of micro-batches that the transfers overlap.
   bool all_reduces = false;
 };
 
@@ -143,8 +144,8 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
   return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
 }
 
-// Transfers overlap the passes of `rounds` micro-batches. They slow the passes down by a share of
-// the time that a node's link would need; the part that does not fit is waited for.
+// Transfers overlap the passes of `rounds` micro-batches. They slow these passes down by a share of
+// the time that a link within a node would need. Training waits for the part that does not fit.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
                    const TrainerProfile& profile) {
@@ -173,7 +174,8 @@ double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;
 }
 
-// A rank reads the samples of the next step during this one, so only the excess is waited for.
+// A rank reads the samples of the next step during the current one, so it waits only for the
+// excess.
 double InputWait(const RunConfig& config, const Cluster& cluster, double step_seconds) {
   if (cluster.storage == nullptr) return 0;
   constexpr double kTokenBytes = 4;

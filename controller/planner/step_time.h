@@ -15,7 +15,8 @@
 
 namespace trainyard::planner {
 
-// Times of the pipeline stage with the most work. Waits are not hidden by its own work.
+// Times of the pipeline stage with the most work. Waits are the parts of transfers that the stage's
+// own work does not hide.
 struct StepTime {
   int64_t stage = 0;
   double compute = 0;
@@ -24,7 +25,7 @@ struct StepTime {
   double context_wait = 0;
   double expert_wait = 0;    // For rows sent to experts and back.
   double pipeline_wait = 0;  // The bubble, and transfers of activations.
-  double data_wait = 0;      // For gradient sums and weights updated by other ranks.
+  double data_wait = 0;      // For gradient sums, and weights updated by other ranks.
   double world_wait = 0;     // For the slowest of many nodes.
   double input_wait = 0;     // For samples, if storage is slower than the step.
 

@@ -1,7 +1,7 @@
-// Constants of a trainer's kernels, and of how much communication its own work hides.
+// Constants of a trainer's kernels, and the share of its communication that its own work hides.
 //
-// The product plans for trainyard-trainer. The tests describe other trainers in the same terms, so
-// that the formulas are checked against published runs of many sizes.
+// The product plans for trainyard-trainer. The tests describe other trainers with the same
+// constants, so that the formulas are checked against published runs of many sizes.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_TRAINER_PROFILE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_TRAINER_PROFILE_H_
 
@@ -33,14 +33,15 @@ struct TrainerProfile {
   double bytes_per_norm_gradient = 0;  // For reading the gradients to compute their norm.
   double seconds_per_block = 0;  // Size-independent time of a block's forward and backward pass.
   double seconds_per_step = 0;
-  // Selective recomputation repeats norms and activation, or the scores of unfused attention.
+  // True if selective recomputation repeats the scores of unfused attention. If false, it repeats
+  // norms and activation.
   bool selective_makes_scores = false;
 
   // Communication: share of a link's bandwidth reached, and visible share of transfer times.
   double node_link = 0;
   double network = 0;
   double tensor_exposed = 1;
-  double tensor_pair = 1;  // Factor on the visible share if only two ranks exchange data.
+  double tensor_pair = 1;  // Factor on the visible share in groups of two ranks.
   double context_exposed = 1;
   double pipeline_exposed = 1;
   double expert_exposed = 1;
@@ -48,12 +49,14 @@ struct TrainerProfile {
   // backward pass.
   double zero_bubble_left = 1.0 / 3;
   double zero_bubble_work = 0;
-  // Data parallelism: visible share of transfers that fit beside other work, because they take
-  // multiprocessors and bandwidth from it. Transfers that do not fit are entirely visible.
+  // Data parallelism: visible share of transfers that fit beside other work. It is not 0, because
+  // the transfers take multiprocessors and bandwidth from that work. Transfers that do not fit are
+  // entirely visible.
   double data_exposed = 1;
-  // Without sequence parallelism: each tensor-parallel rank sends only a part to the next stage.
+  // True if, without sequence parallelism, each tensor-parallel rank sends only a part to the next
+  // stage.
   bool scatters_boundaries = false;
-  double gradient_bytes = 4;  // Per parameter when gradients are summed.
+  double gradient_bytes = 4;  // Bytes per parameter when gradients are summed.
   // Relative time lost to the slowest device per doubling of the nodes.
   double per_doubling = 0;
 };

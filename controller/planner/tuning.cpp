@@ -16,7 +16,8 @@ int64_t ShareOf(const RunConfig& config) {
   return config.train.global_batch / std::max<int64_t>(config.layout.dp, 1);
 }
 
-// The swept settings do not affect rules of the data and the schedule.
+// Only training rules are checked, because the swept settings do not affect rules of the data and
+// the schedule.
 bool KeepsRules(const RunConfig& config) { return FindTrainingProblems(config).empty(); }
 
 class Sweep {
@@ -72,7 +73,8 @@ class Sweep {
     }
   }
 
-  // Adds the fastest of all; then, in turn, the fastest with a new value of each setting.
+  // Adds the fastest candidate; then, for each setting in turn, the fastest one with a new value of
+  // it.
   void AddFastest(size_t room, std::vector<TuneCandidate>& chosen) const {
     const std::vector<std::function<int64_t(const LayoutConfig&)>> settings = {
         [](const LayoutConfig& layout) { return layout.micro_batch; },
@@ -96,7 +98,8 @@ class Sweep {
     }
   }
 
-  // The smallest micro-batch predicted not to fit, with the other settings of the fastest.
+  // The candidate with the smallest micro-batch predicted not to fit, with the other settings of
+  // the fastest one.
   std::optional<TuneCandidate> BeyondMemory() const {
     const LayoutConfig& fastest =
         fitting_.size() > 1 ? fitting_[1].layout : fitting_.front().layout;

@@ -24,7 +24,7 @@ enum class TuneReason {
   kOwn,           // The current settings.
   kPredicted,     // Predicted as the fastest, or as the fastest with one value of a setting.
   kBeyondMemory,  // Predicted not to fit, to show where the limit is.
-  kAttention,     // The fastest measured setting with other attention code.
+  kAttention,     // The fastest measured setting, with other attention code.
 };
 
 struct TuneCandidate {
@@ -38,7 +38,7 @@ struct TuneCandidate {
 struct TunePlan {
   std::vector<TuneCandidate> candidates;  // In measuring order.
   int64_t considered = 0;
-  int64_t too_large = 0;  // Those predicted not to fit and not measured.
+  int64_t too_large = 0;  // Number of candidates predicted not to fit and not measured.
 };
 
 // At most `most` (2 or more) candidates: the current settings, the predicted fastest, the fastest
@@ -50,7 +50,7 @@ TunePlan PlanTuning(const RunConfig& config, const Cluster& cluster, int64_t mos
 // `fastest`.
 std::vector<TuneCandidate> OtherAttention(const RunConfig& config, const TuneCandidate& fastest);
 
-// A sweep that is complete before anything is measured: that of PlanTuning, plus other attention
+// A sweep that is fixed before anything is measured: the sweep of PlanTuning, plus other attention
 // code for the predicted fastest candidate that fits.
 TunePlan PlanUnattended(const RunConfig& config, const Cluster& cluster, int64_t most);
 
@@ -68,7 +68,7 @@ struct TuneResult {
   TuneCandidate candidate;
   std::string failure;  // Why there are no measurements; empty if there are.
   bool out_of_memory = false;
-  double step_seconds = 0;  // Median, without the first steps.
+  double step_seconds = 0;  // Median step time, without the first steps.
   double tokens_per_second = 0;
   double mfu = 0;           // 0 if unknown.
   double memory_bytes = 0;  // Peak of tensors; 0 if unknown.
@@ -84,7 +84,7 @@ inline constexpr double kEquallyFast = 0.01;
 // Index of the result to choose; nullopt if none ran.
 std::optional<size_t> ChooseResult(const std::vector<TuneResult>& results);
 
-// Memory limit found by the sweep: the largest setting that ran and the smallest that did not.
+// Memory limit found by the sweep: the largest setting that ran, and the smallest one that did not.
 struct MemoryLimit {
   const TuneResult* largest = nullptr;
   const TuneResult* smallest_failed = nullptr;

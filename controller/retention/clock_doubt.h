@@ -1,5 +1,5 @@
-// Detects an implausible wall clock. Removed data is lost, and ages are wall time: a clock set
-// years ahead would make everything too old. Pure.
+// Detects an implausible wall clock. Removed data cannot be restored, and ages are wall time: if
+// the clock were set years ahead, everything would be old enough to remove. Pure.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 #define TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 
@@ -20,12 +20,12 @@ class ClockDoubt {
   static constexpr int64_t kToleranceMs = 600'000;
   // Tolerance at the start, because the controller may have been off for this long.
   static constexpr int64_t kStartToleranceMs = 86'400'000;
-  // A clock that stays ahead for this long is believed: nobody has set it back.
+  // A clock that stays ahead for this long is believed, since nobody has set it back.
   static constexpr std::chrono::hours kDoubtLasts{24};
 
-  // `known_ms`: newest wall time believed before the start; 0 if none. `wall_ms`: read at the
-  // start; believed unless it is too far ahead of known_ms. The clock may jump before the first
-  // pass.
+  // `known_ms`: newest wall time believed before the start; 0 if none. `wall_ms`: wall time read at
+  // the start, believed unless it is too far ahead of known_ms. The clock may be set between the
+  // start and the first pass.
   ClockDoubt(Timestamp known_ms, Timestamp wall_ms, Steady start)
       : known_ms_(known_ms), known_at_(start) {
     Check(wall_ms, start);

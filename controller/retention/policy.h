@@ -25,7 +25,7 @@ struct RetentionRule {
 struct RetentionPolicy {
   RetentionRule logs{.keep_ms = 30 * kDayMs, .disk_share = 0.4};
   RetentionRule metrics{.keep_ms = 180 * kDayMs, .disk_share = 0.2};
-  // Node events follow this rule too, by their own time.
+  // This rule also applies to node events, by the time of the event.
   RetentionRule events{.keep_ms = 365 * kDayMs, .disk_share = 0.2};
   // Age at which whole jobs are removed as by `trainyard delete`; nullopt means never.
   std::optional<int64_t> jobs_ms = 730 * kDayMs;
@@ -33,10 +33,11 @@ struct RetentionPolicy {
   bool checkpoints_with_jobs = false;
 };
 
-// True if data of a job that ended at this time is no longer kept.
+// True if the data of a job that ended at this time need no longer be kept.
 bool IsDue(const std::optional<int64_t>& keep_ms, Timestamp ended_ms, Timestamp now);
 
-// Returns 0 (no limit) if there is no share or the size of the disk is unknown.
+// Limit on the store's size in bytes. Returns 0 (no limit) if there is no share or the size of the
+// disk is unknown.
 int64_t BoundBytes(const RetentionRule& rule, int64_t disk_bytes);
 
 // Texts such as "logs 30d, at most 40% of the disk", one per kind.

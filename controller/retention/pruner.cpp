@@ -170,8 +170,8 @@ absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
 bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
   if (deleted.checkpoints().empty()) return true;
   bool all_gone = true;
-  // Read again, because another job may have started to use the directory since the deletion was
-  // decided.
+  // Read the directories again, because another job may have started to use one since the deletion
+  // was decided.
   const auto others = ended_jobs_.DirectoriesOfOthers(deleted.job_id());
   for (const std::string& path : deleted.checkpoints()) {
     const bool is_due = !Stopping() && removals_.IsDue(path, Steady::now());
@@ -212,7 +212,7 @@ void Pruner::DeleteOldJobs() {
 }
 
 absl::Status Pruner::PruneSection(const Section& section) {
-  // Continue an interrupted drop.
+  // Continue a drop that was interrupted.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return section.store.Reclaim(); }));
   const int64_t bound = BoundBytes(section.rule, DiskBytes());
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
@@ -267,7 +267,7 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
 }
 
 absl::Status Pruner::DropData(PrunableData& store, int64_t job_id) {
-  // Finish an earlier drop, which would block this one.
+  // Finish an earlier drop, which would block the next one.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return store.Reclaim(); }));
   if (Stopping()) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(store.DropJob(job_id));

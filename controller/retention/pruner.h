@@ -99,7 +99,7 @@ class Pruner {
   Timestamp KnownTime() const;
   void FinishDeletions();
   absl::Status FinishDeletion(const v1::JobDeleted& deleted);
-  // Returns false if a checkpoint is left that may still be removed.
+  // Returns false if a checkpoint remains whose removal may still succeed.
   bool RemoveCheckpoints(const v1::JobDeleted& deleted);
   void DeleteOldJobs();
   absl::Status PruneSection(const Section& section);
@@ -123,8 +123,8 @@ class Pruner {
 
   RemovalRetries removals_;
   ClockDoubt clock_doubt_;
-  // Wall time of the pass. nullopt while the clock is in doubt: no age counts then. Read once per
-  // pass, because the clock may be set meanwhile.
+  // Wall time of the pass. nullopt while the clock is in doubt: then nothing is removed by age.
+  // Read once per pass, because the clock may be set meanwhile.
   std::optional<Timestamp> pass_time_ms_;
 
   mutable std::mutex mutex_;

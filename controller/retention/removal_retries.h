@@ -25,7 +25,7 @@ class RemovalRetries {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // False while the path waits for its next try, and once its removal is abandoned.
+  // False while the path waits for its next try, and after its removal was abandoned.
   bool IsDue(const std::string& path, Time now) const;
   void Succeeded(const std::string& path) { failures_.erase(path); }
   // Records a failed try and returns the log line.

@@ -10,7 +10,8 @@
 
 namespace trainyard::controller {
 
-// Sets path, http_port and tls for a code. Returns false if there is no dashboard. Any thread.
+// Sets path, http_port and tls for a login code. Returns false if there is no dashboard. Any
+// thread.
 using DescribeLogin =
     std::function<bool(const std::string& code, v1::CreateLoginCodeResponse& response)>;
 

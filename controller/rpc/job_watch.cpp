@@ -39,7 +39,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     JobWatch* reactor = nullptr;
     const Api* api = nullptr;
     int64_t job_id = 0;
-    // The job, if it was archived before the stream began.
+    // The job, if it had been archived before the stream began.
     std::optional<JobEntry> archived;
     bool writing = false;
     // True if the state of the job has changed, or the job has ended, since the last message.
@@ -100,7 +100,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
   }
 
-  // Null for a job archived or deleted since the stream began; such a job had ended.
+  // Null for a job that was archived or deleted after the stream began; such a job had ended.
   static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
     return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
   }
@@ -109,7 +109,8 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     if (shared.reactor == nullptr || shared.writing) return;
     if (EntryOf(shared, view) == nullptr) return End(shared, absl::OkStatus());
     if (shared.sent_end && HasFinalOutput(shared, view)) {
-      // Final output may have advanced the progress that was sent with the end.
+      // Final output may have advanced the progress since the message that reported the end of the
+      // job.
       SendIfNew(shared, view);
       if (!shared.writing) End(shared, absl::OkStatus());
     } else if (shared.api->shutdown.raised()) {

@@ -87,7 +87,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
 
   // Returns true to be called again at the next tick. Loop thread.
   bool OnTick(const ClusterView& view) {
-    // An archived or deleted job has ended, and its nodes have no further output of it.
+    // An archived or deleted job has ended, and its nodes have no further output to send.
     const JobEntry* entry = FindEntry(view.state, query_.job_id);
     const bool ended = entry == nullptr || HasEnded(entry->job.state());
     const bool complete =
@@ -121,7 +121,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
       complete = complete_;
       woken_ = false;
     }
-    // Use a new message: a cleared one would keep the memory of its largest lines.
+    // Use a new message, because a cleared one would keep the memory of its largest lines.
     message_ = {};
     const absl::Status status =
         api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
@@ -166,7 +166,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   std::shared_ptr<LogFollowers::Callback> following_;
 
   std::mutex mutex_;
-  // All members below are guarded by mutex_, except message_, which belongs to the thread that set
+  // All members below are guarded by mutex_. Exception: message_ belongs to the thread that set
   // busy_.
   LogReactor* reactor_;
   bool busy_ = false;

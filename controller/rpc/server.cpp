@@ -25,7 +25,7 @@
 namespace trainyard::controller {
 namespace {
 
-// A peer that sends nothing is pinged after 5 s and dropped 4 s later.
+// A peer that sends nothing for 5 s is pinged, and dropped 4 s later.
 constexpr int kKeepaliveTimeMs = 5000;
 constexpr int kKeepaliveTimeoutMs = 4000;
 // Minimum interval at which clients may ping.
@@ -52,7 +52,8 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// The errno value of listening on this address; 0 on success; nullopt if the host has no address.
+// The errno value of a test to listen on this address; 0 on success; nullopt if the host has no
+// address.
 std::optional<int> ProbeListen(const HostPort& where) {
   std::string host = where.host;
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
@@ -94,7 +95,7 @@ absl::Status WhyNotListening(const HostPort& where) {
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {
-  // Beyond the quota gRPC accepts no new connections and frees data read ahead, so that many
+  // Beyond the quota gRPC accepts no new connections and frees data read in advance, so that many
   // half-sent messages cannot exhaust the machine's memory.
   grpc::ResourceQuota quota("trainyard-controller");
   quota.Resize(kMaxTransportBytes);
@@ -140,7 +141,7 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
 }
 
-// Errors in gRPC's own log are mostly disconnected peers, which the services report themselves.
+// Most errors in gRPC's own log are disconnected peers, which the services report themselves.
 void RouteGrpcLog() { gpr_set_log_function(&LogGrpcMessage); }
 
 }  // namespace trainyard::controller

@@ -27,8 +27,8 @@ constexpr int kOneStreamMessages = 4096;
 // in less than a second, so that heartbeats and facts behind a flood of telemetry arrive in time.
 constexpr std::size_t kOneStreamWaitingBytes = 4 << 20;
 constexpr int kOneStreamWaitingMessages = 1024;
-// Number of outgoing messages beyond which reading from the worker stops, so that its requests
-// cause no further answers.
+// Number of outgoing messages beyond which the controller stops reading from the worker, so that
+// the worker's requests cause no further answers.
 constexpr std::size_t kOutgoingPauses = 256;
 // Number of outgoing messages beyond which the worker is disconnected as a slow consumer.
 constexpr std::size_t kOutgoingLimit = 8192;
@@ -197,8 +197,8 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
   }
 
-  // Requires mutex_. A write that the worker does not read ends only with the call. gRPC reports
-  // the cancellation on another thread, so no callback runs under the lock.
+  // Requires mutex_. A write that the worker does not read ends only when the call is cancelled.
+  // gRPC reports the cancellation on another thread, so no callback runs under the lock.
   void CutOffNow(const absl::Status& status) {
     if (reactor_ == nullptr) return;
     if (!final_status_.has_value()) Finish(status);

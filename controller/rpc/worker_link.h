@@ -34,7 +34,7 @@ class WorkerLink {
   virtual void CutOff(const absl::Status& status) = 0;
 
   // True while the controller does not read from the stream, because too many messages wait for the
-  // loop or the storage. Missing heartbeats are then the controller's own doing.
+  // loop or the storage. The controller then causes missing heartbeats itself.
   virtual bool ReadingPaused() const = 0;
 };
 

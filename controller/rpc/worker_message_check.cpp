@@ -54,7 +54,8 @@ absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end)
   return absl::OkStatus();
 }
 
-// The step in a record, or a larger total; 0 if the record has none.
+// The step in a record, or its total number of steps if that is larger; 0 if the record has
+// neither.
 int64_t LargestStepOf(const v1::TelemetryRecord& record) {
   switch (record.kind_case()) {
     case v1::TelemetryRecord::kMetrics:
@@ -74,7 +75,8 @@ int64_t LargestStepOf(const v1::TelemetryRecord& record) {
   }
 }
 
-// Workers of this release drop such records themselves; workers of older releases send them.
+// Workers of this release drop records with invalid steps themselves; workers of older releases
+// send them.
 absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
   for (const v1::TelemetryRecord& record : batch.records()) {
     const int64_t step = LargestStepOf(record);

@@ -21,7 +21,7 @@ class Access {
   const std::string& token() const { return token_; }
   // Token file, for messages.
   const std::string& token_file() const { return token_file_; }
-  // PEM. Empty: the connection is unencrypted.
+  // Certificate in PEM; empty if the connection is unencrypted.
   const std::string& certificate() const { return certificate_; }
   // Unix socket of the controller, tried first; empty for an address of another machine.
   const std::string& local_socket() const { return local_socket_; }

@@ -116,7 +116,8 @@ absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& ch
   return response.challenge();
 }
 
-// A wrong program at one address is more serious than no program at another.
+// Returns the error to report: a wrong program at one address is more serious than no program at
+// another.
 absl::Status Graver(const absl::Status& known, const absl::Status& added) {
   return absl::IsPermissionDenied(known) ? known : added;
 }
@@ -152,7 +153,7 @@ absl::StatusOr<OpenedChannel> OpenTls(const Access& access, const ChannelOptions
                                       steady_clock::time_point deadline) {
   const Header header = std::make_shared<std::string>();
   OpenedChannel opened{TlsChannel(access, options, header), ""};
-  // Asked even if no proof is needed: the answer shows that the connection works.
+  // The proof is requested even if none is needed: the answer shows that the connection works.
   absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, "", deadline);
   const bool needed = options.always_prove || !absl::IsFailedPrecondition(challenge.status());
   if (!challenge.ok() && needed) return challenge.status();

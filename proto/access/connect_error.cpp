@@ -57,7 +57,7 @@ ConnectError ExplainRefusal(Validity trusted) {
           absl::StrCat(CaAdvice(), ", or renew the file of the controller's --tls-cert")};
 }
 
-// Explains failures certainly caused by TLS; no cause for others.
+// Explains failures that TLS certainly caused; the result for other failures has no cause.
 ConnectError ExplainTls(absl::string_view message, absl::string_view address, Validity trusted) {
   if (trusted == Validity::kNoCertificate) {
     return {"the CA file contains no readable certificate", CaAdvice()};

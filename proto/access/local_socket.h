@@ -1,6 +1,6 @@
-// Unix socket of a controller, for callers on the same machine. The kernel tells each end the user
-// at the other end. The socket is next to the token, where only the owner of the token can create
-// files.
+// Unix socket of a controller, for callers on the same machine. The kernel reports to each end the
+// user at the other end. The socket is next to the token, where only the owner of the token can
+// create files.
 #ifndef TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 #define TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 

@@ -70,7 +70,7 @@ absl::StatusOr<std::string> ReadOrMakeToken(const std::string& path, bool for_gr
   if (!Exists(path)) {
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path, NewSecret() + "\n"));
   }
-  // Corrects the mode of a file created with the other setting or with another umask as well.
+  // Corrects the mode, also if the file was created with the other setting or another umask.
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot read", path);
   const mode_t found = info.st_mode & 07777;

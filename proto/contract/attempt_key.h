@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// Ordered by age, in the order of the members: a later job comes after an earlier one, regardless
-// of attempt numbers, and a run not started by a controller comes before every job.
+// Ordered by age, in the order of the members. A later job comes after an earlier one, regardless
+// of attempt numbers. A run not started by a controller comes before every job.
 struct AttemptKey {
   // From the environment variables TRAINYARD_JOB_ID and TRAINYARD_ATTEMPT. Both count from 1; job 0
   // is a run not started by a controller.

@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-// Sums for the fields of a `rank` record. The trainer keeps its own; the worker keeps them for
-// programs that write only `phase` records. Times are in milliseconds of any one clock. Used by one
-// thread.
+// Time per phase, for the fields of a `rank` record. The trainer keeps its own sums; the worker
+// keeps them for programs that write only `phase` records. Times are in milliseconds of any clock,
+// always the same one. Used by one thread.
 class PhaseTimes {
  public:
   // The phase is unknown before the first Enter.

@@ -14,10 +14,10 @@ struct SettingRule {
   // Limits of a number, inclusive.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  // Without it the run is not described completely.
+  // True if the description of a run is incomplete without this setting.
   bool required = false;
-  // Has a value when it is not written. Without a default, 0, an empty text or nullopt means "not
-  // written".
+  // True if the setting has a value when it is not written. Without a default, 0, an empty text or
+  // nullopt means "not written".
   bool has_default = false;
 };
 

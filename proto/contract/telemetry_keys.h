@@ -59,8 +59,8 @@ inline constexpr char kMessage[] = "message";
 inline constexpr char kNanLoss[] = "nan_loss";
 inline constexpr char kNanGradient[] = "nan_gradient";
 inline constexpr char kLossSpike[] = "loss_spike";
-// Codes of alerts of the controller's watchdog: a gang that makes no progress, and a rank that
-// computes longer than the others.
+// Codes of alerts of the controller's watchdog: a gang makes no progress, and a rank computes
+// longer than the others.
 inline constexpr char kHung[] = "hung";
 inline constexpr char kStraggler[] = "straggler";
 
@@ -97,7 +97,7 @@ inline constexpr char kOperation[] = "operation";
 inline constexpr char kQueuedMs[] = "queued_ms";
 inline constexpr char kEnteredMs[] = "entered_ms";
 
-// Codes of alerts with a special meaning. A save failed and training continues; the last save is
+// Codes of alerts with a special meaning: a save failed and training continues; the last save is
 // waiting until it can write; a save is impossible because ranks do not see the same checkpoint
 // directory.
 inline constexpr char kCheckpointFailed[] = "checkpoint_failed";
@@ -105,11 +105,11 @@ inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
 inline constexpr char kCheckpointUnshared[] = "checkpoint_unshared";
 // The gang continues in place after the loss of a rank.
 inline constexpr char kHealed[] = "healed";
-// The loss of a rank would end the attempt: its in-memory state has no copy.
+// The loss of a rank would end the attempt, because its in-memory state has no copy.
 inline constexpr char kHealingOff[] = "healing_off";
 // The ranks of a paused job could not save.
 inline constexpr char kPausedUnsaved[] = "paused_unsaved";
-// The job has started, and its nodes do not share the checkpoint root with others.
+// The job has started, but its nodes do not share the checkpoint root with other nodes.
 inline constexpr char kUnsharedRoot[] = "unshared_root";
 
 // Metrics with a special meaning in summaries, charts and Prometheus.
@@ -120,12 +120,14 @@ inline constexpr char kMfu[] = "mfu";               // Counts attention over the
 inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earlier tokens only.
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
-inline constexpr char kClippedUnits[] = "clipped_units";  // By adaptive clipping, in one step.
-// In samples, from averages. The next two are of a single step.
+inline constexpr char kClippedUnits[] = "clipped_units";  // Clipped adaptively in one step.
+// Gradient noise scale in samples, computed from averages. The next two metrics are of a single
+// step.
 inline constexpr char kNoiseScale[] = "noise_scale";
 inline constexpr char kNoiseGradient[] = "noise_scale_gradient";
 inline constexpr char kNoiseTrace[] = "noise_scale_trace";
-// Steps between two snapshots in host memory, and the mean fraction of a step that one costs.
+// Steps between two snapshots in host memory, and the mean cost of a snapshot as a fraction of a
+// step.
 inline constexpr char kSnapshotInterval[] = "snapshot_interval";
 inline constexpr char kSnapshotCost[] = "snapshot_cost";
 inline constexpr char kDataPasses[] = "data_epochs";  // In a blend followed by "_" and a name.

@@ -11,11 +11,12 @@
 namespace trainyard {
 
 enum class XidBlame {
-  // The program, or a consequence of another error: no evidence against the node.
+  // Caused by the program, or by another error: no evidence against the node.
   kProgram,
-  // The device, which may continue to work for a while: evidence against the node.
+  // Caused by the device, which may continue to work for a while: evidence against the node.
   kDevice,
-  // The device, which needs a reset, a reboot of the machine or a repair before it can be used.
+  // Caused by the device, which needs a reset, a reboot of the machine or a repair before it can be
+  // used.
   kFatal,
 };
 

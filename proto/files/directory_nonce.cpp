@@ -74,7 +74,7 @@ bool IsNonce(std::string_view text) {
 ReadNonceResult ReadNonce(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) return Failed(errno, "cannot open " + path);
-  // Enough to detect one byte too many.
+  // One byte longer than a valid file, to detect longer files.
   std::array<char, kNonceDigits + 2> text{};
   const ssize_t bytes = read(file.get(), text.data(), text.size());
   if (bytes < 0) return Failed(errno, "cannot read " + path);

@@ -94,7 +94,7 @@ FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes, const F
   const std::string temporary = TemporaryPath(path);
   const UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
-  // A plain call, not posix_fallocate, which may fall back to writing zeros: on copy-on-write file
+  // fallocate, not posix_fallocate, which may fall back to writing zeros: on copy-on-write file
   // systems that reserves nothing.
   if (fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP &&
       errno != ENOSYS) {

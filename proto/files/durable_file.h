@@ -38,8 +38,8 @@ using FileResult = std::optional<FileError>;
 // Writes the whole piece to an open file.
 [[nodiscard]] FileResult WriteAll(int fd, std::string_view piece, const std::string& path);
 
-// A file written piece by piece, on disk after Finish. Its name is durable only after
-// SyncDirectory. An unfinished file is left as it is. Used by one thread.
+// A file written piece by piece. It is on disk after Finish, but its name is durable only after
+// SyncDirectory. If the object is destroyed before Finish, the file remains. Used by one thread.
 class DurableFile {
  public:
   // Creates the file, or empties an existing one.
@@ -83,7 +83,7 @@ class DurableFile {
 [[nodiscard]] FileResult ReplaceDirectory(const std::string& from, const std::string& to);
 
 // Exchanges the names of two directories by three renames: for a moment `to` does not exist. After
-// a failure `to` is its old directory again, as far as the file system permits.
+// a failure, `to` again names its old directory if the file system permits it.
 [[nodiscard]] FileResult ExchangeByRenames(const std::string& from, const std::string& to);
 
 // The parent directory of `path`; "." for a bare name.

@@ -113,7 +113,7 @@ class TreeRemover {
     }
   }
 
-  // A directory that is not empty is only the consequence of an earlier failed removal in it.
+  // Records an error, except that of a non-empty directory after an earlier failed removal in it.
   void Note(int error) {
     const bool is_consequence = error == ENOTEMPTY && error_ != 0;
     if (error != ENOENT && !is_consequence) error_ = error;

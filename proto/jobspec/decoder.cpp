@@ -22,7 +22,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// With aliases a small file can describe a huge tree; this limits the values visited in one file.
+// Limit on the values visited in one file: with aliases a small file can describe a huge tree.
 constexpr int kMaxValues = 20000;
 constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;

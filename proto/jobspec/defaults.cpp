@@ -93,7 +93,7 @@ void FillOriginsOf(const Message& message, const std::string& prefix, const std:
   }
 }
 
-// These variables make many programs look for peers, which a single-rank program does not have.
+// A single-rank program has no peers, but these variables make many programs look for peers.
 void FillTorchrunEnv(v1::JobSpec& spec, Origins& origins) {
   if (spec.has_torchrun_env()) return;
   spec.set_torchrun_env(RunsOurTrainer(spec) || WorldSize(spec) > 1);

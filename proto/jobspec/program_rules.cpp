@@ -181,7 +181,7 @@ void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
-// A heal copies the gang's state from a surviving node.
+// Checks that the job can heal: a heal copies the gang's state from a surviving node.
 void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
   if (spec.restart().spares() == 0) return;
   const auto refuse = [&](const std::string& why) {

@@ -13,7 +13,7 @@ namespace trainyard {
 RunConfig RunConfigOf(const v1::JobSpec& spec);
 
 // Sets one integer field of the spec, such as "train.steps", to its value in `config`, unless it is
-// already set. Returns true if it was not.
+// already set. Returns true if it set the field.
 bool CopySetting(const RunConfig& config, const std::string& key, v1::JobSpec& spec);
 
 // Number of ranks of the job: nodes * slots_per_node.

@@ -53,7 +53,7 @@ PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage) {
           .head_layers = HeadInLayers(config.model, config.train.seq_length)};
 }
 
-// The layer is the last one: the first layers of a mixture may be dense.
+// One layer means the last layer: the first layers of a mixture may be dense.
 double HeadInLayers(const ModelConfig& model, int64_t seq_length) {
   const bool has_experts = KindsOf(model, {model.num_layers - 1, 1}).expert > 0;
   const BlockMatrices block =

@@ -18,7 +18,8 @@ bool IsManual(const RunConfig& config) {
   return HasTrainableFeatures(config) && AttentionBackendOf(config) == AttentionBackend::kManual;
 }
 
-// The log of each row's sum with fused kernels or with parts of a sample; otherwise all weights.
+// Softmax result kept for the backward pass: with fused kernels or parts of a sample, one logarithm
+// of the sum per row; otherwise all weights.
 double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
   const bool keeps_sums = !IsManual(config) || config.layout.cp > 1;
   const double columns = keeps_sums ? 1 : static_cast<double>(config.train.seq_length);
@@ -50,9 +51,9 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
   return copies * key_values * (1 + wide) + (1 + wide) * tensors.queries;
 }
 
-// Without the fused kernel (ops/attention.cpp): the gradients of weights and scores, the heads of
-// each group stacked, and a result. With bf16 these are fp32. With parts of a sample the weights of
-// one part are recomputed (ops/attention_part.cpp).
+// Backward pass without the fused kernel (ops/attention.cpp): the gradients of weights and scores,
+// the stacked heads of each group, and a result. In bf16 runs all of these are fp32. With parts of
+// a sample the weights of one part are recomputed (ops/attention_part.cpp).
 double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
   const double wide = kFloatBytes / BytesOf(config.train.precision);
   const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
@@ -119,9 +120,9 @@ double FeedForwardPart(const RunConfig& config, BlockKind kind) {
          static_cast<double>(tp);
 }
 
-// The measured runs are dense, in bf16. Gradients of result and input; the norm's result,
-// recomputed. With rows of other ranks also the result's gradient, the norm's result and the
-// input's gradient.
+// Working memory of dense runs in bf16, which were measured: gradients of result and input, and the
+// recomputed result of the norm. If rows of other ranks are needed, they exist for the result's
+// gradient, the norm's result and the input's gradient.
 double MeasuredWorking(const BlockTensors& tensors, const KeptBytes& kept, bool is_selective) {
   const double again = is_selective ? 1 : 0;
   const double mlp =
@@ -134,8 +135,9 @@ double MeasuredWorking(const BlockTensors& tensors, const KeptBytes& kept, bool 
   return std::max(mlp, attention);
 }
 
-// No run with experts, latent attention or FP8 has been measured: gradients of a block's result, of
-// its widest product, and of rows at the experts with their send buffers.
+// Estimate for runs with experts, latent attention or FP8, none of which has been measured:
+// gradients of a block's result, of its widest product, and of rows at the experts with their send
+// buffers.
 double EstimatedWorking(const BlockTensors& tensors) {
   const ExpertTensors& experts = tensors.experts;
   return 3 * tensors.all_rows +
@@ -174,8 +176,8 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
   return tensors;
 }
 
-// model/block.cpp, attention.cpp and mlp.cpp. Selective recomputation repeats norms and activation,
-// and the heads that latent attention computes from a lower rank.
+// Tensors kept by model/block.cpp, attention.cpp and mlp.cpp. Selective recomputation repeats norms
+// and activation, and the heads that latent attention computes from a lower rank.
 KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute) {
   if (recompute == Recompute::kFull) return {.attention = tensors.stream};
   const bool is_selective = recompute == Recompute::kSelective;

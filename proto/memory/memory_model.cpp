@@ -13,8 +13,8 @@
 namespace trainyard {
 namespace {
 
-// Blocks whose whole gradients, or weights, exist in addition to the largest group if a rank keeps
-// only parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
+// Number of blocks whose whole gradients or weights exist in addition to the largest group, if a
+// rank keeps only parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
 constexpr double kGradientBlocks = 2;
 constexpr double kWeightBlocks = 1;
 
@@ -50,9 +50,9 @@ BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
   return block;
 }
 
-// Blocks of each kind in one chunk of a stage. With several chunks it is an upper bound for
-// measured kinds of runs: the first chunk has the most layers. For the others it is a mean, because
-// the first chunk may have all dense layers.
+// Number of blocks of each kind in one chunk of a stage. With several chunks it is an upper bound
+// for kinds of runs that were measured: the first chunk has the most layers. For other runs it is a
+// mean, because the first chunk may have all dense layers.
 struct ChunkLayers {
   double dense = 0;
   double expert = 0;
@@ -167,7 +167,8 @@ double OverheadBytes(const LayoutConfig& layout) {
   return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
 }
 
-// Adds activations and the temporaries of the busiest moment. Dense layers come first.
+// Adds the activations, and the temporaries at the moment with the highest total. Dense layers come
+// first.
 void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const ChunkLayers layers = LayersOfChunk(config, place);
@@ -224,7 +225,7 @@ double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
   const int64_t behind = place.stages - 1 - place.stage;
   const int64_t warm_up =
       place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
-  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // For their weight gradients.
+  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // Wait for their weight gradients.
   return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
 }
 

@@ -25,9 +25,9 @@ struct MetricInfo {
 
 using MetricLabels = std::vector<prometheus::ClientMetric::Label>;
 
-// Families in the order of their first value. For values computed at each scrape from external
-// state, as returned by a prometheus::Collectable. A prometheus::Registry keeps values that code
-// counts itself. Used by one thread.
+// Metric families in the order of their first value. Used in a prometheus::Collectable for values
+// computed at each scrape from external state. For values that code counts itself, use a
+// prometheus::Registry. Used by one thread.
 class MetricSet {
  public:
   // Use the same info object for all values of a name; it must outlive the set. Label sets of one

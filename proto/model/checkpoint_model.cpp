@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kManifest[] = "/manifest.json";
-// The model follows the list of files, which has one file per rank.
+// In the manifest the model comes after the list of files, which has one file per rank.
 constexpr size_t kMostBytes = size_t{64} << 20;
 
 // Extracts the text "model" of the outermost object, then stops.

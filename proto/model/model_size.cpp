@@ -7,15 +7,15 @@
 namespace trainyard {
 namespace {
 
-// Twice the average number of keys seen by a causal query, minus one; the length itself without a
-// window. With a window of w, the first w queries see 1, 2, ..., w keys, the others w.
+// The length itself without a window, else twice the average number of keys seen by a causal query,
+// minus one. With a window of w, the first w queries see 1, 2, ..., w keys, the others w.
 double LengthSeen(const ModelConfig& model, int64_t seq_length) {
   const auto length = static_cast<double>(seq_length);
   const auto window = static_cast<double>(EffectiveWindow(model, seq_length));
   return window == 0 ? length : window * (2 * length - window + 1) / length - 1;
 }
 
-// Operations per token, over the length it would see without causality.
+// Attention FLOPs per token over LengthSeen, without the reduction by causality.
 double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
   return static_cast<double>(12 * model.num_layers * model.num_attention_heads) *
          MeanHeadSize(model) * LengthSeen(model, seq_length);
@@ -154,7 +154,7 @@ int64_t ActiveParameterCount(const ModelConfig& model) {
   return MatrixParameterCount(model) + norms + biases + positions + embedding;
 }
 
-// Only experts can exceed it: the limits of the other settings are low enough.
+// Only experts can make the size too large: the limits of the other settings are low enough.
 bool HasCountableSize(const ModelConfig& model) {
   constexpr double kMost = 0.99 * static_cast<double>(std::numeric_limits<int64_t>::max());
   return static_cast<double>(AllLayers(model).expert) *

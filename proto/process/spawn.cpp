@@ -68,7 +68,7 @@ class Attributes {
   posix_spawnattr_t attributes_;
 };
 
-// The form in which exec takes lists of texts, which it does not change.
+// Converts texts to the form in which exec takes them. exec does not change the texts.
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));

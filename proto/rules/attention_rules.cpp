@@ -40,7 +40,7 @@ std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
   return "";
 }
 
-// "auto, cudnn or manual".
+// Backends that can compute the run's attention, such as "auto, cudnn or manual".
 std::string ChoicesFor(const RunConfig& config) {
   std::vector<std::string> names;
   for (const auto& [name, backend] : SettingNames<AttentionBackend>::kNames) {

@@ -18,7 +18,8 @@ AttentionBackend AttentionBackendOf(const RunConfig& config);
 // "cudnn".
 std::string_view NameOf(AttentionBackend backend);
 
-// True when a setting needs the documents of a sample, and so their end-of-document token.
+// True if a setting depends on the documents of a sample, and thus needs their end-of-document
+// token.
 bool UsesDocuments(const DataConfig& data);
 
 // Reports a backend that cannot compute the run's attention.

@@ -13,7 +13,7 @@ int64_t Saturated(Wide value) {
   return static_cast<int64_t>(std::min<Wide>(value, std::numeric_limits<int64_t>::max()));
 }
 
-// 0 for invalid settings.
+// Number of increments of a ramp-up; 0 for invalid settings.
 int64_t Increments(const TrainConfig& train) {
   const int64_t start = train.rampup_batch_start, increment = train.rampup_batch_increment;
   if (start < 1 || increment < 1 || train.rampup_batch_samples < 1) return 0;

@@ -17,7 +17,8 @@ namespace trainyard {
 // Maximum number of increments of a ramp-up.
 inline constexpr int64_t kMaxRampupIncrements = 10000;
 
-// Samples of one step: `first`, first + 1, ..., first + count - 1, numbered from 0 over the run.
+// Samples of one step: `first`, first + 1, ..., first + count - 1. Samples are numbered from 0 over
+// the run.
 struct StepSamples {
   int64_t first = 0;
   int64_t count = 0;

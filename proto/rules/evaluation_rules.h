@@ -20,7 +20,7 @@ std::string BestSetOf(const RunConfig& config);
 // The metric with the loss of that set, such as "val_loss".
 std::string BestMetricOf(const RunConfig& config);
 
-// Number of checkpoints kept because of their loss.
+// Number of checkpoints kept because of a low evaluation loss.
 int64_t KeptBest(const CheckpointConfig& checkpoint);
 
 // Reports checkpoint settings that contradict evaluation settings.

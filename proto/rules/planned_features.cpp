@@ -10,7 +10,7 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A setting, and whether it differs from its value when it is not written.
+// A setting, and whether its value differs from the one it has when it is not written.
 struct Written {
   const char* key;
   bool is_written;

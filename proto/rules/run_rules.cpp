@@ -91,7 +91,7 @@ int64_t StepsOfLength(const TrainConfig& train) {
   return BatchPlan(train).StepsFor(samples);
 }
 
-// Rotary positions rotate pairs of elements of a head.
+// Checks that rotary positions fit the head size: they rotate pairs of elements of a head.
 void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   const Named hidden{"model.hidden_size", model.hidden_size};
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
@@ -114,7 +114,8 @@ void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   }
 }
 
-// Settings of one kind of positions have no effect with the other.
+// Checks the settings of positions. Settings of one kind of positions have no effect with the
+// other.
 void CheckPositions(const RunConfig& config, Problems& problems) {
   const ModelConfig& model = config.model;
   const Named rows{"model.max_position_embeddings", model.max_position_embeddings};

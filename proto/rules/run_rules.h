@@ -24,7 +24,7 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config);
 // Reports missing required settings.
 std::vector<SettingProblem> FindMissing(const RunConfig& config);
 
-// Reports settings outside of their limits.
+// Reports settings outside their limits.
 std::vector<SettingProblem> FindOutOfRange(const RunConfig& config);
 
 // Reports layouts that do not result in `world_size` ranks or do not divide evenly. The rules apply

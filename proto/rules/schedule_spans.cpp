@@ -128,7 +128,7 @@ void CheckFit(const TrainConfig& train, const Length& warmup, const Length* deca
            (in_steps ? StepsTaken(steps, train) : SamplesTaken(samples, ruler.run(), train))});
 }
 
-// For a decay that counts from the start of the run.
+// Checks a decay that counts from the start of the run.
 void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length& decay,
                    Problems& problems) {
   const std::vector<std::string> keys = decay.Keys();

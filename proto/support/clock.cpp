@@ -23,8 +23,8 @@ Timestamp SystemClock::Now() const {
 }
 
 ClockReading SystemClock::Read() const {
-  // A thread interrupted between the two readings would see a change of the clock that never
-  // happened.
+  // Maximum number of readings. A thread interrupted between reading the two clocks would see a
+  // clock change that never happened, so an interrupted reading is repeated.
   constexpr int kTries = 10;
   ClockReading reading;
   for (int i = 0; i < kTries; ++i) {

@@ -22,12 +22,12 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Timestamp Now() const = 0;
-  // By default the clock is steady itself: only its owner sets it.
+  // By default this clock counts as steady, because only its owner sets it.
   virtual ClockReading Read() const {
     const Timestamp now = Now();
     return {now, now};
   }
-  // Identifies the boot from which steady_ms counts. Empty: there is only one.
+  // Identifies the boot from which steady_ms counts. Empty if there is only one boot.
   virtual std::string BootId() const { return ""; }
 };
 

@@ -37,7 +37,7 @@ void AppendEscape(unsigned code, std::string& line) {
 }
 
 struct Kept {
-  // Control characters that stay.
+  // Control characters that are not escaped.
   std::string_view controls;
   bool colors = false;
   // Escapes a backslash before a u as well, so that no text looks like an escaped one.

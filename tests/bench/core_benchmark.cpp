@@ -25,7 +25,7 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr Timestamp kNow = 1'700'000'000'000;
 
-// Processor time of this thread. Nothing here waits, and the work of other programs does not count.
+// Processor time of this thread: nothing here waits, and the load of other programs does not count.
 double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -73,7 +73,7 @@ struct Cluster {
     return true;
   }
 
-  // Reconciles until nothing is due, as the loop does. Returns the number of placements.
+  // Reconciles until nothing is due, like the loop. Returns the number of placements.
   int64_t Settle() {
     int64_t placed = 0;
     while (true) {
@@ -91,7 +91,7 @@ struct Cluster {
   CoreOptions options;
 };
 
-// Gangs of 1 to 32 slots, together 12.2 slots a job.
+// Gangs of 1 to 32 slots, 12.2 slots per job on average.
 constexpr std::array<std::pair<int, int>, 5> kShapes = {{{1, 1}, {1, 8}, {2, 8}, {1, 4}, {4, 8}}};
 
 Cluster ClusterWithQueue(int nodes, int jobs, benchmark::State& state) {
@@ -104,7 +104,8 @@ Cluster ClusterWithQueue(int nodes, int jobs, benchmark::State& state) {
   return cluster;
 }
 
-// Arguments: nodes, jobs. An empty cluster takes all of the queue; time of Reconcile and Apply.
+// Arguments: nodes, jobs. All queued jobs are placed on an empty cluster; measures the time of
+// Reconcile and Apply.
 void PlaceGangs(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   const Cluster queued = ClusterWithQueue(nodes, jobs, state);

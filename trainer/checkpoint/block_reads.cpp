@@ -44,8 +44,8 @@ void BlockReads::RunOne(const BlockRead& read, char* buffer) const {
   });
 }
 
-// Calls call(read index, buffer) for every read. Each thread has its own buffer. Threads that copy
-// to a GPU while others read keep both busy.
+// Calls call(read index, buffer) for every read. Each thread has its own buffer. Some threads copy
+// to a GPU while others read, so that storage and GPU both stay busy.
 template <typename Call>
 void BlockReads::ForEach(const Call& call) const {
   std::vector<std::unique_ptr<HostMemory>> buffers;

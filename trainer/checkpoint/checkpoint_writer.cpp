@@ -128,7 +128,8 @@ class CheckpointWriter::Impl {
     steps_.Reach(SavePhase::kEntriesWritten);
   }
 
-  // Truncates an incomplete file to free its space. The file itself remains, with its lock.
+  // Writes this rank's chunks. If that fails, truncates the incomplete file to free its space. The
+  // file itself remains, with its lock.
   Entries WriteChunks(const SaveJob& job) const {
     try {
       return WriteRankFile(job.temporary, options_.rank, host_.chunks(),

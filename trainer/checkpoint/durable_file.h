@@ -50,8 +50,8 @@ void RemoveTree(const std::string& path);
 // Removes a file of the directory if possible. Does nothing if the directory is a symbolic link.
 void RemoveFile(const std::string& directory, const std::string& name);
 
-// Returns the text of the file. Throws `failure` if it cannot be read: the right code depends on
-// the owner of the file.
+// Returns the text of the file. Throws TrainerError with code `failure` if it cannot be read; the
+// caller chooses the code, because it depends on the owner of the file.
 std::string ReadFile(const std::string& path, ExitCode failure);
 
 // Size of the file in bytes; -1 if it is not an accessible regular file.

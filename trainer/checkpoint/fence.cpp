@@ -26,8 +26,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// "ATTEMPT JOB" with fixed width, so that one write replaces the old numbers in place. After a
-// rename, other processes would hold the lock of a removed file.
+// "ATTEMPT JOB" with fixed width, so that one write replaces the old numbers in place. The file is
+// not replaced by a rename, because other processes would then hold the lock of a removed file.
 constexpr int kNumberBytes = 20;
 constexpr int kFenceBytes = 2 * kNumberBytes + 2;
 
@@ -227,7 +227,7 @@ std::string SignClaim(const std::string& directory, const WriterKey& writer) {
   try {
     WriteFileAtomically(directory + "/" + ClaimName(writer), nonce + "\n");
   } catch (const TrainerError&) {
-    // The user may free disk space before the first save, so the attempt may start.
+    // The user may free disk space before the first save, so the attempt starts anyway.
     return kUnsigned;
   }
   return nonce;

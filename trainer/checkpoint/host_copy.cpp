@@ -78,7 +78,7 @@ HostCopy::~HostCopy() {
   try {
     if (stream_.has_value()) AwaitStream();
   } catch (const std::exception&) {
-    // The failed device copies nothing any longer.
+    // A failed device no longer copies anything.
   }
 }
 

@@ -129,8 +129,8 @@ void CheckChunk(const StoredChunk& chunk, const StoredTensor& tensor, const Entr
   }
 }
 
-// Decided by the format of the rank's entry, not by the manifest's version: a gang may have ranks
-// of an earlier version.
+// The format of the rank's entry decides which kind is read, not the manifest's version: a gang may
+// have ranks of an earlier version.
 void ReadChecksums(const json& value, StoredChunk* chunk) {
   const json& checksums = value.at("xxh64");
   const int64_t bytes = chunk->end - chunk->begin;

@@ -71,7 +71,8 @@ Entries PeerParts::Gather(const SaveJob& job) {
   return all;
 }
 
-// Another rank may also be waiting for space.
+// Time limit for another rank's part. Longer for a final save, because the other rank may be
+// waiting for disk space.
 double PeerParts::LimitSeconds(const SaveJob& job) const {
   return steps_.options().peer_timeout_seconds +
          (job.kind == SaveKind::kFinal ? steps_.options().final_wait_seconds : 0);
@@ -118,7 +119,7 @@ void PeerParts::AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
                                 " s: mount the same storage at " + steps_.options().directory +
                                 " on every node");
   if (job.kind == SaveKind::kPeriodic) throw error;
-  // The state is still in their memory, and their storage may return.
+  // The state is still in the memory of these ranks, and their storage may become available again.
   steps_.ReportBlocked(job, error);
 }
 

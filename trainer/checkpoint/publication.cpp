@@ -95,8 +95,8 @@ std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t byt
   });
   steps.Retry(job, [&] { SyncDirectory(options.directory); });
   steps.Reach(SavePhase::kPublished);
-  // Reported before older checkpoints are retired, which may be the only ones known to the
-  // controller.
+  // Report this checkpoint before older ones are retired: the older ones may be the only
+  // checkpoints known to the controller.
   steps.Notify(event);
   return Retire(event.path, options);
 }

@@ -23,8 +23,8 @@ struct RetentionPolicy {
 };
 
 // Paths of the `count` checkpoints with the lowest loss on `set`, best first. Ignores checkpoints
-// without that loss. Among checkpoints with the same evaluation only the first counts, which is
-// nearest to it. Ties go to the first checkpoint. Pure.
+// without that loss. Among checkpoints with the same evaluation only the first counts, because it
+// is nearest to the evaluation. Ties go to the first checkpoint. Pure.
 std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
                                          const std::string& set, int count);
 

@@ -22,7 +22,7 @@ struct SaveJob {
   std::string temporary;  // Directory in which the checkpoint is built.
   bool is_first = false;
   std::chrono::steady_clock::time_point start;
-  double waited_seconds = 0;  // By the caller, before start.
+  double waited_seconds = 0;  // Waiting time of the caller before Save.
   double blocking_seconds = 0;
 };
 

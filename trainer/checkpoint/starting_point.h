@@ -31,8 +31,9 @@ struct StartingPoint {
 StartingPoint FindStartingPoint(const std::string& named, const std::string& directory,
                                 int64_t job_id, const std::vector<RolledBack>& rolled_back = {});
 
-// Throws TrainerError kBadConfig if `directory` has checkpoints of another job after `step`, from
-// which job `job_id` continues: it would overwrite them. Does nothing outside of a job (job_id 0).
+// Throws TrainerError kBadConfig if `directory` has checkpoints of another job at steps after
+// `step`: job `job_id`, which continues from `step`, would overwrite them. Does nothing outside of
+// a job (job_id 0).
 void CheckOverwritesNone(const std::string& directory, int64_t job_id, int64_t step);
 
 }  // namespace trainyard::trainer

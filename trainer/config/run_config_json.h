@@ -7,7 +7,7 @@
 #include <string>
 
 #include "proto/contract/run_config.h"
-#include "proto/model/settings_json.h"  // Writes what ParseRunConfig reads.
+#include "proto/model/settings_json.h"  // Declares the inverse of ParseRunConfig.
 
 namespace trainyard::trainer {
 

@@ -22,18 +22,18 @@ struct RuntimeEnvironment {
   int64_t job_id = 0;   // 0 if not started by a controller.
   int64_t attempt = 1;  // Attempt number; fences checkpoints.
   std::string run_dir = ".";
-  std::string spec_path;       // Empty if --config names the settings.
-  std::string telemetry_path;  // RUN_DIR/telemetry.jsonl by default.
-  std::string checkpoint_dir;  // Empty if not set.
-  std::string resume_from;     // Empty for a fresh start.
-  std::string skip_samples;    // "a:b,c:d": sample ranges [a, b) never trained on.
-  double lr_factor = 1;        // Multiplies the learning rate of every step.
-  std::string rolled_back;     // Checkpoints not to use (checkpoint/rolled_back.h).
-  std::string live_jobs;       // "3,17": the other jobs that have not ended.
-  std::string heal_path;       // Heal order file (healing/heal_order.h); empty: no healing.
-  int64_t heal_wait_seconds = 30;  // Limit for an order after a peer loss, and for connecting.
+  std::string spec_path;           // Empty if --config names the settings.
+  std::string telemetry_path;      // RUN_DIR/telemetry.jsonl by default.
+  std::string checkpoint_dir;      // Empty if not set.
+  std::string resume_from;         // Empty for a fresh start.
+  std::string skip_samples;        // "a:b,c:d": sample ranges [a, b) never trained on.
+  double lr_factor = 1;            // Multiplies the learning rate of every step.
+  std::string rolled_back;         // Checkpoints not to use (checkpoint/rolled_back.h).
+  std::string live_jobs;           // "3,17": the other jobs that have not ended.
+  std::string heal_path;           // Heal order file (healing/heal_order.h); empty: no healing.
+  int64_t heal_wait_seconds = 30;  // Limit for the order after a peer loss, and for connecting.
   bool is_standby = false;         // A spare, which gets its rank from its first order.
-  // Connection number of the gang in this attempt, from the latest heal order. Starts at 1.
+  // Generation of the gang in this attempt: 1 at first, later that of the latest heal order.
   int64_t generation = 1;
   // Time from SIGTERM to SIGKILL: the job's stop_grace, or infinity if its spec has none.
   double stop_grace_seconds = std::numeric_limits<double>::infinity();

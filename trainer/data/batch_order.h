@@ -36,8 +36,8 @@ class BatchOrder {
   const int64_t ranks_;
   const int64_t data_index_;
   int64_t first_step_ = 0;
-  // Samples already used at Begin minus those the plan has up to first_step_. Nonzero only if an
-  // earlier process used other batch sizes.
+  // Number of samples used before Begin, minus the number that the plan uses up to first_step_.
+  // Nonzero only if an earlier process used other batch sizes.
   int64_t offset_ = 0;
 };
 

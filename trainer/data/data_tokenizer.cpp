@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Larger files are not from `trainyard data prepare`.
+// Larger files were not written by `trainyard data prepare`.
 constexpr size_t kDescriptionBytesMax = 1 << 16;
 constexpr size_t kModelBytesMax = 1 << 28;
 

@@ -1,4 +1,4 @@
-// The tokenizer of a data set, as far as its files identify it.
+// The tokenizer of a data set, if its files identify it.
 #ifndef TRAINYARD_TRAINER_DATA_DATA_TOKENIZER_H_
 #define TRAINYARD_TRAINER_DATA_DATA_TOKENIZER_H_
 

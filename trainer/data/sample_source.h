@@ -61,7 +61,7 @@ class SampleSource {
   int64_t samples_per_epoch(int64_t source = 0) const { return windows_[source]; }
   // Number of positions before the first one that repeats a window.
   int64_t positions_before_repeat() const;
-  // Data epochs of a file used by the positions before sample number `sample`.
+  // Number of data epochs of file `source` used by the positions before sample number `sample`.
   double PassesBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. Call it before other threads use this.

@@ -52,7 +52,7 @@ class Evaluator {
 
   struct BatchSums {
     double loss = 0;         // This rank's share.
-    double predictions = 0;  // Number with nonzero weight; equal within a data-parallel index.
+    double predictions = 0;  // Number with nonzero weight; equal for equal positions along dp.
   };
 
   void AddSet(const std::string& name, std::vector<WeightedTokens> files, const RunConfig& config);

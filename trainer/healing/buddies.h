@@ -43,8 +43,9 @@ struct RecoveryPlan {
   int64_t first_holder = 0;  // Lowest rank with its own state of the step.
 };
 
-// Plans the recovery from the latest such state. held: by rank. step is -1 if there is none;
-// receivers are then the ranks without a state whose buddies have no copy either.
+// Plans the recovery from the latest state that all ranks can continue from. held: by rank. If
+// there is no such state, step is -1, and receivers are the ranks without a state whose buddies
+// have no copy either.
 RecoveryPlan PlanRecovery(const std::vector<HeldSteps>& held, const Buddies& buddies);
 
 }  // namespace trainyard::trainer

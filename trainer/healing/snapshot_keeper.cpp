@@ -43,13 +43,13 @@ SnapshotKeeper::~SnapshotKeeper() {
   }
   try {
     parts_.memory.DropUnconfirmed();
-  } catch (const std::exception&) {  // The failed device copies nothing any longer.
+  } catch (const std::exception&) {  // A failed device no longer copies anything.
   }
 }
 
-// On a GPU the copy of step k + 2 may be running when the hosts of all ranks confirm step k. They
-// learn from step k + 1 on that the exchange of step k has ended. On a CPU the work is complete
-// when a launch returns.
+// Number of states to keep. On a GPU the copy of step k + 2 may be running when the hosts of all
+// ranks confirm step k. The hosts learn only from step k + 1 on that the exchange of step k has
+// ended. On a CPU the work is complete when a launch returns.
 size_t SnapshotKeeper::Count() const {
   if (!parts_.device.is_cuda()) return 2;
   return NeedsExchange() ? 4 : 3;
@@ -185,7 +185,7 @@ void SnapshotKeeper::BlockChanges() {
   if (newest_ == nullptr || !parts_.device.is_cuda()) return;
   newest_->own.BlockChanges();
   newest_->ward_copy.BlockChanges();
-  for (Work work : newest_->exchange) work.Wait();  // A copy: the host waits on the original.
+  for (Work work : newest_->exchange) work.Wait();  // Copied: the host waits on the original.
 }
 
 void SnapshotKeeper::Confirm(int64_t step, const std::function<json()>& state, double costs) {

@@ -83,11 +83,11 @@ class SnapshotKeeper {
   nlohmann::json ShareState(const RecoveryPlan& plan);
 
   const Parts parts_;
-  std::vector<int64_t> ward_bytes_;  // By piece; empty if the ward's pieces are on the own device.
+  std::vector<int64_t> ward_bytes_;  // By piece; empty if the ward's pieces are on this device.
   int64_t next_ = 0;                 // Step of the next snapshot.
   Snapshot* newest_ = nullptr;       // Latest snapshot, possibly still being taken.
   torch::Tensor arriving_;  // A ward's piece on the device, before its copy to host memory.
-  bool has_cost_ = false;   // A cost was not taken yet.
+  bool has_cost_ = false;   // A cost was measured and not yet taken.
   double cost_seconds_ = 0;
   double device_wait_seconds_ = 0;
 };

@@ -23,9 +23,9 @@ struct Snapshot {
   bool has_ward = false;      // The ward's pieces are complete.
   nlohmann::json state;       // The non-tensor state; the same on every rank.
   HostCopy own;
-  HostCopy ward_copy;                        // Ward's pieces copied from the own device,
-  std::vector<torch::Tensor> ward_received;  // or received from the ward
-  std::vector<Work> exchange;                // by this work; empty once it has ended.
+  HostCopy ward_copy;                        // Ward's pieces, if copied from the own device.
+  std::vector<torch::Tensor> ward_received;  // Ward's pieces, if received.
+  std::vector<Work> exchange;                // Exchange with buddy and ward; empty once ended.
 
   std::vector<torch::Tensor> OwnPieces() const;
   std::vector<torch::Tensor> WardPieces() const;

@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kAddThreads = 256;
 
-// Threads of a summing block: adjacent vectors by rows.
+// Thread block of a sum: adjacent vectors in x, rows in y.
 constexpr int kSumColumns = kWarpSize;
 constexpr int kSumRows = 8;
 // Rows that a thread loads before adding the first, to keep enough bytes in flight to hide memory
 // latency.
 constexpr int kThreadRows = 4;
-// Number of blocks that fill the GPU, and bf16 columns per block.
+// Number of blocks that fill the GPU, and number of bf16 columns per block.
 constexpr int64_t kSumBlocks = 4 * kMultiprocessors;
 constexpr int64_t kBlockColumns = kSumColumns * 8;
 

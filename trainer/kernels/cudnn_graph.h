@@ -35,8 +35,8 @@ using CudnnBinding = std::pair<CudnnTensor, const void*>;
 // A graph compiled for the device.
 class CudnnPlan {
  public:
-  // configuration: the plan's configuration, which cuDNN may not copy. scalars: host values read by
-  // every run.
+  // configuration: the plan's configuration; kept, because cuDNN might not copy it. scalars: host
+  // values read by every run.
   CudnnPlan(CudnnDescriptor plan, CudnnDescriptor configuration,
             std::vector<std::pair<CudnnTensor, float>> scalars);
 

@@ -16,9 +16,9 @@ namespace trainyard::trainer::kernels {
 // cuBLASLt proposes. Only one thread per device may call this at a time.
 void Gemm(const GemmArguments& arguments, cudaStream_t stream);
 
-// From now on, a shape that is in no table is tuned at its first product: times the algorithms
-// proposed by cuBLASLt (at most 16) on the product's memory and keeps the fastest. If d is also c,
-// the result is then wrong.
+// From now on, a shape that is in no table is tuned at its first product: the algorithms proposed
+// by cuBLASLt (at most 16) are timed on the product's memory, and the fastest is kept. If d is also
+// c, the result of that product is wrong.
 void TuneGemms();
 
 // Writes the current device's algorithms from the tables and from TuneGemms, in the format of

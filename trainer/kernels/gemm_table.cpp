@@ -51,7 +51,7 @@ GemmShape ParseShape(const nlohmann::json& json) {
           .has_bias = json.value("has_bias", false)};  // Absent in older tables.
 }
 
-// As hexadecimal words, because not every JSON parser supports 64-bit numbers.
+// Writes the algorithm as hexadecimal words, because not every JSON parser supports 64-bit numbers.
 nlohmann::json ToJson(const GemmAlgorithm& algorithm) {
   nlohmann::json words = nlohmann::json::array();
   for (const uint64_t word : algorithm) {
@@ -120,7 +120,7 @@ void GemmTable::Add(std::string_view text, const std::string& origin) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     if (json.at("device") != device_ || json.at("cublaslt") != version_) return;
-    // Add nothing if the table has an error further on.
+    // Entries are collected first, so that nothing is added if the table has an error further on.
     decltype(algorithms_) loaded;
     for (const nlohmann::json& entry : json.at("products")) {
       loaded[ParseShape(entry)] = ParseAlgorithm(entry.at("algorithm"));

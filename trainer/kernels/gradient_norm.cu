@@ -38,8 +38,8 @@ __device__ __forceinline__ double Square(float value) {
   return static_cast<double>(value) * static_cast<double>(value);
 }
 
-// Sums a thread's vectors, each (grid size)th one. The elements after the last whole vector are
-// added last.
+// Sums a thread's vectors, which are one grid size apart, and then the elements after the last
+// whole vector.
 template <bool kIsAligned>
 __device__ double SumOfThread(const float* values, int64_t count, int64_t thread, int64_t threads) {
   const int64_t vectors = count / kSize;

@@ -73,7 +73,7 @@ __device__ __forceinline__ int Lane() {
   return threadIdx.x % Plan::kLanes;
 }
 
-// Vectors from `vectors` on are zeros.
+// Loads a head. Vectors from index `vectors` on are zeros.
 template <typename Plan, typename T>
 __device__ __forceinline__ HeadPart<T, Plan> LoadHead(const T* head, int vectors) {
   HeadPart<T, Plan> part;

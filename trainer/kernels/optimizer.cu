@@ -168,7 +168,7 @@ __device__ __forceinline__ void UpdateElements(const Factors& factors, const Ste
     first += factors.first_weight * (gradient - first);
     second += factors.second_weight * (gradient * gradient - second);
     const float denominator = sqrtf(second) / step.root_correction + factors.epsilon;
-    // Both are 0 if there has been no gradient and epsilon is 0.
+    // Numerator and denominator are 0 if there has been no gradient and epsilon is 0.
     const float update = denominator == 0.0F ? 0.0F : first / denominator;
     elements.weight[i] = elements.weight[i] * step.decay - step.step_size * update;
   }

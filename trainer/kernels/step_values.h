@@ -20,7 +20,7 @@ enum class StepValue : int64_t {
   kLoss = 4,           // Mean over the counted predictions of the global batch.
   kStopRequested = 5,  // Number of ranks asked to stop.
   kSaveRequested = 6,  // Number of ranks asked to save.
-  kSquaredNorm = 7,    // Squared gradient norm; each rank adds what only it counts.
+  kSquaredNorm = 7,    // Squared gradient norm; each rank adds the elements it counts.
   // Squared norms of the gradients before adaptive clipping, and of the gradients of one
   // micro-batch per data-parallel rank. Set only for the gradient noise scale.
   kBigBatchSquares = 8,

@@ -29,7 +29,7 @@ template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     StatisticsKernel(CrossEntropyStatisticsArguments arguments) {
   const int64_t index = blockIdx.x;
-  // Row is non-const because it can also write; this kernel only reads.
+  // Row takes a non-const pointer, because it can also write; this kernel only reads.
   T* logits = static_cast<T*>(const_cast<void*>(arguments.logits)) + index * arguments.width;
   const Row<T> row(logits, static_cast<int>(arguments.width));
   const ExpSum all = SumRow(row, Cache{});
@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(kLossThreads)
   statistics[2] = place < 0 ? 0.0f : static_cast<float>(logits[place]);
 }
 
-// One block per row. The difference to the logarithm is rounded before it is scaled, so it is exact
-// for large probabilities.
+// One block per row. The difference from the logarithm is rounded before it is scaled, so it is
+// exact for large probabilities.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     PartGradientKernel(CrossEntropyOfPartArguments arguments) {

@@ -146,8 +146,8 @@ void TrainingLoop::AwaitLaunchedSteps() {
   try {
     while (parts_.runner.pending() > 0) parts_.runner.Finish();
   } catch (const TrainerError& error) {
-    // The caller is about to throw its own error. With healing, though, a lost peer may be the
-    // reason for the bad numbers.
+    // The caller is about to throw its own error. With healing, however, the lost peer may be the
+    // cause of that error.
     if (parts_.recovery != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }

@@ -1,6 +1,6 @@
-// One transformer block: x + attention(norm(x)), then the same with the feed-forward branch. Or
-// both branches in parallel: x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black et al. 2022,
-// arXiv 2204.06745).
+// One transformer block. Sequential: x + attention(norm(x)), then the same with the feed-forward
+// branch. Parallel: x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black et al. 2022, arXiv
+// 2204.06745).
 #ifndef TRAINYARD_TRAINER_MODEL_BLOCK_H_
 #define TRAINYARD_TRAINER_MODEL_BLOCK_H_
 

@@ -13,7 +13,7 @@
 namespace trainyard::trainer {
 
 // The parts of each group that this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv
-// 1910.02054). All ranks that train on other samples have the same parameters; `owned` is a rank's
+// 1910.02054). Ranks that train on different samples have the same parameters. `owned` is a rank's
 // part among the ranks that share one copy.
 struct StoreParts {
   int64_t zero = 0;    // ZeRO stage: 1 shards the optimizer state, 2 also gradients, 3 also values.

@@ -38,7 +38,7 @@ void ActivationBackward(Activation kind, const Tensor& dout, const Tensor& packe
   if (gpu::HasKernels(dout)) return gpu::ActivationBackward(kind, dout, packed, d_packed, out);
   const auto compute = ComputeType(dout.scalar_type());
   const Tensor x = packed.to(compute);
-  if (out.defined()) out.copy_(Activated(kind, x));  // Before d_packed is written: may be packed.
+  if (out.defined()) out.copy_(Activated(kind, x));  // d_packed may be packed: read first.
   d_packed.copy_(GradientOfActivated(kind, dout.to(compute), x));
 }
 
@@ -73,7 +73,7 @@ void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, 
   if (out.defined()) at::mul_out(out, gated, up);
   Tensor d_gate = d_packed.narrow(-1, 0, width);
   Tensor d_up = d_packed.narrow(-1, width, width);
-  const Tensor d_gated = dout * up;  // Before d_up is written, which may be up.
+  const Tensor d_gated = dout * up;  // Computed first: d_up may be up.
   at::mul_out(d_up, gated, dout);
   at::silu_backward_out(d_gate, d_gated, gate);
 }

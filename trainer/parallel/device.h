@@ -21,7 +21,7 @@ std::string DeviceName(torch::Device device);
 
 struct DeviceMemory {
   int64_t total_bytes = 0;  // 0 if unknown.
-  int64_t free_bytes = 0;   // Not used by any program.
+  int64_t free_bytes = 0;   // Memory not used by any program.
 };
 
 // Memory of the GPU made current by OpenDevice; unknown for a CPU.

@@ -13,8 +13,8 @@
 
 namespace trainyard::trainer {
 
-// Waits by polling: LibTorch's store cannot be interrupted while it waits. After a wait that timed
-// out, it takes the late reply for the reply to the next request.
+// Waits by polling, because LibTorch's store cannot be interrupted while it waits. After one of its
+// own waits has timed out, LibTorch's store takes the late reply for the reply to the next request.
 class InterruptibleStore final : public c10d::PrefixStore {
  public:
   // `interruption` must outlive this. limit: maximum duration of each wait.

@@ -28,8 +28,8 @@ void Interruption::Interrupt() {
   came_.notify_all();
   std::vector<std::jthread> ending;
   for (const auto& [number, end] : listeners_) {
-    // The first listener is the group of all ranks, which is aborted before the others. A wrong
-    // result of another group is followed by a sum over all ranks, which then fails.
+    // The first listener is the group of all ranks, which is aborted before the other groups. A
+    // wrong result of another group is followed by a sum over all ranks, which then fails.
     if (number == listeners_.begin()->first) {
       end();
       continue;

@@ -16,7 +16,7 @@ namespace trainyard::trainer {
 // Interruption of one generation of a gang's connections. Thread-safe. Must outlive its listeners.
 class Interruption {
  public:
-  // Its destructor removes the function and waits for a running call to return.
+  // The destructor removes the function and waits for a running call to return.
   class Listener {
    public:
     Listener(Interruption& interruption, int64_t number)
@@ -42,8 +42,8 @@ class Interruption {
 
   // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;
-  // Check for suspicious results: other ranks may already be reconnecting while the order has not
-  // arrived here. Waits some seconds for the interruption first.
+  // Variant of Check for suspicious results. First waits some seconds for the interruption: other
+  // ranks may already be reconnecting while the order has not arrived here.
   void CheckAfterWait();
 
  private:

@@ -24,7 +24,7 @@ RankGrid GridOf(const LayoutConfig& layout) {
 Mesh::Mesh(const LayoutConfig& layout) : grid_(GridOf(layout)) {}
 
 std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axes) const {
-  // Expands each member so far into one member per position along the axis.
+  // Replaces each member by one member per position along the axis.
   std::vector<RankCoordinates> members = {grid_.CoordinatesOf(rank)};
   for (const Axis axis : axes) {
     std::vector<RankCoordinates> spread;

@@ -10,10 +10,10 @@
 namespace trainyard::trainer {
 namespace {
 
-// Keys of the store. Each rank but 0 compares its facts with those of rank 0 and writes the
+// Keys of the store. Each rank except 0 compares its facts with those of rank 0 and writes the
 // differences as its answer. Rank 0 summarises the answers. If the gang is refused, every rank
-// confirms that it has read the result, because the store lives in rank 0's process, which must not
-// end earlier.
+// confirms that it has read the result: the store is in rank 0's process, which must not end
+// earlier.
 constexpr char kFacts[] = "facts";
 constexpr char kResult[] = "result";
 

@@ -21,15 +21,15 @@ struct StageLinks {
   std::unique_ptr<Communicator> gradients_to;      // To the previous stage.
 };
 
-// Only links may be null.
+// Null is possible only for links.
 struct RankGroups {
   std::unique_ptr<Communicator> world;    // Control: stop, save, loss, norm.
   std::unique_ptr<Communicator> tensor;   // tp.
   std::unique_ptr<Communicator> context;  // cp.
-  // The dp * cp ranks with the same parameters but other tokens form a grid of `shard` times
+  // The dp * cp ranks with the same parameters and different tokens form a grid of `shard` times
   // `replica`. The ranks of `shard` are neighbours and share one copy of the state that ZeRO
-  // shards. The ranks of `replica` have the same part of it. Without hybrid sharding, `shard` has
-  // all dp * cp ranks.
+  // shards. The ranks of `replica` have the same part of that state. Without hybrid sharding,
+  // `shard` has all dp * cp ranks.
   std::unique_ptr<Communicator> shard;
   std::unique_ptr<Communicator> replica;
   StageLinks links;

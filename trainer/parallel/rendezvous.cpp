@@ -35,8 +35,8 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   options.waitWorkers = false;  // LibTorch 1.13 does not report a missing worker.
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
-  // Two runs may use the same port by mistake. Separate keys keep them apart until the run that
-  // could not bind the port has ended, and keep out ranks of an earlier generation.
+  // Two runs may use the same port by mistake. Separate keys separate these runs until the run that
+  // could not bind the port has ended. They also keep out ranks of an earlier generation.
   const std::string run =
       env.checkpoint_dir + "#" + std::to_string(env.attempt) + "#" + std::to_string(env.generation);
   try {

@@ -30,7 +30,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Deadline for a rank to exit after losing a peer. It allows the save in flight as long as the
+// Deadline for a rank to exit after losing a peer. It gives the save in flight as much time as the
 // checkpoint writer waits for other ranks. Later work takes a few seconds, unless a CUDA call waits
 // for a device that cannot be stopped.
 std::chrono::milliseconds LeaveLimit() {
@@ -95,8 +95,8 @@ std::variant<ExitCode, RuntimeEnvironment> RunOnce(
     const RunConfig& config, const RuntimeEnvironment& env, Records& records, Healing* healing,
     const std::function<std::unique_ptr<RunType>()>& make) {
   std::optional<ExitDeadline> leaving;  // Outlives the run: limits its destructor.
-  // Outside of the try: the destructor waits for the checkpoint in flight, and the alert must be
-  // written before that.
+  // Declared outside of the try block: the destructor waits for the checkpoint in flight, and the
+  // alert must be written before that.
   std::unique_ptr<RunType> run;
   try {
     run = make();

@@ -11,7 +11,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// The host computes one tile of the product; the device computes kTiles x kTiles equal tiles, so
+// The host computes one tile of the product. The device computes kTiles x kTiles equal tiles, so
 // that all of its multiprocessors take part. With factors from -2 to 2, sums of 64 products stay
 // within 256, which bfloat16 represents exactly.
 constexpr int64_t kTile = 64;

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-// Minimum norm of weights, so that zero weights can begin to learn (section 4.1).
+// Minimum norm of weights, so that zero weights can begin to learn (section 4.1 of the paper).
 constexpr double kSmallestNorm = 1e-3;
 
 int64_t UnitsOf(const LogicalTensorSlice& slice) {

@@ -9,8 +9,8 @@ namespace {
 
 using torch::Tensor;
 
-// With sharded gradients, maximum number of groups with whole gradients in reduction, besides the
-// group being computed.
+// Maximum number of groups whose whole gradients are being reduced, besides the group being
+// computed. Applies to sharded gradients.
 constexpr size_t kGroupsUnderWay = 2;
 
 }  // namespace

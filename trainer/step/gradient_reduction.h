@@ -16,9 +16,9 @@
 namespace trainyard::trainer {
 
 // When a micro-batch has finished a group of parameters, adds the parts of the tensor-parallel
-// ranks, then sums over all ranks with other tokens (the whole gradient, or each rank's own part),
-// while the backward pass continues. With whole gradients (ZeRO 0 and 1) this happens in the last
-// micro-batch, otherwise in each. Not thread-safe; all arguments must outlive this.
+// ranks, then sums over all ranks with different tokens (the whole gradient, or each rank's own
+// part), while the backward pass continues. With whole gradients (ZeRO 0 and 1) this happens in the
+// last micro-batch, otherwise in each. Not thread-safe; all arguments must outlive this.
 class GradientReduction {
  public:
   // shared_embedding: group shared by the first and last stages, or -1.

@@ -41,7 +41,7 @@ int64_t WarmUpPasses(const PipelinePlace& place) {
   return place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
 }
 
-// Weight gradients waiting for a gap.
+// Weight gradients waiting for a gap in the schedule.
 class WeightGradientQueue {
  public:
   explicit WeightGradientQueue(bool is_used) : is_used_(is_used) {}
@@ -52,7 +52,7 @@ class WeightGradientQueue {
       waiting_.push_back({Kind::kWeightGradients, backward.chunk, backward.micro_batch});
   }
 
-  // Adds the oldest ones until `kept` remain.
+  // Moves the oldest weight gradients to `actions` until `kept` remain.
   void AddUntil(size_t kept, std::vector<StageAction>& actions) {
     while (waiting_.size() > kept) {
       actions.push_back(waiting_.front());

@@ -39,7 +39,7 @@ class StageReceiver {
   };
 
   Communicator* const link_;
-  std::deque<ChunkPass> arrivals_;  // Not yet being received.
+  std::deque<ChunkPass> arrivals_;  // Arrivals whose receive has not begun.
   const MakeTensor make_;
   std::map<ChunkPass, Arriving> arriving_;
 };

@@ -231,8 +231,8 @@ void StepRunner::CopyResult(Pending& pending) {
   pending.done->record(streams.getStream(parts_.device));
 }
 
-// Each contribution is its samples' mean gradient divided by the number of contributions. The
-// factor contributions^2 undoes that.
+// Each contribution is the mean gradient of its samples divided by the number of contributions. The
+// factor contributions^2 undoes this division in the squared norm.
 std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) const {
   if (!parts_.config.train.gradient_noise_scale || pending.contributions < 2) return std::nullopt;
   const auto contributions = static_cast<double>(pending.contributions);

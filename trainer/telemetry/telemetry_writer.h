@@ -33,7 +33,7 @@ struct CheckpointRecord {
 
 // Progress and times of one rank.
 struct RankRecord {
-  int64_t generation = 1;   // Number of the gang's connection in this attempt.
+  int64_t generation = 1;   // Generation of the gang in this attempt.
   int64_t step = 0;         // Completed steps.
   double step_seconds = 0;  // Mean over the steps since the last record.
   int64_t memory_bytes = 0;

@@ -32,7 +32,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
 const loaded = new Map<string, Page>([['overview', Overview]]);
 const loading = new Map<string, Promise<Page>>();
 
-// Requests the code of a page once; the caller handles a failure.
+// Requests the code of a page once. The caller handles a failure.
 export function loadPage(name: string): Promise<Page> | undefined {
   const load = LOADERS[name];
   if (!load) return undefined;
@@ -55,7 +55,7 @@ function NotFound() {
   );
 }
 
-// Pages other than the overview are loaded when they are opened.
+// The code of pages other than the overview is loaded when they are opened.
 function Content({ at }: { at: Place }) {
   const [, redraw] = useState(0);
   const [failed, setFailed] = useState(false);
@@ -70,7 +70,7 @@ function Content({ at }: { at: Place }) {
     setFailed(false);
     if (!page) load();
   }, [at.page]);
-  // A newer controller has code of other names, so the whole page is loaded again.
+  // A newer controller serves code under other file names, so the whole page is reloaded.
   useRetry(undefined, () => {
     if (failed && !page) location.reload();
   });
@@ -143,7 +143,7 @@ function useGlobalKeys(): void {
   });
 }
 
-// A job's page names itself.
+// Sets the document's title. A job's page sets its own.
 function useTitle(at: Place): void {
   const name = NAVIGATION.find(({ pages }) => at.page !== 'job' && pages.includes(at.page))?.name;
   useEffect(() => {

@@ -31,7 +31,7 @@ startKeyboard();
 followOtherTabs();
 if (location.pathname === LOGIN_PATH) {
   const code = codeIn(location.hash);
-  // Immediately, so that the address of a login is in no history.
+  // Immediate, so that the login address does not remain in the history.
   replaceAddress('/');
   if (code) void logIn(code).then(start);
   else start();

@@ -63,7 +63,8 @@ void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) 
   CarryOut(attempts_.Stop(command, now.steady_ms), now);
 }
 
-// Once per rank: the command is repeated, and a signalled rank waits elsewhere.
+// Takes the stacks of each rank only once: the command is repeated, and after its signal a rank
+// waits elsewhere.
 void AttemptKernel::TakeStacks(const v1::StopAttempt& command) {
   for (const int rank : command.stacks_of()) {
     const RankKey key{{command.job_id(), command.attempt()}, rank};
@@ -134,7 +135,7 @@ void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
   io_.AddStreams(*command);
   if (status.ok()) return;
   io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
-  // Later SpawnRank actions of this attempt find its ranks ended and do nothing.
+  // CreationFailed ends the ranks, so later SpawnRank actions of this attempt do nothing.
   const v1::StartFault fault =
       absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
   CarryOut(attempts_.CreationFailed(attempt, Text(status), fault, now.wall_ms), now);

@@ -59,12 +59,12 @@ class AttemptIo {
   // Adds the state read from the ranks' files, and the stream ends of a cleared attempt.
   virtual void Describe(v1::AttemptReport& report) = 0;
 
-  // Launch results in Launched or LaunchFailed, immediately or later. Observe results in Observed,
-  // or in nothing when the state cannot be read now.
+  // Launch leads to a call of Launched or LaunchFailed, immediately or later. Observe leads to a
+  // call of Observed, or to none if the state cannot be read now.
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
-  // Results in LaunchFailed if the launch has not reached the process table, else in nothing.
+  // Leads to LaunchFailed if the launch has not reached the process table; otherwise has no effect.
   virtual void CancelLaunch(const RankKey& rank) = 0;
-  // A kill delivered to the rank's processes results in Killed.
+  // A kill delivered to the rank's processes leads to a call of Killed.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   // Replaces the rank's order file.
   virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
@@ -82,8 +82,8 @@ class AttemptKernel {
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
   // Rebuilds the state from the disk after a start of the worker, and observes ranks that may be
-  // alive. `lost`: attempts with a lost command; only job, attempt and ranks are set. They are
-  // ended.
+  // alive. `lost`: attempts whose command is lost; only job, attempt and ranks are set. These
+  // attempts are stopped.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::StartAttempt>& lost = {});
 
@@ -103,7 +103,7 @@ class AttemptKernel {
   absl::Status FactsAcknowledged();
 
   // Results of Launch and Observe. Launched: the rank was or may have been spawned; Observed then
-  // reports its state. LaunchFailed: it has no process, and `fault` names the side to blame.
+  // reports its state. LaunchFailed: the rank has no process, and `fault` names the side to blame.
   void Launched(const RankKey& rank) { attempts_.SpawnUncertain(rank); }
   void LaunchFailed(const RankKey& rank, const std::string& error, v1::StartFault fault,
                     const WorkerTime& now);

@@ -80,8 +80,8 @@ inline constexpr int kSpawnFailedExitCode = 127;
 // Time from SIGTERM to SIGKILL for an attempt whose command, which has the job's grace, is lost.
 inline constexpr Timestamp kLostGraceMs = 10'000;
 
-// `now` is any clock that never goes back, in milliseconds; times in facts are the caller's wall
-// clock.
+// `now` is the time in milliseconds of any clock that never goes back. Times in facts are those of
+// the caller's wall clock.
 class Attempts {
  public:
   // Rebuilds the state from the disk after a start of the worker. A rank without an exit in `facts`
@@ -97,7 +97,7 @@ class Attempts {
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
   // Ranks whose order of this generation must be written: ranks in the command that have not ended
-  // and have no order as new. None while the attempt is being stopped.
+  // and whose written order, if any, is older. Empty while the attempt is being stopped.
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
   // Reports that the order of this generation is in the rank's order file.
   void OrderWritten(const RankKey& key, int64_t generation);

@@ -49,8 +49,8 @@ absl::Status FactQueue::Reconcile(uint64_t sequence) {
   acknowledged_ = sequence;
   above_all_known_ = true;
   if (FollowsWithoutHole(sequence)) return absl::OkStatus();
-  // A number of the controller above ours counts facts lost here. It then does not cover the facts
-  // retained here, so all of them get new numbers.
+  // If the controller's number is above ours, it counts facts lost here. The facts retained here
+  // are then not among those that the number covers, so all of them get new numbers.
   const uint64_t known = sequence > last_sequence_ ? 0 : sequence;
   last_sequence_ = sequence;
   for (v1::Fact& fact : facts_) {

@@ -16,7 +16,7 @@
 
 namespace trainyard::worker {
 
-// The rules; a subclass provides the disk. Used by one thread.
+// Implements the rules; a subclass implements the access to the disk. Used by one thread.
 class FactQueue {
  public:
   virtual ~FactQueue() = default;
@@ -50,8 +50,9 @@ class FactQueue {
   absl::Status Compact(const std::function<bool(const v1::Fact&)>& needed);
 
  protected:
-  // Adds a record read from the disk, in order. Returns false when its number is below the one
-  // before. A record with a number but no fact preserves the last number across a compaction.
+  // Adds a record read from the disk, in order. Returns false if its number is below that of the
+  // preceding record. A record with a number but no fact preserves the last number across a
+  // compaction.
   bool Restore(v1::Fact record);
 
   // Durably append the record, or replace all records. On an error the disk is unchanged.

@@ -47,12 +47,13 @@ void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const std::string& name : spec.unset_env()) environment.erase(name);
 }
 
-// Enough digits to read back the same number: all attempts of a job multiply by the same factor.
+// Formats the factor with enough digits to read back the same number: all attempts of a job
+// multiply by the same factor.
 std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
 }
 
-// Only for jobs with spares: without a spare no process could replace a lost rank.
+// Adds them only for jobs with spares: without a spare no process could replace a lost rank.
 void AddHealVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                       const LaunchSite& site, Environment& environment) {
   if (attempt.spec().restart().spares() == 0) return;

@@ -50,7 +50,7 @@ struct RankLife {
   int64_t pid = 0;  // 0 if unknown.
   // Consecutive delivered kills that left all its processes waiting in the kernel.
   int vain_kills = 0;
-  Timestamp killed_in_vain_ms = 0;  // Time of the newest one.
+  Timestamp killed_in_vain_ms = 0;  // Time of the newest such kill.
   bool unkillable = false;
   int64_t ordered_generation = 0;  // Newest order written since the worker started.
 };

@@ -36,7 +36,8 @@ std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const
 }  // namespace
 
 RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk) {
-  // Bytes written within the window before the rank is ended remain on the disk.
+  // Bytes written in the window before the rank is ended remain on the disk: at most a sixteenth of
+  // it.
   const int64_t rate_on_disk = disk.bytes / 16 / kWindowSeconds;
   if (limits.telemetry_bytes > 0) {
     limits.telemetry_bytes = Smaller(limits.telemetry_bytes, disk.bytes / 8);

@@ -19,10 +19,10 @@ struct RankLimits {
   // Bytes per second of telemetry and of output, averaged over RankUsage::kWindowMs.
   int64_t telemetry_rate = int64_t{8} << 20;
   int64_t log_rate = int64_t{64} << 20;
-  // Bytes in the run directories of a job's ranks and next to them, except telemetry. Includes
-  // removed files that are still open. 0: a quarter of the disk.
+  // Bytes in the job's directory on the node (the run directories of its ranks and anything next to
+  // them), except telemetry. Includes removed files that are still open. 0: a quarter of the disk.
   int64_t run_dir_bytes = 0;
-  // Files and directories there. 0: a quarter of the number that the disk can hold.
+  // Number of files and directories there. 0: a quarter of the number that the disk can hold.
   int64_t run_dir_files = 0;
   // Processes and threads of a rank, at most half of the number that the machine can hold.
   int64_t processes = 32'768;
@@ -57,14 +57,14 @@ struct RankFileSizes {
   int64_t run_dir_files = 0;
 };
 
-// Recent history of these sizes.
+// Recent history of RankFileSizes.
 class RankUsage {
  public:
   static constexpr Timestamp kWindowMs = 10'000;
 
-  // Adds the current sizes; `now` is of a clock that never goes back. Returns one sentence with the
-  // exceeded limit and the remedy; empty if none is exceeded. Rates are measured from the first
-  // call, so that a restart of the worker ends no rank.
+  // Adds the current sizes; `now` is the time of a clock that never goes back. Returns one sentence
+  // with the exceeded limit and the remedy; empty if none is exceeded. Rates are measured from the
+  // first call, so that a restart of the worker ends no rank.
   std::string Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now);
 
  private:

@@ -12,11 +12,11 @@
 
 namespace trainyard::worker {
 
-// Highest attempt number of each job. Bounded: the least recently raised job is dropped first. That
-// is safe while the node has nothing of that job and no command is that late.
+// Highest attempt number of each job. Bounded: the least recently raised job is dropped first.
+// Dropping a job is safe if the node has no data of it and no command for it can still arrive.
 class SeenAttempts {
  public:
-  // About 8 MB of memory each in the log and in the kernel, and 2 MB on disk.
+  // About 8 MB of memory in AttemptNumberLog, as much in Attempts, and 2 MB on disk.
   static constexpr std::size_t kMaxJobs = 65'536;
 
   SeenAttempts() = default;

@@ -16,8 +16,9 @@ class SeenLog {
   void Take(const v1::LogMark& mark) {
     if (mark.sequence() != 0) newest_ = mark;
   }
-  // Takes the message's mark. Returns true if the mark must be on disk before the message is acted
-  // upon: a log without the event would assign the number of the started attempt again.
+  // Records the message's mark. Returns true if the mark must be on disk before the message is
+  // acted upon: a controller log that has lost the event would assign the number of the started
+  // attempt again.
   bool Take(const v1::ControllerMessage& message) {
     if (message.has_facts_acknowledged()) Take(message.facts_acknowledged().log_mark());
     if (!message.has_start_attempt()) return false;

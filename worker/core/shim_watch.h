@@ -1,4 +1,4 @@
-// Shims that are late to report the end of their rank.
+// Detects shims that are late to report the end of their rank.
 #ifndef TRAINYARD_WORKER_CORE_SHIM_WATCH_H_
 #define TRAINYARD_WORKER_CORE_SHIM_WATCH_H_
 

@@ -8,7 +8,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Fewer step times do not show a pace.
+// With fewer step times the pace is unknown.
 constexpr std::size_t kFewestSteps = 3;
 
 bool IsTraining(const std::string& phase) {

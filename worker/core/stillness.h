@@ -1,4 +1,5 @@
-// Time since ranks last made a step or wrote anything, as seen by the worker in their files.
+// Time since ranks last completed a step or wrote anything, as observed by the worker in their
+// files.
 #ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
 #define TRAINYARD_WORKER_CORE_STILLNESS_H_
 
@@ -22,9 +23,9 @@ class Stillness {
   // Step times kept per rank.
   static constexpr std::size_t kStepsKept = 64;
 
-  // Fills in still_ms, quiet_ms and slow_step_ms. `steady_ms` is of a clock that never goes back. A
-  // pause since the last call that is longer than `longest_pause_ms` does not count as time without
-  // a step or output: the worker, and perhaps its ranks, were paused.
+  // Fills in still_ms, quiet_ms and slow_step_ms. `steady_ms` is the time of a clock that never
+  // goes back. A pause since the last call that is longer than `longest_pause_ms` does not count as
+  // time without a step or output, because the worker, and perhaps its ranks, were paused.
   void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
 
  private:

@@ -50,7 +50,7 @@ absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Uplink::OnFactsAcknowledged(uint64_t sequence) {
-  // A number above the last one sent is wrong: it must not drop an unsent fact.
+  // A number above that of the last sent fact is wrong and must not drop an unsent fact.
   facts_.Acknowledge(std::min(sequence, fact_sent_));
 }
 

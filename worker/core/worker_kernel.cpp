@@ -7,7 +7,7 @@
 namespace trainyard::worker {
 namespace {
 
-// After this many heartbeats in a row were not sent, the worker itself was paused.
+// If this many consecutive heartbeats were not sent, the worker itself was paused.
 constexpr int64_t kMissedHeartbeats = 3;
 
 }  // namespace

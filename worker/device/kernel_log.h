@@ -22,7 +22,8 @@ class KernelLog {
 
   bool readable() const { return file_.valid(); }
 
-  // The newest 8 device errors found so far, oldest first. `now` is the time of new ones.
+  // The newest 8 device errors found so far, oldest first. `now` becomes the time of errors found
+  // by this call.
   std::vector<v1::DeviceError> Read(Timestamp now);
 
  private:

@@ -160,7 +160,8 @@ void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics&
   metrics.Add(kDiskFree, {}, static_cast<double>(spool.disk_free_bytes));
 }
 
-// A join needs one series per GPU: only a starting or running rank uses a GPU.
+// Adds one series per GPU, because a join needs exactly one. Only a starting or running rank uses a
+// GPU.
 void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics) {
   std::set<int> assigned;
   for (const RankStatistics& rank : statistics.ranks) {

@@ -39,7 +39,7 @@ class MarkReader {
   explicit MarkReader(Read read,
                       std::chrono::milliseconds patience = std::chrono::milliseconds(3000));
 
-  // The marks of the marked ones among `processes`. Forgets all other processes.
+  // Returns the marks found in `processes`. Forgets all other processes.
   std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes);
 
  private:

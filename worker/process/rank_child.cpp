@@ -155,7 +155,8 @@ bool ArrangeDescriptors(int channel, int output) {
 
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
-  // Done first: a signal that arrives while the rank is held must end the rank, not be lost.
+  // Reset signals first: a signal that arrives while the rank waits for Release must end the rank,
+  // not be lost.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

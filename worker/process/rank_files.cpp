@@ -59,7 +59,7 @@ class RecordReader {
     }
   }
 
-  // `record` when every field was read.
+  // Returns `record` if every field was read, else DATA_LOSS.
   template <typename Record>
   absl::StatusOr<Record> Finish(Record record, const std::string& path) const {
     if (complete_) return record;

@@ -80,7 +80,7 @@ struct ShimRecord {
   ProcessId shim;
   ProcessId rank;
   Timestamp started_ms = 0;
-  // Boot of the start times, which are meaningless after a reboot.
+  // Boot during which the process started. Start times are meaningless after a reboot.
   std::string boot_id;
 };
 

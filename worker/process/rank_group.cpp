@@ -150,7 +150,8 @@ absl::Status JoinRankGroup(const std::string& mark, pid_t pid, int64_t processes
   if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, "cannot make control group", group);
   }
-  // Best effort: without the controller the file does not exist, and the worker counts instead.
+  // Best effort: without the pids controller the file does not exist, and the worker counts
+  // processes instead.
   if (processes_max > 0) {
     WriteText(group + "/pids.max", absl::StrCat(processes_max)).IgnoreError();
   }

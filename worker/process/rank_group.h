@@ -1,11 +1,11 @@
 // Control groups of ranks (cgroup version 2). A process stays in its rank's group even if it
 // changes its environment, session or parents, so it can always be found and killed.
 //
-// The groups are created below this process's own group where the kernel and the operator permit it
-// (root, or Delegate= in the unit). Elsewhere processes are found only by their marks
-// (rank_mark.h). No controller is enabled in the groups: a group with processes of its own, such as
-// the worker's, cannot do so. The limits of the worker's own group still apply, and the worker
-// counts the processes in each rank's group.
+// The groups are created below this process's own group if the kernel and the operator permit it
+// (root, or Delegate= in the unit). Otherwise processes are found only by their marks
+// (rank_mark.h). No controller is enabled in the groups, because a group that contains processes,
+// such as the worker's, cannot enable controllers for its children. The limits of the worker's own
+// group still apply, and the worker counts the processes in each rank's group.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_GROUP_H_
 

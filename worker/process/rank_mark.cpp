@@ -48,7 +48,7 @@ absl::StatusOr<std::optional<Mark>> ReadMark(pid_t pid) {
   return std::optional<Mark>();
 }
 
-// Shared by the whole process, so that no search reads an environment again.
+// Uses one reader for the whole process, so that no search reads an environment again.
 std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes) {
   static auto* const reader = new MarkReader(ReadMark);
   return reader->MarksOf(processes);

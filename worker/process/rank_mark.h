@@ -38,7 +38,7 @@ struct MarkedProcess {
 std::vector<MarkedProcess> FindMarked();
 
 // Processes with this mark; empty for an empty mark. One search may miss a process that starts
-// another and ends, so an empty result means that two searches found nothing.
+// another process and ends. If the first search finds nothing, a second one is made.
 std::vector<MarkedProcess> FindMarked(const std::string& mark);
 
 // Sends SIGKILL to the processes with this mark, except shims, until no new one appears. Returns

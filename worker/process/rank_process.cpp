@@ -144,7 +144,7 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
     state.started_ms = record->started_ms;
   }
   if (held) {
-    // If not stopped, the shim ends processes left by the rank, however long that takes.
+    // A shim that is not stopped ends the processes left by its rank, however long that takes.
     state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
     return WithRest(std::move(state), held, {});
   }
@@ -273,7 +273,7 @@ bool WaitsInKernel(const RankPlace& place) {
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   if (record.ok() && IsOfThisBoot(*record)) {
     const std::optional<ProcessStat> rank = ReadProcessStat(record->rank.pid);
-    // Counts even if its first thread has ended and others have not.
+    // The rank counts even if its first thread has ended while others have not.
     if (rank.has_value() && rank->start_time == record->rank.start_time) pids.insert(rank->pid);
     for (const ProcessStat& member : Leftovers(*record)) pids.insert(member.pid);
   }

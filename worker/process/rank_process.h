@@ -27,8 +27,8 @@ namespace trainyard::worker {
 // then call RunShim (shim.h).
 class RankLauncher {
  public:
-  // `shim_program`: the worker's own binary, "/proc/self/exe" resolved, so that an upgrade on disk
-  // cannot mix versions in one start.
+  // `shim_program`: the resolved path of the worker's own binary ("/proc/self/exe"), so that an
+  // upgrade on disk cannot mix versions in one start.
   explicit RankLauncher(std::string shim_program,
                         std::chrono::milliseconds answer_limit = std::chrono::seconds(10));
 
@@ -57,9 +57,9 @@ class RankLauncher {
 enum class RankPresence {
   kNeverStarted,  // No shim ever started here; Launch may be called.
   kStarting,      // A shim lives, but there is no shim.json and no process of the rank: ask again.
-  kRunning,       // The rank's process lives, or its shim is about to record its exit.
+  kRunning,       // The rank is running, or its shim is about to record its exit.
   kExited,        // exit.json is written.
-  kVanished,      // Shim and rank are gone, or their records are, without an exit.json.
+  kVanished,      // No exit.json; shim and rank, or their records, are gone.
 };
 
 struct RankState {

@@ -107,7 +107,7 @@ absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd,
                              OpenRegularFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
-  // For the rank's stdout, which programs expect to be blocking.
+  // Clears O_NONBLOCK: the file becomes the rank's stdout, which programs expect to be blocking.
   if (fcntl(fd.get(), F_SETFL, O_APPEND) != 0) return ErrnoStatus(errno, "cannot set up", path);
   return fd;
 }

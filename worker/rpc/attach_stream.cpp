@@ -116,8 +116,8 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     const std::lock_guard lock(mutex_);
     return !writing_ && !released_;
   }
-  // Moves the message into the stream if IsFree. Thread-safe: its own hold keeps the call alive if
-  // the loop releases it at the same time.
+  // Moves the message into the stream if IsFree. Thread-safe: Write takes its own hold, which keeps
+  // the call alive if the loop releases it at the same time.
   bool Write(v1::WorkerMessage& message) {
     {
       const std::lock_guard lock(mutex_);
@@ -238,7 +238,7 @@ void AttachStream::Call::OnReadDone(bool ok) {
 void AttachStream::Call::OnWriteDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
-    // After a failed write no other may follow; OnDone comes next.
+    // After a failed write no further write may follow; gRPC calls OnDone next.
     writing_ = !ok;
   }
   asio::post(loop_, [self = shared_from_this(), ok] {
@@ -247,8 +247,8 @@ void AttachStream::Call::OnWriteDone(bool ok) {
 }
 
 void AttachStream::Call::OnDone(const grpc::Status& status) {
-  // This object must not be used after the post. It must not be destroyed here either: with the
-  // last channel gRPC joins its callback threads, and this is one of them.
+  // This object must not be used after the post. It must not be destroyed here either: gRPC joins
+  // its callback threads when the last channel is destroyed, and this is one of these threads.
   const std::shared_ptr<std::promise<void>> done = done_;
   asio::post(loop_, [self = std::move(keeps_itself_), status = FromGrpc(status)] {
     if (self->connection_ != nullptr) self->connection_->Done(status);
@@ -322,7 +322,7 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   welcome_timer.cancel();
   backoff_ms = 0;
   welcome_wait_ms = options.welcome_timeout_ms;
-  // First: OnWelcome writes to the disk, which may hang.
+  // Called before OnWelcome, which writes to the disk and may hang.
   SetWelcomed(call);
   handler.OnWelcome(message.welcome());
 }
@@ -372,7 +372,8 @@ void AttachStream::Connection::RetryAfter(const absl::Status& reason) {
 milliseconds AttachStream::Connection::NextBackoff() {
   backoff_ms =
       backoff_ms == 0 ? options.backoff_ms_min : std::min(backoff_ms * 2, options.backoff_ms_max);
-  // Half fixed, half random: a thousand workers must not dial a new controller at the same moment.
+  // Half of the wait is fixed and half is random: a thousand workers must not dial a new controller
+  // at the same moment.
   std::uniform_int_distribution<int64_t> jitter(0, backoff_ms / 2);
   return milliseconds(backoff_ms - backoff_ms / 2 + jitter(random));
 }

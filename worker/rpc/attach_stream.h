@@ -20,18 +20,19 @@ namespace trainyard::worker {
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;
-  // Token file; empty: searched in the same places as by the command line.
+  // Token file. If empty, it is searched in the same places as by the command line.
   std::string token_file;
   // Wait before redialling: doubles from the minimum to the maximum, with jitter. A Welcome resets
   // it to the minimum.
   int64_t backoff_ms_min = 200;
   int64_t backoff_ms_max = 5000;
-  // A controller that does not answer counts as disconnected after the sum of both.
+  // A controller that does not answer counts as disconnected after keepalive_ms +
+  // keepalive_timeout_ms.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
-  // Time limit from dialling to Welcome. Each dial that exceeds it doubles it, up to the maximum:
-  // dials that thousands of workers abandon and repeat would keep a newly started controller
-  // uselessly busy.
+  // Time limit from dialling to Welcome. Each dial that exceeds the limit doubles it, up to the
+  // maximum. Otherwise thousands of workers that abandon and repeat their dials would keep a newly
+  // started controller busy.
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };

@@ -50,7 +50,7 @@ std::vector<int64_t> NumberedFolders(const fs::path& path) {
   return numbers;
 }
 
-// Ranks whose folder in the attempt's folder is not empty.
+// Ranks with a folder in the attempt's folder that is not empty.
 std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
   std::set<int> ranks;
   std::error_code error;
@@ -228,8 +228,8 @@ void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
 
 absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
   const std::string moved = absl::StrCat(root_, "/", RemovedName(key));
-  // Moves the folder in one step: a folder without start.pb has lost it, and is never a partly
-  // removed one.
+  // Moves the folder in one step. A folder without start.pb has therefore lost that file, and is
+  // never the rest of an interrupted removal.
   TRAINYARD_RETURN_IF_ERROR(MoveAway(root_, key));
   if (HasRunsOf(key.job_id)) MoveAway(runs_, key).IgnoreError();
   // Remains that cannot be removed now are removed at the next start.

@@ -1,4 +1,4 @@
-// Folders of the attempts. Records, whose path no job gets:
+// Folders of the attempts. Records, whose path is not passed to any job:
 // DATA_DIR/attempts/JOB/ATTEMPT/{start.pb, rankR/...}. The ranks' own directories:
 // DATA_DIR/runs/JOB/ATTEMPT/rankR/.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
@@ -72,7 +72,8 @@ class AttemptFolders {
 
  private:
   std::string AttemptDir(const AttemptKey& key) const;
-  // False if a job has put something else in the place of the directory.
+  // Returns whether the job's run directory exists. False if the job has replaced it by something
+  // else.
   bool HasRunsOf(int64_t job_id) const;
   void ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const;
   void MoveRunsWithoutAttempt(const Found& found) const;

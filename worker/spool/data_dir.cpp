@@ -62,7 +62,7 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
   return fd;
 }
 
-// NOT_FOUND if the file is missing, DATA_LOSS if its content is anything else.
+// NOT_FOUND if the file is missing, DATA_LOSS if it does not contain `digits` hexadecimal digits.
 absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   const bool is_other_thing =

@@ -1,4 +1,4 @@
-// The worker's data directory: one owner, one node id.
+// The worker's data directory: it has one owner and one node id.
 #ifndef TRAINYARD_WORKER_SPOOL_DATA_DIR_H_
 #define TRAINYARD_WORKER_SPOOL_DATA_DIR_H_
 

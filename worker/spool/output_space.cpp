@@ -29,8 +29,8 @@ int64_t ReleaseLimit(const OutputFile& file, bool lose) {
   return AlignDown(lose ? limit : std::min(limit, file.stored));
 }
 
-// A rank that floods the disk loses its own output, not that of its neighbours. Equal files keep
-// their order, oldest attempt first.
+// Sorts by the number of bytes not yet stored, largest first: a rank that floods the disk loses its
+// own output, not that of its neighbours. Equal files keep their order, oldest attempt first.
 void LargestFirst(const std::vector<OutputFile>& files, std::vector<std::size_t>& order) {
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     const auto waiting = [&](std::size_t i) {
@@ -84,7 +84,7 @@ int64_t FirstKeptByte(const GuardedPath& path) {
 
 absl::Status DropOutput(const Release& release) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenGuarded(release.path, O_WRONLY));
-  // From 0, so that blocks left by an earlier call that crashed are freed too.
+  // Starts at 0, so that blocks left by a call that crashed are freed too.
   if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
     return absl::OkStatus();
   }

@@ -1,10 +1,10 @@
 // Disk space of the ranks' output, and the choice of the bytes to drop when the disk is full.
 //
 // A rank's output file only grows, and its offsets are the sequence numbers of the stream. Space is
-// therefore freed by punching a hole at the front of the file: the blocks are freed, the offsets
-// stay. The only state is the offset at which data begins, and the file system keeps it. Bytes
-// stored by the controller are dropped first, without loss. Then the oldest other bytes are
-// dropped, and the log reports it.
+// therefore freed by punching a hole at the front of the file: the blocks are freed, and the
+// offsets do not change. The only state is the offset at which data begins, which the file system
+// keeps. Bytes stored by the controller are dropped first, without loss. Then the oldest other
+// bytes are dropped, and the log reports it.
 #ifndef TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 #define TRAINYARD_WORKER_SPOOL_OUTPUT_SPACE_H_
 
@@ -28,8 +28,8 @@ struct OutputFile {
   int64_t size = 0;
   // The controller has stored the bytes before this offset.
   int64_t stored = 0;
-  // Bytes from this offset must stay: the log parser has not read metrics from them yet. `size`
-  // without a log parser.
+  // Bytes from this offset on must be kept, because the log parser has not read metrics from them
+  // yet. Equals `size` without a log parser.
   int64_t keep_from = 0;
 };
 

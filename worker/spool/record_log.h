@@ -39,7 +39,7 @@ class RecordLog {
   absl::Status Append(std::string_view record);
 
   // Replaces all records in one step: after a crash the file contains either the old or the new
-  // records. On an error the log continues with the records now in the file.
+  // records. After an error the log continues with the records that are then in the file.
   absl::Status Rewrite(const std::vector<std::string>& records);
 
  private:

@@ -34,7 +34,7 @@ bool Rename(const UniqueFd& parent, const GuardedPath& path, const std::string& 
   return renameat(parent.get(), NameOf(path).c_str(), AT_FDCWD, to.c_str()) == 0;
 }
 
-// Uses the open directory: a job may have replaced a parent directory by a link.
+// Unmounts through the open parent directory: a job may have replaced a parent directory by a link.
 bool Unmount(const UniqueFd& parent, const std::string& name) {
   const std::string path = absl::StrCat("/proc/self/fd/", parent.get(), "/", name);
   return umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;

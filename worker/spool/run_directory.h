@@ -1,5 +1,5 @@
-// The directories in which ranks work. A job may put anything in the place of one: a file, a link,
-// a hanging file system.
+// The directories in which ranks work. A job may replace any of them by a file, a link or a hanging
+// file system.
 #ifndef TRAINYARD_WORKER_SPOOL_RUN_DIRECTORY_H_
 #define TRAINYARD_WORKER_SPOOL_RUN_DIRECTORY_H_
 
@@ -11,9 +11,9 @@ namespace trainyard::worker {
 // Prefix of the names of folders that are being removed.
 inline constexpr char kRemovedPrefix[] = "removed-";
 
-// Creates the directory and its parents below the root (0700). OK if it exists. Anything else in
-// the place of one of them is moved aside, never entered. INVALID_ARGUMENT if something is mounted
-// there and cannot be moved: only a job of this node can have mounted it.
+// Creates the directory and its parents below the root (0700). OK if it exists. Anything else at
+// one of these paths is moved aside, never entered. INVALID_ARGUMENT if something is mounted there
+// and cannot be moved: only a job of this node can have mounted it.
 absl::Status MakeRunDirectory(const GuardedPath& directory);
 
 // Renames PATH, such as 3/1, to <root>/<kRemovedPrefix>3-1-ID with a random ID. OK if PATH does not

@@ -23,7 +23,7 @@ std::vector<StreamPosition> StoredOffsets::Read() const {
 }
 
 void StoredOffsets::Keep(const std::vector<StreamPosition>& positions) {
-  // Stored as the message in which a controller sends the offsets.
+  // File format: a Welcome, the message in which a controller sends the offsets.
   v1::Welcome welcome;
   for (const StreamPosition& position : positions) {
     if (position.acknowledged == 0) continue;

@@ -1,5 +1,5 @@
 // Offsets up to which the controller has stored each stream, kept on disk for the next start of the
-// worker: on a full disk the worker must know which output it can drop without loss before it
+// worker. On a full disk the worker must know which output it can drop without loss, even before it
 // reaches a controller.
 #ifndef TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 #define TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_

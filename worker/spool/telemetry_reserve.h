@@ -1,6 +1,6 @@
-// Reserves disk space beyond the end of ranks' telemetry files, so that ranks can still write it
-// when the disk is full. Telemetry is never dropped, and once a rank has ended nobody can write it
-// later.
+// Reserves disk space beyond the end of ranks' telemetry files, so that ranks can still write
+// telemetry when the disk is full. Telemetry is never dropped, and once a rank has ended nobody can
+// write it later.
 #ifndef TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 #define TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 
@@ -17,7 +17,7 @@ namespace trainyard::worker {
 inline constexpr int64_t kTelemetryReserve = 128 << 10;
 
 // Creates the telemetry file of a rank that is about to start and reserves its first space. Best
-// effort: a disk too full for it takes no ranks anyway. Any thread.
+// effort: a node whose disk is too full for this gets no new ranks. Any thread.
 void ReserveFirstTelemetry(const GuardedPath& run_dir);
 
 // Used by one thread.

@@ -18,7 +18,7 @@
 namespace trainyard::worker {
 namespace {
 
-// An open file of known size; nullopt if it does not exist yet.
+// An open file and its size.
 struct OpenTail {
   UniqueFd fd;
   int64_t size = 0;

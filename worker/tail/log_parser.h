@@ -1,4 +1,4 @@
-// Metrics from the output of programs that do not write telemetry.
+// Reads metrics from the output of programs that do not write telemetry.
 #ifndef TRAINYARD_WORKER_TAIL_LOG_PARSER_H_
 #define TRAINYARD_WORKER_TAIL_LOG_PARSER_H_
 

@@ -1,4 +1,4 @@
-// Times of a rank's records on a clock that nobody can set.
+// Converts the times of a rank's records to a clock that cannot be set.
 #ifndef TRAINYARD_WORKER_TAIL_RECORD_CLOCK_H_
 #define TRAINYARD_WORKER_TAIL_RECORD_CLOCK_H_
 
@@ -11,9 +11,9 @@ namespace trainyard::worker {
 
 // A program times its records by the wall clock, which can be set while it runs, or by its own
 // clock. A record cannot be written after it is read, or before its predecessor. A record time that
-// violates this means that the program's clock was set; the time between the two records is then
-// taken from the time between their readings. A clock change made while the worker was away from
-// the file cannot be distinguished from the time away.
+// violates this means that the program's clock was set. The time between the two records is then
+// taken from the times at which they were read. A clock change while the worker was not reading the
+// file cannot be distinguished from the time without reads.
 class RecordClock {
  public:
   // Steady milliseconds at which a record with time `record_ms`, read at `read`, was written. Call

@@ -16,9 +16,9 @@
 
 namespace trainyard::worker {
 
-// Parses each line once, for the first reader that needs it, and keeps the records for the other.
-// The account must be current even while the stream waits, so at most one batch, the oldest and of
-// at most kHeldBytes, is kept; the stream parses later lines again. Used by one thread.
+// Parses each line once, for the first reader that needs it, and keeps the records for the other
+// reader. At most one batch is kept: the oldest, of at most kHeldBytes. The account must be current
+// even while the stream waits, so the stream parses later lines again. Used by one thread.
 class RecordTail {
  public:
   // ReadTelemetry, or ReadParsedLog with its parser.
@@ -49,7 +49,7 @@ class RecordTail {
   // End of the bytes that the account has read.
   int64_t account_offset_;
   bool has_records_ = false;
-  // Already read for the account, but not yet by the stream.
+  // Batch already read for the account, but not yet by the stream.
   std::optional<v1::TelemetryBatch> held_;
 };
 

@@ -224,7 +224,8 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
-// The optional range "a:b" of `samples`. Any other text, or a metric of that name, is ignored.
+// Reads the optional range "a:b" of `samples`. Any other text, or a metric of that name, is
+// ignored.
 template <typename Record>
 void ReadSamples(const Values& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);
@@ -311,7 +312,7 @@ absl::Status ReadEvaluation(const Values& values, v1::EvaluationRecord& record) 
   TRAINYARD_ASSIGN_OR_RETURN(std::string data_set, Text(values, telemetry::kDataSet));
   TRAINYARD_ASSIGN_OR_RETURN(const double loss, Number(values, telemetry::kLoss));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t tokens, Count(values, telemetry::kTokens, 0));
-  // It becomes part of a metric name.
+  // The name of the data set becomes part of a metric name.
   if (data_set.size() > kMaxTelemetryKeyBytes || !IsMetricName(data_set)) {
     return Missing(telemetry::kDataSet, "a short name");
   }

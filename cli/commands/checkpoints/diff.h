@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct CheckpointDiffOptions {
   std::string a;
   std::string b;
-  std::string tolerance;  // As typed, so that no digit is lost. Empty: every bit counts.
+  std::string tolerance;  // As typed, to avoid rounding. Empty: compare bitwise.
   std::string only;
   bool all = false;
 };

@@ -85,7 +85,8 @@ std::string FormatNames() {
   });
 }
 
-// Case patterns that lead one level down: " job"|"job submit".
+// Patterns of a shell `case` that match a level followed by one of its subcommands: " job"|"job
+// submit".
 std::string DescentPatterns(const std::vector<Level>& levels) {
   std::vector<std::string> patterns;
   for (const Level& level : levels) {

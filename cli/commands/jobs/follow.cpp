@@ -39,7 +39,7 @@ class Follower {
   }
 
  private:
-  // The job's number, once known: in the meantime a newer job may take over the name.
+  // The job's number, once known, because a newer job may reuse the name.
   std::string JobText() const { return job_.id() == 0 ? options_.job : absl::StrCat(job_.id()); }
 
   void OnLost() {
@@ -93,7 +93,7 @@ class Follower {
     const bool succeeded = job_.state() == v1::JOB_STATE_SUCCEEDED;
     switch (context_.format) {
       case OutputFormat::kJson:
-        break;  // The last update was the final output.
+        break;  // The last update already printed the final state.
       case OutputFormat::kTable:
       case OutputFormat::kWide:
         *context_.console.out << EndText(job_) << "\n";
@@ -113,7 +113,7 @@ class Follower {
   Context& context_;
   ProgressLine progress_;
   v1::Job job_;
-  v1::JobState explained_ = v1::JOB_STATE_UNSPECIFIED;  // The last explained reason for waiting.
+  v1::JobState explained_ = v1::JOB_STATE_UNSPECIFIED;  // State that was last explained.
 };
 
 }  // namespace

@@ -71,8 +71,8 @@ int64_t DevicesOf(const RunConfig& config) {
   return config.resources.nodes * config.resources.slots_per_node;
 }
 
-// The batch in proportion to the devices, like the data-parallel size if the rest of a layout
-// stays.
+// The batch size in proportion to the number of devices, like the data-parallel size if the rest of
+// the layout is unchanged.
 int64_t ScaledBatch(const RunConfig& base, int64_t devices) {
   const double target = static_cast<double>(base.train.global_batch) *
                         static_cast<double>(devices) / static_cast<double>(DevicesOf(base));
@@ -94,7 +94,8 @@ double RateFactor(const std::string& rule, double batches) {
   return rule == "linear" ? batches : std::sqrt(batches);
 }
 
-// A scaling rule holds only up to some batch size, which the rule does not state.
+// Rejects a learning rate higher than in any published run of this size: a scaling rule holds only
+// up to some batch size, which the rule does not state.
 absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
   const double rate = base.optimizer.lr * factor;
   const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
@@ -115,7 +116,8 @@ struct Made {
   std::string name;
 };
 
-// The run keeps its number of samples: lengths in steps become samples at the base's batch size.
+// The run keeps its number of samples: lengths in steps are converted to samples with the base's
+// batch size.
 void SetLength(const RunConfig& base, RunConfig& config) {
   const int64_t samples = BatchPlan(base.train).SamplesThrough(base.train.steps);
   if (base.train.tokens == 0) config.train.samples = samples;
@@ -141,7 +143,7 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.resources.nodes = cluster.nodes;
   config.resources.slots_per_node = cluster.per_node;
   config.train.global_batch = batch;
-  // A ramp-up is made for one batch size: its parts may not divide another.
+  // A ramp-up is designed for one batch size; its increments may not divide another.
   config.train.rampup_batch_start = 0;
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;

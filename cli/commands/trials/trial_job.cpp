@@ -20,7 +20,8 @@
 namespace trainyard::cli {
 namespace {
 
-// If the command dies before it kills a trial, the trial ends after this many times its steps.
+// Number of steps of an unwatched trial, as a multiple of the requested steps. The trial ends there
+// if the command dies before it kills the trial.
 constexpr int64_t kStepsUnwatched = 20;
 // Medians exclude the first 1 / kSettlingPart of the steps, and at least kSettlingSteps.
 constexpr size_t kSettlingPart = 5;

@@ -52,7 +52,7 @@ double SettledMedian(const TrialMetrics& metrics, const std::string& name);
 planner::StepTime MeasuredParts(const TrialMetrics& metrics);
 planner::StepWaits MeasuredWaits(const TrialMetrics& metrics);
 
-// A cluster of slots like the rank's; without a device if its rates are unknown.
+// A cluster of slots like the slot of the rank. It has no device if the device's rates are unknown.
 struct TrialCluster {
   planner::Cluster cluster;
   std::string model;  // As reported by its driver.

@@ -111,7 +111,8 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Sets a placeholder path for a job without data, which the rules would reject.
+  // Sets a placeholder data path if the job has none, because validation rejects a job without
+  // data.
   void LeaveDataToTheMachine() {
     v1::DataSpec& data = *resolved_.spec.mutable_data();
     names_data_ = !data.path().empty() || !data.blend().empty();
@@ -232,7 +233,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // A failed candidate is a row; an error ends the sweep.
+  // A failed candidate becomes a row of the results; an error ends the sweep.
   absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
     PrintNote(context_.console, absl::StrCat("run ", report_.results.size() + 1, " of ", planned_,
                                              ": ", TextOf(candidate)));

@@ -77,7 +77,7 @@ bool SourceTree::Has(const std::string& path) const {
 }
 
 void SourceTree::ResolveReferences() {
-  constexpr int kMaxSteps = 8;  // Bounds references to themselves, too.
+  constexpr int kMaxSteps = 8;  // Self-references are bounded, too.
   constexpr size_t kMaxText = 4096;
   for (SourceValue& value : values_) {
     for (int step = 0; step < kMaxSteps && value.text.size() <= kMaxText; ++step) {

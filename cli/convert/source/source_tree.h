@@ -44,8 +44,8 @@ class SourceTree {
     call_line_ = line;
   }
 
-  // The last value with this path, because the last one counts in the formats when a key is
-  // repeated.
+  // The last value with this path, because in these formats the last occurrence of a repeated key
+  // wins.
   const SourceValue* Find(const std::string& path) const;
   std::vector<SourceValue> FindAll(const std::string& path) const;
   std::string Text(const std::string& path) const;  // Empty if there is none.
@@ -75,7 +75,8 @@ std::optional<int64_t> WholeOf(const std::string& text);
 // Kind of an unquoted scalar, with YAML's words for true, false and null.
 SourceKind PlainKind(const std::string& text);
 
-// Each parses a text with lines. INVALID_ARGUMENT names the place of an error.
+// Each of these functions parses a text and records line numbers. INVALID_ARGUMENT names the
+// position of an error.
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text);
 absl::StatusOr<SourceTree> ReadJsonTree(const std::string& text);  // Comments are permitted.
 absl::StatusOr<SourceTree> ReadTomlTree(const std::string& text);

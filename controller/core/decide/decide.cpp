@@ -29,7 +29,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Error of a submission that repeats an earlier request id; OK if both ask for the same job.
+// OK if a submission that repeats an earlier request id asks for the same job; otherwise the error
+// for its sender.
 absl::Status CheckRepeated(const ClusterState& state, const v1::JobSubmitted& checked,
                            int64_t job_id) {
   const JobEntry* entry = FindEntry(state, job_id);
@@ -131,7 +132,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideRelease(const ClusterState& state,
   return events;
 }
 
-// A choice for a job that no longer waits is too late, and is dropped.
+// A choice is dropped if its job no longer waits.
 std::vector<v1::Event> Choose(const ClusterState& state, const ChooseLayout& choice,
                               Timestamp now) {
   if (!state.pending_auto_jobs.contains(choice.job_id)) return {};

@@ -16,8 +16,9 @@
 
 namespace trainyard::controller {
 
-// Returns the events that the request causes, or an error for its sender. Changes nothing. A
-// repeated request (same request_id, or fact already in the log) returns no events and no error.
+// Returns the events that the request causes, or an error for its sender. Does not change the
+// state. A repeated request (same request_id, or a fact already in the log) returns no events and
+// no error.
 // Errors of each request:
 // - JobSubmission: ALREADY_EXISTS, FAILED_PRECONDITION (the message names the largest shape that
 //   would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs).

@@ -94,7 +94,8 @@ bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::
   });
 }
 
-// Failure of the live attempt for what its worker reports about `node`.
+// AttemptFailed event for the job's live attempt, which lost its ranks on `node` for the reason
+// `why`.
 v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string& why,
                  Timestamp now) {
   v1::Event event;
@@ -107,8 +108,8 @@ v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string
   return event;
 }
 
-// Fails attempts that started ranks on this node but that its worker no longer has on disk. The
-// worker lost its data, so no more facts about these ranks will follow.
+// Fails attempts whose ranks were started on this node but which its worker no longer has on disk.
+// The worker lost its data, so no more facts about these ranks will follow.
 void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
                            const CoreOptions& options, Timestamp now,
                            std::vector<v1::Event>& events) {
@@ -116,7 +117,7 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = state.jobs.at(job_id);
     const v1::Attempt& attempt = *LiveAttempt(entry);
-    // A job with an unmanaged attempt on this node is paused instead.
+    // A job with an unmanaged attempt on this node is paused instead of failed.
     const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                       entry.cleared_nodes.contains(hello.node_id()) ||
                       RunsUnmanaged(state, hello, job_id);
@@ -134,8 +135,8 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   std::ranges::move(blame, std::back_inserter(events));
 }
 
-// Fails attempts on nodes that had the place of this new node, and marks these nodes as lost. Their
-// workers are gone with their data, and the new worker has killed every process of their ranks.
+// Fails attempts on older nodes at the same place as this new node, and marks those nodes as lost.
+// Their workers' data is lost, and the new worker has killed every process of their ranks.
 void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                       std::vector<v1::Event>& events) {
   if (hello.place().empty()) return;
@@ -205,8 +206,8 @@ bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t
   return 0 <= rank && rank < newest->ranks_size() && newest->ranks(rank).node_id() == node_id;
 }
 
-// True if the fact is about an attempt with ranks on this node: the newest of a known job, or an
-// older one that has slots until it is cleared.
+// True if the fact is about an attempt with ranks on this node: the newest one of a known job, or
+// an older one that keeps slots until it is cleared.
 bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
                      int64_t attempt_number) {
   if (state.nodes.at(node_id).uncleared.contains({job_id, attempt_number})) {
@@ -226,15 +227,15 @@ v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
   exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
   exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
   const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
-  // The node's clock may have been set between the exit and its newest message. A report that the
-  // rank runs is rarely delayed by as much as kClockWindowMs, so the exit is at most that much
-  // before its arrival.
+  // The node's clock may have been set between the exit and the node's newest message. A report
+  // that the rank runs is rarely delayed by more than kClockWindowMs, so the exit is at most that
+  // much earlier than the arrival of the last such report.
   const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
   exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   return exited;
 }
 
-// Fills in `event`. False if the fact has no effect.
+// Fills in `event`. Returns false if the fact has no effect.
 bool TakeFact(const ClusterState& state, const ReceiveFact& request, Timestamp now,
               v1::Event& event) {
   const v1::Fact& fact = request.fact;
@@ -259,7 +260,7 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
-  // The number of a later attempt would exempt a checkpoint from the rollback of its own attempt.
+  // A record with a later attempt's number would escape the rollback of its own attempt.
   if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
@@ -382,8 +383,9 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
   v1::Event event;
   event.set_time_ms(now);
   event.set_actor(absl::StrCat("rank ", request.rank));
-  // Output of a node may arrive after its job was archived, after a long disconnection. An alert is
-  // history and needs no state. Checkpoints of an archived job do not change.
+  // After a long disconnection, output of a node may arrive when its job is already archived.
+  // Alerts are history and need no state, so they are still recorded. Checkpoints of an archived
+  // job do not change.
   if (entry == nullptr && IsArchived(state, request.job_id) && request.record.has_alert()) {
     return DecideAlert(request, std::move(event));
   }

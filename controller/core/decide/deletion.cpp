@@ -22,7 +22,7 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   return absl::StartsWith(path, absl::StrCat(directory, "/")) && path.size() > directory.size() + 1;
 }
 
-// Another job whose path is the directory or is below it; 0 if none.
+// Id of another job that uses a path equal to or below the directory; 0 if none.
 int64_t OtherUser(const ClusterState& state, const JobEntry& entry, const std::string& directory) {
   for (const DirectoryOfJob& other : DirectoriesOfOthers(state, entry.job.id())) {
     if (other.path == directory || LiesIn(other.path, directory)) return other.job_id;

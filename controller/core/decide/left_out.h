@@ -19,10 +19,10 @@ namespace trainyard::controller {
 // Code of the alert about left-out records.
 inline constexpr char kRecordsLeftOut[] = "records_left_out";
 
-// Events of each kind (checkpoints, alerts) that a job may cause with its telemetry: the sustained
-// rate per minute, and the burst after a quiet time. A gang that raises an alert on each of a
-// thousand ranks stays below the limits, and so does a trainer that reports every checkpoint kept
-// in the state.
+// Limits on the events of each kind (checkpoints, alerts) that a job may cause with its telemetry:
+// the sustained rate per minute, and the burst after a quiet time. A gang that raises an alert on
+// each of a thousand ranks stays below the limits, and so does a trainer that reports every
+// checkpoint kept in the state.
 inline constexpr int64_t kJobEventsPerMinute = 60;
 inline constexpr int64_t kJobEventsAtOnce = 1000;
 

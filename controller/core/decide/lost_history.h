@@ -22,28 +22,30 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT for a mark that no cluster can have reached. Prevents a worker from using up the
-// job numbers: each loss that it reports skips at most 10^9 of them.
+// INVALID_ARGUMENT for a mark that no cluster can have reached. This keeps a worker from using up
+// the job ids: each loss that it reports skips at most 10^9 of them.
 absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 
-// True if the log has recorded the loss of the mark's event, so that its job number is never
-// assigned again.
+// True if the log has already recorded the loss of the mark's event. The job ids up to the mark are
+// then never assigned again.
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark);
 
 // The EventsLost event; none if the loss is already recorded.
 std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportLostEvents& request,
                                         Timestamp now);
 
-// True for an attempt that may be missing from the log: its ranks continue, and its files are kept.
+// True for an attempt that may be missing from the log. Its ranks are left running, and its files
+// are kept.
 bool IsUnmanaged(const ClusterState& state, const AttemptKey& key);
 
-// Pauses the jobs of which the worker has unmanaged attempts, unless a newer attempt is live.
-// Otherwise a second gang would train the same job.
+// Pauses jobs with unmanaged attempts on the worker, unless a newer attempt is live. Otherwise a
+// second gang would train the same job.
 std::vector<v1::Event> PausesForUnmanaged(const ClusterState& state, const v1::Hello& hello,
                                           Timestamp now);
 
-// False until all workers have attached after the controller's start, for at most
-// CoreOptions::confirm_log_ms. Only workers can know that the whole data directory is older.
+// False after the controller's start until all workers have attached, for at most
+// CoreOptions::confirm_log_ms. Only workers can show that the whole data directory is an older
+// copy.
 bool IsLogConfirmed(const ClusterState& state, const Observations& observations,
                     const CoreOptions& options, Timestamp now);
 
@@ -52,7 +54,7 @@ bool IsLogConfirmed(const ClusterState& state, const Observations& observations,
 bool MayPlace(const ClusterState& state, const Observations& observations,
               const CoreOptions& options, Timestamp now);
 
-// One sentence per loss of the last seven days: cause, consequence and next step.
+// One sentence per loss of the last seven days, with cause, consequence and next step.
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now);
 
 // Cause, consequence and next step of one loss.

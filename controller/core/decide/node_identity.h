@@ -12,7 +12,7 @@ namespace trainyard::controller {
 // hello.node_key is verified; hello.node_secret is a hash (requests.h, AttachWorker).
 absl::Status CheckNodeIdentity(const ClusterState& state, const v1::Hello& hello);
 
-// True if the event binds the known node to another key or secret.
+// True if the event binds an additional key or secret to the known node.
 bool AddsIdentity(const NodeBinding& bound, const v1::NodeJoined& joined);
 
 }  // namespace trainyard::controller

@@ -108,7 +108,7 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   return text;
 }
 
-// Limit of the live gang's state.
+// "; " and the limit of the live gang's state; empty if there is none.
 std::string LimitHint(const Observations& observations, const JobEntry& entry, Timestamp now,
                       const CoreOptions& options) {
   if (LiveAttempt(entry) == nullptr) return "";

@@ -8,7 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Rank with parsed output but no step found; -1 if there is none.
+// A rank with at least kManyUnmatchedLines lines of output in which the parser found no step; -1 if
+// there is none.
 int UnmatchedRank(const AttemptObservation& attempt) {
   const auto found = std::ranges::find_if(attempt.ranks, [](const auto& entry) {
     return entry.second.unmatched_lines >= kManyUnmatchedLines;
@@ -24,13 +25,13 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
-  // The program may write telemetry in addition to its output.
+  // The program may report metrics as telemetry in addition to its output.
   if (observed->second.reporting_rank != kNoReportingRank) return std::nullopt;
   const int rank = UnmatchedRank(observed->second);
   if (rank < 0) return std::nullopt;
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NO_METRICS);
-  // The message contains no exact number of lines, which would change the reason every second.
+  // The message omits the exact number of lines, because it would change the reason every second.
   reason.set_message(absl::StrCat("log_parser ", EnumText(entry.job.spec().log_parser().kind()),
                                   " has found no step in ", kManyUnmatchedLines,
                                   " or more lines of the output of rank ", rank,

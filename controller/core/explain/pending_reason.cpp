@@ -37,7 +37,7 @@ std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
 }
 
 // Cordoned ready nodes that could give the gang its slots now: as many as the gang needs in
-// addition to `fitting_nodes`. Empty if they are not enough.
+// addition to `fitting_nodes`. Empty if there are too few.
 std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
                                          int fitting_nodes) {
   std::vector<std::string> names;
@@ -97,7 +97,8 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
   return absl::StrCat("; it cannot run on fewer nodes: ", newest.problem());
 }
 
-// Reason why the head waits although its slots are free.
+// Reason why the head of the queue waits although its slots are free: the nodes do not share the
+// checkpoint root.
 v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
                                   const RootSightings& roots) {
   v1::PendingReason reason = Reason(
@@ -112,8 +113,8 @@ v1::PendingReason LayoutIsBeingChosen() {
   return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes about a second");
 }
 
-// True if the first job of the queue waits for a layout choice. The newest schedule decides if it
-// names the job as the head.
+// True if the first job of the queue waits for a layout choice. If the newest schedule names this
+// job as the head, the schedule decides.
 bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (view.schedule.awaits_workers) return false;
   const std::optional<QueueHead>& head = view.schedule.head;
@@ -123,8 +124,8 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
-// The queue's head. At rest the schedule names it. Otherwise it is the first job that requests
-// slots. nullptr if no job does.
+// The head of the queue as named by the newest schedule, if that job still waits. Otherwise the
+// first job that requests slots; nullptr if no job does.
 const JobEntry* HeadOfQueue(const ClusterView& view) {
   if (view.schedule.head.has_value()) {
     const JobEntry* head = FindEntry(view.state, view.schedule.head->job_id);
@@ -235,10 +236,10 @@ bool PendingExplainer::IsBehindHead(const QueueKey& key) const {
 
 int PendingExplainer::CountAhead(const QueueKey& key) {
   if (!without_position_.has_value()) {
-    // Others wait for the head even if it is in its backoff, so the head counts.
+    // Other jobs wait for the head even during its backoff, so the head keeps its position.
     const JobEntry* head = HeadOfQueue(view_);
     without_position_.emplace();
-    // Only these jobs can be in a backoff or without a layout.
+    // Only recovering jobs and jobs with auto_layout can be in a backoff or without a layout.
     const auto add = [&](int64_t id) {
       const JobEntry& entry = view_.state.jobs.at(id);
       if (&entry == head || RequestsSlots(entry, view_.now)) return;

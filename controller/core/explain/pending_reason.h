@@ -13,11 +13,11 @@
 
 namespace trainyard::controller {
 
-// Code of the reason why the job waits, without a message; NOT_PENDING if it does not.
-// O(log jobs).
+// Code of the reason why the job waits, without a message; NOT_PENDING if it does not wait. O(log
+// jobs).
 v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry);
 
-// The dominant reason why the job waits; code NOT_PENDING if it does not.
+// The main reason why the job waits; code NOT_PENDING if it does not wait.
 v1::PendingReason WhyPending(const ClusterView& view, const JobEntry& entry);
 
 // WhyPending for many jobs of one view. Computes the parts common to all jobs once.
@@ -35,7 +35,7 @@ class PendingExplainer {
   v1::PendingReason WhyBehind(int ahead);
 
  private:
-  // From 1; 0 if the job has no position in the queue.
+  // Position in the queue, counted from 1; 0 if the job has none.
   int QueuePosition(const JobEntry& entry);
   v1::PendingReason ReasonOf(const JobEntry& entry);
   const std::string& WhatHeadWaitsFor(const JobEntry& head);
@@ -46,7 +46,7 @@ class PendingExplainer {
   std::optional<std::string> head_waits_;
 };
 
-// The head waits for slots: the reason for `entry`, which need not be in the queue.
+// Reason of `entry`, which need not be in the queue, while the head of the queue waits for slots.
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head);
 
 // Why a job with auto_layout has no layout for the slots that it asks for.

@@ -47,7 +47,8 @@ v1::PendingReason StartsAtOnce(const ClusterView& view, const JobEntry& entry) {
   return reason;
 }
 
-// Adds the placement in the queue that the schedule has left.
+// Adds the job's ranks if it can start now. Otherwise adds the pending reason, the queue position,
+// and the ranks that it would get on an empty cluster.
 void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobResponse& response) {
   PendingExplainer explainer(view);
   const QueueKey key = QueueKeyOf(entry.job);

@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// Checks and placement of a submission, without creating a job. Errors of CheckSpec and Admit.
-// `layout`: the choice for a job with auto_layout, else nullptr.
+// Checks a submission and computes its placement, without creating a job. Returns the errors of
+// CheckSpec and Admit. `layout`: the choice for a job with auto_layout, else nullptr.
 absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1::JobSpec& spec,
                                                const v1::GrantedLayout* layout = nullptr);
 

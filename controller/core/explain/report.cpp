@@ -37,7 +37,7 @@ std::string DateText(Timestamp time) {
                          static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
 }
 
-// Milliseconds of [begin, end) within the other range.
+// Length in milliseconds of the part of [begin, end) that is within the other range.
 int64_t Overlap(Timestamp begin, Timestamp end, Timestamp other_begin, Timestamp other_end) {
   return std::max<int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
 }
@@ -223,7 +223,7 @@ v1::ReportGroup Report::Message(const Group& group) const {
     message.set_effective_ratio(gang_ms > 0 ? effective / gang_ms : 0);
   }
   if (CountsIdle()) {
-    // The slots of a lost node no longer count as capacity while a job still has them.
+    // Below 0 if a job still has slots of a lost node, which no longer count as capacity.
     message.set_idle_slot_seconds(std::max(0.0, group.idle_slot_ms / 1e3));
     message.set_idle_since_ms(std::max(capacity_.since_ms(), window_.begin));
   }

@@ -54,7 +54,8 @@ class Report {
     int64_t restarts = 0;
     std::array<double, kPhases> ms{};
     std::array<double, kPhases> slot_ms{};
-    // Slot time that no job used. Until Take, only the time used by jobs, as a negative number.
+    // Slot time that no job used. Before Take it contains only the time used by jobs, as a negative
+    // number.
     double idle_slot_ms = 0;
 
     double WallMs() const;
@@ -62,7 +63,7 @@ class Report {
     void Add(const Group& other);
   };
 
-  // Key of a group: start of the week or job number, and the name.
+  // Key of a group: the start of the week or the job id, and the name.
   using Key = std::pair<int64_t, std::string>;
 
   // Calls `visit` for each week of the window, or once if groups are not weeks.
@@ -81,7 +82,7 @@ class Report {
   const v1::CapacityHistory capacity_;
   Window window_;
   std::map<Key, Group> groups_;
-  // Merged groups, and their number.
+  // The merged smaller groups, and how many they are.
   Group rest_;
   int64_t joined_ = 0;
   Group total_;

@@ -17,7 +17,7 @@ namespace trainyard::controller {
 std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry);
 
-// Settings of the job that advice about spikes depends on.
+// The job's settings that advice about spikes depends on.
 planner::SpikeSettings SpikeSettingsOf(const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller

@@ -20,16 +20,17 @@
 namespace trainyard::controller {
 namespace {
 
-// Factor by which each consecutive hung attempt raises a limit, and how many of them count. A phase
-// judged as a hang may have been a long one, such as the first of two kinds of evaluations.
+// Factor by which each consecutive hung attempt raises a limit, and the maximum number of such
+// attempts that count. A phase judged as a hang may only have been a long one, such as the first of
+// two kinds of evaluations.
 constexpr int64_t kMorePatience = 3;
 constexpr int kMostHangsInARow = 4;
 
 // The time, or 0 (long ago) if it is in the future because the clock was set back.
 Timestamp Past(Timestamp time_ms, Timestamp now) { return time_ms > now ? 0 : time_ms; }
 
-// Upper bound on the longest phase of this kind in the job's ended attempts: the largest total of
-// one attempt. nullopt if no attempt had one.
+// Upper bound on the longest phase of this kind in the job's ended attempts: the largest total time
+// in such phases of one attempt. nullopt if no attempt had one.
 std::optional<int64_t> EarlierPhasesMs(const v1::Job& job, Phase phase) {
   int64_t longest_ms = 0;
   for (const v1::Attempt& attempt : job.attempts()) {
@@ -62,12 +63,13 @@ class RunningLimit {
 
   GangLimit Find() const {
     std::optional<GangLimit> longest;
-    // The ranks of a large gang are in only a few phases.
+    // Computed once per phase, because the ranks of a large gang are in only a few phases.
     std::map<std::string, GangLimit> by_phase;
     Timestamp since_ms = 0, still_since_ms = 0;
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
-      // A rank without steps and phases is skipped while others report them, until a rank has left.
+      // While some ranks report steps or phases, ranks that report neither are skipped, until a
+      // rank has left.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
       const auto [found, is_new] = by_phase.try_emplace(rank.phase);
       GangLimit& limit = found->second;
@@ -168,7 +170,7 @@ class RunningLimit {
             .source = LimitSource::kEarlierPhases};
   }
 
-  // A gang may compile before its second step.
+  // The limit is longer before the second step, because a gang may compile then.
   GangLimit Train() const {
     const int64_t steps = last_step_ - attempt_.resume_step();
     if (steps >= 2) return AtPace();
@@ -199,8 +201,8 @@ class RunningLimit {
     return limit;
   }
 
-  // The other ranks may wait for a step of a rank that left. Or they save without reporting a
-  // phase, after a last step that only the program knows.
+  // Limit after ranks left. The other ranks may be waiting for a rank that left. Or they are saving
+  // without reporting a phase, after a last step that only the program knows.
   GangLimit TrainWithoutLeft() const {
     GangLimit limit = Train();
     limit.state = GangState::kLeft;
@@ -215,7 +217,7 @@ class RunningLimit {
   }
 
   // longest_pause limits the time between two steps, so it does not apply after the last step.
-  // Output counts only if no step may follow.
+  // Output counts as progress only in states that no further step need follow (kLeft, kFinish).
   void ApplyLongestPause(Timestamp still_since_ms, GangLimit& limit) const {
     const bool stepped = last_step_ > attempt_.resume_step();
     if (!rules_.has_longest_pause() || !stepped || at_last_step_) return;
@@ -256,8 +258,8 @@ class RunningLimit {
     return static_cast<int64_t>(1000 * gang_.step_times.Longest()) * Stride();
   }
 
-  // Milliseconds of the newest step of trainyard-trainer, which reports every step, as read from
-  // the store. 0 if unknown.
+  // Milliseconds of the newest step, read from the store after a restart of the controller. Only
+  // for trainyard-trainer, which reports every step. 0 if unknown.
   int64_t EarlierStepMs() const {
     const auto progress = observations_.progress.find(job_.id());
     if (progress == observations_.progress.end() || !RunsOurTrainer(job_.spec())) return 0;

@@ -18,7 +18,7 @@ namespace trainyard::controller {
 
 // Minimum limit of a phase other than training if the job's earlier phases of the kind were timed.
 inline constexpr int64_t kShortestPhaseLimitMs = 120'000;
-// Time between the first SIGKILL and the worker's report that a process survived it.
+// Minimum limit of a phase other than training that is derived from earlier phases of the job.
 inline constexpr int64_t kUnkillableReportMs = 10'000;
 
 // If the ranks of a gang are in several states, the state with the longest limit counts.
@@ -33,8 +33,8 @@ enum class GangState {
   kTrain,
   kCheckpoint,
   kEvaluation,
-  kFinish,      // The gang has completed its last step, or the phase is done.
-  kLeft,        // A rank exited with 0, and the others neither save nor evaluate.
+  kFinish,      // The gang completed its last step, or reports the phase done.
+  kLeft,        // A rank exited with 0; the others do not save or evaluate.
   kAwaitsHeal,  // A rank waits for a heal order or for a place, and no heal has begun.
   kHealing,
   kStopping,  // Includes gangs whose ranks all exited with 0, until their nodes confirm it.
@@ -79,17 +79,17 @@ enum class LimitSource {
   kStartLease,      // CoreOptions::start_lease_ms.
   kTrainerReports,  // The lease: trainyard-trainer reports a phase as soon as it runs.
   kUnknownPhase,    // CoreOptions::unknown_phase_ms.
-  kEarlierStarts,   // watchdog.factor times the longest, at least kShortestPhaseLimitMs.
-  kEarlierPhases,   // As kEarlierStarts, for saves or evaluations.
+  kEarlierStarts,   // watchdog.factor x the longest start, at least kShortestPhaseLimitMs.
+  kEarlierPhases,   // Like kEarlierStarts, for saves or evaluations.
   kGroupWait,       // The lease: ranks report that they wait for another rank.
-  kFirstStepTime,   // watchdog.factor times the first step, at least kShortestPhaseLimitMs.
-  kSlowSteps,       // watchdog.factor times the slow steps, as seen by the workers.
-  kStepTimes,       // watchdog.factor times the longest step reported by the program.
-  kEarlierSteps,    // As kFirstStepTime, for the newest step before a restart of the controller.
+  kFirstStepTime,   // watchdog.factor x the first step, at least kShortestPhaseLimitMs.
+  kSlowSteps,       // watchdog.factor x the slow steps timed by the workers.
+  kStepTimes,       // watchdog.factor x the longest step reported by the program.
+  kEarlierSteps,    // Like kFirstStepTime, with the newest step before a controller restart.
   kNoPace,          // The lease: the step time is unknown.
   kFinishLease,     // CoreOptions::finish_lease_ms.
   kLongestPause,    // watchdog.longest_pause.
-  kHealWait,        // The lease. The ranks end their wait much earlier (TRAINYARD_HEAL_WAIT).
+  kHealWait,        // The lease. Ranks stop waiting much earlier (TRAINYARD_HEAL_WAIT).
   kHealLimit,       // HealLimitMs.
   kStopGrace,       // stop_grace plus kUnkillableReportMs.
 };
@@ -118,7 +118,7 @@ GangLimit LimitOfGang(const Observations& observations, const CoreOptions& optio
                       const JobEntry& entry, Timestamp now);
 
 // "the gang trains: it is restarted after 15 s without a step or a phase (3 x its slow steps)". For
-// a state without a limit, the setting that sets one.
+// a state without a limit, the text names the setting that sets one.
 std::string LimitText(const GangLimit& limit, const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -1,9 +1,9 @@
 // The watchdog: detects gangs without progress for longer than the limit of their state
 // (gang_limit.h).
 //
-// A rank's worker reports for how long the rank has made no step, by the worker's own clock
-// (RankReport). Therefore a rank never looks alive or hung because of late telemetry, a clock that
-// was set, or a network failure.
+// A rank's worker measures the time since the rank's last step by the worker's own clock
+// (RankReport). Therefore late telemetry, a changed clock or a network failure cannot make a rank
+// look alive or hung.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 
@@ -32,8 +32,8 @@ struct Hang {
   std::string evidence;
 };
 
-// nullopt while the gang makes progress, its state has no limit, or reports of one of its nodes do
-// not arrive steadily. Considers starting and running attempts.
+// The gang's hang. nullopt while the gang makes progress, its state has no limit, or reports of one
+// of its nodes do not arrive steadily. Considers starting and running attempts.
 std::optional<Hang> FindHang(const ClusterState& state, const Observations& observations,
                              const CoreOptions& options, const JobEntry& entry, Timestamp now);
 

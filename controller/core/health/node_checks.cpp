@@ -11,7 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Telemetry and logs carry times of their nodes; a curve and its log must match.
+// Maximum clock offset of a node. Telemetry and logs carry their nodes' times, and a curve must
+// match its log.
 constexpr int64_t kClockOffMsMax = 2000;
 
 v1::NodeCheck Check(const char* name, bool ok, const std::string& found, const char* advice) {

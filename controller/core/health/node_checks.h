@@ -10,7 +10,8 @@
 namespace trainyard::controller {
 
 // Checks of contact, identity, clock offset, the worker's own checks, and the node's checkpoint
-// root compared with that of other nodes. Only contact, if the worker has reported no checks.
+// root compared with that of other nodes. If the worker has reported no checks, only the check of
+// contact.
 v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
                         const Observations& observations);
 

@@ -35,15 +35,15 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
 // True if the rank lost its connection to a peer and waits for a heal order.
 bool AwaitsHeal(const RankObservation& rank) { return rank.phase == PhaseName(Phase::kHeal); }
 
-// True in the first lost_after_ms of a heal, which explain why ranks of the gang wait. After that,
-// only a node without a heartbeat can be delaying the heal.
+// True during the first lost_after_ms of a heal. Until then, the heal explains why ranks of the
+// gang wait. After that, only a node without a heartbeat can be delaying the heal.
 bool HasBegunToHeal(const EvidenceContext& context, const v1::Attempt& attempt) {
   return IsHealing(attempt) &&
          context.now - attempt.heals().rbegin()->began_ms() < context.options.lost_after_ms;
 }
 
-// Progress of one peer rank; nullopt if it is no evidence. `last_heartbeat_ms` is that of the
-// judged node, not of the rank's own node.
+// Progress of one peer rank as evidence about the judged node; nullopt if it proves nothing.
+// `last_heartbeat_ms` is that of the judged node, not of the rank's own node.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
                                            const AttemptObservation& attempt, int rank,
                                            Timestamp last_heartbeat_ms) {
@@ -53,7 +53,8 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   if (!observed.running) return std::nullopt;
   if (AwaitsHeal(observed)) return PeerProgress::kStalled;
   if (!CanStall(attempt, observed)) return std::nullopt;
-  // A stall is no evidence about a node before the node itself could be lost.
+  // A stall proves nothing about a node until it has lasted for lost_after_ms, the earliest time at
+  // which a node can be lost.
   const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
   const Timestamp moved_ms = LastProgress(observed);
   if (context.now - moved_ms < pause_ms) return PeerProgress::kMoving;
@@ -65,9 +66,9 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   return PeerProgress::kStalled;
 }
 
-// Time without a heartbeat for the lease. A restart of the controller does not restart the lease: a
-// node that was already suspect, and has not returned within return_within_ms, is measured from its
-// stored last heartbeat.
+// Time without a heartbeat that is compared with the lease. A restart of the controller does not
+// restart the lease: a node that was already suspect, and has not returned within return_within_ms,
+// is measured from its stored last heartbeat.
 int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
   const bool was_suspect_before =
       node.state() == v1::NODE_STATE_SUSPECT &&
@@ -78,8 +79,8 @@ int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t
   return std::max(heartbeat_age_ms, context.now - node.last_heartbeat_ms());
 }
 
-// True if a rank exited with 0 or reached the last step. Training is over, so a stall is no sign of
-// trouble.
+// True if a rank exited with 0 or reached the last step. Training is over, so missing progress is
+// no sign of trouble.
 bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
   const auto ended_well = [&](const auto& exited) {
     return IsSeated(entry, exited.first) && !IsFailure(exited.second);
@@ -91,9 +92,9 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
          });
 }
 
-// Newest progress of the attempt's ranks on nodes with recent heartbeats; 0 if none. A training
-// gang saves and evaluates from time to time, which proves nothing while it lasts, so its lease
-// begins at its newest step.
+// Newest progress of the attempt's ranks on nodes with recent heartbeats; 0 if none. The lease of a
+// training gang begins at this time, because the gang also saves and evaluates, and missing
+// progress during these phases proves nothing.
 Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
@@ -150,7 +151,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
   return "";
 }
 
-// Reason why a node without a heartbeat is lost. Empty if a healthy attempt may be at stake on it.
+// Reason to declare a node without a heartbeat lost. Empty if a healthy attempt may still be
+// running on it.
 std::string EvidenceOfDeath(const EvidenceContext& context, const NodeEntry& node,
                             int64_t heartbeat_age_ms) {
   const std::string& node_id = node.node.id();
@@ -179,8 +181,8 @@ void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp
   const v1::Node& node = entry.node;
   const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
   if (heartbeat_age_ms < context.options.suspect_after_ms) {
-    // since_ms means that no heartbeat has been received yet. A node has returned only if this
-    // controller process has received a heartbeat from it.
+    // since_ms stands for "no heartbeat received yet". A node has returned only if this controller
+    // process has received a heartbeat from it.
     if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
       return;
     events.push_back(NodeEvent(context.now));
@@ -267,7 +269,8 @@ std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& s
     const NodeEntry& node = state.nodes.at(node_id);
     for (const int64_t job_id : node.live_jobs) {
       const JobEntry& entry = state.jobs.at(job_id);
-      // A job that lost ranks on several nodes gets one verdict, about the first node by id.
+      // A job that lost ranks on several nodes gets one verdict: about the first of these nodes by
+      // id.
       if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
       const std::string evidence = EvidenceOfLoss(context, entry, node.node, heartbeat_age_ms);
       if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);

@@ -1,6 +1,6 @@
 // Evidence on nodes without a heartbeat. A missing heartbeat alone is not a failure. Each attempt
-// is judged by the progress of its own ranks on other nodes. A node is lost only if no healthy
-// attempt can be at stake on it.
+// is judged by the progress of its own ranks on other nodes. A node is declared lost only if no
+// healthy attempt can still be running on it.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_EVIDENCE_H_
 

@@ -36,7 +36,7 @@ bool WaitsAfterFailure(const v1::NodeHealth& health, Timestamp now) {
          !HasPassed(health.failed_time_ms(), health.retry_not_before_ms(), now);
 }
 
-// True while an attempt that was placed after the last failed start has ranks on the node.
+// True while an attempt that was placed after the node's last failed start has ranks on the node.
 bool IsBeingTried(const ClusterState& state, const NodeEntry& node, Timestamp now) {
   const v1::NodeHealth& health = node.node.health();
   return std::ranges::any_of(node.live_jobs, [&](int64_t job_id) {
@@ -91,13 +91,14 @@ std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
   const auto take_report = [&](const NodeEntry& node, const NodeObservation& observed) {
     const std::string& trouble = observed.condition.trouble();
     v1::NodeHealth health = node.node.health();
-    // The numbers in the text may change with each report, so only its beginning and its end are
-    // events.
+    // The numbers in the trouble text may change with each report. Therefore only the beginning and
+    // the end of a trouble are recorded as events.
     if (!observed.attached || trouble.empty() == health.reported().empty()) return;
     health.set_reported(trouble);
     if (health.since_ms() == 0) health.set_since_ms(now);
     if (health.failed_starts() == 0) health.set_reason(trouble);
-    // The reported trouble is the likely cause of the failed starts.
+    // The trouble that just ended was the likely cause of the failed starts, so the node may be
+    // tried again now.
     if (trouble.empty() && health.failed_starts() > 0) health.set_retry_not_before_ms(now);
     events.push_back(HealthEvent(node.node.id(), std::move(health), now));
   };

@@ -1,5 +1,5 @@
-// Health of reachable nodes that cannot start ranks: what makes a node unhealthy, for how long it
-// gets no ranks, and how it recovers automatically.
+// Health of reachable nodes that cannot start ranks: what makes a node unhealthy, how long it gets
+// no ranks, and how it recovers automatically.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_HEALTH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_HEALTH_H_
 
@@ -16,9 +16,9 @@
 
 namespace trainyard::controller {
 
-// Backoff of a node after a failed start. It doubles with each further failed start, and a
-// successful start ends it. So a node that fails every start gets one attempt per backoff instead
-// of the whole queue.
+// Backoff of a node after a failed start. It doubles with each further failed start and ends with a
+// successful one. So a node that fails every start gets one attempt per backoff, not the whole
+// queue.
 inline constexpr int64_t kFirstRetryMs = 5'000;
 inline constexpr int64_t kLongestRetryMs = 600'000;
 
@@ -42,9 +42,9 @@ std::optional<v1::Event> SucceededStart(const NodeEntry& node, const v1::Attempt
 std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
                                          const Observations& observations, Timestamp now);
 
-// Unhealthy nodes that accept no new rank now: they are quarantined (quarantine.h), their worker
-// reports trouble, their backoff is not over, or the one attempt placed after it has not started
-// yet.
+// Unhealthy nodes that accept no new rank now. Such a node is quarantined (quarantine.h), its
+// worker reports trouble, its backoff is not over, or the one attempt placed after the backoff has
+// not started yet.
 std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now);
 
 // "unhealthy: cannot write start.json: No space left on device; retry in 12 s".

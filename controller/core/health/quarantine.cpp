@@ -23,9 +23,11 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// With this many other nodes without a heartbeat, a lost node indicates network or power trouble.
+// If at least this many other nodes have no heartbeat either, the loss of a node is attributed to
+// network or power trouble.
 constexpr int kSilentTogether = 2;
-// Workers repeat the device errors that they found, with times by their own clock.
+// Device errors within this time of a known one count as the same error. Workers repeat the errors
+// that they found, with times by their own clock.
 constexpr int64_t kSameErrorMs = 60'000;
 
 v1::Event CoreEvent(Timestamp now) {
@@ -45,8 +47,8 @@ Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = fa
   return newest;
 }
 
-// True for evidence that comes from a job's own output or behaviour: a bug in its program can look
-// the same.
+// True for evidence based on a job's own output or behaviour, because a bug in the job's program
+// can produce the same evidence.
 bool IsWordOfJob(const v1::NodeEvidence& evidence) {
   return evidence.job_id() != 0 &&
          (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_HUNG);
@@ -161,7 +163,8 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
     const std::optional<Xid> xid = FindXid(error.xid());
     if (!xid.has_value() || xid->blame == XidBlame::kProgram) continue;
     const Timestamp time = NodeTime(error.time_ms(), observed, now);
-    // A fatal error may directly follow another one, and is more specific.
+    // A fatal error may directly follow another error and is more specific, so fatal errors are
+    // compared only with each other.
     const bool is_fatal = xid->blame == XidBlame::kFatal;
     const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE, is_fatal) + kSameErrorMs;
     if (is_known || time <= node.released_time_ms()) continue;
@@ -174,7 +177,7 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
                                      XidText(*xid), " in the kernel log"));
     std::ranges::move(Blame(node, std::move(evidence), state, options, now),
                       std::back_inserter(events));
-    return;  // The next error is due in the next call, when this one is in the state.
+    return;  // The next call handles further errors, once this one is in the state.
   }
 }
 
@@ -189,7 +192,7 @@ bool HasFatalError(const v1::NodeCondition& condition) {
 bool HasPassedChecks(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
                      Timestamp now) {
   const Timestamp from_ms = quarantine.checks_count_from_ms();
-  // After the clock was set back, checks from then on count.
+  // If the clock was set back after the quarantine began, any reported checks count.
   const bool is_time = HasPassed(quarantine.since_ms(), from_ms, now) &&
                        (observed.checked_ms >= from_ms || now < quarantine.since_ms());
   return observed.attached && is_time && observed.condition.trouble().empty() &&

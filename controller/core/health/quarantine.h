@@ -34,7 +34,8 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
                                            const Observations& observations,
                                            const CoreOptions& options, Timestamp now);
 
-// Event that ends the quarantine and clears the evidence that counts; nullopt if there is neither.
+// Event that ends the quarantine and clears the evidence that counts towards one; nullopt if there
+// is neither.
 std::optional<v1::Event> Release(const v1::Node& node, const std::string& reason, Timestamp now);
 
 // Score from 0 to 100, where 100 is a node without evidence. Each evidence record subtracts 25, a

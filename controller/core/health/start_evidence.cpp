@@ -20,7 +20,7 @@ bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::stri
   });
 }
 
-// True if the node has confirmed or reported that it has the attempt, or may have reported so to an
+// True if the node has confirmed or reported that it has the attempt, or may have done so to an
 // earlier controller process.
 bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
                     const v1::Attempt& attempt, const std::string& node_id) {
@@ -32,8 +32,8 @@ bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
 }
 
 // True if the node cannot have the attempt: its stream is closed, its worker has not reported the
-// attempt, and the start was never sent or the worker was leaving. Before this controller process
-// has sent a Welcome, an unsent start is no evidence.
+// attempt, and either the start was never sent or the worker left on request. If this controller
+// process has not sent the worker a Welcome, an unsent start is no evidence.
 bool WentWithout(const Observations& observations, const JobEntry& entry,
                  const v1::Attempt& attempt, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);
@@ -59,7 +59,7 @@ struct WaitingPeers {
   Timestamp since_ms = 0;
 };
 
-// nullopt if a peer is not in a start phase.
+// nullopt if a peer is past the start phases.
 std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
                                              const CoreOptions& options, const v1::Attempt& attempt,
                                              const AttemptObservation& observed, Timestamp now) {
@@ -70,7 +70,7 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
     if (!HasSettledReports(observations, options, placement.node_id(), now)) continue;
     if (!IsStarting(rank->second)) return std::nullopt;
     ++peers.count;
-    // A load that writes output is alive, however long its phase lasts.
+    // A rank that writes output while it loads is alive, however long the phase lasts.
     peers.since_ms = std::max(peers.since_ms, rank->second.quiet_since_ms);
   }
   return peers;
@@ -129,7 +129,7 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   }
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   if (!MayHaveStarted(observations, entry, attempt, node_id)) {
-    // A placement in the future dates from before the clock was set back.
+    // A placement time in the future was recorded before the clock was set back.
     const Timestamp placed_ms = attempt.placed_time_ms() > now ? 0 : attempt.placed_time_ms();
     const Timestamp since_ms = std::max({placed_ms, last_heartbeat_ms, LastProgress(observed)});
     if (now - since_ms < options.start_lease_ms) return "";
@@ -138,7 +138,7 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   const auto peers = FindWaitingPeers(observations, options, attempt, observed, now);
   if (!peers.has_value() || peers->count == 0) return "";
   const int64_t limit_ms = StartLimitMs(options, entry, attempt);
-  // Peers that stopped long before the node's last heartbeat wait for something else.
+  // Peers that stalled long before the node's last heartbeat are waiting for something else.
   if (peers->since_ms < last_heartbeat_ms - limit_ms || now - peers->since_ms < limit_ms) return "";
   return absl::StrCat(", and its peers in ", JobText(entry.job), " have waited in their start for ",
                       DurationText(now - peers->since_ms));

@@ -15,15 +15,15 @@
 
 namespace trainyard::controller {
 
-// True if the node's reports have arrived without a pause until now, and for long enough that
-// reports delayed by a broken or slow stream have all arrived. Only then does missing progress of
-// its ranks mean a stall.
+// True if the node's reports have arrived without a pause for so long that none of the reports
+// delayed by a broken or slow stream is still missing. Only then does missing progress of the
+// node's ranks mean a stall.
 bool HasSettledReports(const Observations& observations, const CoreOptions& options,
                        const std::string& node_id, Timestamp now);
 
 // Milliseconds of the longest earlier start of the job, from the start of its programs to the first
-// step, as reported by its ranks. If the newest attempt resumes from a checkpoint, only starts from
-// checkpoints count. nullopt if no such attempt has trained.
+// step, as reported by its ranks. If the newest attempt resumes from a checkpoint, only earlier
+// starts from checkpoints count. nullopt if there is no such start.
 std::optional<int64_t> LongestStartMs(const v1::Job& job);
 
 // Evidence that the live attempt lost its ranks on `node_id`, which sends no heartbeat, as the end

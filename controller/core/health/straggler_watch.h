@@ -17,7 +17,8 @@ namespace trainyard::controller {
 
 struct Straggler {
   int rank = 0;
-  // Compute seconds per step: the rank's median over a minute, and the median of comparable ranks.
+  // Compute seconds per step: the rank's median over a minute, and the median of the comparable
+  // ranks.
   double seconds = 0;
   double median_seconds = 0;
   int compared = 0;  // Number of comparable ranks, including this one.

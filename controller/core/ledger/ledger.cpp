@@ -12,8 +12,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kSpansKept = 1000;
-// Limit on TrainedSteps records of unlisted attempts. Beyond it the oldest two are joined, so that
-// the state of a job that restarts for months stays small.
+// Maximum number of TrainedSteps records of unlisted attempts. Beyond it the oldest two are joined,
+// so that the state of a job that restarts for months stays small.
 constexpr int kTrainedKept = 256;
 
 // False while the job only waits, without slots.
@@ -39,7 +39,7 @@ class Timeline {
     at_ = end;
   }
 
-  // Adds slot time of standbys, which runs in parallel to the gang's phases.
+  // Adds the slot time of standbys, which wait in parallel to the gang's phases.
   void AddStandbys(int64_t slots, Timestamp begin, Timestamp end) {
     if (slots > 0 && begin < end) standbys_.push_back({begin, end, slots});
   }
@@ -62,7 +62,7 @@ class Timeline {
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
-// Slots of an attempt. Fewer than the job asks for if its layout was chosen for fewer nodes.
+// Slots of an attempt: fewer than the job asks for if its layout was chosen for fewer nodes.
 int SlotsOf(const v1::Job& job, const v1::Attempt& attempt) {
   const v1::GrantedLayout& granted = attempt.layout();
   if (granted.nodes() > 0) return granted.nodes() * granted.slots_per_node();
@@ -76,14 +76,15 @@ double RepeatedPart(int64_t trained, int64_t kept) {
   return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
 }
 
-// Steps that the attempt itself trained again after heals.
+// Steps that the attempt itself repeated after heals.
 int64_t StepsLostInPlace(const v1::Attempt& attempt) {
   int64_t lost = 0;
   for (const v1::Heal& heal : attempt.heals()) lost += heal.lost_steps();
   return lost;
 }
 
-// RepeatedPart of a listed attempt, including the steps that the attempt itself trained again.
+// RepeatedPart of a listed attempt, including the steps that the attempt itself repeated after
+// heals.
 double RepeatedPart(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
@@ -124,8 +125,8 @@ int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
   return healed_ms + (since == 0 ? 0 : std::max<int64_t>(0, until - since));
 }
 
-// Divides the attempt's useful time among the phases that its ranks reported, until the time is
-// used up. Clocks of nodes and programs affect only the shares, never the sum.
+// Divides the attempt's useful time among the phases that its ranks reported, up to the total
+// useful time. Clocks of nodes and programs affect only the shares, never the sum.
 void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timestamp until,
             Timeline& timeline) {
   const v1::TimeUse& use = attempt.time_use();
@@ -164,7 +165,8 @@ void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
   timeline.AddStandbys(waiting, at, ended);
 }
 
-// Number of the previous attempt. 0 if there was none, or if an older release dropped it.
+// Number of the previous attempt. 0 if there was none, or if an older release dropped it from the
+// list.
 int64_t NumberBefore(const v1::Job& job, int index) {
   return index > 0 ? job.attempts(index - 1).number() : job.earlier().newest_attempt();
 }
@@ -199,7 +201,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   if (before == 0 && attempt.number() > 1) {
     timeline.AddUntil(v1::LEDGER_PHASE_UNSPECIFIED, 0, slots, placed);
   } else {
-    // The slots of an attempt that is no longer listed are unknown; most likely they were the same.
+    // The slots of an attempt that is no longer listed are unknown; assume this attempt's slots.
     const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
     AddGap(before, kept, {attempt.paused_from_ms(), attempt.paused_before_ms()}, placed, timeline);
   }
@@ -207,7 +209,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
                     std::min(OrElse(attempt.started_time_ms(), until), until));
   AddUse(attempt, repeated_part, slots, until, timeline);
-  // A stopped attempt gets its verdict only when its job ends.
+  // An attempt stopped by a user gets its verdict only when its job ends.
   const bool asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
                      attempt.stop_reason() == v1::STOP_REASON_PAUSED;
   const bool stopped =
@@ -217,7 +219,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   AddStandbys(attempt, placed, ended, timeline);
 }
 
-// Kept in whole milliseconds, and converted to seconds last, so that sums are exact.
+// Sums of whole milliseconds, converted to seconds only at the end, so that they are exact.
 struct Sum {
   int64_t length_ms = 0;
   int64_t slot_ms = 0;
@@ -282,8 +284,8 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
       sums, [](const auto& sum) { return sum.second.length_ms == 0 && sum.second.slot_ms == 0; });
 }
 
-// Shortens the kept steps of all records at an attempt that resumed from `step`. Records with no
-// kept steps are removed, and their time counts as recompute.
+// Shortens the kept steps of all records when an attempt resumed from `step`. Records without kept
+// steps are removed, and their time counts as recompute.
 void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   auto& all = *earlier.mutable_trained();
   for (v1::TrainedSteps& trained : all) {

@@ -14,11 +14,11 @@ namespace trainyard::controller {
 // attempt. Slot time uses the slots that each attempt had.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
-// The job's time for reports over many jobs (report.h). Its spans add up to the same phases as
-// LedgerOf. For attempts no longer in the job's list only sums are known.
+// The job's time for reports over many jobs (report.h). Its spans add up to the same phases as in
+// LedgerOf. Only sums are known for attempts that are no longer listed.
 v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now);
 
-// Step that the attempt started from: the one before its first.
+// The step before the attempt's first one.
 int64_t StepBefore(const v1::Attempt& attempt);
 
 // Moves the time of the oldest attempt, which must have ended, into job.earlier, and removes the

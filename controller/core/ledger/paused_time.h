@@ -9,7 +9,7 @@
 
 namespace trainyard::controller {
 
-// Milliseconds of pause since `begin`, which is the end of the newest attempt or the submission.
+// Milliseconds of pause since `begin`: the end of the newest attempt, or the submission.
 int64_t PausedMs(const v1::Job& job, Timestamp begin, Timestamp now);
 
 }  // namespace trainyard::controller

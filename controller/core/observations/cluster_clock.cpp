@@ -11,16 +11,16 @@
 namespace trainyard::controller {
 namespace {
 
-// A time outside this range means that the clock was never set. Times of the state would become
-// negative.
+// A time outside this range means that the clock was never set. With it, times of the state would
+// become negative.
 bool IsPlausible(Timestamp wall_ms) {
   constexpr Timestamp kEarliestMs = 946'684'800'000;    // The year 2000.
   constexpr Timestamp kLatestMs = 253'402'300'800'000;  // The year 10,000.
   return kEarliestMs <= wall_ms && wall_ms < kLatestMs;
 }
 
-// True if `known` is valid for this boot. Steady time behind the newest event belongs to another
-// machine, or to a container with its own steady time.
+// True if `known` is valid for this boot. If steady time is behind the newest event, `known` comes
+// from another machine, or from a container with its own steady time.
 bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
                 const ClockReading& reading) {
   return known.boot_id() == boot_id &&

@@ -17,13 +17,13 @@ namespace trainyard::controller {
 // Smallest difference between wall clock and controller's time that is corrected. Times of day need
 // no higher precision.
 inline constexpr int64_t kClockStepMs = 1000;
-// Longest time between the newest event and a start on another boot that raises no doubt. Only the
-// wall clock can measure this time.
+// Longest time between the newest event and a start on another boot for which the wall clock is not
+// doubted. Only the wall clock can measure this time.
 inline constexpr int64_t kUndoubtedGapMs = 86'400'000;
 
 class ClusterClock {
  public:
-  // For a wall clock that is itself steady.
+  // For a wall clock that never jumps.
   ClusterClock() = default;
   // For the start of the controller. `known` is part of the state. On the same boot, steady time
   // continues regardless of the wall clock. On another boot, the wall clock measures the time since
@@ -33,11 +33,11 @@ class ClusterClock {
 
   Timestamp TimeAt(const ClockReading& reading) const { return boot_time_ms_ + reading.steady_ms; }
 
-  // The event to record before any other event of this time; nullopt if none is due.
+  // The ClockSet event to record before any other event of this tick; nullopt if none is due.
   std::optional<v1::ClockSet> Due(const ClockReading& reading) const;
 
   // Adopts the time of the event, which is about to be committed. Returns the milliseconds by which
-  // TimeAt moves.
+  // TimeAt changes.
   int64_t Take(const v1::ClockSet& set);
   void Committed() { due_at_start_.reset(); }
   // Reverts Take after a failed commit. `moved_ms` is the value that Take returned.
@@ -50,7 +50,7 @@ class ClusterClock {
 };
 
 // Reason to doubt the wall clock of the controller's machine, with the next step for a person;
-// empty if none. Workers whose clocks agree with it end a doubt; disagreement raises one.
+// empty if none. A doubt ends if the clocks of workers agree with it, and begins if they disagree.
 std::string ClockWarning(const v1::ClusterClock& known, const Observations& observations);
 
 }  // namespace trainyard::controller

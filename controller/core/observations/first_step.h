@@ -1,5 +1,5 @@
-// First step of an attempt, derived from the reports of its ranks. A program that writes no
-// checkpoint records resumes on its own, and the controller knows no checkpoint.
+// First step of an attempt, derived from the reports of its ranks. Needed for programs that write
+// no checkpoint records and resume on their own: the controller knows none of their checkpoints.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 
@@ -12,11 +12,10 @@
 
 namespace trainyard::controller {
 
-// First step that the attempt trained, if its first two reported steps show that it is not
-// Attempt.resume_step + 1. nullopt if they do not, if the first step is already known, or if the
-// controller has observed only since `observed_since_ms`, after the placement, so that earlier
-// reports may be missing. A program that reports every tenth step began ten steps before its first
-// report.
+// The first step that the attempt trained, if its first two reported steps show that it is not
+// Attempt.resume_step + 1. Example: a program that reports every tenth step began ten steps before
+// its first report. nullopt if the reports show no such step, if the first step is already known,
+// or if `observed_since_ms` is after the placement, so that earlier reports may be missing.
 std::optional<int64_t> FirstStepShown(const v1::Attempt& attempt,
                                       const AttemptObservation& observed,
                                       Timestamp observed_since_ms);

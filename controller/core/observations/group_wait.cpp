@@ -40,7 +40,7 @@ std::set<int> WaitingRanks(const std::map<std::string, GroupFlights>& groups) {
   return ranks;
 }
 
-// Record of a member that waits in the newest operation; nullptr if none waits.
+// Record of a member that waits in the newest operation of the group; nullptr if no member waits.
 const v1::FlightRecord* Front(const GroupFlights& flights) {
   const v1::FlightRecord* front = nullptr;
   for (const auto& [_, flight] : flights) {
@@ -68,7 +68,7 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
   return wait;
 }
 
-// Logs are addressed by member, not by place.
+// Logs are addressed by member number, not by place.
 v1::PendingReason ReasonOf(const GroupWait& wait, const v1::Attempt& attempt, int64_t job_id) {
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STALLED);

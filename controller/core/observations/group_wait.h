@@ -16,14 +16,14 @@ namespace trainyard::controller {
 
 // A collective operation of a group that some members have joined and others have not.
 struct GroupWait {
-  std::string group;  // Members of the group, formatted by rank_set.h.
-  std::string ranks;  // Its members, as rank_set.h writes them.
+  std::string group;  // Name of the group, such as "dp0".
+  std::string ranks;  // Members of the group, formatted by rank_set.h.
   int64_t sequence = 0;
   std::string operation;
   std::vector<int> waiting;  // Members that have joined. Ascending, like the lists below.
   std::vector<int> missing;
-  // The members of `missing` that wait in no other group: the cause. All of `missing` if every one
-  // of them waits elsewhere.
+  // The cause: members of `missing` that wait in no other group. All of `missing` if every one of
+  // them waits in another group.
   std::vector<int> culprits;
 };
 
@@ -37,8 +37,8 @@ std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int ga
 std::string GroupWaitText(const GroupWait& wait);
 
 // Reason with the code STALLED and the next step as advice. nullopt if the job is not running or
-// has not stalled (stall.h): ranks of a gang with long steps report waits, too. Before the step
-// time is known, their reports alone decide.
+// has not stalled (stall.h): ranks of a healthy gang with long steps report waits, too. Until the
+// step time is known, the ranks' reports alone decide.
 std::optional<v1::PendingReason> WhyStalled(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 

@@ -34,7 +34,7 @@ std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job
     std::ranges::set_intersection(ranks.left, ranks.wait->missing, std::back_inserter(early));
     if (!early.empty()) return early;
   }
-  // A program may end before the last step of its settings. Then most ranks leave.
+  // A program may end before the last step of its settings. In that case most ranks leave.
   const int64_t total = TotalSteps(attempt, job);
   const bool has_more_steps = total > 0 && LastStep(attempt) < total;
   if (has_more_steps && ranks.left.size() <= ranks.staying.size()) return ranks.left;

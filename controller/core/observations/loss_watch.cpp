@@ -45,7 +45,7 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
     finding = {LossProblem::kSpike, loss, *evidence};
   }
   if (++spikes_in_a_row_ > 1) {
-    // A whole window of consecutive spikes is a new level: the window restarts from it.
+    // A whole window of consecutive spikes is a new loss level: the window restarts from it.
     if (spikes_in_a_row_ >= rules.window()) {
       window_.clear();
       spikes_in_a_row_ = 0;
@@ -55,8 +55,8 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   return finding;
 }
 
-// Drops losses after the attempt's starting point. They would compare its first losses with those
-// of a model that was trained longer.
+// Drops losses of steps after the attempt's starting point. Otherwise the attempt's first losses
+// would be compared with those of a model that was trained longer.
 void LossWatch::Begin(int64_t attempt, int64_t resume_step) {
   attempt_ = attempt;
   newest_step_ = resume_step;

@@ -23,13 +23,13 @@ struct LossFinding {
   std::string evidence;
 };
 
-// Window of recent losses of a job, by which a new loss is judged. Not durable: a restarted
+// Window of a job's recent losses, against which a new loss is judged. Not durable: a restarted
 // controller reads the losses from the metric store.
 class LossWatch {
  public:
   // Judges the loss of a step of `attempt`, which started from `resume_step`. Adds the loss to the
-  // window unless there is a finding. Returns only the first of consecutive findings. Older
-  // attempts and steps not above the newest one are ignored.
+  // window unless there is a finding. Returns only the first of consecutive findings. Losses of
+  // older attempts, and of steps not above the newest one, are ignored.
   std::optional<LossFinding> Add(const v1::GuardSpec& rules, int64_t attempt, int64_t resume_step,
                                  int64_t step, double loss);
 
@@ -37,7 +37,7 @@ class LossWatch {
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
-  // Losses in the window.
+  // Number of losses in the window.
   std::size_t size() const { return window_.size(); }
 
  private:

@@ -13,8 +13,8 @@
 namespace trainyard::controller {
 
 // A message with a delay of d milliseconds shows an offset that is d too small, so the largest
-// recent offset is the most accurate. A node's clock that is set forward counts immediately; one
-// that is set back counts within kClockWindowMs.
+// recent offset is the most accurate. A node's clock that is set forward takes effect immediately;
+// one that is set back takes effect within kClockWindowMs.
 class NodeClock {
  public:
   // Records a message with this time of the node's clock. A time of 0 (from an older release) or
@@ -23,12 +23,13 @@ class NodeClock {
   // Milliseconds by which the node's clock is ahead of the controller's; nullopt before any
   // message.
   std::optional<int64_t> AheadMs() const;
-  // Adjusts to a step of the controller's clock by `step_ms`, which reduces the node's offset by as
-  // much.
+  // Adjusts to a step of the controller's clock by `step_ms`, which reduces the node's offset by
+  // `step_ms`.
   void Shift(int64_t step_ms);
 
  private:
-  // Largest offset of the messages of some seconds. Bounds memory regardless of the message rate.
+  // Largest offset of the messages within a few seconds. Bounds memory regardless of the message
+  // rate.
   struct Bucket {
     Timestamp since_ms = 0;
     int64_t ahead_ms = 0;

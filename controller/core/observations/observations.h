@@ -28,15 +28,15 @@ namespace trainyard::controller {
 inline constexpr int64_t kReportPauseMs = 3000;
 
 struct NodeObservation {
-  // A worker's stream is open.
+  // True while the worker's stream is open.
   bool attached = false;
   // Release of a worker that sent its node's secret instead of a proof; empty for other workers.
   std::string older_release;
   // Time of the worker's last message, by the controller's clock.
   Timestamp last_heartbeat_ms = 0;
   // Time of the newest report (heartbeat or Hello), and start of the current series of reports,
-  // which has no pause longer than kReportPauseMs. Other messages show that the worker is alive,
-  // but contain no state of its ranks.
+  // which has no pause longer than kReportPauseMs. Other messages only show that the worker is
+  // alive; they do not contain the state of its ranks.
   Timestamp last_report_ms = 0;
   Timestamp reports_since_ms = 0;
   // Newest report of the node's own condition.
@@ -47,8 +47,8 @@ struct NodeObservation {
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
   NodeClock clock;
-  // Attempts whose start was sent since the worker's newest Welcome and not reported by it yet. A
-  // stream that ends before its Welcome proves nothing about an earlier start.
+  // Attempts whose start was sent since the worker's newest Welcome and which the worker has not
+  // reported yet. A stream that ends before its Welcome reveals nothing about an earlier start.
   std::set<AttemptKey> starts_sent;
   bool welcomed = false;  // This controller process has welcomed the worker at least once.
   // The open stream has received its Welcome, so it accepts commands.
@@ -68,19 +68,19 @@ struct RankObservation {
   // Start of the current phase, by the controller's clock.
   Timestamp phase_since_ms = 0;
   // False if the worker's newest report says that the rank is not running: it has not started, or
-  // has ended. The fact that distinguishes the two may still be on its way.
+  // has ended. The fact that shows which may not have arrived yet.
   bool running = true;
   // Time of the newest report that the rank is running; 0 if none.
   Timestamp ran_ms = 0;
   // Time of the first report that the rank is no longer running; 0 while it runs.
   Timestamp left_ms = 0;
-  // Time of the last new step or phase, and time of the last telemetry or output, as seen by the
-  // worker and converted to the controller's clock; 0 before a report. The worker measures both, so
-  // telemetry or output that arrives late does not count as progress.
+  // Time of the last new step or phase, and time of the last telemetry or output, converted to the
+  // controller's clock; 0 before a report. The worker measures both times, so telemetry or output
+  // that arrives late does not count as progress.
   Timestamp still_since_ms = 0;
   Timestamp quiet_since_ms = 0;
   // Start of the steady progress (without a long pause) within this phase, and time of the newest
-  // progress: a report with another step, phase or output than the previous one. A rank that
+  // progress: a report whose step, phase or output differs from the previous one. A rank that
   // reports no steps may write nothing while it trains, so its lack of progress proves nothing.
   Timestamp moving_since_ms = 0;
   Timestamp moving_until_ms = 0;
@@ -92,12 +92,12 @@ struct RankObservation {
   // one.
   std::string recorded_phase;
   int64_t recorded_phase_ms = 0;
-  // Milliseconds of steady progress in earlier training periods that were separated only by saving
-  // and evaluation. A job that saves often is steady, too.
+  // Milliseconds of steady progress in earlier training periods that were interrupted only by
+  // saving and evaluation. Thus a job that saves often also counts as steady.
   int64_t steady_before_ms = 0;
 };
 
-// True when the rank is in a phase in which only steps are expected.
+// True while the rank is in a phase in which only steps are expected.
 bool IsTraining(const RankObservation& rank);
 // True if the rank is in a phase before the first step.
 bool IsStarting(const RankObservation& rank);
@@ -106,8 +106,8 @@ bool IsStarting(const RankObservation& rank);
 bool ReportsSteps(const RankObservation& rank);
 
 // Time of the rank's newest progress: a step or new phase, or output if the rank reports no steps.
-// 0 before a report. The worker excludes its own pauses and absences, so the time may be later than
-// moving_until_ms.
+// 0 before a report. Time in which the worker was paused or not running does not count against the
+// rank, so the result may be later than moving_until_ms.
 Timestamp LastProgress(const RankObservation& rank);
 
 // Milliseconds of steady progress up to the newest progress: earlier training periods plus the
@@ -121,31 +121,31 @@ inline constexpr int kNoReportingRank = std::numeric_limits<int>::max();
 struct SaveProblem {
   int64_t step = 0;
   std::string message;
-  // The last save of the run waits until it can write. If false, training continues.
+  // True if the final save of the run waits until it can write. If false, training continues.
   bool blocked = false;
   // The ranks see different checkpoint directories; freeing disk space does not help.
   bool unshared = false;
 };
 
 struct AttemptObservation {
-  // Number of workers that have the attempt on disk. At 0 the observation is removed.
+  // Number of workers that have the attempt on disk. The observation is removed when it reaches 0.
   int reporting_nodes = 0;
   // By place (gang.h). Standbys and replaced ranks are not included.
   std::map<int, RankObservation> ranks;
   // Lowest rank that has written metrics. Its metrics represent the gang.
   int reporting_rank = kNoReportingRank;
-  // Steps of the whole run; 0 until the trainer reports them.
+  // Number of steps of the whole run; 0 until the trainer reports it.
   int64_t total_steps = 0;
   // Step times of the reporting rank.
   StepTimes step_times;
-  // RankObservation::slow_step_ms of the ranks that report it. Sorted, because the longest is
-  // needed at each report.
+  // RankObservation::slow_step_ms of the ranks that report it. Sorted, because every report needs
+  // the longest one.
   std::multiset<int64_t> slow_steps_ms;
   // At least one rank reports its compute time.
   bool measures_compute = false;
   // First two different steps, in order of their reports; 0 until reported.
   std::array<int64_t, 2> first_steps{};
-  // Reset when a later save is published.
+  // Reset when a later save succeeds.
   std::optional<SaveProblem> save_problem;
 };
 
@@ -159,12 +159,12 @@ struct LeftOutRecords {
 struct Observations {
   // Time at which the controller started to receive messages.
   Timestamp since_ms = 0;
-  // Total of the steps of the controller's clock since then: `now - stepped_ms` is steady.
+  // Sum of the steps of the controller's clock since since_ms: `now - stepped_ms` is steady.
   int64_t stepped_ms = 0;
   // End of the last stall of the controller; 0 if none.
   Timestamp resumed_ms = 0;
   std::map<std::string, NodeObservation> nodes;
-  // Nodes whose newest report contains a trouble.
+  // Nodes whose newest report contains trouble.
   std::set<std::string> troubled_nodes;
   // Nodes whose newest report contains device errors.
   std::set<std::string> nodes_with_device_errors;
@@ -190,7 +190,8 @@ const AttemptObservation* ObservedAttempt(const Observations& observations, cons
 
 // Highest step reported by any rank.
 int64_t LastStep(const AttemptObservation& attempt);
-// Steps of the whole run: as reported by the program, else as in the job file; 0 if neither has it.
+// Number of steps of the whole run: as reported by the program, else as set in the job file; 0 if
+// neither is known.
 int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
 // The worker's description of an unkillable process of the attempt on the node; empty if none is

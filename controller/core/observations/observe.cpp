@@ -60,7 +60,7 @@ void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObserv
 // `before`: the previous report, or nullptr.
 void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
                      int64_t longest_pause_ms, RankObservation& rank) {
-  // The worker stops measuring a rank that has ended.
+  // The worker stops measuring a rank once it has ended.
   if (before == nullptr || report.running()) {
     rank.still_since_ms = now - SaneMs(report.still_ms());
     rank.quiet_since_ms = now - SaneMs(report.quiet_ms());
@@ -121,7 +121,8 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
 
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 
-// A node no longer reports the attempt. Without any reporting node the observation is removed.
+// Records that a node no longer reports the attempt. The observation is removed with the last
+// reporting node.
 void DropReport(const AttemptKey& key, Observations& observations) {
   const auto attempt = observations.attempts.find(key);
   if (attempt == observations.attempts.end()) return;
@@ -171,7 +172,7 @@ void TakeCondition(const std::string& node_id, const v1::NodeCondition& conditio
   }
 }
 
-// Takes the trouble only; the rest of the condition stays as last reported.
+// Stores only the trouble; the rest of the condition stays as last reported.
 void TakeProblem(const std::string& node_id, const v1::NodeCondition& condition,
                  Observations& observations) {
   v1::NodeCondition known = observations.nodes[node_id].condition;
@@ -240,7 +241,7 @@ void ObserveWelcomed(const std::string& node_id, Observations& observations) {
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {
-  // A worker that was refused has no observation.
+  // A refused worker has no observation.
   const auto node = observations.nodes.find(node_id);
   // Time without a heartbeat counts from the last message, not from the end of the stream.
   if (node == observations.nodes.end()) return;
@@ -305,7 +306,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
                       Observations& observations) {
   const v1::StreamId& stream = batch.stream();
   const AttemptKey key{stream.job_id(), stream.attempt()};
-  // Records of a member may arrive after another member got its place.
+  // Records of a replaced member may arrive after another member got its place.
   const int place = LastPlaceIn(state, key, stream.rank());
   if (place == kNoPlace) return;
   AttemptObservation& attempt = observations.attempts[key];
@@ -355,8 +356,8 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
-      // Restarts the steady-progress window: progress counts as evidence again once it has been
-      // steady.
+      // Restart the steady-progress window: the rank's progress counts as evidence again once it
+      // has been steady.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;
       observed->second.steady_before_ms = 0;

@@ -29,8 +29,8 @@ void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
                       Observations& observations);
 
 // Records that the controller is not reading the node's messages (backpressure). This counts as a
-// heartbeat, and restarts the steady-progress window of the node's ranks: missing progress is no
-// evidence against them.
+// heartbeat, and restarts the steady-progress window of the node's ranks: their missing progress
+// proves nothing.
 void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
                    Observations& observations);
 
@@ -38,8 +38,8 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
                       Observations& observations);
 
-// Removes the metrics from a batch that ObserveTelemetry has processed, unless they are those of
-// the reporting rank. A curve must not mix values of several ranks for one step.
+// Removes the metrics from a batch that ObserveTelemetry has processed, unless they come from the
+// reporting rank. A curve must not mix values of several ranks for one step.
 void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
                                v1::TelemetryBatch& batch);
 
@@ -48,10 +48,11 @@ void KeepReportingRanksMetrics(const ClusterState& state, const Observations& ob
 // progress. No time is shifted beyond `now`.
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 
-// Shifts every time by the controller's clock, after the clock was set by `step_ms`.
+// Shifts every time measured by the controller's clock, after that clock was set by `step_ms`.
 void ShiftTimes(int64_t step_ms, Observations& observations);
 
-// Removes data of jobs that are no longer in the state, and of detached nodes that are not in it.
+// Removes data of jobs that are no longer in the state, and of detached nodes that are not in the
+// state.
 void ForgetOld(const ClusterState& state, Observations& observations);
 
 }  // namespace trainyard::controller

@@ -34,8 +34,8 @@ std::vector<std::string> NoncesBySize(const RootSightings& roots) {
   return nonces;
 }
 
-// Nonce of the intended directory: the controller's own, else that of most nodes. Empty if two
-// directories are equally large.
+// Nonce of the intended directory: the one that the controller reads, else the one that most nodes
+// read. Empty if two directories have equally many nodes.
 std::string ReferenceNonce(const RootSightings& roots) {
   if (roots.nodes_by_nonce.contains(roots.controllers_nonce)) return roots.controllers_nonce;
   const std::vector<std::string> nonces = NoncesBySize(roots);
@@ -91,7 +91,8 @@ bool AllShare(const RootSightings& roots) {
 void NoteRoot(const std::string& node_id, const v1::Hello& hello, Timestamp now,
               RootSightings& roots) {
   if (!hello.has_checkpoint_root()) {
-    // An older release; reports of an earlier worker are out of date.
+    // A worker of an older release reports no root, and reports of the node's earlier worker are
+    // out of date.
     ForgetRoot(node_id, roots);
     roots.awaited.erase(node_id);
     return;
@@ -120,7 +121,7 @@ void ForgetRoot(const std::string& node_id, RootSightings& roots) {
 
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots) {
   if (roots.path.empty() || spec.evaluation().only()) return false;
-  // A job without a checkpoint directory gets one below the root.
+  // A job without checkpoint.dir gets a directory below the root.
   if (spec.checkpoint().dir().empty()) return true;
   return absl::StartsWith(absl::StrCat(CheckpointDirectory(spec), "/"),
                           absl::StrCat(NormalPath(roots.path), "/"));

@@ -1,6 +1,5 @@
 // Directories that nodes see at the path of the checkpoint root. Nodes that read the same nonce
-// there share the directory. If the nodes of a gang do not share it, the gang's checkpoints are
-// lost.
+// share the directory. If the nodes of a gang do not share it, the gang's checkpoints are lost.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_ROOT_SIGHTINGS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_ROOT_SIGHTINGS_H_
 
@@ -21,11 +20,12 @@ struct RootSightings {
   // The checkpoint root. Reports about another path are ignored, such as those from before the
   // controller was restarted with another root.
   std::string path;
-  // Newest report of each node. No entry if nothing is known, as for workers of older releases.
+  // Newest report of each node. A node without a report, such as one with a worker of an older
+  // release, has no entry.
   std::map<std::string, v1::CheckpointRoot> by_node;
   // Nodes by the nonce that they read; "" for nodes that read none.
   std::map<std::string, std::set<std::string>> nodes_by_nonce;
-  // Nodes whose first report is due, with the deadline of the wait for it.
+  // Nodes whose first report has not arrived yet, with the deadline for it.
   std::map<std::string, Timestamp> awaited;
   // Nonce read on the controller's own machine; empty if it sees no such directory.
   std::string controllers_nonce;
@@ -41,8 +41,8 @@ void NoteRoot(const std::string& node_id, const v1::Heartbeat& heartbeat, Timest
               RootSightings& roots);
 void ForgetRoot(const std::string& node_id, RootSightings& roots);
 
-// True if the job saves checkpoints below the root. Only for an evaluation is it certain that it
-// saves none.
+// True if the job saves checkpoints below the root. A pure evaluation certainly saves none; any
+// other job is assumed to save.
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots);
 
 // True if a gang of this job on this many nodes cannot use arbitrary free nodes: some nodes do not
@@ -62,7 +62,7 @@ std::string RootDifferences(const ClusterState& state, const RootSightings& root
 std::string RootAdvice(const RootSightings& roots);
 
 // Warning for a job that may start although nodes do not share the root: a later attempt on another
-// node will not find its checkpoints. Empty if that does not apply.
+// node will not find the job's checkpoints. Empty for other jobs.
 std::string RootWarning(const ClusterState& state, const v1::JobSpec& spec,
                         const RootSightings& roots);
 

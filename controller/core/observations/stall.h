@@ -10,9 +10,9 @@
 
 namespace trainyard::controller {
 
-// Longest time in milliseconds that a healthy rank of the attempt trains without progress: three
-// slow steps, at least 5 s. A slow step is the larger of the program's own timing (StepTimes::Slow)
-// and the workers' timing (slow_step_ms).
+// Longest time in milliseconds for which a healthy rank of the attempt trains without progress:
+// three slow steps, at least 5 s. A slow step is the larger of the program's timing
+// (StepTimes::Slow) and the workers' timing (slow_step_ms).
 int64_t LongestPauseMs(const AttemptObservation& attempt);
 
 // True if a pause of the rank can be a stall: a step has been timed, and only steps are expected in

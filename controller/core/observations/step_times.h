@@ -30,7 +30,7 @@ class StepTimes {
   // step proves nothing. Computed by Add, because every report of a rank reads it.
   double Slow() const { return slow_; }
 
-  // The longest time. If few are known, it is the only bound on the next one.
+  // The longest time: with few known times, the only bound on the next one.
   double Longest() const;
 
  private:

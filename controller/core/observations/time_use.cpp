@@ -16,7 +16,7 @@ int64_t SaneMs(double seconds) {
   return static_cast<int64_t>(std::min(seconds, kHundredYears) * 1000);
 }
 
-// Milliseconds of the rank's current phase so far; 0 if that is not `phase`.
+// Milliseconds of the rank's current phase so far; 0 if the rank is in another phase.
 int64_t OpenMs(const RankObservation& rank, Phase phase, Timestamp now) {
   if (rank.phase != PhaseName(phase)) return 0;
   const Timestamp until = rank.left_ms == 0 ? now : rank.left_ms;

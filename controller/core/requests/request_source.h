@@ -1,4 +1,4 @@
-// Source of a request to the core. It determines the queue in which the request waits.
+// Source of a request to the core. It selects the queue for the request.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUEST_SOURCE_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUEST_SOURCE_H_
 

@@ -53,7 +53,7 @@ struct DeleteJob {
   Principal principal;  // The controller, for the retention rules.
   // Directories of the job's checkpoints to delete with it (deletion.h).
   std::vector<std::string> checkpoints;
-  // The job when it is in the archive, which the core does not see.
+  // The job, if it is in the archive, which the core cannot read.
   std::shared_ptr<const JobEntry> archived = nullptr;
 };
 
@@ -78,8 +78,8 @@ struct RemoveNode {
   Principal principal;
 };
 
-// A worker attached. The service that received the Hello has verified its signature. The secret
-// sent by an older release has been replaced: by its hash, and by the public key in node_key.
+// A worker attached. The service that received the Hello has verified its signature. A secret sent
+// by an older release has already been replaced: by its hash, and by the public key in node_key.
 struct AttachWorker {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::Hello hello;
@@ -142,7 +142,7 @@ using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, Delete
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
                              ReportLeftOut, ChooseLayout, ReportLostEvents>;
 
-// Every request type states its source; one without kSource does not compile.
+// Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {
   return std::visit([](const auto& one) { return std::decay_t<decltype(one)>::kSource; }, request);
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kRequestOrigin[] = "request";
 
-// Origins sent by the client. If the client sent none, it set every value of the spec itself.
+// Origins sent by the client. A client that sent none set every value of the spec itself.
 Origins OriginsOf(const v1::SubmitJobRequest& request) {
   Origins origins;
   for (const v1::Origin& origin : request.origins()) {

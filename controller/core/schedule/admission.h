@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 
 // Maximum number of jobs that have not ended. Each takes a few KiB here and in every snapshot. Only
-// a runaway script makes a longer queue.
+// a runaway script would create more.
 inline constexpr std::size_t kMaxOpenJobs = 100'000;
 
 // OK if the cluster accepts a job whose spec is complete and valid (submission.h).
@@ -31,7 +31,7 @@ absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& 
 // with fewer nodes. nullopt if no node has a slot of this kind.
 std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
 
-// OK if the nodes that are not lost could run the gang with every slot free.
+// OK if the nodes that are not lost could run the gang with all their slots free.
 absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape);
 
 }  // namespace trainyard::controller

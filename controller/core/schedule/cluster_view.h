@@ -21,7 +21,7 @@ struct ClusterView {
   const ClusterState& state;
   const Observations& observations;
   const CoreOptions& options;
-  // Result of the newest pass over the queue. The state may have changed since.
+  // Result of the newest pass over the queue. The state may have changed since then.
   const Schedule& schedule;
   Timestamp now = 0;
   // Sequence number of the last durable event.

@@ -22,13 +22,14 @@
 namespace trainyard::controller {
 namespace {
 
-// Number of node counts whose layouts are compared when fewer nodes are left than the job asks for:
-// the largest counts that have a layout. Far fewer nodes are never faster.
+// Maximum number of node counts whose layouts are compared if fewer nodes are available than the
+// job asks for: the largest counts for which a layout exists. Far fewer nodes are never faster.
 constexpr int kSizesCompared = 3;
 
 constexpr char kDeviceSeparator[] = ", ";
 
-// Specs of the question's slot kinds. Empty if one is unknown; its name is stored in `unknown`.
+// Specs of the question's slot kinds. Empty if the spec of a kind is unknown; its name is then
+// stored in `unknown`.
 std::vector<const planner::DeviceSpec*> SpecsOf(const LayoutQuestion& question,
                                                 std::string& unknown) {
   if (question.shape.kind == v1::DEVICE_KIND_CPU) return {&planner::CpuSlotSpec()};
@@ -82,7 +83,7 @@ v1::GrantedLayout Granted(const LayoutQuestion& question, RunConfig config,
   return granted;
 }
 
-// Best layout on `cluster.nodes` nodes or, down to fewest_nodes, on fewer.
+// Best layout on `cluster.nodes` nodes, or on fewer, down to fewest_nodes.
 v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config,
                          planner::Cluster cluster, int64_t fewest_nodes) {
   std::optional<v1::GrantedLayout> chosen;
@@ -107,7 +108,7 @@ v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config
 
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) {
   std::set<std::string> devices;
-  std::string last;  // Most nodes have the same kind as the previous node.
+  std::string last;  // Consecutive nodes mostly have the same kind.
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const v1::Slot* slot = SlotOfKind(node, shape.kind);

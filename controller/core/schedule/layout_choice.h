@@ -1,9 +1,9 @@
 // Layouts for jobs with `layout: auto`: which choices are needed, which have been made, and the
 // choice itself by the planner.
 //
-// A choice may take a second, so it never runs on the loop. Reconcile places a job once the choice
-// that it needs is in the state. Schedule::layout_questions lists the missing choices. The
-// shell makes them on another thread and submits them as ChooseLayout requests.
+// A choice may take a second, so it never runs on the loop. Schedule::layout_questions lists the
+// missing choices. The shell makes them on another thread and submits them as ChooseLayout
+// requests. Reconcile places a job once the state has the choice that the job needs.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 
@@ -18,8 +18,9 @@
 
 namespace trainyard::controller {
 
-// A choice that a job needs. If shape.nodes is the number of nodes that the job asks for, the
-// layout uses exactly these. Otherwise it is the fastest layout on at most shape.nodes nodes.
+// A layout choice that a job needs. If shape.nodes is the number of nodes that the job asks for,
+// the layout uses exactly that many. Otherwise it is the fastest layout on at most shape.nodes
+// nodes.
 struct LayoutQuestion {
   int64_t job_id = 0;
   GangShape shape;
@@ -29,7 +30,7 @@ struct LayoutQuestion {
 
 // Slot kinds to choose layouts for: those of nodes that are not lost and have
 // `shape.slots_per_node` slots. Sorted: "NVIDIA A100-SXM4-40GB, NVIDIA RTX A6000". A layout for
-// several kinds fits on the smallest and is timed by the slowest. Empty if there is none.
+// several kinds fits the smallest kind and is timed on the slowest. Empty if there is no such node.
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape);
 
 // The answer to the question among the job's choices; nullptr if there is none yet. A choice for

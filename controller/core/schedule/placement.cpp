@@ -53,7 +53,8 @@ void SortByName(const ClusterState& state, Gang& gang) {
   });
 }
 
-// Highest score first, then by id. The relative order of scores does not depend on the time.
+// Sorts by highest score, then by id. Scores are computed at the time of the newest evidence,
+// because their relative order does not depend on the time.
 void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
   Timestamp newest = 0;
   for (const std::string& id : ids) {
@@ -143,7 +144,7 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
   return chosen;
 }
 
-// A node keeps its position in a gang of the same size. In a smaller or larger gang, remaining
+// A node keeps its position in a gang of the same size. In a gang of another size, the remaining
 // nodes move up.
 bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
                              std::vector<std::optional<NodeSlots>>& gang) {
@@ -161,11 +162,11 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
     const auto found = state_.nodes.find(old_gang[i].node_id);
     if (found == state_.nodes.end()) continue;
     const NodeEntry& node = found->second;
-    // Old ranks of the job may still run there, so the node is as unusable as a lost one.
+    // Old ranks of the job may still run on this node, so it is as unusable as a lost one.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
-    // The slots there are reserved for the job, unless a pause released them.
+    // The job's slots on the suspect node are still reserved for it, unless a pause released them.
     if (suspect && state_.reservations.contains(job.job.id())) return false;
     if (suspect) continue;
     if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
@@ -264,7 +265,7 @@ std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job
   const bool may_differ = roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
   if (may_differ) return {{}};
   std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
-  // The directory seen by the job's previous nodes contains its checkpoints.
+  // Prefer the directory that the job's previous nodes see: it contains the job's checkpoints.
   const v1::Attempt* before = NewestAttempt(job);
   if (before == nullptr) return sets;
   const std::vector<std::string> nodes = GangNodes(*before);
@@ -380,7 +381,7 @@ void PlacementPass::Take(const Gang& gang) {
   for (const NodeSlots& chosen : gang) {
     const NodeEntry& node = state_.nodes.at(chosen.node_id);
     std::set<int>& taken = taken_[chosen.node_id];
-    // An unhealthy node is tried with one attempt.
+    // An unhealthy node is tried with only one attempt, so it is closed for the rest of the pass.
     if (node.node.has_health()) limits_.closed.insert(chosen.node_id);
     for (const v1::DeviceKind kind : kDeviceKinds)
       touched_[kind][FreeNow(node, kind)].erase(node.node.id());

@@ -24,7 +24,7 @@ struct NodeSlots {
 };
 
 // A gang, ordered by node rank. Ranks are numbered node by node, so that a tensor-parallel group
-// stays on one node. Nodes from position `training_nodes` on are spares.
+// stays on one node. Nodes at position `training_nodes` and later are spares.
 using Gang = std::vector<NodeSlots>;
 std::vector<v1::RankPlacement> RanksOf(const Gang& gang, int training_nodes);
 
@@ -80,7 +80,8 @@ class PlacementPass {
   // Why Place found no gang for the job: kSlots, kSharedRoot or kChangingNode.
   Shortage ShortageOf(const JobEntry& entry, const GangShape& shape);
 
-  // Nodes whose free slots at the start of the pass suffice for the shape, without closed nodes.
+  // Number of nodes whose free slots at the start of the pass suffice for the shape, excluding
+  // closed nodes.
   int CountFittingNodes(const GangShape& shape) const;
 
  private:
@@ -95,7 +96,7 @@ class PlacementPass {
   bool KeepGang(const JobEntry& job, const GangShape& shape,
                 std::vector<std::optional<NodeSlots>>& gang);
   // First node of a bucket of state_.free_nodes from which this pass has taken no slot. The pass
-  // takes the lowest ids first, so nodes that it has used are mostly skipped once and for all.
+  // takes the lowest ids first, so the position is stored, and used nodes are not scanned again.
   std::set<std::string>::const_iterator FirstUntouched(v1::DeviceKind kind, int free,
                                                        const std::set<std::string>& bucket);
   std::vector<std::string> PickNodes(const GangShape& shape, int count,

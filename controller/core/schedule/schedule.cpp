@@ -29,8 +29,8 @@ class QueueWalk {
   }
 
   Schedule Walk() {
-    // A recovering job whose slots are all available takes none from another job, so it need not
-    // wait.
+    // A recovering job that finds all its own slots takes none from another job, so it need not
+    // wait for its turn.
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (const auto found = FindAgain(entry)) {
@@ -71,14 +71,15 @@ class QueueWalk {
     if (!request.auto_layout) return false;
     const GangShape shape = request.Full();
     const std::string& device = DeviceFor(shape);
-    // Without such slots no choice is asked for: the job lacks slots.
+    // Without slots of a usable kind no choice is needed yet: the job waits for slots.
     return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
   }
 
-  // A recovering job may also continue with fewer of its own slots.
+  // Places recovering jobs that can continue on fewer nodes, using only their own slots.
   void PlaceWithFewer() {
-    // The walk ended at an earlier job that was paused or held, and that waits for slots reserved
-    // by recovering jobs. If these left the free slots to it, they would wait for each other.
+    // True if the walk ended at an earlier job that was paused or held and now waits for slots
+    // reserved by recovering jobs. If these left the free slots to that job, they would wait for
+    // each other.
     const bool head_recovers =
         schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
     const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
@@ -130,7 +131,8 @@ class QueueWalk {
     }
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
-    // Allowed during its backoff, too: a job that needs no other job's slots blocks no other job.
+    // Allowed during the job's backoff, too: a job that needs no other job's slots blocks no other
+    // job.
     if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, request, /*with_free=*/true)) return fewer;
@@ -145,8 +147,8 @@ class QueueWalk {
     return NewestAttempt(entry) != nullptr && !CheckShapeFits(state_, request.Full()).ok();
   }
 
-  // Gang of a recovering job with as many of its spare nodes as are available: it trains without
-  // the others rather than wait.
+  // Gang of a recovering job with as many of its spare nodes as are available: the job trains with
+  // fewer spares rather than wait.
   std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, const GangRequest& request,
                                            bool with_free) {
     GangShape shape = request.Full();
@@ -202,7 +204,7 @@ class QueueWalk {
   PlacementPass pass_;
   // Jobs with a reservation, in the order of the queue.
   JobQueue recovering_;
-  // Jobs handled in this pass.
+  // Jobs already handled in this pass.
   std::set<int64_t> settled_;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
   // Jobs and numbers of nodes of the schedule's layout questions.

@@ -32,7 +32,7 @@ struct Placement {
   int master_port = 0;
 };
 
-// The head is the job at which the pass ended. Later jobs never overtake it.
+// The head of the queue: the job at which the pass ended. Later jobs never overtake it.
 struct QueueHead {
   int64_t job_id = 0;
   Shortage shortage = Shortage::kSlots;
@@ -40,14 +40,16 @@ struct QueueHead {
   int fitting_nodes = 0;
 };
 
-// All users of the queue render this: events, pending reasons, lists, metrics, layout questions.
+// Result of a pass. Events, pending reasons, lists, metrics and layout questions are all derived
+// from it.
 struct Schedule {
   std::vector<Placement> placements;
-  // nullopt if no job waits for another one.
+  // nullopt if no job blocks the queue.
   std::optional<QueueHead> head;
   // Layout choices that jobs up to the head wait for.
   std::vector<LayoutQuestion> layout_questions;
-  // Nothing is placed yet: workers that may run lost jobs have not attached (lost_history.h).
+  // True if nothing is placed yet, because workers that may run lost jobs have not attached
+  // (lost_history.h).
   bool awaits_workers = false;
 };
 

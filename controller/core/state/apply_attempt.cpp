@@ -32,7 +32,7 @@ v1::Attempt& RequireLive(int64_t attempt_number, JobEntry& entry) {
   return *live;
 }
 
-// Keeps the state of a job that restarts for months small.
+// Limits the state of a job that restarts for months.
 void TrimAttempts(v1::Job& job) {
   while (job.attempts_size() > kAttemptsKept) FoldOldestAttempt(job);
   const int bare = job.attempts_size() - kAttemptsKeptWithRanks;
@@ -89,7 +89,7 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
-// The rank that hung reports its output and stacks when it is killed, after the verdict.
+// A hung rank reports its output and stacks when it is killed, which is after the verdict.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
   const auto& hung = attempt.verdict().ranks();
   const bool is_first = !hung.empty() && hung[0] == PlaceOf(attempt.ranks(exited.rank()));
@@ -103,7 +103,7 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
-  // A worker killed between the two facts reports only the second.
+  // A worker that is killed between the start and the exit of a rank reports only the exit.
   if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
   // Exits of a stopping gang are consequences. Only a possible culprit keeps its final output,
   // which takes up to 8 KiB per rank.
@@ -128,7 +128,7 @@ void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& st
   RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
-// Stores the verdict on an attempt that is being stopped.
+// Stores the verdict on an attempt that is stopping.
 void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
   *attempt.mutable_verdict() = verdict;
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
@@ -159,7 +159,7 @@ void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, Cluste
   MarkRolledBack(entry.job);
   v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
   Judge(back.verdict(), attempt, entry);
-  // The ranks of an ended attempt failed over the same loss.
+  // If the attempt has already ended, its ranks failed over the same loss.
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
   StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), attempt);
   Recover(entry.job);

@@ -10,7 +10,7 @@ namespace trainyard::controller {
 // True for a non-zero code, a signal, or a program that could not be started.
 bool IsFailure(const v1::RankExited& exited);
 
-// True when the attempt was stopped because it failed or hung.
+// True if the attempt was stopped because it failed or hung.
 bool HasFailed(const v1::Attempt& attempt);
 
 }  // namespace trainyard::controller

@@ -38,7 +38,7 @@ void CountCapacity(int64_t slots, Timestamp until, v1::CapacityHistory& capacity
     capacity.set_until_ms(until);
     capacity.set_first_hour(until / kHourMs);
   }
-  // After a gap longer than the history, counting restarts at the oldest hour that is kept.
+  // After a gap longer than the history, counting restarts at the start of the oldest kept hour.
   const Timestamp oldest = (until / kHourMs - kHoursKept) * kHourMs;
   if (capacity.until_ms() < oldest) {
     capacity.clear_slot_ms();

@@ -57,8 +57,8 @@ void RemoveCheckpoint(const v1::CheckpointDeleted& deleted, v1::Job& job) {
 
 void MarkDamaged(const v1::CheckpointRejected& rejected, v1::Job& job) {
   for (v1::Checkpoint& checkpoint : *job.mutable_checkpoints()) {
-    // A checkpoint that the rejecting attempt itself published under the same path is a different
-    // one.
+    // A checkpoint under the same path that was published by the rejecting attempt, or a later one,
+    // is a different checkpoint.
     const bool is_it =
         checkpoint.path() == rejected.path() && checkpoint.attempt() < rejected.attempt();
     if (is_it) checkpoint.set_damaged(true);

@@ -82,7 +82,7 @@ const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_
 }
 
 const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number) {
-  // Callers ask most often for the newest attempt.
+  // Search from the newest attempt, which callers ask for most often.
   for (auto attempt = job.attempts().rbegin(); attempt != job.attempts().rend(); ++attempt) {
     if (attempt->number() == number) return &*attempt;
   }

@@ -22,7 +22,7 @@
 
 namespace trainyard::controller {
 
-// Attempts kept per job, and how many of them keep their list of ranks.
+// Maximum number of attempts kept per job, and how many of the newest keep their list of ranks.
 inline constexpr int kAttemptsKept = 100;
 inline constexpr int kAttemptsKeptWithRanks = 10;
 // Number of newest layout choices kept per job.
@@ -44,7 +44,7 @@ struct NodeEntry {
   // The log contains all facts of the node up to this number.
   uint64_t fact_sequence = 0;
   NodeBinding binding;
-  // As in v1::Hello; empty if unknown.
+  // Place of the node, as in v1::Hello; empty if unknown.
   std::string place;
 
   // Derived from the fields above and from the jobs:
@@ -71,7 +71,8 @@ struct JobEntry {
   std::map<int, v1::RankExited> exited_ranks;
   std::set<std::string> cleared_nodes;
   Timestamp first_failure_ms = 0;
-  // Attempt and step of the newest finding that the loss guard acted on. It acts once per step.
+  // Attempt and step of the newest finding that the loss guard acted on. The guard acts once per
+  // step.
   std::pair<int64_t, int64_t> guarded;
   // Attempt and step of the newest watchdog alert.
   std::pair<int64_t, int64_t> watched;
@@ -108,7 +109,7 @@ struct ArchivedRequest {
 
 inline constexpr std::array kDeviceKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
 
-// Free slots -> ids of the nodes with that many.
+// Ids of the nodes by their number of free slots.
 using NodesByFreeSlots = std::map<int, std::set<std::string>>;
 
 struct ClusterState {
@@ -126,11 +127,11 @@ struct ClusterState {
   std::deque<v1::HistoryLoss> losses;
   // Jobs that have not ended, and ended jobs that are not archived yet.
   std::map<int64_t, JobEntry> jobs;
-  // Oldest first. The sender of a submission looks for its request id in the archive first. These
-  // entries cover a job archived before the submission is decided.
+  // Oldest first. The controller searches the archive for the request id of a submission before the
+  // submission is decided. These entries cover jobs that were archived in between.
   std::deque<ArchivedRequest> archived_requests;
   std::map<std::string, NodeEntry> nodes;
-  // By node id; at most kMaxRemovedNodes.
+  // By node id; at most kMaxRemovedNodes entries.
   std::map<std::string, RemovedNode> removed_nodes;
   // Slot time of ready and suspect nodes (capacity.h).
   v1::CapacityHistory capacity;
@@ -213,7 +214,7 @@ const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_
 // cannot be managed and are left alone.
 bool IsLostToRestore(const ClusterState& state, int64_t job_id);
 
-// Slots of one kind: all slots of the node, and its free ones.
+// Number of slots of one kind: all slots of the node, and its free ones.
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind);
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
 

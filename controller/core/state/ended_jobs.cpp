@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer than any submission waits between its lookup in the archive and its decision.
+// Longer than the time from a submission's lookup in the archive to its decision.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
 // Keeps the request id for a while, and drops expired ones.

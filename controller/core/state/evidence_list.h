@@ -15,7 +15,7 @@ inline constexpr int kEvidenceKept = 16;
 // still trains.
 bool CountsAsFailure(const v1::NodeEvidence& evidence);
 
-// Parts of Apply: add an evidence record, and end a quarantine.
+// Add an evidence record, and end a quarantine. Used only by Apply.
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node);
 void EndQuarantine(Timestamp now, v1::Node& node);
 

@@ -40,7 +40,7 @@ int LastPlaceOf(const v1::RankPlacement& member);
 
 inline bool IsSeated(const v1::RankPlacement& member) { return PlaceOf(member) != kNoPlace; }
 
-// True for a standby without a place so far.
+// True for a standby that has not had a place.
 inline bool IsStandby(const v1::RankPlacement& member) {
   return member.standby() && !member.has_place();
 }
@@ -86,9 +86,8 @@ bool HasFinished(const JobEntry& entry);
 const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
                                     int member);
 
-// Place of `member` in this attempt (PlaceOf, LastPlaceOf), for reports and telemetry of workers.
-// For an attempt that the state does not have, or keeps without members, the member number is the
-// place.
+// Place of `member` in this attempt (PlaceOf, LastPlaceOf), for workers' reports and telemetry. If
+// the state does not have the attempt, or not its members, the member number is the place.
 int PlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 int LastPlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 

@@ -76,7 +76,7 @@ void CompletePause(JobEntry& entry, ClusterState& state) {
 
 void EndPause(Timestamp now, v1::Job& job) {
   const Timestamp begin = BeginOfWait(job);
-  // 0: the attempt has not ended, so the pause has not begun.
+  // `begin` is 0 while the attempt has not ended; the pause has not begun then.
   if (begin != 0) job.set_paused_ms(PausedMs(job, begin, now));
   job.clear_pause();
 }

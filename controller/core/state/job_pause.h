@@ -8,7 +8,7 @@
 
 namespace trainyard::controller {
 
-// True while the ranks of a paused job still leave.
+// True while the ranks of a job that is being paused are still exiting.
 bool IsPausing(const v1::Job& job);
 
 // Effects of JobPaused and JobResumed.

@@ -20,8 +20,8 @@ struct QueueKey {
 
 QueueKey QueueKeyOf(const v1::Job& job);
 
-// A sorted list of keys. Jobs mostly join at the end and leave at the front, where a change takes
-// constant time; elsewhere it moves the keys on the shorter side.
+// A sorted list of keys. Jobs mostly join at the end and leave at the front, which takes constant
+// time. A change elsewhere moves the keys on the shorter side.
 class JobQueue {
  public:
   using value_type = QueueKey;

@@ -65,13 +65,13 @@ constexpr bool CanMove(v1::AttemptState from, v1::AttemptState to) {
                              [=](const auto& edge) { return edge.from == from && edge.to == to; });
 }
 
-// True if the table has no transition out of the state.
+// True if the table has no transition from this state.
 constexpr bool HasNoWayOut(v1::JobState state) {
   return std::ranges::none_of(kJobTransitions,
                               [=](const auto& edge) { return edge.from == state; });
 }
 
-// HasEnded, which clients share, agrees with the table for every state in it.
+// HasEnded, which clients also use, must agree with the table for every state.
 static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
   return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
 }));

@@ -12,8 +12,9 @@ namespace trainyard::controller {
 // True if the job's backoff is over. The backoff begins at the end of the newest attempt.
 bool IsDue(const JobEntry& entry, Timestamp now);
 
-// Grace for ranks that cannot or must not save: those whose gang lost a member, and those of an
-// older attempt. Just enough to write their final output. The whole gang must be gone within 5 s.
+// Grace period for ranks that cannot or must not save: ranks of a gang that lost a member, and
+// ranks of an older attempt. It is just long enough to write their final output. The whole gang
+// must be gone within 5 s.
 inline constexpr int64_t kUnwantedGraceMs = 3000;
 
 // Milliseconds between SIGTERM and SIGKILL of the live attempt when it is stopped.

@@ -32,7 +32,8 @@ std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins) 
 
 void UnpackOrigins(const std::string& packed, v1::Job& job) {
   v1::OriginList list;
-  // Written by PackOrigins, and covered by the checksum of its event or snapshot.
+  // `packed` was written by PackOrigins and is covered by the checksum of its event or snapshot, so
+  // parsing cannot fail.
   list.ParseFromString(packed);
   *job.mutable_origins() = std::move(*list.mutable_origins());
 }

@@ -15,8 +15,8 @@ namespace trainyard::controller {
 // A serialized v1::OriginList, sorted by key.
 std::string PackOrigins(const Origins& origins);
 
-// Packs origins of older logs and snapshots, which include defaults. Defaults are left out: a value
-// without an origin is a default.
+// Packs origins of older logs and snapshots, which include those of defaults. They are left out: a
+// value without an origin is a default.
 std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins);
 
 void UnpackOrigins(const std::string& packed, v1::Job& job);

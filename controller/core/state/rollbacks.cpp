@@ -16,7 +16,7 @@ using Range = std::pair<int64_t, int64_t>;
 
 // Largest position that trainers accept (trainer/data/skip_ranges.cpp).
 constexpr int64_t kLastPosition = int64_t{1} << 53;
-// More samples than the steps between two records can have.
+// Upper bound: more samples than the steps between two records can contain.
 constexpr int64_t kMostSamples = int64_t{1} << 33;
 
 }  // namespace

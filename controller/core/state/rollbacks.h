@@ -15,11 +15,11 @@ namespace trainyard::controller {
 // later attempt at the same step is a different one.
 bool IsRolledBack(const v1::Job& job, const v1::Checkpoint& checkpoint);
 
-// Marks the checkpoints that the rollbacks of the job make unusable.
+// Marks the checkpoints that the job's rollbacks make unusable.
 void MarkRolledBack(v1::Job& job);
 
-// Sample ranges that all rollbacks skip: "a:b,c:d", sorted. Adjacent and overlapping ranges are
-// joined. Empty if none skips any.
+// Sample ranges skipped by all rollbacks together: "a:b,c:d", sorted. Adjacent and overlapping
+// ranges are joined. Empty if no rollback skips samples.
 std::string SkippedSamples(const v1::Job& job);
 
 // Range "a:b" that begins with `samples` and is `batches` times as long. Empty if the samples are

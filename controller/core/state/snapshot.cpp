@@ -8,8 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Snapshots of older releases do not list lost jobs. Every other job was in the state then, so the
-// gaps between numbers are the lost jobs.
+// Snapshots of older releases do not list lost jobs. When they were written, the state contained
+// every other job, so the gaps between job ids are the lost jobs.
 void FindLostJobs(ClusterState& state) {
   int64_t next = 1;
   for (const auto& [id, entry] : state.jobs) {

@@ -11,16 +11,17 @@
 namespace trainyard::controller {
 
 enum class StreamFence {
-  // The rank was placed on this node, or the state does not have the attempt's ranks: those of
-  // attempts beyond kAttemptsKeptWithRanks, or missing from the log. Their output may arrive from a
-  // node after a long disconnection.
+  // The rank was placed on this node, or the state does not have the attempt's ranks: the attempt
+  // is older than the last kAttemptsKeptWithRanks, or missing from the log. Output of such an
+  // attempt may arrive after a long disconnection.
   kAccepted,
   // The job is in the archive. Call FenceStreamOf with its archived entry.
   kArchived,
-  // The job does not belong to this cluster: a job number is durable before a worker receives it.
+  // The job does not belong to this cluster: job ids are durable before any worker receives them,
+  // so an unknown id cannot be this cluster's.
   kUnknownJob,
-  // The job may be missing from the log (IsLostToRestore). The worker's copy may be the only one
-  // left.
+  // The job may be missing from the log (IsLostToRestore). The worker may have the only remaining
+  // copy of the data.
   kLostToRestore,
   // The job has no such attempt, or the rank was placed on another node.
   kForeign,

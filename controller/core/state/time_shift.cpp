@@ -22,7 +22,7 @@ struct FieldMeaning {
   TimeField meaning;
 };
 
-// Every field of a snapshot that counts milliseconds. time_shift_test.cpp fails for a missing one.
+// Every field of a snapshot that counts milliseconds. time_shift_test.cpp fails if one is missing.
 constexpr FieldMeaning kFields[] = {
     {"ArchivedRequest.time_ms", TimeField::kMoment},
     {"Attempt.ended_time_ms", TimeField::kMoment},
@@ -36,7 +36,7 @@ constexpr FieldMeaning kFields[] = {
     {"CapacityHistory.slot_ms", TimeField::kDuration},
     {"CapacityHistory.until_ms", TimeField::kForeign},
     {"Checkpoint.time_ms", TimeField::kForeign},
-    // TakeClockSet and Apply set both.
+    // TakeClockSet and Apply set both fields of ClusterClock.
     {"ClusterClock.boot_time_ms", TimeField::kForeign},
     {"ClusterClock.newest_ms", TimeField::kForeign},
     {"EarlierTime.until_ms", TimeField::kMoment},

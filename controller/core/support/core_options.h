@@ -26,11 +26,11 @@ struct CoreOptions {
   // Time without a heartbeat after which a suspect node is lost if its gangs have no rank that
   // could show progress: all their ranks run on nodes without a heartbeat.
   int64_t lease_ms = 600000;
-  // Time after the controller's start by which every reachable worker has attached. Many times the
-  // longest pause between a worker's attempts to attach (worker/rpc/attach_stream.h).
+  // Time after the controller's start by which every reachable worker has attached. It is many
+  // times the longest pause between a worker's attempts to attach (worker/rpc/attach_stream.h).
   int64_t return_within_ms = 30000;
-  // Limit on the time after the controller's start during which new jobs and placements wait for
-  // the workers, which may know of events that the log has lost (lost_history.h). 0: no wait.
+  // Maximum time after the controller's start for which new jobs and placements wait for the
+  // workers, which may know of events that the log has lost (lost_history.h). 0: no wait.
   int64_t confirm_log_ms = 0;
   // Limits for an attempt that has not trained yet: time without a sign that the node received the
   // start order, or time that its peers have been starting without the node.
@@ -41,15 +41,16 @@ struct CoreOptions {
   // Time within which every rank of a healing gang must complete a step. Longer for a gang with
   // long steps (heal_policy.h).
   int64_t heal_within_ms = 30000;
-  // Limit on the time without any sign of life in a phase of unknown length, such as the first load
-  // of a job; then the phase counts as hung. Healthy phases are shorter: loading a checkpoint of 1
-  // TB from a slow file server takes more than an hour.
+  // Limit on the time without any sign of life in a phase of unknown length, such as a job's first
+  // load. After it the phase counts as hung. Healthy phases are shorter, although loading a
+  // checkpoint of 1 TB from a slow file server takes more than an hour.
   int64_t unknown_phase_ms = 4 * 3'600'000;
   // Limit on the time without any sign of life after the gang's last step, or after some ranks have
-  // exited with 0; then the gang counts as hung. The other ranks may still upload the result.
+  // exited with 0. After it the gang counts as hung. Until then the other ranks may upload the
+  // result.
   int64_t finish_lease_ms = 1'800'000;
   // Time after a job's end at which it may move to the archive, and the time after which
-  // disconnected nodes, which may still have output of the job, no longer delay that.
+  // disconnected nodes, which may still have output of the job, no longer delay the move.
   int64_t archive_after_ms = 3'600'000;
   int64_t archive_away_ms = 7 * 86'400'000LL;
   // Time without a heartbeat after which a lost node is removed.

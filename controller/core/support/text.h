@@ -13,7 +13,8 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT if `text` is longer than max_bytes. The message calls the text `what`.
+// INVALID_ARGUMENT if `text` is longer than max_bytes. The message uses `what` as the name of the
+// text.
 absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes);
 
 // "1 node", "3 nodes".

@@ -10,8 +10,8 @@
 namespace trainyard::controller {
 
 // A bucket of at most `at_once` tokens. It starts full and gains `per_minute` tokens per minute.
-// Time is an argument, so equal calls return equal results. A time before the previous one adds no
-// token.
+// The time is an argument, so equal calls return equal results. A time earlier than the previous
+// one adds no token.
 class TokenBucket {
  public:
   // Both limits are above 0; per_minute divides 60,000.
@@ -40,7 +40,7 @@ class TokenBucket {
 
   int64_t token_ms_;  // Time to earn one token.
   int64_t full_ms_;
-  int64_t credit_ms_;  // Tokens, as the time to earn them.
+  int64_t credit_ms_;  // Available tokens, as the time to earn them.
   Timestamp newest_ms_ = 0;
 };
 

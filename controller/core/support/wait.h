@@ -7,8 +7,8 @@
 namespace trainyard::controller {
 
 // True when the wait from `begin_ms` to `end_ms` is over. A begin after `now` was recorded before
-// the wall clock was set (in a log of an older release, or outside the state). The rest of such a
-// wait is unknown, so it counts as over.
+// the wall clock was set back (in a log of an older release, or outside the state). The remaining
+// time of such a wait is unknown, so the wait counts as over.
 inline bool HasPassed(Timestamp begin_ms, Timestamp end_ms, Timestamp now) {
   return now >= end_ms || now < begin_ms;
 }

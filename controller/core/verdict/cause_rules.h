@@ -1,4 +1,4 @@
-// Consequences of each cause of an end for the job, its gang and its node.
+// Consequences of each verdict cause for the job, its gang and its node.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_CAUSE_RULES_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_CAUSE_RULES_H_
 
@@ -9,30 +9,31 @@
 
 namespace trainyard::controller {
 
-// Answer of a rule. kDepends: the details of the verdict decide.
+// Result of a rule. kDepends: the details of the verdict decide.
 enum class Rule { kNo, kYes, kDepends };
 
 // Rule for charging a restart to the budget (restart.max_restarts).
 enum class Charge {
   kAlways,
-  // Not if the node to blame ran no part of the attempt.
+  // Charged unless the blamed node ran no part of the attempt.
   kIfRan,
   kNever,
 };
 
-// Evidence of the end about the job's program, for the comparison of failures.
+// Information about the job's program that the end of an attempt gives to the comparison of
+// failures (repeated_failure.h).
 enum class Reveals {
   // Nothing: the comparison skips the attempt.
   kNothing,
-  // Something else ended the job, so that the comparison stops here.
+  // Another cause ended the job, so the comparison stops here.
   kOtherCause,
-  // The exit shows whether the program or its surroundings failed.
+  // The exit shows whether the program or its environment failed.
   kByExit,
 };
 
 struct CauseRules {
   v1::VerdictCause cause = v1::VERDICT_CAUSE_UNSPECIFIED;
-  // A restart may help.
+  // True if a restart may help.
   bool restartable = false;
   // A spare node may take over the place of the rank.
   Rule heals = Rule::kNo;
@@ -60,7 +61,7 @@ inline constexpr std::array kCauseRules{
                .fault = v1::NODE_FAULT_DEVICE,
                .blames = Rule::kDepends},
     CauseRules{.cause = v1::VERDICT_CAUSE_OUT_OF_MEMORY, .restartable = true, .heals = Rule::kYes},
-    // Refused settings or data stay wrong.
+    // A restart would meet the same refused settings or data.
     CauseRules{.cause = v1::VERDICT_CAUSE_BAD_JOB},
     // The program may exist on another node (WhyNoOtherNode).
     CauseRules{
@@ -84,12 +85,12 @@ inline constexpr std::array kCauseRules{
                .blames = Rule::kYes},
     // The program would exceed the limit again.
     CauseRules{.cause = v1::VERDICT_CAUSE_LIMIT_EXCEEDED},
-    // The loss guard bounds its rollbacks itself (guard.max_rollbacks).
+    // Rollbacks of the loss guard have their own limit (guard.max_rollbacks).
     CauseRules{
         .cause = v1::VERDICT_CAUSE_LOSS_NOT_FINITE, .restartable = true, .charge = Charge::kNever},
     CauseRules{
         .cause = v1::VERDICT_CAUSE_LOSS_SPIKE, .restartable = true, .charge = Charge::kNever},
-    // The verdict names a single rank only if that rank blocked its peers.
+    // The verdict names a single rank only if this rank blocked its peers.
     CauseRules{.cause = v1::VERDICT_CAUSE_HUNG,
                .restartable = true,
                .fault = v1::NODE_FAULT_HUNG,

@@ -8,11 +8,11 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer lines are data, not error messages, and are slow to search.
+// Longer lines are skipped: they are data, not error messages, and are slow to search.
 constexpr std::size_t kMaxSearchedBytes = 4096;
 
 bool NamesAnError(absl::string_view line) {
-  // PyTorch writes "[rank3]: " before each line of a traceback.
+  // PyTorch prints "[rank3]: " before each line of a traceback.
   static const RE2 kForms(
       R"(^(?:\[[^\]]*\]:? ?)?(?:)"
       R"((?:[A-Za-z_][\w.]*\.)?[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning)(?::|$)|)"

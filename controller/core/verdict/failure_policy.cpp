@@ -67,14 +67,14 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
   if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
-  // A rank without a checkpoint to resume from cannot have found it damaged.
+  // Only a rank with a checkpoint to resume from can have found it damaged.
   if (Is(exited.exit_code(), ExitCode::kBadCheckpoint) && !attempt.resume_from().empty()) {
     return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
   }
   return v1::VERDICT_CAUSE_RANK_EXITED;
 }
 
-// True if nodes other than these could take the whole gang, now or later.
+// True if the nodes outside the given set could take the whole gang, now or later.
 bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
                    const std::set<std::string>& not_these) {
   int fitting = 0;
@@ -90,8 +90,8 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
 }
 
 // Reason why a job is not retried on another node after its program could not be started on this
-// one. Empty if it is retried: a program missing on one node may exist on another, but one missing
-// on two nodes is missing everywhere.
+// one. Empty if it is retried. A program missing on one node may exist on another, but a program
+// missing on two nodes is assumed to be missing everywhere.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -155,23 +155,24 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
   return first;
 }
 
-// If every failed rank lost a peer, exit codes do not show the cause. The flight records that ranks
-// write when they end do. `observed` may be nullptr.
+// The wait of the gang before its ranks exited, from the flight records that ranks write when they
+// end. Needed if every failed rank lost a peer, because exit codes do not show the cause then.
+// `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit, int gang_size) {
   if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;
   return FindGroupWait(*observed, gang_size);
 }
 
-// True if a worker has not reported since its ranks exited. That report contains the last flight
-// records.
+// True while a worker has not reported since its ranks exited. The next report will contain the
+// last flight records.
 bool AwaitsLastRecords(const AttemptObservation* observed) {
   return observed != nullptr &&
          std::ranges::any_of(observed->ranks, [](const auto& rank) { return rank.second.running; });
 }
 
-// Exit to judge: that of the rank that the others waited for, if there is exactly one such rank and
-// it failed, too. Otherwise `first`.
+// Exit to judge: the exit of the rank that the others waited for, if there is exactly one such rank
+// and it failed, too. Otherwise `first`.
 const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
                                   const std::optional<GroupWait>& wait) {
   if (!wait.has_value() || wait->culprits.size() != 1) return first;
@@ -223,7 +224,7 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
-// Adds the line of the rank's output that names the error.
+// Adds to the verdict the line of the rank's output that names the error.
 void AddErrorLine(v1::Verdict& verdict) {
   verdict.set_error_line(ErrorLine(verdict.log_tail()));
   if (!verdict.error_line().empty()) {
@@ -255,7 +256,8 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
   }
 }
 
-// Keeps the job's next attempt off a node whose device computes wrong, if other nodes could run it.
+// Keeps the job's next attempt off a node whose device computes wrong results, if other nodes could
+// run it.
 void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -264,7 +266,7 @@ void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdic
   verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
 }
 
-// Number of newest attempts that, consecutively, ended with "try again" (75).
+// Number of consecutive attempts, counted from the newest, that ended with "try again" (75).
 int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
   for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
@@ -323,7 +325,7 @@ bool IsUncharged(const JobEntry& entry, const v1::Verdict& verdict) {
 }
 
 // True if the two newest attempts ended because they could not write, and the newest one published
-// no checkpoint. A third one would train the same steps again in vain.
+// no checkpoint. A third attempt would train the same steps again without saving them.
 bool WouldRepeatWorkInVain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   if (attempts < 2 || PublishedNewerCheckpoint(entry)) return false;
@@ -335,14 +337,14 @@ bool WouldRepeatWorkInVain(const JobEntry& entry) {
 }
 
 // True if the newest attempt ended because it could not write, and a restart would repeat steps
-// that no checkpoint contains. The program has already waited for space, and as far as is known
-// there is still none.
+// that no checkpoint contains. The program has already waited for free space, and as far as is
+// known there is still none.
 bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, int64_t last_step) {
   const int64_t saved = std::max(NextStartingPoint(entry.job).step, newest.resume_step());
   return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
 }
 
-// Reason why another attempt cannot help. Empty if it may, or if a rule of the job decided.
+// Reason why another attempt cannot help. Empty if it may help, or if a rule of the job decided.
 std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";
@@ -438,7 +440,8 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     return FallBack(entry.job, verdict, now);
   }
-  // No part of the job ran. The next attempt is placed on other nodes, or waits for them.
+  // The blamed node ran no part of the attempt, so the restart is not counted. The next attempt is
+  // placed on other nodes, or waits for them.
   if (IsUncharged(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};

@@ -12,15 +12,15 @@
 
 namespace trainyard::controller {
 
-// A rank that lost a peer (exit code 69) is a consequence of another failure. If no other failure
-// is known, the verdict waits this long for the fact of the rank that failed first.
+// A rank that lost a peer (exit code 69) failed as a consequence of another failure. If no other
+// failure is known, the verdict waits this long for the exit of the rank that failed first.
 inline constexpr int64_t kLostPeerWaitMs = 2000;
 
 // Verdict due to the exits of the live attempt. nullopt if none is due, or while waiting for the
-// real culprit. The culprit is the first rank to fail by corrected clocks
-// (RankExited.corrected_ms); ranks that lost a peer come last, and for them flight records may name
-// the culprit. A verdict is final: a failure that arrives later with an earlier time is not judged
-// again, since the gang stops either way.
+// exit of the actual culprit. The culprit is the first rank to fail by corrected clocks
+// (RankExited.corrected_ms). Ranks that lost a peer come last; if all ranks did, flight records may
+// name the culprit. A verdict is final: a failure that arrives later with an earlier time does not
+// change it, because the gang stops in any case.
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
@@ -39,7 +39,7 @@ struct RestartDecision {
   std::optional<Timestamp> not_before_ms;
   // The restart does not count against the restart budget.
   bool uncounted = false;
-  // Reason why there is no further attempt; empty if the verdict already says it.
+  // Reason why there is no further attempt; empty if the verdict already states it.
   std::string refusal;
   // Another attempt would end the same way.
   bool in_vain = false;

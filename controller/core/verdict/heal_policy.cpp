@@ -25,8 +25,8 @@ namespace {
 
 using Members = std::vector<const v1::RankPlacement*>;
 
-// False for codes that mean that a process in the same place would end the same way, or that the
-// rank only lost a peer.
+// False for codes that mean that a new process in the same place would end the same way, or that
+// the rank only lost a peer.
 bool MayHealAfterCode(int code) {
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:
@@ -55,8 +55,8 @@ const AttemptObservation* FindObserved(const Observations& observations, const J
   return found == observations.attempts.end() ? nullptr : &found->second;
 }
 
-// True if the newest heal was for the same program error and the gang has made no newer step. The
-// next process would end the same way.
+// True if the newest heal was for the same program error and the gang has completed no newer step.
+// A new process would end the same way.
 bool IsRepeated(const v1::Attempt& attempt, const v1::Verdict& verdict, int64_t step) {
   if (attempt.heals().empty()) return false;
   const v1::Heal& newest = *attempt.heals().rbegin();
@@ -73,14 +73,15 @@ std::set<std::string> FailedNodes(const JobEntry& entry, const Members& gang,
   return failed;
 }
 
-// True once the rank has made a step in the generation, or has the state and is evaluating or
-// saving.
+// True once the rank has completed a step in the generation, or has the gang's state and is
+// evaluating or saving.
 bool HasSteppedIn(int64_t generation, const RankObservation& rank) {
   return rank.newest.generation() == generation && rank.newest.step() > 0 &&
          rank.phase != PhaseName(Phase::kHeal);
 }
 
-// True while a rank of the generation is training, so that only reports of other ranks are missing.
+// True while a rank of the generation is training, so that only the reports of other ranks are
+// missing.
 bool TrainsOn(const AttemptObservation& observed, int64_t generation, Timestamp now) {
   const int64_t pause_ms = LongestPauseMs(observed);
   return std::ranges::any_of(observed.ranks, [&](const auto& rank) {
@@ -238,8 +239,8 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   const v1::Heal& heal = *LiveAttempt(entry)->heals().rbegin();
   const AttemptObservation* observed = FindObserved(observations, entry);
   const int64_t limit_ms = HealLimitMs(observations, options, entry);
-  // A heal in the future began before the clock was set back. Time during which this controller was
-  // down or stalled does not count: the gang may have healed meanwhile.
+  // A heal time in the future was recorded before the clock was set back. Time during which this
+  // controller was down or stalled does not count: the gang may have healed meanwhile.
   const Timestamp began_ms =
       heal.began_ms() > now
           ? 0

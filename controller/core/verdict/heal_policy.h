@@ -29,7 +29,7 @@ struct HealDecision {
   std::string master_node_id;
   // Newest step reported by the gang.
   int64_t step = 0;
-  // Too early to decide: workers have not reported to this controller process yet.
+  // True if it is too early to decide: workers have not reported to this controller process yet.
   bool awaits_reports = false;
 };
 HealDecision DecideHeal(const ClusterState& state, const Observations& observations,
@@ -47,13 +47,13 @@ std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, co
 int64_t HealLimitMs(const Observations& observations, const CoreOptions& options,
                     const JobEntry& entry);
 
-// Verdict on a heal that exceeds HealLimitMs: the verdict on the failure that preceded the heal.
+// Verdict for a heal that exceeds HealLimitMs: the verdict on the failure that preceded the heal.
 std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
                                          const CoreOptions& options, const JobEntry& entry,
                                          Timestamp now);
 
-// Verdict on an attempt that fails with `verdict`. If a rank lost a peer while the gang was
-// healing, it is the verdict on the failure that preceded the heal.
+// Verdict for an attempt that would fail with `verdict`. If a rank lost a peer while the gang was
+// healing, the result is the verdict on the failure that preceded the heal.
 v1::Verdict VerdictWithoutHeal(const v1::Attempt& attempt, const v1::Verdict& verdict);
 
 // Spare nodes that could take places now, ordered by position.

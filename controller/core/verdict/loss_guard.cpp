@@ -47,7 +47,8 @@ const v1::Attempt* FencedAttempt(const JobEntry& entry, const ReceiveTelemetry& 
   return is_own ? newest : nullptr;
 }
 
-// A loss in a metrics record covers the steps since the previous record.
+// First step that the record's bad loss may affect. A loss in a metrics record covers the steps
+// since the previous record.
 int64_t FirstBadStep(const v1::JobSpec& spec, const v1::TelemetryRecord& record) {
   const int64_t steps =
       record.has_metrics() ? std::max<int64_t>(spec.train().log_every_steps(), 1) : 1;
@@ -92,7 +93,8 @@ class Guard {
   // True if the job may roll back. Includes an attempt whose ranks failed over the same loss: their
   // exits may arrive before the record that explains them.
   bool MayGoBack() const {
-    // The record may arrive after a pause whose checkpoint already contains the spike.
+    // The record may arrive after the job was paused with a checkpoint that already contains the
+    // spike.
     if (Runs() || attempt_.stop_reason() == v1::STOP_REASON_PAUSED) return true;
     return job_.state() == v1::JOB_STATE_RECOVERING &&
            attempt_.stop_reason() == v1::STOP_REASON_FAILED;
@@ -104,7 +106,7 @@ class Guard {
 
   v1::Event& NewEvent() { return events_.emplace_back(event_); }
 
-  // The text of a program's own alert is kept.
+  // Raises the alert. If the program raised it, its text is kept.
   void Raise() {
     v1::AlertRaised& alert = *NewEvent().mutable_alert_raised();
     alert.set_job_id(job_.id());
@@ -159,7 +161,7 @@ class Guard {
     *back.mutable_verdict() = VerdictOf(Consequence(rollback), true);
   }
 
-  // Sets what later attempts do differently in the rollback, and returns it as text.
+  // Records in the rollback the changes for later attempts, and returns them as text.
   std::string Consequence(v1::Rollback& rollback) const {
     const std::string text = absl::StrCat("rolled back to step ", rollback.to_step());
     if (rules_.policy() == v1::GUARD_POLICY_LOWER_LR) {

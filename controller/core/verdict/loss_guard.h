@@ -23,8 +23,8 @@ namespace trainyard::controller {
 // Finding for a trainer's alert with the code nan_loss or nan_gradient.
 std::optional<LossFinding> FindingOf(const v1::AlertRecord& alert);
 
-// Adds the losses of a batch, which ObserveTelemetry has processed, to those of its job. Returns a
-// request for each loss that the loss guard objects to. Losses of older attempts are ignored.
+// Adds the losses of a batch, which ObserveTelemetry has processed, to the job's LossWatch. Returns
+// a request for each loss that the loss guard objects to. Losses of older attempts are ignored.
 std::vector<ReceiveTelemetry> WatchLosses(const ClusterState& state, const std::string& node_id,
                                           const v1::TelemetryBatch& batch,
                                           Observations& observations);

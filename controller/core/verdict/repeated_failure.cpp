@@ -17,13 +17,13 @@ namespace {
 constexpr int kShellSignalBase = 128;
 constexpr int kHighestSignal = 64;
 
-// True for signals that a program causes itself; others come from outside.
+// True for signals that a program causes itself; other signals come from outside.
 bool IsOwnSignal(int signal) {
   return signal == SIGILL || signal == SIGTRAP || signal == SIGABRT || signal == SIGBUS ||
          signal == SIGFPE || signal == SIGSEGV || signal == SIGSYS;
 }
 
-// False for codes that have rules of their own, or whose cause is outside the program.
+// False for codes that have their own rules, or whose cause is outside the program.
 bool IsOwnCode(int code) {
   const bool is_signal = code > kShellSignalBase && code <= kShellSignalBase + kHighestSignal;
   if (is_signal) return IsOwnSignal(code - kShellSignalBase);
@@ -41,7 +41,7 @@ bool IsOwnCode(int code) {
   }
 }
 
-// Errors of devices, networks and file systems, which may not recur.
+// True for errors of devices, networks and file systems, which may not recur.
 bool IsOfSurroundings(const std::string& error_line) {
   static const RE2 kForms(
       R"((?i)\bECC\b|\bXid\b|NVLink|unspecified launch failure|device-side hardware|NCCL|Gloo|)"
@@ -58,15 +58,15 @@ bool IsOfProgram(const v1::Verdict& verdict) {
                                                             : IsOwnCode(verdict.exit_code());
 }
 
-// True if the attempt reveals nothing about the program, so that it is skipped when comparing
-// failures.
+// True if the attempt reveals nothing about the program and is therefore skipped when failures are
+// compared.
 bool IsUninformative(const v1::Verdict& verdict) {
   const Reveals reveals = RulesOf(verdict.cause()).reveals;
   return reveals == Reveals::kNothing || (reveals == Reveals::kByExit && !IsOfProgram(verdict));
 }
 
-// The attempt before the newest that reveals something about the program. nullptr if there is none,
-// or if it did not fail because of the program.
+// The latest attempt before the newest one that reveals something about the program. nullptr if
+// there is none, or if it did not fail because of the program.
 const v1::Attempt* FailureBefore(const v1::Job& job) {
   for (int i = job.attempts_size() - 2; i >= 0; --i) {
     const v1::Attempt& attempt = job.attempts(i);
@@ -89,7 +89,7 @@ int64_t StepReached(const Failure& failure) {
   return std::max(failure.last_step, failure.attempt.resume_step());
 }
 
-// False for an attempt without steps that may have trained for a long time.
+// False for an attempt that reported no steps but may have trained for a long time.
 bool IsStepKnown(const Failure& failure) {
   const int64_t life_ms = failure.ended_ms - failure.attempt.placed_time_ms();
   return MadeSteps(failure) || life_ms <= kLongestFailedStartMs;

@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Longest life of an attempt without steps that still counts as a failed start. A longer-lived
-// program that reports no steps may have trained.
+// Longest duration of an attempt without steps that still counts as a failed start. In a longer
+// attempt, a program that reports no steps may have trained.
 inline constexpr int64_t kLongestFailedStartMs = 600'000;
 
 // Reason why the job is not restarted after its newest attempt, which ended at `now` and reached

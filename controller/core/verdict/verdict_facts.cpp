@@ -20,7 +20,7 @@ std::set<std::string> NodesToAvoid(const v1::Job& job) {
   std::set<std::string> nodes;
   for (int i = job.attempts_size() - 1; i >= 0; --i) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
-    // The live attempt has no verdict yet.
+    // A live attempt has no verdict yet.
     const bool is_uninformative = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
                                   verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
     if (is_uninformative) continue;

@@ -1,4 +1,4 @@
-// A cluster as requested by users, with names and numbers to be checked.
+// A cluster as requested by a user. Its names and numbers are not checked yet.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 

@@ -84,7 +84,7 @@ void AddStages(const LayoutPlan& plan, v1::PlanLayoutResponse& response) {
   }
 }
 
-// Experts are within dp, whose two axes are one here.
+// Adds one dp axis for the two axes Expert and ExpertData, because experts are spread within dp.
 void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
   const RankGrid grid({layout.tp, layout.cp, layout.ep, layout.dp, layout.pp});
   int64_t stride = 1;

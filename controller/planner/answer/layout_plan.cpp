@@ -29,8 +29,8 @@ bool SetsLayout(const ResolvedSpec& resolved) {
   });
 }
 
-// The job on the plan's cluster. Settings derived from the job's own number of ranks are derived
-// again.
+// The job's configuration on the plan's cluster. Settings that were derived from the job's own
+// number of ranks are derived again.
 RunConfig ConfigOnCluster(const ResolvedSpec& resolved, const LayoutPlan& plan) {
   RunConfig config = plan.config;
   config.resources.nodes = plan.cluster.nodes;

@@ -26,7 +26,7 @@ enum class LayoutChoice {
 struct WrittenLayout {
   PlannedLayout planned;  // Has predictions only if `is_predicted`.
   bool is_predicted = false;
-  // Why it cannot run on the cluster, and the fix; empty if it can.
+  // Why the layout cannot run on the cluster, and the fix; empty if it can run.
   std::string problem;
   std::string advice;
 };

@@ -38,7 +38,7 @@ struct ArchivedEnd {
   int64_t ended_ms = 0;  // Unix time in milliseconds.
 };
 
-// Any thread may read. EventLog::Append adds jobs together with the event that takes them out of
+// Any thread may read. EventLog::Append adds jobs together with the event that removes them from
 // the state, and removes jobs named by a JobDeleted. DATA_LOSS: a job's record is damaged.
 class JobArchive {
  public:
@@ -57,7 +57,7 @@ class JobArchive {
   virtual Found FindByRequestId(const std::string& request_id) = 0;
 
   // The first `limit` jobs that pass the request's filters, in its order. With `after`, the first
-  // `limit` jobs behind that place. Ignores cursor and limit of the request.
+  // `limit` jobs after that place. Ignores cursor and limit of the request.
   virtual absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                             const std::optional<JobPlace>& after, int limit) = 0;
 
@@ -68,7 +68,7 @@ class JobArchive {
 
   // Jobs that ended at or before this time, oldest end first, at most `limit`.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) = 0;
-  // Ends of those of the given jobs that are in the archive.
+  // Ends of the given jobs that are in the archive.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) = 0;
 };
 

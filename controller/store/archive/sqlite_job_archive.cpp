@@ -15,8 +15,8 @@
 namespace trainyard::controller {
 
 // `newest` is the negative job id: an index stores the primary key after its own columns, so each
-// order is one ascending key. Lists read the narrow table; a job's record is read by its id only.
-// `sought` is the text that searches match. archived_count avoids counting rows.
+// order is one ascending key. Lists read the narrow table; a job's record is read only by id.
+// `sought` is the text that searches are matched against. archived_count avoids counting rows.
 const char kArchiveSchema[] = R"(
   CREATE TABLE archived_job (
     newest INTEGER PRIMARY KEY,
@@ -46,7 +46,7 @@ const char kArchiveSchema[] = R"(
   ) STRICT, WITHOUT ROWID;
 )";
 
-// Jobs archived by older releases have no row.
+// Jobs archived by older releases have no row in this table.
 const char kArchiveTimeSchema[] = R"(
   CREATE TABLE archived_time (
     newest INTEGER PRIMARY KEY,
@@ -118,7 +118,7 @@ JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::stri
   return job;
 }
 
-// Column with the first part of a sort key, and its index.
+// Column that contains the first part of a sort key, and its index.
 struct OrderColumn {
   const char* column;
   const char* index;
@@ -141,8 +141,8 @@ OrderColumn ColumnOf(v1::JobOrder order) {
   }
 }
 
-// The index to use. In the default order, newest first, the index of a filter returns the rows in
-// order too.
+// The index to use. In the default order (newest first), the index of a filter also returns the
+// rows in that order.
 std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   if (!request.name().empty()) return " INDEXED BY archived_by_name";
   if (const char* index = ColumnOf(request.order()).index; index != nullptr) {

@@ -47,7 +47,7 @@ class EventLog : public PrunableEvents {
 
   // Mark of the last durable event, without a job id. Any thread.
   virtual v1::LogMark NewestMark() const = 0;
-  // True if the log has the mark's event. False means that the log has gone back in time. Any
+  // True if the log has the mark's event. False means that the log is older than the mark. Any
   // thread.
   virtual bool Covers(const v1::LogMark& mark) const = 0;
 
@@ -68,8 +68,8 @@ class EventLog : public PrunableEvents {
   // log, and no snapshot of a later state may exist. DATA_LOSS if the log is damaged.
   virtual absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) = 0;
 
-  // Replaces the snapshot. Recover may then skip the events it covers, and they may be removed
-  // (pruning.h).
+  // Replaces the snapshot. Recover may then skip the events that the snapshot covers, and these
+  // events may be removed (pruning.h).
   virtual absl::Status WriteSnapshot(const v1::Snapshot& snapshot) = 0;
 
   // Newest `limit` events of the job, oldest first.

@@ -31,8 +31,8 @@ const std::array<Migration, 7> kEventMigrations = {
         checksum INTEGER NOT NULL
       ) STRICT;
     )"},
-    // Sealed payloads are compressed (block_codec.h), so that an append waits for little more than
-    // the sync of a snapshot.
+    // `sealed`: the payload is compressed (block_codec.h), so that writing a snapshot delays an
+    // append by little more than the sync.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},
@@ -48,7 +48,8 @@ const std::array<Migration, 7> kEventMigrations = {
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
     Migration{kArchiveTimeSchema},
-    // Evidence that this log, or another store, has gone back in time (log_terms.h, store_mark.h).
+    // Evidence that this log, or another store, was replaced by an older copy (log_terms.h,
+    // store_mark.h).
     Migration{R"(
       CREATE TABLE term (
         first_sequence INTEGER PRIMARY KEY,
@@ -60,8 +61,8 @@ const std::array<Migration, 7> kEventMigrations = {
         writes INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
     )"},
-    // A large snapshot is written in parts, so that no append waits for all of it. `part_set`
-    // identifies the parts; 0 means that the payload is in the row itself.
+    // A large snapshot is written in parts, so that an append never waits for the whole snapshot.
+    // `part_set` identifies the parts; 0 means that the payload is in the row itself.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN part_set INTEGER NOT NULL DEFAULT 0;
       CREATE TABLE snapshot_part (

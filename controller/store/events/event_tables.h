@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,
 // Adds the event and, if it deletes a job, the row of the deletion. Requires a write transaction.
 absl::Status InsertEvent(SqliteDatabase& writer, const LogRecord& event, int64_t sequence);
 
-// The snapshot and the events after it, up to `last`, as of one moment.
+// Reads the snapshot and the events after it, up to `last`, in one consistent view.
 absl::StatusOr<EventLog::Recovery> ReadRecovery(int64_t last, SqliteDatabase& database);
 
 }  // namespace trainyard::controller

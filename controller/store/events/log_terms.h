@@ -1,6 +1,6 @@
 // Terms of the event log: which controller process appended which events. A sequence number alone
-// does not identify an event, because a log that has gone back in time assigns the number again.
-// Term and number together identify it.
+// does not identify an event, because a log that was replaced by an older copy assigns the number
+// again. Term and number together identify it.
 #ifndef TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
 #define TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
 

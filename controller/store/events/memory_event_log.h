@@ -49,8 +49,8 @@ class MemoryEventLog : public EventLog {
 
  private:
   Recovery Read(uint64_t last_sequence) const;
-  // Removes the events for which `goes` is true, among those that the snapshot covers. Keeps the
-  // newest event.
+  // Removes the events that the snapshot covers and for which `goes` is true. Keeps the newest
+  // event.
   template <typename Goes>
   void DropWhere(const Goes& goes);
 

@@ -126,7 +126,8 @@ absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
 absl::Status SqliteEventLog::TryWrite() {
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  // The number is unchanged, but SQLite still writes the page.
+  // Tests whether the disk can be written. The number is unchanged, but SQLite still writes the
+  // page.
   TRAINYARD_RETURN_IF_ERROR(
       writer_->RunScript(absl::StrCat("PRAGMA user_version = ", EventMigrations().size())));
   return transaction.Commit();
@@ -328,7 +329,7 @@ absl::StatusOr<bool> SqliteEventLog::DropNodeEvents(int64_t before_ms) {
       const int64_t next_ms,
       writer_->QueryInt64("SELECT time_ms FROM event WHERE seq > ? ORDER BY seq LIMIT 1", end));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
-  // Scanned events that are still too young must be scanned again next time.
+  // If a scanned event is too young to be removed, the same events must be scanned again next time.
   if (end >= last || next_ms >= before_ms) return false;
   node_events_dropped_ = end;
   return true;

@@ -77,7 +77,7 @@ class SqliteEventLog : public EventLog {
   PriorityMutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
   uint64_t last_sequence_;                  // Guarded by mutex_.
-  // DropNodeEvents is done with all events up to this one. Guarded by mutex_.
+  // DropNodeEvents need not scan events up to this sequence number again. Guarded by mutex_.
   int64_t node_events_dropped_ = 0;
   SqliteReaderPool readers_;
   const std::unique_ptr<SqliteJobArchive> archive_;

@@ -45,10 +45,10 @@ constexpr char kMarkFile[] = "RESTORING";
 // Order in which a backup opens the databases and a restore writes them: the event log is last.
 constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-// Job ids and attempt numbers skipped by a restore, more than a controller assigns between a backup
-// and the loss of its disk: a fixed count, plus a count per second since the backup's newest event.
-// The growing part keeps a second restore of the same backup from reassigning the numbers of the
-// first.
+// A restore skips this many job ids and attempt numbers: more than a controller assigns between the
+// backup and the loss of its disk. The count is a fixed part plus a part per second since the
+// backup's newest event. The growing part keeps a second restore of the same backup from
+// reassigning the numbers of the first.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedJobIdsPerSecond = 100;
 constexpr int64_t kSkippedAttempts = 1'000;
@@ -153,8 +153,8 @@ bool HasPageChecks(SqliteDatabase& database) {
   return bytes > 0;
 }
 
-// True if a copy failed because its source is damaged. The copy's own pages were just written, so a
-// damaged page is one of the source.
+// True if the error code of a failed copy means that the source is damaged. The copy's own pages
+// were just written, so a damaged page must be in the source.
 bool MeansDamage(int code) {
   const int primary = code & 0xff;
   return code == SQLITE_IOERR_DATA || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
@@ -402,7 +402,8 @@ absl::Status ForgetStoreMarks(const std::string& path) {
   return database->Run("DELETE FROM store_mark");
 }
 
-// Skips numbers that workers and checkpoint directories may have from the time after the backup.
+// Skips numbers assigned after the backup, which workers and checkpoint directories may still
+// contain.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
   TRAINYARD_RETURN_IF_ERROR(ForgetStoreMarks(path));

@@ -5,9 +5,9 @@
 //
 // The three databases are copied as of one moment: a read transaction is opened on each before the
 // first byte is copied, on the event log last. A job, attempt or checkpoint is in the event log
-// before telemetry and output that refer to it are stored, so everything that the copied metrics
-// and logs refer to is also in the copied event log. Conversely, the copied metrics and logs may
-// lack the newest bytes of a stream, which its worker sends again if it still has them.
+// before telemetry and output that refer to it are stored. Therefore the copied event log contains
+// everything that the copied metrics and logs refer to. The copied metrics and logs may lack the
+// newest bytes of a stream. Its worker sends them again if it still has them.
 #ifndef TRAINYARD_CONTROLLER_STORE_FILES_BACKUP_H_
 #define TRAINYARD_CONTROLLER_STORE_FILES_BACKUP_H_
 

@@ -57,7 +57,8 @@ absl::Status TakeLock(int fd, const std::string& directory) {
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
                      "; stop it first, or set another --data-dir"));
   }
-  // The process id is only used in the message above. On a full disk the lock works without it.
+  // The process id is only used in the message above. If a full disk prevents writing it, the lock
+  // still works.
   const std::string pid = absl::StrCat(getpid(), "\n");
   (void)!ftruncate(fd, 0);
   (void)!pwrite(fd, pid.data(), pid.size(), 0);

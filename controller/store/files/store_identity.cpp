@@ -95,8 +95,8 @@ absl::Status BindStores(const std::string& directory, const std::string& cluster
                                                         cluster_id, "; ", NextStep(directory)));
     }
     const absl::Status bound = Bind(path, cluster_id);
-    // The event log is bound first: while it has no id, the other databases must not have one
-    // either.
+    // Disk full: bind no further databases. The event log is bound first, because no other database
+    // may have an id while the event log has none.
     if (absl::IsResourceExhausted(bound)) return absl::OkStatus();
     TRAINYARD_RETURN_IF_ERROR(bound);
   }

@@ -188,7 +188,8 @@ absl::Status LogMerge::Read(const EmitLines& emit) {
 
 namespace {
 
-// Start of the stream's first line after the position, or at it if `inclusive`.
+// Start of the stream's first line after the position. With `inclusive`, a line at the position
+// counts too.
 absl::StatusOr<int64_t> BoundaryOf(const LogStream& stream, const LogPosition& position,
                                    bool inclusive) {
   const StreamKey& key = stream.key;
@@ -215,7 +216,7 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
     TRAINYARD_ASSIGN_OR_RETURN(
         place,
         LineStartAtOrBefore(*stream.source, std::min(query.from_offset + 1, stream.end_offset)));
-    // The byte may be the last one of its line.
+    // The byte ends its line, so `place` is the start of the next line.
     if (place > query.from_offset && place > 0) {
       TRAINYARD_ASSIGN_OR_RETURN(place, LineStartAtOrBefore(*stream.source, place - 1));
     }

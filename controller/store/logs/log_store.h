@@ -48,7 +48,7 @@ struct LogQuery {
 using LogCursor = std::map<StreamKey, int64_t>;
 
 // A position between two lines of a job. Lines are ordered by attempt, time, rank and offset.
-// Attempt 0 means all attempts: before each attempt's first line at or after `time_ms`.
+// Attempt 0 means, in every attempt, the position before the first line at or after `time_ms`.
 struct LogPosition {
   int64_t attempt = 0;
   int64_t time_ms = 0;
@@ -72,7 +72,7 @@ struct LogPageQuery {
 struct LogPage {
   // Oldest first.
   std::vector<v1::LogLine> lines;
-  // True if lines exist, or may exist, on that side.
+  // True if there are, or may be, lines before or after this page.
   bool more_before = false;
   bool more_after = false;
   // Stored bytes of each stream included in the query.

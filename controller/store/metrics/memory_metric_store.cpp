@@ -51,7 +51,7 @@ MemoryMetricStore::VisibleSeries MemoryMetricStore::FindVisible(const AttemptPoi
       const StepRange range{std::max(points->second.begin()->first, query.from_step),
                             std::min({points->second.rbegin()->first, resumed_at, to_step})};
       for (const auto& [step, point] : points->second) {
-        // Newer attempts were added first and keep their steps.
+        // Newer attempts were added first. Their steps are not replaced.
         if (step >= range.first && step <= range.last)
           visible.points.try_emplace(step, VisiblePoint{attempt_number, point});
       }

@@ -205,7 +205,7 @@ absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_
   const int64_t step = fresh.front().step;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
                              NextChunkBegin(database, series_id, attempt_number, step));
-  // The first point always belongs here, even at the largest possible step.
+  // The first point always belongs to this chunk, even at the largest possible step.
   const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
   const auto size = static_cast<std::size_t>(beyond - fresh.begin());
   const std::span<const SeriesPoint> taken = fresh.first(size);

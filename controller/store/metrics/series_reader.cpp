@@ -129,9 +129,9 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
                             std::min({stored->last, limit, wanted_last})};
       if (range.first <= range.last) found.spans.push_back({attempt->number, range});
     }
-    // Older attempts end at this attempt's first step of any series. They keep that step unless
-    // this series has its own point there. Otherwise an evaluation of the checkpoint that this
-    // attempt resumed from would hide the last point of the other series.
+    // Older attempts end at this attempt's first step of any series. They keep that step itself
+    // unless this series has its own point there. Otherwise an evaluation of the checkpoint that
+    // this attempt resumed from would hide the last point of the other series.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
     if (has_point && attempt->first_step == kStepMin) break;
     limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);

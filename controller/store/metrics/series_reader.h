@@ -50,7 +50,7 @@ class SeriesReader {
   SqliteDatabase& database_;
   const SeriesQuery& query_;
   std::vector<AttemptSteps> attempts_;
-  std::map<int64_t, PointsBySeries> tails_;  // By attempt number; sorted, newest of equal steps.
+  std::map<int64_t, PointsBySeries> tails_;  // By attempt; sorted, one (the newest) point per step.
 };
 
 }  // namespace trainyard::controller

@@ -184,7 +184,7 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
-  // The tail of an attempt is small (metric_tables.h).
+  // Deleted at once, not by Reclaim: the tail of an attempt is small (metric_tables.h).
   for (const char* table : {"tail", "attempt", "stream"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));

@@ -230,12 +230,12 @@ int CheckedFullPathname(sqlite3_vfs*, const char* path, int size, char* out) {
   return Below().xFullPathname(&Below(), path, size, out);
 }
 
-// Space for the file object of the underlying VFS, enough for any likely one. SQLite's own need
-// less than 200 bytes.
+// Space for the file object of the underlying VFS, enough for any likely one. SQLite's own VFSs
+// need less than 200 bytes.
 constexpr int kInnerFileBytesMax = 1024;
 
 sqlite3_vfs* RegisterOnce() {
-  // All other members are those of the system's VFS. Lives as long as the process.
+  // Members not set here stay those of the default VFS. Exists until the process ends.
   static sqlite3_vfs vfs = Below();
   vfs.szOsFile = static_cast<int>(sizeof(CheckedFile)) + kInnerFileBytesMax;
   vfs.zName = kVfsName;

@@ -1,4 +1,4 @@
-// A mutex with two classes of users.
+// A mutex with two priorities: urgent work and background work.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_PRIORITY_MUTEX_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_PRIORITY_MUTEX_H_
 

@@ -228,7 +228,7 @@ absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                                             " fails its checksum (on: ", action, ")",
                                             NextStep(SQLITE_CORRUPT)));
   }
-  // The handle may have had another error, or none, since.
+  // A later call on the handle may have replaced or cleared the error.
   const bool newest = handle != nullptr && sqlite3_extended_errcode(handle) == code;
   const char* message = newest ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   return absl::Status(CodeOf(primary), absl::StrCat(path, ": ", message, " (SQLite error ", code,

@@ -47,7 +47,7 @@ class SqliteQuery {
   ~SqliteQuery();
 
   // Moves to the next row. Returns false if there is none. Strings and blobs passed as arguments
-  // must live until then.
+  // must stay valid until the last call of Next.
   absl::StatusOr<bool> Next();
 
   // Columns of the current row, starting at 0. A view is valid until the next call of Next.

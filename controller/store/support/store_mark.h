@@ -37,7 +37,7 @@ class MarkedStore {
   virtual StoreMark Position() = 0;
 };
 
-// MarkedStore for in-memory stores: a mark lives as long as the store.
+// MarkedStore for in-memory stores: the mark is lost with the store.
 template <typename Store>
 class WithMemoryMark : public Store {
  public:

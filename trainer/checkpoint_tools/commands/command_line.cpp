@@ -83,7 +83,7 @@ class Arguments {
     return Has(option) ? values_.at(option) : "";
   }
 
-  // The positional arguments; refuses any other number than that of `names`.
+  // The positional arguments. Refuses the command if their number differs from that of `names`.
   std::vector<std::string> Places(const std::vector<std::string>& names) const {
     std::string wanted;
     for (const std::string& name : names) wanted += " " + name;

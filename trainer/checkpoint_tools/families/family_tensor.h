@@ -38,7 +38,7 @@ FamilyTensor TransposedTensor(const std::string& name, const std::vector<TensorS
 FamilyTensor FusedTensor(const std::string& name, const std::vector<TensorShape>& parts,
                          int64_t rows_at_once);
 
-// Names and shapes on either side, in the order of the tensors.
+// Names and shapes of the tensors on Hugging Face and in Trainyard, in the order of `tensors`.
 std::vector<TensorShape> HuggingFaceShapes(const std::vector<FamilyTensor>& tensors);
 std::vector<TensorShape> OurShapes(const std::vector<FamilyTensor>& tensors);
 

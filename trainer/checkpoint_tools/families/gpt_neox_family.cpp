@@ -91,7 +91,7 @@ const ModelFamily kGptNeox = {
     // The last two are former names of the first two. An export writes all four.
     .dropouts = {"attention_dropout", "hidden_dropout", "attention_probs_dropout_prob",
                  "hidden_dropout_prob"},
-    // For another head, and for caches.
+    // classifier_dropout belongs to another head, is_decoder to caches.
     .without_effect = {"classifier_dropout", "is_decoder"},
     // Causal masks and rotary frequencies, saved by transformers before version 4.32.
     .skipped_tensors = {".attention.bias", ".attention.masked_bias",

@@ -23,7 +23,7 @@ namespace {
 using nlohmann::json;
 
 // Keys of any config.json that do not change a logit: names, token ids, file types, the length at
-// which tokenizers truncate, and the spread of new weights.
+// which tokenizers truncate, and the standard deviation of initial weights.
 constexpr const char* kWithoutEffect[] = {
     "_name_or_path",     "architectures",        "bos_token_id", "dtype",
     "eos_token_id",      "initializer_range",    "model_type",   "max_position_embeddings",
@@ -47,7 +47,8 @@ const ModelFamily& FamilyOf(const json& config, const std::string& path) {
                         "; this version knows " + known);
 }
 
-// Keys in none of the family's lists. A null value disables a key in transformers.
+// Keys in none of the family's lists. Ignores keys with a null value, which disables a key in
+// transformers.
 std::string UnknownKeys(const json& config, const ModelFamily& family) {
   const auto has = [](const auto& list, const std::string& key) {
     return std::any_of(list.begin(), list.end(), [&](const auto& row) { return row.key == key; });
@@ -158,7 +159,7 @@ ModelConfig WithoutUsualHeadSize(ModelConfig model) {
   return model;
 }
 
-// All settings that are set or have a default, except the spreads of new weights.
+// All settings that are set or have a default, except the standard deviations of initial weights.
 json WrittenSettings(const ModelConfig& model) {
   RunConfig config;
   config.model = model;

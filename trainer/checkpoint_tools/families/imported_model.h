@@ -1,4 +1,4 @@
-// A model in the terms of both sides: its Hugging Face family, and the settings of a job file's
+// A model as described on both sides: its Hugging Face family, and the settings of a job file's
 // section `model`. Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_IMPORTED_MODEL_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_IMPORTED_MODEL_H_

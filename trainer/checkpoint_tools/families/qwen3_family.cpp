@@ -33,7 +33,7 @@ const ModelFamily kQwen3 = {
     .settings = {{"qk_layernorm", "true"}},
     .lists = {{"layer_types", "\"full_attention\""}},
     .dropouts = {"attention_dropout"},
-    // For sliding windows, which use_sliding_window disables.
+    // Keys for sliding windows, which use_sliding_window disables.
     .without_effect = {"sliding_window", "max_window_layers"},
     .tensors = LlamaTensors,
 };

@@ -10,10 +10,11 @@
 
 namespace trainyard::trainer {
 
-// Version 5 has all of them in `rope_parameters`. Earlier versions have some at the top level and
-// the scaled ones in `rope_scaling`. Returns the config with the family's own keys at the top level
-// and "rope_scaling.KEY" for the others; omits the type if it is "default". path: path of the file,
-// for messages. Throws TrainerError kBadConfig if two places contradict each other.
+// Returns the config with all rotary keys at the top level: the family's own keys by name, the
+// others as "rope_scaling.KEY". Version 5 of transformers has all rotary keys in `rope_parameters`;
+// earlier versions have some at the top level and the scaled ones in `rope_scaling`. Omits the type
+// if it is "default". path: path of the file, for messages. Throws TrainerError kBadConfig if two
+// places contradict each other.
 nlohmann::json WithFlatRotaryKeys(nlohmann::json config, const ModelFamily& family,
                                   const std::string& path);
 

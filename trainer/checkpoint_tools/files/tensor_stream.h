@@ -46,7 +46,7 @@ class TensorStream {
   struct BlockTask {
     Block block;
     std::vector<Part> parts;
-    Bytes* kept = nullptr;  // The kept block; null inside until read.
+    Bytes* kept = nullptr;  // Its entry in kept_, which is null until the block is read.
   };
 
   std::vector<BlockTask> TasksFor(int64_t elements);

@@ -1,10 +1,10 @@
-// Requests to /api/v1. Every failure becomes a RequestError with a sentence for people.
+// Requests to /api/v1. Every failure becomes a RequestError with a readable message.
 import { refused, sessionHeaders, storedSession, type Session } from './session';
 import type { Problem } from './types';
 
 const PREFIX = '/api/v1';
 const TIMEOUT_MS = 15_000;
-// Downloads may hold millions of points.
+// Downloads may contain millions of points.
 const DOWNLOAD_TIMEOUT_MS = 600_000;
 const LOG_OUT_TIMEOUT_MS = 3_000;
 
@@ -19,10 +19,10 @@ export class RequestError extends Error {
   }
 }
 
-// A list is written as one parameter for each of its texts.
+// A list becomes one parameter per element.
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
-// Leaves out what is undefined or empty, so that equal views have equal addresses.
+// Omits undefined and empty values, so that equal views have equal addresses.
 export function queryText(query: Query): string {
   const words: string[] = [];
   for (const [name, value] of Object.entries(query)) {
@@ -86,7 +86,7 @@ export function openStream(query: Query, signal: AbortSignal): Promise<Response>
   return send(apiPath('/events/stream', query), { signal });
 }
 
-// Content of a file to download. A link to it would carry no session.
+// Content of a file to download. A plain link would not send the session.
 export async function getBlob(address: string): Promise<Blob> {
   return (await request(address, {}, DOWNLOAD_TIMEOUT_MS)).blob();
 }
@@ -114,14 +114,15 @@ async function fetchJson<T>(address: string, signal?: AbortSignal): Promise<T> {
   return (await response.json()) as T;
 }
 
-// Sends a request before the view that needs the response exists. The next getJson of the same
+// Sends a request before the view that needs the response is mounted. The next getJson of the same
 // address receives the response.
 export function prefetch(path: string, query: Query = {}): void {
   const address = apiPath(path, query);
   if (prefetched.has(address)) return;
   const answer = fetchJson(address);
   prefetched.set(address, answer);
-  // A failure reaches the getJson that uses the response. Without one, the failure is ignored.
+  // A failure is reported by the getJson that uses the response. If none does, the failure is
+  // ignored.
   answer.catch(() => undefined);
   setTimeout(() => prefetched.delete(address), PREFETCH_KEPT_MS);
 }

@@ -7,13 +7,13 @@ export interface ServerEvent {
 }
 
 export class EventParser {
-  // Pieces of a line whose end has not arrived: a first message may have megabytes.
+  // Pieces of a line whose end has not arrived: the first message may be several megabytes.
   private pieces: string[] = [];
   private kind = '';
   private data: string[] = [];
   private id = '';
 
-  // The events that this piece of the stream completes.
+  // The events completed by this piece of the stream.
   push(text: string): ServerEvent[] {
     const events: ServerEvent[] = [];
     const lines = text.split('\n');
@@ -36,7 +36,8 @@ export class EventParser {
     const name = colon < 0 ? line : line.slice(0, colon);
     const from = line[colon + 1] === ' ' ? colon + 2 : colon + 1;
     const value = colon < 0 ? '' : line.slice(from);
-    // Comments have an empty name; the time to retry is the page's own.
+    // Other fields are ignored: comments (an empty name), and `retry`, because the page sets its
+    // own retry interval.
     if (name === 'event') this.kind = value;
     else if (name === 'data') this.data.push(value);
     else if (name === 'id') this.id = value;

@@ -13,24 +13,25 @@ import type {
 } from './types';
 
 export const EVENTS_KEPT = 200;
-// Ended jobs beyond these are found through the jobs page, which asks the controller.
+// Maximum of ended jobs kept. Older ones are shown only on the jobs page, which requests them from
+// the controller.
 export const ENDED_JOBS_KEPT = 500;
 
 export interface Live {
-  // undefined: no snapshot received yet, unlike an empty list.
+  // undefined: no snapshot received yet. Differs from an empty map.
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;
-  // Jobs deleted while this page was open: lists and pages may still hold them.
+  // Jobs deleted while this page was open. Lists and pages may still contain them.
   deleted: ReadonlySet<number>;
-  // Jobs of the whole cluster; `jobs` holds only the head of a long queue.
+  // Number of queued jobs in the whole cluster; `jobs` contains only the head of a long queue.
   waiting: number;
   placed: number;
-  // Newest first, as lists show them.
+  // Newest first, as in lists.
   events: readonly EventLine[] | undefined;
   clusterId: string;
   version: string;
-  // Store revision up to which the state is complete: where a new connection resumes.
+  // Store revision up to which the state is complete. A new connection resumes there.
   revision: number;
 }
 
@@ -53,7 +54,7 @@ export type LiveEvent =
   | { kind: 'nodes'; data: NodesChanged }
   | { kind: 'events'; data: { events: EventEntry[] } };
 
-// `id` is the revision that came with the event; 0 when it had none.
+// `id`: revision sent with the event; 0 if there was none.
 export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
   const revision = Math.max(live.revision, id);
   switch (event.kind) {
@@ -68,7 +69,8 @@ export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
   }
 }
 
-// Drops the state when another cluster answers at the same address: job 1 is another job there.
+// Drops the state if another cluster answers at the same address, because the same ids mean other
+// jobs there.
 function afterHello(live: Live, hello: StreamHello): Live {
   const same = live.clusterId === '' || live.clusterId === hello.cluster_id;
   const base = same ? live : EMPTY_LIVE_STATE;
@@ -117,8 +119,8 @@ function afterNodes(live: Live, change: NodesChanged): ReadonlyMap<string, Node>
   return nodes;
 }
 
-// Newest first, each event once: events that a resumed stream repeats change nothing. Events are
-// folded before they are counted: the start of a thousand ranks must not evict everything else.
+// Newest first, each event once: events repeated by a resumed stream change nothing. Events are
+// folded before the limit is applied: the start of a thousand ranks must not evict everything else.
 export function mergeEvents(
   held: readonly EventLine[],
   arrived: readonly EventEntry[],
@@ -126,8 +128,8 @@ export function mergeEvents(
   return foldEvents([...held, ...arrived]).slice(0, EVENTS_KEPT);
 }
 
-// Update of an open job with the parts that the stream leaves out: its history, which the page
-// requested once, and the progress of a job that ended before the controller was started.
+// Update of the open job, completed with the parts that the stream omits: its history, which the
+// page requested once, and the progress of a job that ended before the controller started.
 export function withHistory(
   update: GetJobResponse,
   held: GetJobResponse | undefined,
@@ -138,8 +140,8 @@ export function withHistory(
   return { ...update, job, events: held.events, alerts: held.alerts };
 }
 
-// Response about the open job, which the stream may have overtaken: history from the response,
-// state from the newer of the two. The stream sends the last update of a job only once.
+// Response about the open job, which may be older than the stream: history from the response, state
+// from the newer of the two. The stream does not repeat a job's last update.
 export function withNewerState(
   answer: GetJobResponse,
   held: GetJobResponse | undefined,

@@ -4,12 +4,12 @@ import { clearSession, storeSession, refusal, storedSession } from './session';
 
 export const LOGIN_PATH = '/login';
 
-// The code in the address of a login page. It is in the fragment, which browsers do not send.
+// The code from the address of a login page. It is in the fragment, which browsers do not send.
 export function codeIn(hash: string): string | undefined {
   return new URLSearchParams(hash.slice(1)).get('code') || undefined;
 }
 
-// Exchanges the code for a session. The session that this browser had before ends.
+// Exchanges the code for a session. The browser's previous session ends.
 export async function logIn(code: string): Promise<void> {
   const old = storedSession();
   try {
@@ -24,7 +24,7 @@ export async function logIn(code: string): Promise<void> {
   }
 }
 
-// Ends the session here in any case, and in the controller if it answers.
+// Ends the session in this browser and, if the controller can be reached, in the controller.
 export async function logOut(): Promise<void> {
   const session = storedSession();
   if (!session) return;

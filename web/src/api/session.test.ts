@@ -12,7 +12,7 @@ import {
 
 const SESSION = { id: 'i1', secret: 's1' };
 
-// Requests of the page, and answers of the controller in order; the last one is repeated.
+// Requests of the page, and the controller's answers in order. The last answer is repeated.
 let asked: { path: string; init: RequestInit }[];
 let answers: (() => Response)[];
 

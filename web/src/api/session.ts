@@ -1,5 +1,6 @@
-// The session that opens the controller for this page. Its secret is kept in the storage of this
-// origin (scheme, host and port) and sent as a header. Cookies would go to every port of the host.
+// The session that authenticates this page to the controller. Its secret is kept in the storage of
+// this origin (scheme, host and port) and sent as a header. Cookies would be sent to every port of
+// the host.
 import { signal } from '@preact/signals';
 
 export const SESSION_HEADER = 'Trainyard-Session';
@@ -16,7 +17,7 @@ export interface Refusal {
   text: string;
 }
 
-// undefined: as far as the page knows, it has access.
+// undefined: no request has been refused.
 export const refusal = signal<Refusal | undefined>(undefined);
 
 function parsed(text: string | null): Session | undefined {
@@ -28,7 +29,7 @@ function parsed(text: string | null): Session | undefined {
   }
 }
 
-// Read anew each time: another tab may have logged in or out.
+// Not cached: another tab may have logged in or out.
 export function storedSession(): Session | undefined {
   return parsed(localStorage.getItem(KEY));
 }
@@ -45,8 +46,8 @@ export function sessionHeaders(session = storedSession()): Record<string, string
   return session ? { [SESSION_HEADER]: session.secret } : {};
 }
 
-// Handles a 401 to a request that was sent with `used`. A session that another tab has opened in
-// the meantime stays.
+// Handles a 401 response to a request sent with `used`. Keeps a session that another tab has opened
+// in the meantime.
 export function refused(used: Session | undefined): void {
   if (storedSession()?.secret !== used?.secret) return;
   clearSession();
@@ -55,7 +56,8 @@ export function refused(used: Session | undefined): void {
     : { title: 'You are not logged in', text: '' };
 }
 
-// Follows the other tabs of this origin: a login reopens this page, and a logout closes it.
+// Applies changes made by other tabs of this origin: after a login this page reloads, after a
+// logout it closes.
 export function followOtherTabs(): void {
   addEventListener('storage', ({ key, newValue }) => {
     if (key !== null && key !== KEY) return;

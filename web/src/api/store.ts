@@ -1,4 +1,4 @@
-// State of the cluster that this tab holds, as signals that components read.
+// State of the cluster as received by this tab, in signals that components read.
 import { computed, effect, signal } from '@preact/signals';
 import { foldEvents } from '../events/fold_events';
 import { getJson } from './client';
@@ -25,10 +25,11 @@ import type {
 } from './types';
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
-// Longest delay of the stream on a job's page: its first snapshot is as large as the cluster.
+// Maximum delay before a job's page opens the stream: the first snapshot describes the whole
+// cluster.
 const STREAM_SETTLE_MS = 3_000;
 
-// Lines of events that the overview shows, and the most pages of events that it reads for them.
+// Number of event lines on the overview, and the maximum number of pages of events read for them.
 const RECENT_LINES = 14;
 const RECENT_PAGES = 4;
 const RECENT_RETRY_MS = 3_000;
@@ -38,24 +39,26 @@ export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
 // Port that workers connect to; 0 until the controller has sent it.
 export const grpcPort = signal(0);
-// Job of the open page. Revision LISTED: it has only the fields that lists have.
+// Job of the open page. Revision LISTED: it has only the fields that lists contain.
 export const LISTED = -1;
 export const openJob = signal<GetJobResponse | undefined>(undefined);
-// Counters that grow when the open job has new points or new lines of output.
+// Counters, incremented when the open job has new points or new lines of output.
 export const metricsTick = signal(0);
 export const logsTick = signal(0);
 
 export const connected = signal(false);
-// Number of reconnects to the controller. After each one, views repeat their failed requests.
+// Number of reconnects to the controller. After each reconnect, views repeat their failed requests.
 export const reconnects = signal(0);
-// Number of times another cluster answered at this address. After each, a job's page loads anew.
+// Number of times that another cluster answered at this address. Each time, a job's page reloads
+// its data.
 export const otherClusters = signal(0);
-// Time when the last message of the controller was received; 0 before the first one.
+// Time when the last message of the controller was received; 0 before the first message.
 export const receivedAt = signal(0);
-// Time of this browser's clock, updated once a second, for ages. It stops while the tab is hidden,
-// and with it all requests that are repeated every few seconds.
+// Browser time, updated once a second; ages are computed from it. It is paused while the tab is
+// hidden, which also pauses all periodic requests.
 export const clock = signal(Date.now());
-// Controller's clock minus the browser's: ages are computed by the clock that set the times.
+// Controller's clock minus the browser's. Ages are computed by the controller's clock, which set
+// the times.
 const clockOffset = signal(0);
 export const serverNow = computed(() => clock.value + clockOffset.value);
 
@@ -86,7 +89,7 @@ export function holdsSlots(job: Job): boolean {
   return ['starting', 'running', 'stopping', 'pausing'].includes(job.state);
 }
 
-// Name of a node by id, also when the stream no longer lists the node.
+// Name of a node by id, even if the stream no longer lists the node.
 export function nodeName(id: string, names: Readonly<Record<string, string>> = {}): string {
   return live.value.nodes?.get(id)?.name ?? names[id] ?? id;
 }
@@ -101,7 +104,7 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   if (kind === 'job') {
     const job = data as GetJobResponse;
     if (job.job?.id !== openJobId) return;
-    // Points stored between the response and the first event of the stream had no tick.
+    // Points stored between the response and the first event of the stream caused no tick.
     const step = job.job?.progress?.step;
     if (step !== undefined && step !== openJob.peek()?.job?.progress?.step) metricsTick.value++;
     openJob.value = withHistory(job, openJob.value);
@@ -128,12 +131,12 @@ function afterHello(before: Live, resumed: boolean): void {
     stream?.requestSnapshot();
   }
   if (!resumed || live.value.events === undefined) void loadRecent();
-  // Points and lines are not part of the stream, so some may have been missed.
+  // Points and log lines are not part of the stream, so updates may have been missed.
   if (stream?.takeInterrupted()) void refreshJob();
 }
 
-// The newest events, as far back as the overview needs: the start of a gang is a thousand events
-// but one line.
+// The newest events, as many as the overview needs: the start of a gang is a thousand events,
+// folded into one line.
 async function recentEvents(): Promise<EventEntry[]> {
   const events: EventEntry[] = [];
   let cursor: string | undefined;
@@ -147,7 +150,7 @@ async function recentEvents(): Promise<EventEntry[]> {
   return events;
 }
 
-// Loads the data that the stream does not carry: events from before this page was opened, names of
+// Loads data that is not part of the stream: events from before this page was opened, names of
 // jobs, and capabilities of the controller.
 async function loadRecent(): Promise<void> {
   try {
@@ -161,8 +164,8 @@ async function loadRecent(): Promise<void> {
     capabilities.value = server.capabilities;
     grpcPort.value = server.grpc_port;
   } catch {
-    // The stream detects an unavailable controller, and sends hello after a reconnect. A
-    // request that failed while the stream is connected is sent again.
+    // If the controller is unavailable, the stream detects it and sends hello after the reconnect,
+    // which loads this data. A request that failed while the stream is connected is retried here.
     setTimeout(() => connected.value && void loadRecent(), RECENT_RETRY_MS);
   }
 }
@@ -170,7 +173,7 @@ async function loadRecent(): Promise<void> {
 let stream: EventStream | undefined;
 let openJobId: number | undefined;
 
-// `later`: a job's page is opened. It opens the stream after its first content has arrived.
+// `later`: a job's page is open. The page opens the stream after its first content has arrived.
 export function connect(later: boolean): void {
   stream = new EventStream({
     onEvent,
@@ -183,7 +186,7 @@ export function connect(later: boolean): void {
       connected.value = false;
     },
   });
-  // Without access there is nothing to follow. A new login loads the page anew.
+  // Without access, there is nothing to follow. A new login reloads the page.
   effect(() => {
     if (refusal.value) stream?.stop();
   });
@@ -196,7 +199,7 @@ export function connect(later: boolean): void {
   else setTimeout(() => stream?.listenIfClosed(BASE_TOPICS), STREAM_SETTLE_MS);
 }
 
-// Data of a job from the lists: enough to begin its page while the response is in flight.
+// Data of a job from the lists: enough to show its page while the response is in flight.
 function asListed(id: number): GetJobResponse | undefined {
   const { jobs, pending } = live.peek();
   const job = jobs?.get(id);
@@ -205,10 +208,11 @@ function asListed(id: number): GetJobResponse | undefined {
   return { job, pending: pending.get(id), ...rest };
 }
 
-// Counts the calls of follow(), so that a late response changes nothing.
+// Counts the calls of follow(). A response to an earlier call is ignored.
 let followed = 0;
 
-// Follows one job closely, or none. `reference` may be a name; the stream needs the number.
+// Follows one job, or none if `reference` is undefined. `reference` may be a name; the stream needs
+// the number.
 export async function follow(reference: string | undefined): Promise<void> {
   const mine = ++followed;
   openJob.value = undefined;
@@ -241,6 +245,6 @@ export async function refreshJob(): Promise<void> {
     metricsTick.value++;
     logsTick.value++;
   } catch {
-    // Keeps the old data: the connection badge shows its age.
+    // Keeps the old data; the connection badge shows its age.
   }
 }

@@ -14,7 +14,7 @@ class Tab {
   }
 }
 
-// A connection of the stream, which the test ends.
+// A connection of the stream, closed by the test.
 class Source {
   static all: Source[] = [];
   private controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -85,7 +85,7 @@ describe('the stream of a tab', () => {
     expect(Source.all).toEqual([]);
     tab.turn('visible');
     expect(openOnes()).toBe(1);
-    // Data that came between the first requests and now was not received.
+    // Data that was stored between the first requests and now was not received.
     expect(stream.takeInterrupted()).toBe(true);
   });
 

@@ -5,10 +5,12 @@ import { EventParser, type ServerEvent } from './event_parser';
 
 const RETRY_MS = 1_000;
 const SETTLE_MS = 30;
-// A connection without a byte for this long is dead. The controller sends a comment every 15 s.
+// A connection without data for this long is considered dead. The controller sends a comment every
+// 15 s.
 const STREAM_TIMEOUT_MS = 20_000;
-// A tab hidden for this long closes its connection: browsers allow six to one address over all
-// tabs. A tab hidden for less time, as when a user switches through tabs, keeps its connection.
+// A tab hidden for this long closes its connection, because browsers allow six connections per
+// address over all tabs. A tab hidden for less time, as when a user switches through tabs, keeps
+// its connection.
 const HIDDEN_MS = 2_000;
 
 const KINDS = ['hello', 'jobs', 'job', 'nodes', 'events', 'metrics', 'logs'] as const;
@@ -17,7 +19,7 @@ export type StreamKind = (typeof KINDS)[number];
 export interface StreamListener {
   onEvent(kind: StreamKind, data: unknown, id: number): void;
   onConnected(): void;
-  // The connection broke, or a hidden tab closed it.
+  // Called when the connection breaks or is closed by a hidden tab.
   onLost(): void;
 }
 
@@ -40,8 +42,8 @@ export class EventStream {
     setInterval(() => this.dropTimedOut(), STREAM_TIMEOUT_MS / 4);
   }
 
-  // Opens the stream, or opens it anew when the topics differ. Going from one job to another
-  // changes the topics twice in a moment, which costs only one connection.
+  // Opens the stream, or reopens it if the topics differ. Switching from one job to another changes
+  // the topics twice in quick succession but opens only one connection.
   listen(topics: readonly string[]): void {
     if (topics.join() === this.topics.join()) return;
     this.topics = topics;
@@ -49,12 +51,12 @@ export class EventStream {
     this.retry = setTimeout(() => this.open(), SETTLE_MS);
   }
 
-  // Opens the stream only when no topics have been set before.
+  // Opens the stream only if no topics were set before.
   listenIfClosed(topics: readonly string[]): void {
     if (this.topics.length === 0) this.listen(topics);
   }
 
-  // True when the connection was lost since the last call: data that is not part of the stream may
+  // True if the connection was lost since the last call. Data that is not part of the stream may
   // have been missed.
   takeInterrupted(): boolean {
     const was = this.interrupted;
@@ -67,7 +69,7 @@ export class EventStream {
     this.lastId = 0;
   }
 
-  // Closes the stream for good.
+  // Closes the stream permanently.
   stop(): void {
     this.stopped = true;
     this.close();
@@ -77,7 +79,7 @@ export class EventStream {
     this.close();
     if (this.stopped) return;
     if (isHidden()) {
-      // onVisibility() opens the stream. Until then the data of the page is stale.
+      // onVisibility() reopens the stream. Until then the page's data is stale.
       this.interrupted = true;
       return;
     }
@@ -110,7 +112,7 @@ export class EventStream {
       const { done, value } = await reader.read();
       if (done || this.connection !== connection) return;
       for (const event of parser.push(decoder.decode(value, { stream: true }))) {
-        // A listener may have opened the stream anew.
+        // A listener may have reopened the stream.
         if (this.connection === connection) this.deliver(event);
       }
     }
@@ -124,7 +126,7 @@ export class EventStream {
     try {
       this.listener.onEvent(known, JSON.parse(data), number);
     } catch (error) {
-      // A mistake of a view is no reason to reconnect.
+      // An error in a view is no reason to reconnect.
       reportError(error);
     }
   }

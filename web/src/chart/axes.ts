@@ -24,7 +24,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   return value.toFixed(digitsOf(step));
 }
 
-// Distance between neighbouring ticks; the smallest one where distances differ.
+// Distance between neighbouring ticks; the smallest one if distances differ.
 export function tickStep(ticks: readonly number[]): number {
   let least = Infinity;
   for (let at = 1; at < ticks.length; at++) {
@@ -33,8 +33,8 @@ export function tickStep(ticks: readonly number[]): number {
   return Number.isFinite(least) && least > 0 ? least : Math.abs(ticks[0] ?? 0) || 1;
 }
 
-// Labels of the ticks of a logarithmic axis: powers of ten have one, and so do their multiples by 2
-// and 5 where there are few powers. Other ticks have an empty label.
+// Labels of the ticks of a logarithmic axis: powers of ten and, if there are few of them, their
+// multiples by 2 and 5. Other ticks have an empty label.
 export function logTickTexts(ticks: readonly number[], decades: number, unit: Unit): string[] {
   const step = tickStep(ticks);
   return ticks.map((value) => {
@@ -48,7 +48,8 @@ export function logTickTexts(ticks: readonly number[], decades: number, unit: Un
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-// A tick of a time axis, local time, as fine as ticks `stepMs` apart need; the day where it begins.
+// Label of a tick on a time axis, in local time, precise enough for ticks `stepMs` apart. Ticks at
+// midnight show the date.
 export function timeTickText(timeMs: number, stepMs: number): string {
   const time = new Date(timeMs);
   const day = `${two(time.getMonth() + 1)}-${two(time.getDate())}`;
@@ -60,8 +61,8 @@ export function timeTickText(timeMs: number, stepMs: number): string {
   return `${seconds}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
-// Positions on an axis, none before an earlier one. Times go back when a new attempt runs on a node
-// whose clock is behind; its points are then drawn at the newest time before them.
+// Positions on an axis, made non-decreasing. Times go back if a new attempt runs on a node whose
+// clock is behind; its points are then drawn at the latest earlier time.
 export function nonDecreasing(xs: readonly number[]): number[] {
   let newest = -Infinity;
   return xs.map((x) => {
@@ -70,21 +71,23 @@ export function nonDecreasing(xs: readonly number[]): number[] {
   });
 }
 
-// A little padding above and below; a flat curve gets padding of its own size.
+// The range with a little padding above and below. For a flat curve the padding depends on its
+// value.
 export function paddedRange(low: number, high: number, logY: boolean): [number, number] {
   if (logY) {
     return low === high ? [low / 2, high * 2] : [low / 1.08, high * 1.08];
   }
   const span = high - low;
   const padding = span > 0 ? span * 0.06 : Math.max(Math.abs(high) * 0.1, 1e-9);
-  // Values that never go below zero keep a floor at zero rather than padding below it.
+  // For non-negative values close to zero, the axis begins at zero without padding.
   return [low >= 0 && low < span * 0.15 ? 0 : low - padding, high + padding];
 }
 
 const DECADES_OF_NINE = 6;
 
-// Ticks of a logarithmic axis: 1 to 9 of each decade, over many decades only their beginnings.
-// uPlot's own never end for ranges such as 9.6e-7 to 3e-4, where the first step passes a decade.
+// Ticks of a logarithmic axis: 1 to 9 of each decade; over many decades, only powers of ten.
+// uPlot's own function does not terminate for ranges such as 9.6e-7 to 3e-4, where the first step
+// passes a decade.
 export function logTicks(low: number, high: number): number[] {
   if (!(low > 0) || !(high >= low) || !Number.isFinite(high)) return [];
   const first = Math.floor(Math.log10(low));
@@ -111,21 +114,21 @@ function evenTicks(low: number, high: number): number[] {
   );
 }
 
-// Number of buckets to request: one for two pixels, in steps of 200, so that few resizes send a new
-// request.
+// Number of buckets to request: one per two pixels, rounded to steps of 200, so that few resizes
+// cause a new request.
 export function bucketsFor(widthPx: number): number {
   return Math.min(2000, Math.max(200, Math.ceil(widthPx / 400) * 200));
 }
 
-// The window of a drag from `a` to `b`, whole numbers and never empty.
+// The window selected by dragging from `a` to `b`: whole numbers, never empty.
 export function zoomWindow(a: number, b: number): { from: number; to: number } {
   const from = Math.max(0, Math.floor(Math.min(a, b)));
   const to = Math.max(from + 1, Math.ceil(Math.max(a, b)));
   return { from, to };
 }
 
-// Milliseconds between two requests for a curve that grows: a new point must be able to move a
-// pixel, and requests must take less than a tenth of the time.
+// Milliseconds between two requests for a growing curve. In this time a new point must be able to
+// move a pixel, and requests must take less than a tenth of it.
 export function refreshInterval(
   pointsInBucket: number,
   stepSeconds: number,

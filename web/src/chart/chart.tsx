@@ -13,7 +13,7 @@ import { chartOptions, type AxisWindow, type ChartLook } from './options';
 
 export interface Reading {
   x: number;
-  // One for each curve; undefined where it has no point near the cursor.
+  // One value per curve; undefined if the curve has no point near the cursor.
   values: (number | undefined)[];
   markers: Marker[];
 }
@@ -52,7 +52,7 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
   return { x, values, markers: near.flatMap((place) => place.markers) };
 }
 
-// Current values that a chart reads when it draws.
+// Current values, read by a chart when it draws.
 interface Current extends ChartProps {
   data: uPlot.AlignedData;
 }
@@ -66,7 +66,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
     window: () => current.current.look.window,
   });
   options.hooks = {
-    // Below the curves: a mark must not hide the spike that it is about.
+    // Drawn below the curves, so that a mark does not hide the spike that it marks.
     drawAxes: [
       (chart) => {
         placed = drawMarkers(chart, current.current.markers, current.current.xOfMarker);
@@ -92,7 +92,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   return chart;
 }
 
-// Reads and zooms by keyboard; true when the key was for the chart.
+// Handles keys that move the cursor or zoom. Returns true if the key was handled.
 function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom']): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const xs = chart.data[0] as number[];
@@ -113,7 +113,7 @@ function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom'])
   return true;
 }
 
-// Properties whose change needs a new chart, as one text. New data alone needs none.
+// Properties whose change requires a new chart, as one text. New data does not.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
   return JSON.stringify([series, { ...look, window: undefined }, height]);
@@ -131,7 +131,7 @@ export function Chart(props: ChartProps) {
   const drawn = useRef<{ data?: uPlot.AlignedData; window: string }>({ window: '' });
   const structure = structureOf(props);
 
-  // Before the paint, so that the first chart is part of it.
+  // Runs before the first paint, so that the chart is part of it.
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;

@@ -12,8 +12,8 @@ function resolve(color: string): string {
   return resolved;
 }
 
-// Any colour of a style sheet in a form for canvases, in the current theme. Resolving a colour is
-// slow, because the browser recomputes styles, so each is resolved once.
+// Any colour of a style sheet as a colour for canvases, in the current theme. Cached, because
+// resolving a colour makes the browser recompute styles.
 export function resolvedColor(text: string): string {
   let color = probes.get(text);
   if (color === undefined) {
@@ -23,7 +23,7 @@ export function resolvedColor(text: string): string {
   return color;
 }
 
-// The value of the custom property `name`.
+// Colour of the custom property `name`.
 export const themeColor = (name: string) => resolvedColor(`var(--${name})`);
 
 export const runColorName = (index: number) => `run-${(index % RUN_COLORS) + 1}`;

@@ -1,7 +1,7 @@
 // Converts series of the API into the columns that a chart draws. Pure functions.
 import type { JsonNumber, Series } from '../api/types';
 
-// null is a gap in the curve; undefined only means that another curve has a point there.
+// null is a gap in the curve. undefined means that only other curves have a point there.
 export type Value = number | null | undefined;
 
 // 'raw' is the mean of each bucket, 'min' and 'max' bound the band around it, 'smooth' is the
@@ -11,7 +11,7 @@ export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned';
 export interface Curve {
   role: Role;
   label: string;
-  // Positions on the axis that the series was requested for: steps, tokens or milliseconds.
+  // Positions on the requested axis: steps, tokens or milliseconds.
   x: readonly number[];
   y: readonly Value[];
   // Index into the palette of the theme.
@@ -37,7 +37,7 @@ export interface CurveOptions {
 }
 
 // Curves of one series: a band from min to max where points were merged into buckets, the mean of
-// each bucket, and the moving average where the request asked for one.
+// each bucket, and the moving average if requested.
 export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const { logY, color } = options;
   const base = { label: options.label ?? series.key, x: series.x, color };
@@ -63,7 +63,7 @@ export function isThinned(series: Series): boolean {
   return series.counts.some((count) => count > 1);
 }
 
-// Raw points behind one drawn point, at the median bucket.
+// Number of raw points per drawn point, at the median bucket.
 export function pointsPerBucket(series: Series): number {
   if (series.counts.length === 0) return 0;
   const sorted = [...series.counts].sort((a, b) => a - b);
@@ -88,8 +88,8 @@ function sharedX(curves: readonly Curve[]): number[] {
   return distinct.flatMap(([x, count]) => new Array<number>(count).fill(x));
 }
 
-// The data for uPlot, which draws all curves over one x that never falls: that x, then the values
-// of each curve. Keeps every point. The x of each curve must not fall either.
+// The data for uPlot, which draws all curves over one shared, non-decreasing x: that x, then the
+// values of each curve. Keeps every point. The x of each curve must be non-decreasing, too.
 export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   const first = curves[0];
   if (first === undefined) return [[]];
@@ -125,7 +125,7 @@ export function nearestDefined(
   return undefined;
 }
 
-// Steps in a row whose values are not finite, both ends included.
+// Consecutive steps with non-finite values; both ends are included.
 export interface NotFiniteRange {
   first: number;
   last: number;
@@ -136,8 +136,9 @@ export interface NotFiniteRange {
 const isInfinite = (value: JsonNumber | undefined) =>
   value === 'Infinity' || value === '-Infinity';
 
-// First step of a bucket; `steps` has the last one of each. A bucket of several points begins after
-// the last step of the bucket before it. The very first bucket counts one step for each point.
+// First step of a bucket; `steps` contains the last step of each bucket. A bucket of several points
+// begins after the last step of the preceding bucket. The very first bucket is assumed to contain
+// one step per point.
 function firstStepOf({ steps, counts }: Series, index: number): number {
   const step = steps[index] as number;
   const count = counts[index] ?? 1;
@@ -146,7 +147,7 @@ function firstStepOf({ steps, counts }: Series, index: number): number {
   return before === undefined ? Math.max(0, step - count + 1) : before + 1;
 }
 
-// Neighbouring buckets with values that are not finite are one range.
+// Ranges of non-finite values; neighbouring buckets form one range.
 export function notFiniteRanges(series: Series): NotFiniteRange[] {
   const { steps, nan_counts: nans, min, max } = series;
   const ranges: NotFiniteRange[] = [];
@@ -174,7 +175,7 @@ export function rangeText({ first, last, nan, infinite }: NotFiniteRange): strin
   return first === last ? `${what} at step ${first}` : `${what}, steps ${first} to ${last}`;
 }
 
-// Lowest and highest drawn value; undefined when there is none.
+// Lowest and highest drawn value; undefined if there is none.
 export function extent(curves: readonly Curve[]): [number, number] | undefined {
   let low = Infinity;
   let high = -Infinity;

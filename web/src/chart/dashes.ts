@@ -1,6 +1,6 @@
 // Number of colours of curves, and dashes for curves whose colours repeat. Pure.
 
-// Eight run colours, which also differ for people who do not distinguish red and green.
+// Eight run colours, distinguishable by people who cannot see red or green.
 export const RUN_COLORS = 8;
 
 const DASHES: readonly (readonly number[] | undefined)[] = [

@@ -1,4 +1,5 @@
-// Draws markers on a chart's canvas: a shape for each kind, so that colour is only a second hint.
+// Draws markers on a chart's canvas. Each kind has its own shape, so that colour is only an
+// additional hint.
 import type uPlot from 'uplot';
 import { themeColor } from './colors';
 import { placeMarkers, type Marker, type MarkerKind, type PlacedMarker } from './markers';
@@ -21,7 +22,7 @@ function line(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: num
 
 const RANGE_OPACITY = 0.2;
 
-// A range is a tinted part of the chart with its full height.
+// Draws a range as a tinted area over the full height of the chart.
 function drawRange(
   ctx: CanvasRenderingContext2D,
   { px, endPx, kind }: PlacedMarker,
@@ -35,7 +36,7 @@ function drawRange(
   ctx.globalAlpha = 1;
 }
 
-// Checkpoint: a triangle on the floor. Restart: a dashed line. Alert: a line with a diamond.
+// Checkpoint: a triangle at the bottom. Restart: a dashed line. Alert: a line with a diamond.
 function drawShape(
   ctx: CanvasRenderingContext2D,
   place: PlacedMarker,

@@ -3,7 +3,7 @@ import { queueDraw } from './draw_queue';
 
 let frames: (() => void)[] = [];
 
-// One frame of the browser and the task after it.
+// Runs one animation frame and the task after it.
 function nextFrame(): void {
   const due = frames;
   frames = [];

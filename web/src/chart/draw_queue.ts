@@ -13,7 +13,7 @@ function drawSome(): void {
     do waiting.shift()?.();
     while (waiting.length > 0 && performance.now() < end);
   } finally {
-    // A failing one must not block the others.
+    // A chart that fails to draw must not block the others.
     if (waiting.length > 0) schedule();
   }
 }

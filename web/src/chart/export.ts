@@ -2,7 +2,7 @@
 import { download } from '../ui/download';
 import { themeColor } from './colors';
 
-// The chart on its background, with a title above it.
+// Downloads the chart on its background, with a title above it.
 export function downloadPng(canvas: HTMLCanvasElement, title: string, name: string): void {
   const ratio = devicePixelRatio;
   const top = Math.round(30 * ratio);

@@ -31,7 +31,7 @@ function stepBy(place: ChartPlace, by: number): KeyEffect | undefined {
   return { read: Math.min(last, Math.max(first, index + by)) };
 }
 
-// The window widened by a factor around the current point, or around the middle; never wider than
+// The window scaled by a factor around the current point, else around the middle; never wider than
 // the points.
 function zoomBy({ xs, shown, index }: ChartPlace, factor: number): KeyEffect {
   const [begin = 0, end = 0] = [xs[0], xs.at(-1)];

@@ -1,4 +1,4 @@
-// Marks on a curve beside its points: checkpoints, restarts, heals, alerts. Pure.
+// Markers of a curve: checkpoints, restarts, heals, alerts. Pure.
 import type { Attempt, Checkpoint, Series } from '../api/types';
 import type { Axis } from '../router/url';
 
@@ -7,7 +7,7 @@ export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
 export interface Marker {
   kind: MarkerKind;
   step: number;
-  // Last step of a marker for a range.
+  // Last step, if the marker is a range.
   lastStep?: number;
   timeMs: number;
   text: string;
@@ -18,11 +18,11 @@ export interface PlacedMarker {
   // Right end of a range; equal to px for a single step.
   endPx: number;
   kind: MarkerKind;
-  // All markers that share this place, in the order given.
+  // All markers at this place, in the given order.
   markers: Marker[];
 }
 
-// Severity of each kind: the most severe marker gives a crowded place its shape.
+// Severity of each kind. The most severe marker determines the shape of a place with several.
 const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, nan: 3 };
 
 export interface MarkerSources {
@@ -47,7 +47,7 @@ export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSource
   };
 }
 
-// Equal for markers that are drawn and read alike.
+// Equal for markers that look and read the same.
 export const markersKey = (markers: readonly Marker[]): string =>
   markers.map(({ timeMs, text }) => `${timeMs} ${text}`).join('\n');
 
@@ -90,8 +90,8 @@ export function markersOf(sources: MarkerSources): Marker[] {
   return [...checkpoints, ...restarts, ...heals, ...alerts];
 }
 
-// Position of a marker on an axis, beside the curve of `main`. A marker without a time, such as
-// that of a bucket with NaN, is placed by its step.
+// Position of a marker on an axis, next to the curve of `main`. A marker without a time, such as a
+// bucket with NaN, is placed by its step.
 export function markerPlace(
   marker: Marker,
   axis: Axis,
@@ -102,8 +102,8 @@ export function markerPlace(
   return main && interpolate(main.steps, main.x, marker.step);
 }
 
-// Position of `step` on another axis, interpolated between the points around it. The first point
-// also covers the steps that its bucket has merged. undefined outside of the points.
+// Position of `step` on another axis, interpolated between the neighbouring points. The first point
+// also represents the steps merged into its bucket. undefined outside of the points.
 export function interpolate(
   steps: readonly number[],
   x: readonly number[],
@@ -137,8 +137,8 @@ function rangeEnd(
   return toPx({ ...marker, step: marker.lastStep }) ?? px;
 }
 
-// Places in pixels; neighbours closer than `gapPx` become one place with several markers. Ranges
-// are clipped to the view.
+// Places of markers in pixels. Neighbours closer than `gapPx` are merged into one place. Ranges are
+// clipped to the view.
 export function placeMarkers(
   markers: readonly Marker[],
   toPx: (marker: Marker) => number | undefined,
@@ -157,7 +157,8 @@ export function placeMarkers(
   for (const { marker, px, endPx } of places) {
     const before = placed[placed.length - 1];
     const sameKind = before?.kind === marker.kind;
-    // Only ranges of one kind grow together: a checkpoint inside of one keeps its place.
+    // A range is merged only with ranges of its own kind: a checkpoint inside a range keeps its own
+    // place.
     const near = before && px - (sameKind ? before.endPx : before.px) < gapPx;
     if (before && near) {
       before.markers.push(marker);

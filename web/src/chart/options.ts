@@ -25,9 +25,9 @@ export interface ChartLook {
   unit: Unit;
   // Charts with the same key share their cursor.
   sync: string;
-  // Range of the x axis when it is not that of the data.
+  // Range of the x axis, if different from that of the data.
   window: AxisWindow | undefined;
-  // Label of a tick whose neighbours are `step` away, where the axis alone does not determine it.
+  // Label of a tick whose neighbours are `step` away, if the axis alone does not determine it.
   xWords?: (x: number, step: number) => string;
   // Highlights the curve nearest to the cursor.
   picks?: boolean;
@@ -35,22 +35,22 @@ export interface ChartLook {
 
 const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
-// Approximate widths of a letter of FONT and of the space beside a label.
+// Approximate width of a letter in FONT, and of the space next to a label.
 const LETTER_PX = 6.2;
 const AXIS_PADDING_PX = 12;
 const PADDING_RIGHT_PX = 14;
 const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_PADDING_PX;
 const MARKED_POINTS = 120;
-// Largest distance of the cursor from the curve that it picks.
+// Maximum distance between the cursor and the curve that it highlights.
 const PICK_PX = 30;
-// Largest distance from the cursor, in points, of a point that counts as under it.
+// Maximum distance, in points, between the cursor and a point counted as under it.
 const REACH = 40;
 
 function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// Canvases do not support color-mix(): the browser resolves it.
+// Canvases do not support color-mix(), so the browser resolves it first.
 const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
@@ -59,7 +59,7 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
   switch (curve.role) {
     case 'min':
     case 'max':
-      // A spike of one step is very thin: it needs an edge to be visible.
+      // A band is very thin at a spike of one step and needs an edge to be visible.
       return { ...base, width: 1, stroke: faded(name, 0.5) };
     case 'raw': {
       const few = curve.y.length < 60 && !smoothed;
@@ -85,7 +85,7 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         stroke: fill,
         width: 1,
         dash: [2, 3],
-        // Too many marks would hide their curve.
+        // Marks are shown only if they are few; many would hide the curve.
         points: {
           show: curve.y.length <= MARKED_POINTS,
           size: 7,
@@ -109,7 +109,7 @@ function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
   return bands;
 }
 
-// Ticks of bytes are round numbers of KiB, MiB and GiB.
+// Ticks of byte axes are round numbers of KiB, MiB and GiB.
 const BINARY_INCREMENTS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 function yAxis(look: ChartLook): uPlot.Axis {
@@ -119,7 +119,7 @@ function yAxis(look: ChartLook): uPlot.Axis {
     if (look.logY) return logTickTexts(ticks, decades, look.unit);
     return ticks.map((tick) => tickText(tick, tickStep(ticks), look.unit));
   };
-  // uPlot would leave out ticks of a logarithmic axis by rules of its own.
+  // Keeps all ticks: uPlot would omit some on a logarithmic axis by its own rules.
   const filter = (_: uPlot, ticks: number[]) => ticks;
   const axis: uPlot.Axis = { ...axisLook(), values: words, filter, space: 34 };
   axis.size = (_, shown) => Math.max(Y_AXIS_PX, ...(shown ?? []).map(widthOf));
@@ -132,7 +132,7 @@ function axisLook(): uPlot.Axis {
   return { stroke: themeColor('text-faint'), font: FONT, grid, ticks: { show: false }, gap: 6 };
 }
 
-// Steps and tokens are whole numbers, and so are their ticks.
+// Ticks of steps and tokens must be whole numbers.
 const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
@@ -151,13 +151,13 @@ function xAxis(look: ChartLook): uPlot.Axis {
 
 const leastSpace = (px: number) => (px < 500 ? 56 : 80);
 
-// Deep in a long run a tick has many digits.
+// Width of the widest tick label: late in a long run, labels have many digits.
 function widestTick(words: TickWords, low: number, high: number, px: number): number {
   const step = ((high - low) * leastSpace(px)) / px || 1;
   return widthOf(words(high, 10 ** Math.floor(Math.log10(step))));
 }
 
-// The last tick may be at the edge, with half of its label beyond it.
+// The last tick may be at the edge, so that half of its label extends beyond it.
 function paddingRight(look: ChartLook): uPlot.PaddingSide {
   const words = xTickWords(look);
   return (chart) => {
@@ -175,8 +175,8 @@ function xTickWords({ axis, xWords }: ChartLook): TickWords {
   return (x, step) => shortTick(x, Math.max(1, step));
 }
 
-// Ranges that change while a chart lives: the y range, computed here because bands and log scales
-// need care, and the window of the x axis.
+// Ranges that change during the lifetime of a chart: the window of the x axis, and the y range,
+// which is computed here because bands and log scales need special handling.
 export interface LiveRanges {
   y: () => [number, number] | undefined;
   window: () => AxisWindow | undefined;

@@ -1,4 +1,4 @@
-// Compares runs: one curve each, and the settings that differ.
+// Compares runs: one curve per run, and the settings that differ.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { hasEnded } from '../api/live';
 import { clock, jobList } from '../api/store';
@@ -55,8 +55,8 @@ function useRuns(references: readonly string[], metric: string, view: CurveView)
   const [trains, setTrains] = useState(false);
   const keys = metric === VALIDATION ? [metric] : [metric, VALIDATION];
   const [span, setSpan] = useState(0);
-  // Time counts from each run's own start, so a window of time cannot be requested. Finer points of
-  // the whole run are requested instead.
+  // Time counts from each run's own start, so a time window cannot be requested. The whole run is
+  // requested with more points instead.
   const zoom =
     view.axis === 'time' && view.from !== undefined && view.to !== undefined
       ? span / (view.to - view.from)

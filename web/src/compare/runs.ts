@@ -26,7 +26,7 @@ export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
   }));
 }
 
-// Distance beyond its neighbours, in median heights of a bucket, that makes a point a spike.
+// Distance beyond its neighbours, in median bucket heights (max - min), that makes a point a spike.
 const SPIKE = 4;
 
 const finite = (value: JsonNumber | undefined): number | undefined =>
@@ -40,8 +40,8 @@ function usualHeight({ min, max }: Pick<Series, 'min' | 'max'>): number {
   return heights[heights.length >> 1] ?? 0;
 }
 
-// Values of the line of a run: the mean of each bucket, or the spike that the bucket hides. A steep
-// fall is no spike: its buckets begin where their neighbours end.
+// Values of the line of a run: the mean of each bucket, or the spike that the mean hides. A steep
+// fall is not a spike: its buckets begin where their neighbours end.
 export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNumber[] {
   const { mean, min, max } = series;
   const limit = SPIKE * usualHeight(series);
@@ -58,15 +58,18 @@ export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNu
   });
 }
 
-// A line one pixel wide cannot show more buckets, and fifty runs have fifty times as many points.
+// With more runs, fewer buckets are requested: lines one pixel wide cannot show more, and fifty
+// runs have fifty times as many points.
 const MANY_RUNS = 8;
 const BUCKETS_OF_MANY = 300;
-// Most points of all runs together, and most buckets that the controller returns for one run.
+// Maximum number of points of all runs together, and of buckets that the controller returns for one
+// run.
 const POINTS_MAX = 30_000;
 const BUCKETS_MAX = 10_000;
 
-// `zoom`: length of the whole run divided by that of the window, where a request cannot name the
-// window. Buckets grow by powers of two, so that a small move of the window sends no new request.
+// `zoom`: length of the whole run divided by that of the window, for requests that cannot specify
+// the window. The number of buckets grows by powers of two, so that a small move of the window
+// causes no new request.
 export function compareBuckets(runs: number, widthPx: number, zoom: number): number {
   const base = runs > MANY_RUNS ? BUCKETS_OF_MANY : bucketsFor(widthPx);
   const most = Math.min(BUCKETS_MAX, Math.floor(POINTS_MAX / Math.max(1, runs)));
@@ -80,7 +83,7 @@ export function longestSpan(runs: readonly Run[]): number {
   return Math.max(0, ...spans);
 }
 
-// Part of a curve in a window, with one point before it and one behind it, so that the line reaches
+// Part of a curve in a window, with one point before and one after it, so that the line reaches
 // both edges. The y axis then fits the visible part.
 function within(curve: Curve, { from, to }: CompareView): Curve {
   if (from === undefined || to === undefined) return curve;
@@ -93,8 +96,8 @@ function within(curve: Curve, { from, to }: CompareView): Curve {
 
 export type CompareView = Pick<CurveView, 'logY' | 'axis' | 'from' | 'to'>;
 
-// One line per run, smoothed if requested. Bands would hide each other.
-// A run without points keeps an empty curve, so that the curve's index is the run's.
+// One line per run, smoothed if requested. No bands are drawn: they would hide each other. A run
+// without points keeps an empty curve, so that curve indices equal run indices.
 export function compareCurves(
   runs: readonly Run[],
   view: CompareView,
@@ -113,15 +116,14 @@ export function compareCurves(
   });
 }
 
-// Runs began at different times, so time counts from the first point of each. It is kept in
-// milliseconds.
+// Time since the first point of the run, in milliseconds: runs began at different times.
 function sinceStart(times: readonly number[]): number[] {
   const first = times[0] ?? 0;
   return times.map((time) => time - first);
 }
 
-// Indices of the runs as their table shows them: as given, or by their newest value, smallest
-// first; those without one last.
+// Indices of the runs in table order: as given, or by their newest value, smallest first, with runs
+// without a value last.
 export function runOrder(runs: readonly Run[], byValue: boolean): number[] {
   const order = runs.map((_, index) => index);
   if (!byValue) return order;

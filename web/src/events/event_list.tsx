@@ -5,7 +5,7 @@ import { jobPath } from '../router/url';
 import { Icon } from '../ui/icon';
 import { lineText, type EventLine } from './fold_events';
 
-// Link to the job or node that an event is about. data-row: the keys j and k move to it.
+// Link to the job or node of an event. data-row: the keys j and k move to it.
 function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   if (jobId !== undefined) {
     // Neither source has the name of every job, such as one that ended long ago.
@@ -25,7 +25,7 @@ function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   return null;
 }
 
-// `about`: each line begins with a link to its job or node. Off on the page of one job.
+// `about`: each line begins with a link to its job or node. Off on a job's own page.
 export function EventList({
   lines,
   about = true,

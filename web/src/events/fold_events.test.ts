@@ -50,7 +50,7 @@ describe('foldEvents', () => {
   });
 
   it('counts no rank twice, however often a stream repeats itself', () => {
-    // Lines that are already folded can be folded again, with further events.
+    // Folded lines can be folded again with further events.
     const once = foldEvents([started(1, 0), started(2, 1)]);
     expect(foldEvents([...once, started(2, 1), started(1, 0)])).toEqual(once);
     expect(lineText(foldEvents([...once, started(3, 2)])[0]!)?.text).toBe('3 ranks started');
@@ -71,7 +71,7 @@ describe('foldEvents', () => {
   });
 
   it('does not merge checkpoints with another event of their job in between', () => {
-    // running(3) separates them; running(5, 8) is of another job and does not.
+    // running(3) separates checkpoints of job 7; running(5, 8) belongs to another job and does not.
     const rows = [saved(1, 500), saved(2, 1000), running(3), saved(4, 1500), running(5, 8)];
     const folded = foldEvents([...rows, saved(6, 2000)]);
     expect(folded.map(({ sequence }) => sequence)).toEqual([6, 5, 3, 2]);

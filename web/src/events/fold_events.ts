@@ -1,11 +1,11 @@
-// Events as lists show them, similar ones folded into one line: starts and equal exits of the ranks
-// of a gang, checkpoints that an attempt saves while nothing else happens to its job, and
-// reconnects of a worker while nothing else happens to its node. Pure.
+// Events as shown in lists, with similar events folded into one line: starts and equal exits of the
+// ranks of a gang, checkpoints that an attempt saves with no other event of its job in between, and
+// reconnects of a worker with no other event of its node in between. Pure.
 import type { EventEntry } from '../api/types';
 import { eventText, isInternal, type EventText } from '../format/event_text';
 
-// `ranks`, `steps`, `contacts`: everything that a folded line represents, its own event included.
-// Contacts are the sequence numbers of events in which a worker connected.
+// `ranks`, `steps` and `contacts`: everything represented by a folded line, including its own
+// event. `contacts` are sequence numbers of events in which a worker connected.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];
@@ -18,11 +18,11 @@ function contactNode({ event }: EventEntry): string | undefined {
   return suspected?.node_id ?? returned?.node_id ?? joined?.node?.id;
 }
 
-// Counts what has happened to each job and node, by `#7` and by node id.
+// Number of events so far for each job ("#7") and each node (its id).
 type Happened = Map<string, number>;
 
-// Events with the same key become one line; undefined is never folded. `newer` counts the later
-// events of the same job or node that are never folded.
+// Events with the same key are folded into one line; an event with key undefined is never folded.
+// `newer` counts the later unfolded events of the same job or node.
 function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { event } = entry;
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
@@ -104,14 +104,14 @@ export function lineText({ event, ranks, steps, contacts }: EventLine): EventTex
   return { ...base, text: base.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
 }
 
-// The newest event of a job among lines that are newest first; 0 when there is none.
+// Sequence number of a job's newest event among lines sorted newest first; 0 if there is none.
 export function newestOf(lines: readonly EventLine[], jobId: number): number {
   return lines.find(({ event }) => event && eventText(event).jobId === jobId)?.sequence ?? 0;
 }
 
-// Held events joined with a first page that was read again, newest first. When the page does not
-// reach down to the held events, events between them are unknown (`gap`): then only the page is
-// kept, and older events are read from its cursor.
+// Already loaded events merged with a newly requested first page, newest first. If the page does
+// not reach the loaded events, events in between are unknown (`gap`): then only the page is kept,
+// and older events are loaded from its cursor.
 export function withFirstPage(
   held: readonly EventEntry[],
   page: readonly EventEntry[],

@@ -1,4 +1,4 @@
-// Pages of events, newest first, that grow when asked.
+// Pages of events, newest first. More pages are loaded on request.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
 import type { EventEntry, ListEventsResponse } from '../api/types';
@@ -7,12 +7,12 @@ import { useThrottled } from '../ui/throttle';
 import { foldEvents, withFirstPage, withPage, type EventLine } from './fold_events';
 
 const PAGE = 200;
-// Size of further pages when the first one folds into few lines, and the most pages and lines for
-// each call of loadOlder.
+// Size of further pages if the first one folds into few lines, and the maximum number of pages and
+// lines loaded by one call of loadOlder.
 const MORE = 1_000;
 const PAGES_PER_LOAD = 10;
 const LINES_PER_LOAD = 50;
-// Shortest time between two reads: the ranks of a starting gang report for seconds.
+// Minimum time between two requests: the ranks of a starting gang cause events for several seconds.
 const PACE_MS = 1_000;
 
 export interface EventPages {
@@ -42,12 +42,12 @@ function heldAfter(
     const { entries, gap } = withFirstPage(old.entries, events);
     return { path, entries, cursor: gap ? cursor : old.cursor };
   }
-  // A page of an outdated cursor would leave a gap.
+  // A page from an outdated cursor would leave a gap.
   if (from !== old.cursor) return old;
   return { path, entries: withPage(old.entries, events), cursor };
 }
 
-// `tick` changes when there may be newer events: the first page is then read again.
+// `tick` changes when there may be newer events; the first page is then requested again.
 export function useEvents(path: string, tick: unknown): EventPages {
   const [state, setState] = useState<Held>();
   const [error, setError] = useState<RequestError>();

@@ -11,7 +11,7 @@ export interface EventText {
   nodeId?: string;
 }
 
-// Fields of every event; the one other that is set is its kind.
+// Fields of every event. The only other field that is set is the kind of event.
 const HEAD = ['time_ms', 'actor', 'actor_verified'] as const;
 type Head = (typeof HEAD)[number];
 type Kinds = Omit<Event, Head>;

@@ -14,7 +14,7 @@ export function count(value: number | undefined): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-// The scale of a suffix: the value by thousands, and how often it was divided.
+// The value divided by a power of 1000, and that power.
 function scaledByThousands(value: number): { scaled: number; power: number } {
   let scaled = Math.abs(value);
   let power = 0;
@@ -35,7 +35,7 @@ export function short(value: number | undefined): string {
   return `${sign}${trimZeros(scaled.toFixed(digits))}${SUFFIXES[power]}`;
 }
 
-// More digits than these behind a suffix are harder to read than the whole number.
+// With more digits than these, a number with a suffix is harder to read than the whole number.
 const SUFFIX_DIGITS_MAX = 6;
 
 // Like short(), with enough digits to distinguish ticks `step` apart, or the whole number if it is
@@ -60,13 +60,14 @@ export function digitsOf(step: number): number {
   if (!(size > 0) || !Number.isFinite(size)) return 0;
   for (let digits = 0; digits < DIGITS_MAX; digits++) {
     const scaled = size * 10 ** digits;
-    // Relative to the step, which may be small: neighbours differ by rounding errors of the ticks.
+    // The tolerance is relative to the step, which may be small: distances between ticks have
+    // rounding errors.
     if (Math.abs(scaled - Math.round(scaled)) <= 1e-5 * scaled) return digits;
   }
   return Math.min(DIGITS_MAX, Math.max(0, 2 - Math.floor(Math.log10(size))));
 }
 
-// A binary step has many digits, but the first ones distinguish its ticks.
+// A power of two has many digits, but its first ones suffice to distinguish ticks.
 const binaryDigits = (step: number) =>
   Math.min(digitsOf(step), Math.max(3, Math.ceil(-Math.log10(step))));
 
@@ -85,7 +86,7 @@ export function bytes(value: number | undefined, step?: number): string {
   return `${scaled.toFixed(digits)} ${units[unit]}`;
 }
 
-// By thousands, as memory of GPUs is sold: 8e10 -> "80.0 GB".
+// Decimal units, as used by GPU vendors: 8e10 -> "80.0 GB".
 export function gigabytes(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return ABSENT;
   return `${(value / 1e9).toFixed(1)} GB`;
@@ -108,7 +109,7 @@ export function measured(value: number | null | undefined): string {
   return value.toFixed(size >= 10 ? 2 : 4);
 }
 
-// A number of the API that is not finite, as it is written on a page; undefined for all others.
+// Text of a non-finite number of the API; undefined for all other values.
 export function notFinite(value: unknown): 'NaN' | 'Inf' | '−Inf' | undefined {
   if (value === 'NaN') return 'NaN';
   if (value === 'Infinity') return 'Inf';

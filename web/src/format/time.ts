@@ -17,7 +17,7 @@ export function duration(seconds: number | undefined): string {
   return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
 }
 
-// A short time that is compared with others, with three digits: "55.7 s", "416 ms".
+// A short time with three digits, for comparisons: "55.7 s", "416 ms".
 export function preciseSeconds(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds)) return ABSENT;
   return seconds >= 0.9995 && seconds < 999.5 ? `${seconds.toPrecision(3)} s` : duration(seconds);
@@ -47,7 +47,7 @@ function milliseconds(seconds: number): string {
   return `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`;
 }
 
-// Time since `timeMs`; the clocks may differ by a little, so the future counts as now.
+// Time since `timeMs`. A future time counts as now, because clocks may differ slightly.
 export function ago(timeMs: number, nowMs: number): string {
   if (timeMs <= 0) return ABSENT;
   const seconds = Math.max(0, Math.round((nowMs - timeMs) / 1000));
@@ -58,7 +58,7 @@ export function ago(timeMs: number, nowMs: number): string {
   return `${Math.floor(seconds / 86_400)}d ago`;
 }
 
-// Local time of day, with the date when it is another day than `nowMs`.
+// Local time of day, with the date if it is a different day than `nowMs`.
 export function clockTime(timeMs: number, nowMs: number): string {
   if (timeMs <= 0) return ABSENT;
   const time = new Date(timeMs);
@@ -68,7 +68,7 @@ export function clockTime(timeMs: number, nowMs: number): string {
   return `${date} ${day}`;
 }
 
-// Date and time for a title attribute: exact, with the zone.
+// Exact date and time with the time zone, for a title attribute.
 export function fullTime(timeMs: number): string {
   return timeMs <= 0
     ? ABSENT

@@ -1,4 +1,5 @@
-// The words and shapes for states, causes and phases. Every state has both: colour is never alone.
+// Texts and symbols for states, causes and phases. Every state has both, so that colour is never
+// the only distinction.
 import type { JobState, LedgerPhase, NodeState, RankState } from '../api/types';
 
 // Groups of states that share a colour.
@@ -67,7 +68,7 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
   ended: { word: 'ended', tone: 'idle', icon: 'stop' },
 };
 
-// A look for a state that only a newer controller sends.
+// Also returns a look for unknown states, sent by a newer controller.
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }

@@ -26,7 +26,7 @@ export interface ConfirmProps {
   commandLine: string;
   button: string;
   danger?: boolean;
-  // False: the input is not valid and cannot be sent.
+  // False: the input is invalid and cannot be submitted.
   ready?: boolean;
   act: () => Promise<void>;
   onClose: () => void;
@@ -167,12 +167,12 @@ function StartChoice({
 
 function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
-  // One id for the dialog, not for each click: a lost response must not create a second job.
+  // One id per dialog, not per click: a retry after a lost response must not create a second job.
   const [requestId] = useState(() => newRequestId(job.id));
-  // The open job has every origin; lists leave them out.
+  // The open job contains the origin of every setting; lists omit origins.
   const full = openJob.peek()?.job ?? job;
   const found = resumable(full);
-  // A job that has trained all its steps would have nothing left to do.
+  // A job that has completed all its steps would have nothing left to train.
   const [resumes, setResumes] = useState(found !== undefined && job.state !== 'succeeded');
   const newJob: NewJob = { name, resumeFrom: found && resumes ? found.path : undefined };
   const act = async () => {

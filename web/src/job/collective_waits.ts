@@ -1,4 +1,4 @@
-// Operations in which a rank waits for others of its group. Pure.
+// Collective operations in which a rank waits for other ranks of its group. Pure.
 import type { RankStatus } from '../api/types';
 import { ago } from '../format/time';
 

@@ -60,7 +60,7 @@ function ReadingText({
       <span class="at">{xText(reading.x, view)}</span>
       {curves.map((curve, index) => {
         const value = reading.values[index];
-        // The legend of several series has their values.
+        // For several series, the legend shows the values.
         if (value === undefined || hasLines(panel)) return null;
         if (curve.role === 'min' || curve.role === 'max') return null;
         return (
@@ -159,7 +159,7 @@ function csvPath({ panel, view, job }: CurvePanelProps): string {
 
 const heightOf = (panel: Panel) => (panel.title === 'Loss' ? 300 : 190);
 
-// Reserves the space of a panel whose points have not arrived.
+// Reserves space for a panel whose points have not arrived.
 export function PanelPlaceholder({ panel }: { panel: Panel }) {
   return (
     <section class="panel" aria-label={panel.title} aria-busy="true">

@@ -1,4 +1,4 @@
-// A job's curves: one request for all panels, one cursor over them.
+// A job's curves: one request for all panels, and a shared cursor.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Query } from '../api/client';
 import { hasEnded } from '../api/live';
@@ -20,10 +20,10 @@ import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
 import { seriesQueries, withAxis } from './series_query';
 
-// Interval at which late series, such as the validation loss, get their panel.
+// Interval between checks for new series, such as the validation loss, which then get a panel.
 const KEYS_PACE_MS = 10_000;
 
-// The series of some panels, kept fresh while the job trains.
+// The series of some panels, refreshed while the job trains.
 function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesResponse> {
   const [pace, setPace] = useState(1_000);
   const tick = useThrottled(metricsTick.value, pace);

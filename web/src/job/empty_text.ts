@@ -1,5 +1,5 @@
-// Texts of a job's tabs that have nothing to show. For a job that has ended they avoid "yet", since
-// nothing will follow. Pure.
+// Texts for tabs of a job that have nothing to show. Texts for an ended job avoid the word "yet",
+// because nothing will follow. Pure.
 import type { Job } from '../api/types';
 import { hasEnded } from '../api/live';
 import { count } from '../format/numbers';

@@ -4,7 +4,7 @@ import type { JobSpec, Origin } from '../api/types';
 export interface Setting {
   key: string;
   value: string;
-  // Its source, such as "job.yaml:7:3"; "default" when the controller names none.
+  // Its source, such as "job.yaml:7:3"; "default" if the controller returns none.
   origin: string;
 }
 
@@ -27,8 +27,8 @@ function walk(value: unknown, prefix: string, into: Map<string, string>): void {
   }
 }
 
-// A list or map has one origin at its own key, so the nearest key above counts. A value without an
-// origin is a default.
+// A list or map has one origin, stored at its own key, so the origin of the nearest enclosing key
+// applies. A value without an origin is a default.
 function originOf(key: string, origins: ReadonlyMap<string, string>): string {
   for (let at = key; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const found = origins.get(at);

@@ -1,5 +1,5 @@
 // Processes that hold the places of a gang. A verdict names a place (a rank of the gang). After a
-// heal, a process of a spare node holds the place. Lists and output are keyed by process.
+// heal, the place is held by a process of a spare node. Lists and output are keyed by process.
 import type { Job, Verdict } from '../api/types';
 
 // A process, as an attempt and its list of ranks describe it.
@@ -11,7 +11,7 @@ export interface Member {
   replaced: boolean;
 }
 
-// The process that a verdict names: among those that have held the place, the one on the verdict's
+// The process named by a verdict: among those that have held the place, the one on the verdict's
 // node. The verdict of an abandoned heal names the process that was to be replaced. Returns the
 // place itself if the list has no process for it, as in old attempts.
 export function memberOf(
@@ -25,7 +25,7 @@ export function memberOf(
   return (blamed ?? holders.find(({ replaced }) => !replaced))?.rank ?? place;
 }
 
-// The process that the verdict of an attempt names; undefined if it names none.
+// The process named by an attempt's verdict; undefined if it names none.
 export function verdictMember(
   job: Pick<Job, 'attempts'>,
   attempt: number,

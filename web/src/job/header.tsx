@@ -23,7 +23,7 @@ const LAST_LINES = 4;
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
   if (pending && pending.code !== 'not_pending') {
-    // A running job has a reason only when something is wrong.
+    // A running job has a reason only if something is wrong.
     const runs = job.state === 'running';
     return (
       <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
@@ -36,7 +36,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       </p>
     );
   }
-  // The job has a verdict once it has ended; until then, its failed attempt has one.
+  // The job has a verdict once it has ended; until then the verdict of its failed attempt is used.
   const verdict =
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
   if (!verdict || verdict.cause === 'completed') return null;
@@ -101,7 +101,7 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
     ? { name: 'Duration', value: duration(wallSeconds(job, serverNow.value)) }
     : { name: 'Time left', value: duration(figures.etaSeconds) };
   const until = serverNow.value + (figures.etaSeconds ?? 0) * 1000;
-  // An estimate is shown without seconds: slice turns 14:03:27 into 14:03.
+  // The estimated end is shown without seconds: slice turns 14:03:27 into 14:03.
   const note = ended
     ? `ended ${ago(job.ended_time_ms, serverNow.value)}`
     : figures.etaSeconds === undefined

@@ -1,4 +1,4 @@
-// One job: header, tabs, and the tab that is open.
+// One job: header, tabs, and the open tab.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
@@ -28,10 +28,10 @@ const TAB_NAME: Record<JobTab, string> = {
   events: 'Events',
 };
 
-// Tabs that need no more than a listed job and their own requests.
+// Tabs that need only the data of a listed job and their own requests.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
 
-// Lists have only the newest attempt, so the numbers wait for the whole job.
+// Lists contain only the newest attempt, so the numbers are shown once the whole job is loaded.
 function amountIn(tab: JobTab, job: Job): number | undefined {
   if (openJob.value?.revision === LISTED) return undefined;
   if (tab === 'timeline') return job.attempts.length;
@@ -116,7 +116,7 @@ export function JobPage() {
   const [failed, setFailed] = useState<{ reference: string; error: RequestError }>();
   const error = failed?.reference === reference ? failed.error : undefined;
   const [tries, setTries] = useState(0);
-  // Before the first paint: the page waits for these requests.
+  // Runs before the first paint: the page waits for these requests.
   useLayoutEffect(() => {
     if (reference !== '') prefetchJob(reference, tab, query.peek());
     follow(reference).then(
@@ -125,7 +125,8 @@ export function JobPage() {
     );
     return () => void follow(undefined);
   }, [reference, tries, otherClusters.value]);
-  // The stream itself delivers the updates that an open job has missed; only a failure is retried.
+  // After a reconnect the stream itself sends missed updates of an open job, so only a failure is
+  // retried.
   useRetry(error, () => error && setTries((count) => count + 1));
   const response = openJob.value;
   const job = response?.job;

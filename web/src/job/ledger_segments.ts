@@ -4,7 +4,7 @@ import type { Ledger, LedgerPhase } from '../api/types';
 export interface LedgerSegment {
   phase: LedgerPhase;
   attempt: number;
-  // Parts of the whole, 0 to 1.
+  // Fractions of the whole, 0 to 1.
   left: number;
   width: number;
   seconds: number;

@@ -1,13 +1,14 @@
-// Loaded lines of a log view: one part of the output that grows at both ends. Pure.
+// Loaded lines of a log view: a contiguous part of the output that grows at both ends. Pure.
 import type { LogLine, ReadLogPageResponse } from '../api/types';
 
-// Most lines held. Beyond them the far end is dropped; scrolling loads it again.
+// Maximum number of lines kept. Beyond it, lines at the far end are dropped; scrolling loads them
+// again.
 export const LINES_KEPT = 20_000;
 
 // Index of the open line when no line is open.
 export const NONE_OPEN = -1;
 
-// Cursors at both ends of a held page, so that whole pages can be dropped and loaded again.
+// Cursors at both ends of a loaded page, so that whole pages can be dropped and reloaded.
 interface HeldPage {
   lines: number;
   olderCursor: string;
@@ -18,7 +19,7 @@ export interface LogBuffer {
   lines: readonly LogLine[];
   pages: readonly HeldPage[];
   newerCursor: string;
-  // True when the output has no newer lines at this moment.
+  // True if the output currently has no newer lines.
   atEnd: boolean;
   complete: boolean;
 }
@@ -42,7 +43,7 @@ export function bufferOf(page: ReadLogPageResponse): LogBuffer {
   };
 }
 
-// `dropped` lines left at the top, so that a view can keep its place.
+// `dropped`: number of lines removed at the top, so that a view can keep its scroll position.
 export function withNewer(
   buffer: LogBuffer,
   page: ReadLogPageResponse,
@@ -71,7 +72,7 @@ export function withOlder(buffer: LogBuffer, page: ReadLogPageResponse): LogBuff
   return { lines: lines.slice(0, total), pages, newerCursor, atEnd: false, complete: false };
 }
 
-// One line of a job's output, as an address names it.
+// Identifies one line of a job's output in an address.
 export interface LineName {
   attempt: number;
   rank: number;
@@ -81,15 +82,15 @@ export interface LineName {
 export const lineName = ({ attempt, rank, offset }: LineName): string =>
   `${attempt}.${rank}.${offset}`;
 
-// Returns undefined if the text does not name a line.
+// Returns undefined if the text does not identify a line.
 export function parseLineName(text: string): LineName | undefined {
   const [, attempt, rank, offset] = /^(\d{1,9})\.(\d{1,9})\.(\d{1,15})$/.exec(text) ?? [];
   if (attempt === undefined) return undefined;
   return { attempt: Number(attempt), rank: Number(rank), offset: Number(offset) };
 }
 
-// Index of the open line after a key; undefined when the key has no effect here. Enter
-// opens the first line in view, arrow keys move from there, and Escape closes.
+// Index of the open line after a key; undefined if the key has no effect. Enter opens the first
+// visible line, arrow keys move from there, and Escape closes the line.
 export function openAfterKey(
   key: string,
   open: number,
@@ -103,13 +104,13 @@ export function openAfterKey(
   return key === 'Escape' ? NONE_OPEN : undefined;
 }
 
-// List of ranks such as "0,8-15"; undefined when the text is not a list.
+// List of ranks such as "0,8-15"; undefined if the text is not a list.
 export function rankList(text: string): string | undefined {
   const packed = text.replace(/\s+/g, '');
   return /^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(packed) ? packed : undefined;
 }
 
-// The parts of `text` that match `wanted`, for marking: [text, isMatch] in order.
+// Splits `text` into the parts that match `wanted` and the others, in order: [text, isMatch].
 export function markMatches(text: string, wanted: string): [string, boolean][] {
   if (wanted === '') return [[text, false]];
   const parts: [string, boolean][] = [];

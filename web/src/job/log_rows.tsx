@@ -1,4 +1,4 @@
-// The lines of a log: only those in view are drawn, and one of them is open.
+// The lines of a log. Only visible lines are drawn; at most one line is open.
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { LogLine } from '../api/types';
@@ -67,7 +67,7 @@ function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolea
   return { view, place, look };
 }
 
-// Index of the open line, whose whole text is shown. The address has the name of the line.
+// Index of the open line, whose whole text is shown. The page's address identifies the line.
 function useOpenLine(
   lines: readonly LogLine[],
   view: RefObject<HTMLDivElement | null>,
@@ -82,7 +82,7 @@ function useOpenLine(
     const line = lines[index];
     setName(line ? lineName(line) : '');
   };
-  // Scrolls to the line that the address names; look() then loads the lines above it.
+  // Scrolls to the line identified by the address; look() then loads the lines above it.
   useLayoutEffect(() => {
     if (!view.current || open < 0) return;
     view.current.scrollTop = open * ROW_PX - view.current.clientHeight / 3;

@@ -1,4 +1,4 @@
-// Output of the ranks: follow, search at the controller, filters.
+// Output of the ranks: follow, search in the controller, filters.
 import { useEffect, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import { logsTick } from '../api/store';
@@ -25,7 +25,7 @@ function useLogFilter(): LogFilter {
 
 function RankField({ value }: { value: string }) {
   const [text, setText] = useState(value);
-  // A link or the Back button can change it as well.
+  // A link or the Back button can change the value as well.
   useEffect(() => setText(value), [value]);
   const fits = rankList(text) !== undefined;
   const apply = () => fits && setQuery({ ranks: rankList(text) });
@@ -131,7 +131,7 @@ export function Logs({ job }: { job: Job }) {
   const [follow, setFollow] = useState(!filter.fromStart && !line);
   const reader = useLog(job.id, filter, line);
   const { buffer } = reader;
-  // Loads page by page to the end, and again when the controller reports new lines.
+  // Loads page by page up to the end, and again when the controller reports new lines.
   const behind = buffer !== undefined && !buffer.atEnd && buffer.newerCursor;
   useEffect(() => {
     if (follow && buffer) void reader.loadNewer();
@@ -145,7 +145,7 @@ export function Logs({ job }: { job: Job }) {
         complete={buffer?.complete ?? false}
         onFollow={(on) => {
           setFollow(on);
-          // The filter is unchanged, but the requested end may have been dropped.
+          // The filter is unchanged, but the requested end of the output may have been dropped.
           if (filter.fromStart !== on && !(on && buffer?.atEnd)) reader.restart();
         }}
       />

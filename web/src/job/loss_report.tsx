@@ -14,7 +14,7 @@ export function LossReport({ job }: { job: Job }) {
     String(job.id),
     useThrottled(metricsTick.value, PACE_MS),
   );
-  // Too early, or a job without losses.
+  // Too early in the job, or a job without losses.
   if (!data?.curve) return null;
   const { facts, advice } = lossText(data.curve);
   return (

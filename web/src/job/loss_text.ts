@@ -20,8 +20,8 @@ function changeText(curve: LossCurve): string {
   return `${fell ? 'fell' : 'rose'} by ${percent} %${stagnant}`;
 }
 
-// Spikes are those of the job's loss guard. Advice only for losses that are not finite: a long run
-// falls slowly. A window of 0 is that of an older controller.
+// Spikes are those counted by the job's loss guard. Advice is shown only for non-finite losses,
+// because a long run improves slowly. A window of 0 comes from an older controller.
 export function lossText(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
   const window = count(curve.window || 100);

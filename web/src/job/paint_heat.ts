@@ -1,4 +1,4 @@
-// A rank's cell on a canvas, coloured by its place on a scale.
+// Draws a rank's cell on a canvas, coloured by its value on a scale.
 import type { RankStatus } from '../api/types';
 import { themeColor } from '../chart/colors';
 import { cellMark, heatOf, type HeatScale } from './rank_heat';

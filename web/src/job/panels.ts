@@ -87,6 +87,6 @@ export function valueText(value: number | undefined, unit: Unit): string {
   }
 }
 
-// Tokens can only be an axis of a job that counts them.
+// Tokens can be an axis only for a job that reports them.
 export const axesFor = (known: readonly string[]) =>
   AXES.filter((axis) => axis !== 'tokens' || known.includes('tokens'));

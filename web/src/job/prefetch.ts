@@ -3,7 +3,7 @@ import { prefetch } from '../api/client';
 import { parseCurveView, parsePath, type JobTab } from '../router/url';
 import { seriesQueries } from './series_query';
 
-// Requests the data of a link's target when the link is pressed, about 0.1 s before the click ends.
+// Requests the data of a link's target on mouse down, about 0.1 s before the click is complete.
 export function prefetchLink(href: string): void {
   const { pathname, searchParams } = new URL(href, location.href);
   const at = parsePath(pathname);
@@ -14,7 +14,7 @@ export function prefetchLink(href: string): void {
 export function prefetchJob(reference: string, tab: JobTab, search: URLSearchParams): void {
   const path = `/jobs/${encodeURIComponent(reference)}`;
   prefetch(path);
-  // Views ask by number: under a name the answers would not be found again.
+  // Views request jobs by number, so a response prefetched by name would not be used.
   if (!/^\d+$/.test(reference)) return;
   if (tab === 'curves') {
     const { wide, narrow } = seriesQueries(parseCurveView(search), innerWidth);

@@ -1,4 +1,4 @@
-// Figures of a job that its header and rows show. Pure.
+// Figures of a job for its header and for rows. Pure.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
 
@@ -10,14 +10,14 @@ export const newestAttempt = (job: Job): Attempt | undefined => job.attempts.at(
 export interface Figures {
   step: number;
   totalSteps: number;
-  // 0 to 1; undefined when the end is not known.
+  // 0 to 1; undefined if the end is not known.
   done: number | undefined;
   loss: number | undefined;
   validationLoss: number | undefined;
   tokensPerSecond: number | undefined;
   stepSeconds: number | undefined;
   etaSeconds: number | undefined;
-  // Tokens trained on, where the batch is known from the settings.
+  // Number of tokens trained on, if the settings determine the batch.
   tokens: number | undefined;
   totalTokens: number | undefined;
 }
@@ -35,7 +35,7 @@ export function figuresOf(job: Job): Figures {
     tokensPerSecond: finite(progress?.tokens_per_second),
     stepSeconds: finite(progress?.step_seconds),
     etaSeconds: hasEnded(job) ? undefined : finite(progress?.eta_seconds),
-    // A run that has just begun has trained on 0 tokens of a known number.
+    // 0 is a valid number of tokens for a run that has just begun, if the total is known.
     tokens: progress?.total_tokens ? progress.tokens : undefined,
     totalTokens: finite(progress?.total_tokens),
   };
@@ -51,7 +51,7 @@ export function shapeText(job: Job): string {
   return `${nodes} × ${slots} ${device}`;
 }
 
-// A step that took so many times as long as usual, and at least this many seconds, is late.
+// A step is late if it takes this many times as long as usual, and at least this many seconds.
 const LATE_STEPS = 10;
 const LATE_SECONDS = 30;
 
@@ -69,7 +69,7 @@ export function stepAge(job: Job, nowMs: number): StepAge | undefined {
   return { timeMs, late: seconds > Math.max(LATE_SECONDS, LATE_STEPS * usual) };
 }
 
-// Failure of a job, or of its last attempt while it recovers; undefined for other jobs.
+// Failure of a job, or of its last attempt while the job recovers; undefined for other jobs.
 export function failureOf(job: Job): string | undefined {
   const recovers = job.state === 'recovering';
   if (job.state !== 'failed' && !recovers) return undefined;
@@ -77,7 +77,7 @@ export function failureOf(job: Job): string | undefined {
   return verdict?.summary || verdict?.cause || undefined;
 }
 
-// From submit to the end or to now, in seconds.
+// Seconds from submit to the end, or until now.
 export function wallSeconds(job: Job, nowMs: number): number {
   return Math.max(0, (job.ended_time_ms || nowMs) - job.submitted_time_ms) / 1000;
 }

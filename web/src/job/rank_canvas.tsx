@@ -24,7 +24,7 @@ export interface NamedGroup<T extends Numbered> {
 
 export interface RankCanvasProps<T extends Numbered> {
   groups: readonly NamedGroup<T>[];
-  // Draws a cell of CELL_PX whose corner is the origin. A new function redraws the map.
+  // Draws a cell of CELL_PX with its corner at the origin. Passing a new function redraws the map.
   paint: (ctx: CanvasRenderingContext2D, rank: T) => void;
   chosen: number | undefined;
   // Tooltip of one rank.

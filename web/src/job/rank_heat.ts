@@ -32,8 +32,8 @@ function groupsByName(
   return [...groups].map(([name, members]) => ({ name, ranks: members }));
 }
 
-// Groups in the order of their first rank; ranks in order inside. Processes without a place in the
-// layout are a group of their own, behind the others.
+// Groups in the order of their first rank, with sorted ranks. Processes without a place in the
+// layout form the last group.
 export function groupRanks(ranks: readonly RankStatus[], by: Grouping): RankGroup[] {
   if (by === 'node') return groupsByName(ranks, ({ node_id: node }) => node);
   const placed = groupsByName(gangOf(ranks), (rank) => `${by} ${rank[by]}`);
@@ -42,7 +42,7 @@ export function groupRanks(ranks: readonly RankStatus[], by: Grouping): RankGrou
   return others.length > 0 ? [...placed, { name: 'spare or replaced', ranks: others }] : placed;
 }
 
-// Sizes of the layout as the ranks show them.
+// Sizes of the layout, derived from the ranks.
 export function layoutSizes(
   ranks: readonly RankStatus[],
 ): Record<'tp' | 'cp' | 'dp' | 'pp', number> {
@@ -67,8 +67,8 @@ export function medianStepSeconds(ranks: readonly RankStatus[]): number {
   return medianOf(ranks.map((rank) => rank.step_seconds));
 }
 
-// Median compute time by pipeline stage: stages have different work. A stage of which no rank has
-// reported one has no median.
+// Median compute time by pipeline stage, because stages do different work. A stage has no median if
+// none of its ranks has reported a compute time.
 function medianComputes(ranks: readonly RankStatus[]): Map<number, number> {
   const medians = new Map<number, number>();
   for (const { ranks: stage } of groupRanks(gangOf(ranks), 'pp')) {
@@ -81,8 +81,8 @@ function medianComputes(ranks: readonly RankStatus[]): Map<number, number> {
 export const MEASURES = ['step time', 'compute', 'waits', 'memory', 'data stall'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-// Scale of the colours: step time and compute relative to a median, other measures from least to
-// most.
+// Colour scale: step time and compute time relative to a median, other measures from lowest to
+// highest.
 export interface HeatScale {
   measure: Measure;
   low: number;
@@ -93,8 +93,8 @@ export interface HeatScale {
   medianComputes: ReadonlyMap<number, number>;
 }
 
-// undefined when the rank has not reported the measure. A wait of 0 s is a value; 0 bytes of memory
-// are none.
+// undefined if the rank has not reported the measure. A wait of 0 s is a value; 0 bytes of memory
+// mean no value.
 export function measureOf(rank: RankStatus, measure: Measure): number | undefined {
   if (measure === 'step time') return positive(rank.step_seconds) ? rank.step_seconds : undefined;
   if (measure === 'compute') return computeSeconds(rank);
@@ -124,12 +124,12 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
   };
 }
 
-// Steps of heat of a time beside its median: 3 is the median; 0 is a fifth faster, 7 is half slower
-// or more.
+// Number of steps of the colour scale for a time relative to its median: 3 is the median, 0 is a
+// fifth faster, 7 is at least half slower.
 export const HEAT_STEPS = 8;
 const HEAT_BOUNDS = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5];
 const MIDDLE_HEAT = 3;
-// Ratios below this one are noise: all ranks get one colour then.
+// Ratios below this one are noise: all ranks then have the same colour.
 const SAME_RATIO = 1.02;
 
 function heatOfTime(seconds: number, median: number): number | undefined {
@@ -163,9 +163,9 @@ export interface Straggler {
   ratio: number;
 }
 
-// Compute time of each rank of a pipeline stage, divided by its median in the stage: ranks of a
-// gang run in step, so step times do not reveal a slow rank. When a rank of the stage has
-// reported no compute time: step times, divided by the median of all ranks.
+// Compute time of each rank of a pipeline stage, divided by the stage's median: ranks of a gang run
+// in lockstep, so step times do not reveal a slow rank. If a rank of the stage has reported no
+// compute time: step times, divided by the median of all ranks.
 function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[] {
   const complete = stage.every((rank) => computeSeconds(rank) !== undefined);
   const median = complete ? medianOf(stage.map(computeSeconds)) : medianStep;
@@ -175,11 +175,11 @@ function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[]
   });
 }
 
-// Minimum number of ranks in a stage for a meaningful median: the median of two ranks is not.
+// Minimum number of ranks in a stage for a meaningful median.
 const FEWEST_PEERS = 3;
 
-// Ranks at least a tenth slower than the median, slowest first. None of a stage with fewer ranks
-// than FEWEST_PEERS.
+// Ranks at least a tenth slower than the median, slowest first. Stages with fewer ranks than
+// FEWEST_PEERS are ignored.
 export function stragglers(ranks: readonly RankStatus[]): Straggler[] {
   const medianStep = medianStepSeconds(ranks);
   return groupRanks(gangOf(ranks), 'pp')

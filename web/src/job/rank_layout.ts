@@ -5,10 +5,10 @@ const PITCH_PX = 26;
 const LABEL_PX = 66;
 const TILE_GAP_PX = 14;
 const ROW_GAP_PX = 2;
-// Groups up to this size have rows of their own length; larger ones fill the width.
+// Groups up to this size have rows as long as the group; larger groups fill the width.
 const ONE_ROW_MAX = 16;
-// Rows of large groups hold a multiple of this many ranks. Gangs consist of such units, so that a
-// column has a meaning.
+// The row length of large groups is a multiple of this number. Gangs consist of such units, so that
+// ranks in a column correspond.
 const ROW_UNIT = 8;
 
 export interface RankLayout {
@@ -17,7 +17,7 @@ export interface RankLayout {
   tileWidth: number;
   tileHeight: number;
   height: number;
-  // First cell of each group among all cells, and their number at the end.
+  // Index of the first cell of each group, followed by the total number of cells.
   starts: readonly number[];
 }
 
@@ -26,7 +26,7 @@ export interface Point {
   y: number;
 }
 
-// `sizes` are the ranks of each group, in order.
+// `sizes`: number of ranks in each group, in order.
 export function layoutRanks(sizes: readonly number[], widthPx: number): RankLayout {
   const most = Math.max(1, ...sizes);
   const fits = Math.max(1, Math.floor((widthPx - LABEL_PX) / PITCH_PX));
@@ -46,7 +46,7 @@ export function groupOrigin(layout: RankLayout, group: number): Point {
   return { x, y: Math.floor(group / layout.columns) * layout.tileHeight };
 }
 
-// The group that holds a cell.
+// The group that contains a cell.
 export function groupOf(layout: RankLayout, cell: number): number {
   let low = 0;
   let high = layout.starts.length - 1;
@@ -84,7 +84,7 @@ export function cellAt(layout: RankLayout, at: Point): number | undefined {
   return start + inside < end ? start + inside : undefined;
 }
 
-// The cell that an arrow key leads to; the same one at the edges.
+// The neighbour cell in the direction of an arrow key; the same cell at the edges.
 export function neighbourCell(layout: RankLayout, cell: number, key: string): number {
   const count = layout.starts.at(-1) as number;
   const clamp = (to: number) => Math.min(count - 1, Math.max(0, to));
@@ -94,7 +94,7 @@ export function neighbourCell(layout: RankLayout, cell: number, key: string): nu
   if (key === 'End') return count - 1;
   const { x, y } = cellOrigin(layout, cell);
   const step = key === 'ArrowUp' ? -1 : 1;
-  // Rows of other tiles are not at a fixed distance, so the next cell is searched for.
+  // Rows of other tiles are not at a fixed distance, so the code searches for the next cell.
   for (let pixels = CELL_PX; pixels <= layout.tileHeight + PITCH_PX; pixels += 2) {
     const found = cellAt(layout, { x: x + 1, y: y + 1 + step * pixels });
     if (found !== undefined && found !== cell) return found;

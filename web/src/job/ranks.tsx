@@ -37,7 +37,7 @@ import { RankCanvas } from './rank_canvas';
 import { partsOf } from './step_parts';
 
 const REFRESH_MS = 2_000;
-// More ranks than this are drawn small, on one canvas.
+// Above this number, ranks are drawn small, on one canvas.
 const DENSE_FROM = 256;
 const SLOW_SHOWN = 6;
 
@@ -59,7 +59,7 @@ function rankWords(rank: RankStatus, { measure }: HeatScale): string {
   return `Rank ${rank.rank}, ${state}${words}`;
 }
 
-// A function instead of a component: hundreds of components would be slow.
+// A function instead of a component, because hundreds of components would be slow.
 function cell(rank: RankStatus, scale: HeatScale, chosen: boolean) {
   const heat = heatOf(rank, scale);
   const mark = cellMark(rank, heat);
@@ -229,7 +229,7 @@ function RankMap({
     () => (ctx: CanvasRenderingContext2D, rank: RankStatus) => paintHeat(ctx, rank, scale),
     [scale],
   );
-  // One listener for all cells.
+  // One event listener for all cells.
   const choose = (event: MouseEvent) => {
     const cell = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
     if (cell) setChosen(Number(cell.dataset['rank']));
@@ -244,7 +244,7 @@ function RankMap({
     [answer, by],
   );
   const dense = ranks.length > DENSE_FROM;
-  // Memoized: ages change every second, ranks do not.
+  // Memoized: this view is rendered every second for ages, but the ranks rarely change.
   const groups = useMemo(
     () =>
       !dense &&

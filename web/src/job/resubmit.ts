@@ -1,8 +1,8 @@
 // Settings for a new job, derived from an old one. Pure.
 import type { Checkpoint, Job, JobSpec, Origin } from '../api/types';
 
-// Keys that belong to the old job alone: what the controller derived for it (its checkpoint
-// directory among them, which two jobs must not share), and recipes, which are resolved already.
+// Keys that apply only to the old job: values derived by the controller (including the checkpoint
+// directory, which two jobs must not share), and recipes, which are already resolved.
 export function droppedKeys(origins: readonly Origin[]): string[] {
   const derived = origins.filter(({ source }) => source === 'derived').map(({ key }) => key);
   return ['extends', ...derived];
@@ -21,7 +21,7 @@ function without(value: object, key: string): object {
   return copy;
 }
 
-// The newest checkpoint that a new job could begin from.
+// The newest checkpoint from which a new job could start.
 export function resumable(job: Pick<Job, 'checkpoints'>): Checkpoint | undefined {
   return job.checkpoints
     .filter((checkpoint) => !checkpoint.deleted && !checkpoint.damaged && !checkpoint.rolled_back)
@@ -33,7 +33,7 @@ export function resumable(job: Pick<Job, 'checkpoints'>): Checkpoint | undefined
 
 export interface NewJob {
   name: string;
-  // Directory of the checkpoint that it begins from; undefined: where the old job began.
+  // Directory of the checkpoint to start from; undefined: the same start as the old job.
   resumeFrom: string | undefined;
 }
 

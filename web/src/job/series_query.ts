@@ -5,10 +5,10 @@ import { bucketsFor, nonDecreasing } from '../chart/axes';
 import type { CurveView } from '../router/url';
 import { DEFAULT_KEYS, WIDE_KEYS } from './panels';
 
-// Columns that charts draw. On the axis of steps, `x` would only repeat `steps`.
+// Columns that charts draw. On the step axis, `x` would only repeat `steps`.
 const COLUMNS = 'steps,last,mean,min,max,counts,nan_counts,smoothed';
 
-// Keys as parameters: together where they can be, one by one where a name holds a comma.
+// Keys as parameters: joined where possible; a name that contains a comma gets its own parameter.
 export function keysQuery(keys: readonly string[]): Query {
   const odd = keys.filter((key) => key.includes(','));
   const plain = keys.filter((key) => !key.includes(','));
@@ -28,9 +28,9 @@ export function seriesQuery(view: CurveView, keys: readonly string[], buckets: n
   };
 }
 
-// Beside the curve in its panel.
+// Width of a panel not available to its curve.
 const PANEL_FRAME_PX = 90;
-// As the style sheet breaks the grid of panels (job.css).
+// Same breakpoints as the style sheet's grid of panels (job.css).
 const columnsOf = (windowWidth: number) => (windowWidth > 1100 ? 3 : windowWidth > 640 ? 2 : 1);
 
 export interface SeriesQueries {
@@ -38,9 +38,9 @@ export interface SeriesQueries {
   narrow: Query;
 }
 
-// Queries of the two responses that the panels are drawn from, sent side by side: the first panel
-// is as wide as the page and is seen first; the other panels share a row and need fewer points.
-// Both are sent before it is known which series exist: a missing series is empty.
+// Queries of the two responses from which panels are drawn, sent in parallel: the first panel is as
+// wide as the page and is visible first; the other panels share a row and need fewer points. Both
+// are sent before it is known which series exist; a missing series is empty.
 export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
   const page = Math.min(windowWidth, 1680);
   const added = view.extra.filter((key) => !DEFAULT_KEYS.includes(key));
@@ -52,8 +52,8 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
   };
 }
 
-// Series with the column `x`, which is not requested on the axis of steps. A chart needs one that
-// never falls.
+// Series with the column `x`, which is not requested on the step axis. A chart needs a
+// non-decreasing x.
 const withX = (series: Series): Series => ({
   ...series,
   x: series.x ? nonDecreasing(series.x) : series.steps,

@@ -3,13 +3,13 @@ import type { RankStatus, StepTime } from '../api/types';
 
 export interface StepPart {
   field: keyof StepTime;
-  // Series with the part's seconds of rank 0.
+  // Series with the seconds of this part on rank 0.
   key: string;
   name: string;
 }
 
-// In the order of lists and of colours. The first colours differ most, so the rare waits for input
-// and checkpoints are last.
+// In the order of lists and colours. The first colours are the most distinct, so the rare waits for
+// input and checkpoints are last.
 export const STEP_PARTS: readonly StepPart[] = [
   { field: 'compute', key: 'compute_seconds', name: 'Compute' },
   { field: 'optimizer', key: 'optimizer_seconds', name: 'Optimizer' },
@@ -26,7 +26,7 @@ const WAITS = STEP_PARTS.filter(({ field }) => field.endsWith('_wait'));
 
 type Timed = Pick<RankStatus, 'step_time'>;
 
-// undefined when the rank has reported no parts, or one that is not finite.
+// undefined if the rank has reported no parts, or a non-finite one.
 export function computeSeconds({ step_time: time }: Timed): number | undefined {
   const seconds = time?.compute;
   return typeof seconds === 'number' && seconds > 0 ? seconds : undefined;
@@ -43,7 +43,7 @@ export function waitSeconds({ step_time: time }: Timed): number | undefined {
   return sum;
 }
 
-// Parts above 0 of the newest step, with their names.
+// Parts above 0 s in the newest step, with their names.
 export function partsOf({ step_time: time }: Timed): { name: string; seconds: number }[] {
   if (!time) return [];
   return STEP_PARTS.flatMap(({ field, name }) => {

@@ -75,7 +75,7 @@ function LedgerTable({ ledger }: { ledger: Ledger }) {
   );
 }
 
-// The ledger as received. Its open segment extends to the current time.
+// The ledger as received, with its open segment extended to the current time.
 function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
   const begin = job.submitted_time_ms;
   const end = job.ended_time_ms || serverNow.value;

@@ -28,7 +28,7 @@ export interface LogReader {
   busy: boolean;
   loadOlder: () => Promise<number>;
   loadNewer: () => Promise<number>;
-  // Reads anew from where the filter begins.
+  // Restarts reading at the position given by the filter.
   restart: () => void;
 }
 
@@ -37,8 +37,8 @@ type Read = (
   signal: AbortSignal,
 ) => Promise<ReadLogPageResponse>;
 
-// The page that begins at one line of one rank, with the lines of all chosen ranks; undefined when
-// the line does not exist or is no longer stored.
+// The page that begins at the given line of one rank, with the lines of all chosen ranks; undefined
+// if the line does not exist or is no longer stored.
 async function pageFrom(
   jobId: number,
   { rank, attempt, offset }: LineName,
@@ -59,7 +59,7 @@ async function pageFrom(
   }
 }
 
-// `line`: the first line of the first request, instead of the beginning given by the filter.
+// `line`: first line of the first request, instead of the start given by the filter.
 export function useLog(jobId: number, filter: LogFilter, line: LineName | undefined): LogReader {
   const [buffer, setBuffer] = useState<LogBuffer>();
   const [error, setError] = useState<RequestError>();
@@ -102,7 +102,7 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
     return () => abort.abort();
   }, [key, tries]);
 
-  // One page at a time. Returns how many lines the view moved by.
+  // Loads one page at a time. Returns the number of lines by which the view moved.
   const load = async (
     more: Record<string, string>,
     take: (old: LogBuffer, page: ReadLogPageResponse) => { buffer: LogBuffer; moved: number },
@@ -135,7 +135,8 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
   };
   useRetry(error, () => {
     if (held.current === undefined) setTries((count) => count + 1);
-    // Only the newest page is retried. The next scroll repeats a failed request for an older page.
+    // Only the newest page is retried. A failed request for an older page is repeated by the next
+    // scroll.
     else if (held.current.complete || !held.current.newerCursor) setError(undefined);
     else void loadNewer();
   });

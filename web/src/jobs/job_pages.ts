@@ -1,4 +1,4 @@
-// The list of jobs, held page by page, while the jobs in it change. Pure.
+// The list of jobs, loaded page by page, while the listed jobs change. Pure.
 import type { Job, JobOrder, JobState } from '../api/types';
 
 export const STATES: readonly JobState[] = [
@@ -16,7 +16,7 @@ export const STATES: readonly JobState[] = [
 ];
 // Jobs of the first page: enough to fill a tall window, so that the list is shown at once.
 export const FIRST_PAGE = 60;
-// Most jobs that the controller returns in one page.
+// Maximum number of jobs that the controller returns in one page.
 const LIMIT_MAX = 1_000;
 const ORDERS: readonly JobOrder[] = ['newest', 'name', 'user', 'state', 'progress', 'ended'];
 
@@ -27,7 +27,7 @@ export interface JobFilter {
   text: string | undefined;
 }
 
-// Filter in an address; invalid values count as not given.
+// Filter in an address; invalid values are ignored.
 export function filterIn(query: URLSearchParams): JobFilter {
   const asked = (query.get('states') ?? '').split(',');
   return {
@@ -38,9 +38,9 @@ export function filterIn(query: URLSearchParams): JobFilter {
   };
 }
 
-// Text that changes when the list may have changed: with a new job, with the number of deleted
-// ones, and with each state or step that the filter or the order depends on. The text filter
-// matches only fields that never change.
+// Text that changes when the list may have changed: after a new job, a deletion, or a change of a
+// state or step that the filter or the order depends on. The text filter matches only immutable
+// fields.
 export function listTick(
   jobs: Iterable<Job>,
   deleted: number,
@@ -57,15 +57,16 @@ export function listTick(
   return `${newest}/${deleted}/${words.join()}`;
 }
 
-// Number of jobs to request again. Without a filter, and newest job at the top, jobs are only added
-// at the beginning; otherwise any held job may have left the list.
+// Number of jobs to request again. Without a filter, and with the newest job first, jobs are only
+// added at the beginning; otherwise any loaded job may have left the list.
 export function refreshLimit(held: number, filter: JobFilter): number {
   const growsOnly = filter.states.length === 0 && filter.order === 'newest' && !filter.reverse;
   return growsOnly ? FIRST_PAGE : Math.min(LIMIT_MAX, Math.max(FIRST_PAGE, held));
 }
 
-// The beginning of the list, up to `limit` jobs, read again. Jobs loaded below it stay, so that a
-// user who has scrolled down keeps the place. `whole`: none stayed, so the page's cursor counts.
+// Replaces the beginning of the list, up to `limit` jobs, by a new response. Jobs loaded below it
+// are kept, so that the scroll position is unchanged. `whole`: none were kept, so the response's
+// cursor applies.
 export function refreshed(
   old: readonly Job[],
   page: readonly Job[],
@@ -75,13 +76,13 @@ export function refreshed(
   return { jobs: whole ? page : joined(page, old), whole };
 }
 
-// Each job once, where it was first: lists move while they are read.
+// Each job once, at its first position: lists shift while they are being read.
 export function joined(held: readonly Job[], page: readonly Job[]): readonly Job[] {
   const known = new Set(held.map(({ id }) => id));
   return [...held, ...page.filter(({ id }) => !known.has(id))];
 }
 
-// Jobs that exist and still match the filter, by their newest state in the stream.
+// Jobs that exist and still match the filter, using their newest state from the stream.
 export function stillMatching(
   jobs: readonly Job[],
   { states }: JobFilter,

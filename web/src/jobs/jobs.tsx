@@ -1,4 +1,4 @@
-// All jobs, from the controller page by page: sorted and searched there.
+// All jobs, loaded page by page from the controller, which sorts and searches.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
 import { live, serverNow } from '../api/store';
@@ -29,7 +29,7 @@ import {
 } from './job_pages';
 
 const PAGE = 200;
-// Shortest time between two reads of the list while jobs change.
+// Minimum time between two requests of the list while jobs change.
 const PACE_MS = 2_000;
 
 interface Pages {
@@ -69,9 +69,9 @@ function useJobs(filter: JobFilter): Pages {
   );
   const newest = useRef(held);
   newest.current = held;
-  // The end of the list came into view while it was being refreshed.
+  // The user reached the end of the list while it was being refreshed.
   const wantsMore = useRef(false);
-  // One request at a time: a page that was asked for under another filter never arrives.
+  // One request at a time; the response to a request with another filter is discarded.
   const load = async (from: string, signal: AbortSignal) => {
     const now = newest.current?.key === key ? newest.current : undefined;
     const limit = from === '' ? refreshLimit(now?.jobs.length ?? 0, filter) : PAGE;
@@ -177,7 +177,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     sort: 'progress',
     cell: (job) => {
       const { step, done } = figuresOf(fresh(job));
-      // The list has no steps of jobs that ended long ago.
+      // The list has no step counts for jobs that ended long ago.
       if (step === 0) return ABSENT;
       return (
         <>

@@ -1,4 +1,4 @@
-// Machines: devices, health, the jobs on their slots, cordon.
+// Machines: devices, health, jobs on their slots, cordon.
 import { useMemo, useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { capabilities, clock, nodeList, serverNow } from '../api/store';
@@ -18,7 +18,7 @@ import { heartbeatTimes, newestHeartbeat } from './heartbeat_times';
 
 const HEARTBEAT_PACE_MS = 5_000;
 
-// "8 × NVIDIA H200", devices of one model together.
+// "8 × NVIDIA H200"; devices of the same model are grouped.
 export function deviceText(node: Node): string {
   const models = new Map<string, number>();
   for (const { model } of node.inventory?.slots ?? []) {
@@ -140,7 +140,7 @@ export function Nodes() {
   const words = (n: Node) =>
     `${n.name} ${n.state} ${n.cordoned ? 'cordoned' : ''} ${n.health ? 'unhealthy' : ''} ` +
     `${n.address} ${deviceText(n)}`;
-  // Ordered by relevance during a search, else nodes with problems first.
+  // During a search sorted by relevance, else nodes with problems first.
   const shown = nodes && (text ? matching(nodes, words, text) : problemsFirst(nodes));
   return (
     <>

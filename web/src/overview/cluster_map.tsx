@@ -1,4 +1,4 @@
-// Nodes and their slots. Each slot has the number and the colour of its job.
+// Nodes and their slots. Each slot shows the number and colour of its job.
 import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
@@ -11,7 +11,7 @@ import { Empty, Skeleton } from '../ui/notice';
 import { slotRangeText, slotRangesOf, splitIntoRows } from './slot_ranges';
 import { hasProblem, problemCounts } from './node_problems';
 
-// More nodes than this are drawn small.
+// Above this number, nodes are drawn small.
 const DENSE_FROM = 32;
 
 export const workerLine = () =>
@@ -35,7 +35,7 @@ export function Slots({ node }: { node: Node }) {
             <i key={first + index} class="slot free" title={`slot ${first + index}, free`} />
           ));
         }
-        // Rows have 8 slots: a longer range has several links.
+        // Rows have 8 slots; a longer range has several links.
         return splitIntoRows(slots).map((row) => {
           const text = slotRangeText(row, jobName(jobId));
           return (
@@ -69,7 +69,7 @@ function MapNode({ node, dense }: { node: Node; dense: boolean }) {
     <li class={`map-node state-${node.state} ${marks}`}>
       <p>
         {dense ? (
-          // Two links this close would be hard to hit.
+          // Not a link: two links this close would be hard to hit.
           <b>{node.name}</b>
         ) : (
           <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>

@@ -4,7 +4,7 @@ import type { GetReportResponse, LedgerPhase } from '../api/types';
 export interface LedgerRow {
   name: string;
   slotSeconds: number;
-  // Parts of 1; undefined for a user whose jobs had no slots.
+  // Fraction from 0 to 1; undefined for a user whose jobs had no slots.
   goodput: number | undefined;
   effective: number | undefined;
   // Phases with slots, largest first; the parts sum to 1.
@@ -31,7 +31,7 @@ function rowOf(group: Group): LedgerRow {
   };
 }
 
-// The largest groups, the rest as one, and the sum when there are several.
+// The largest groups, the remaining ones combined and, if there are several, the sum.
 export function ledgerRows(report: GetReportResponse): LedgerRow[] {
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const rows = groups.map(rowOf);

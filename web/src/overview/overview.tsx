@@ -19,9 +19,9 @@ import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
 import { LedgerCard } from './ledger_card';
 
-// Most running jobs shown.
+// Maximum number of running jobs shown.
 const ROWS = 50;
-// Event lines shown; RECENT_LINES in api/store.ts has the same number.
+// Event lines shown. Must equal RECENT_LINES in api/store.ts.
 const EVENTS = 14;
 
 function RunningRow({ job }: { job: Job }) {
@@ -66,7 +66,8 @@ function RunningRow({ job }: { job: Job }) {
 
 function Running() {
   const jobs = runningJobs.value;
-  // `placed` counts the whole cluster; `jobs` holds only the newest that the stream has sent.
+  // `placed` counts jobs of the whole cluster; `jobs` contains only the newest ones sent by the
+  // stream.
   const amount = Math.max(live.value.placed, jobs?.length ?? 0);
   return (
     <section class="card" aria-labelledby="running-title">

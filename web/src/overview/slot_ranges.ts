@@ -9,7 +9,7 @@ export interface SlotRange {
   count: number;
   // Rank in the first slot; ranks of a range are consecutive.
   rank: number;
-  // Process that cannot be killed and holds the slots; empty for none.
+  // Process that cannot be killed and occupies the slots; empty if none.
   unkillable: string;
 }
 
@@ -27,7 +27,7 @@ export function slotRangesOf(uses: Node['slot_uses']): SlotRange[] {
 // Slots are drawn in rows of 8.
 export const ROW_SLOTS = 8;
 
-// Splits a range at the ends of rows.
+// Splits a range at row boundaries.
 export function splitIntoRows({ jobId, first, count, rank, unkillable }: SlotRange): SlotRange[] {
   const rows: SlotRange[] = [];
   for (let at = first; at < first + count; ) {

@@ -130,7 +130,7 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) 
   );
 }
 
-// Nodes that this cluster has, to fill the form with.
+// Nodes of this cluster, for filling in the form.
 function OwnNodes({ lists }: { lists: GetPlannerResponse }) {
   if (lists.own_nodes.length === 0) return null;
   const fill = ({ device, nodes, per_node: perNode }: GetPlannerResponse['own_nodes'][number]) =>
@@ -219,7 +219,7 @@ export interface PlanFormProps {
   jobFile: string;
   onJobFile: (text: string) => void;
   jobName: string | undefined;
-  // The newest plan. Its values are placeholders of empty fields.
+  // The newest plan. Its values are placeholders in empty fields.
   plan: PlanLayoutResponse | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A plan's numbers, ordered and named as on the page. Pure.
+// A plan's numbers in the order and with the names used on the page. Pure.
 import type { PlanLayoutResponse, PlannedMemory, PlannedStep } from '../api/types';
 import { STEP_PARTS } from '../job/step_parts';
 
@@ -22,16 +22,16 @@ export const memoryParts = (memory: PlannedMemory): Part[] =>
     ({ value }) => value > 0,
   );
 
-// Parts of a step, named as on the page of a running job.
+// Parts of a step, with the names used on the page of a running job.
 export function stepParts(step: PlannedStep): Part[] {
   const values = step as unknown as Record<string, number | undefined>;
   const parts = STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 }));
-  // Only in plans of models that no job can train yet.
+  // Appears only in plans of models that no job can train yet.
   parts.push({ name: 'Wait for ep', value: values['ep_wait_seconds'] ?? 0 });
   return parts.filter(({ value }) => value > 0);
 }
 
-// Dollars of the cheapest and of the dearest price; undefined where no price is known.
+// Lowest and highest price in dollars; undefined if no price is known.
 export function costRange({ costs }: PlanLayoutResponse): [number, number] | undefined {
   if (costs.length === 0) return undefined;
   const all = costs.flatMap(({ dollars }) => dollars as number[]);
@@ -40,7 +40,7 @@ export function costRange({ costs }: PlanLayoutResponse): [number, number] | und
 
 export interface PlannedRank {
   rank: number;
-  // Counted from 0, as ranks are.
+  // Counted from 0, like ranks.
   node: number;
   slot: number;
   stage: number;

@@ -1,7 +1,7 @@
 // The planner's form: from the address to a request and a command line. Pure.
 import type { PlanLayoutRequest } from '../api/types';
 
-// Parts of the address that are fields of the form.
+// Query parameters that are fields of the form.
 export const FIELDS = [
   'recipe',
   'file',
@@ -29,8 +29,8 @@ export function sourceOf(query: URLSearchParams): Source {
   return (query.get('job') ?? '') !== '' ? 'job' : 'recipe';
 }
 
-// Settings that win over the job's: "train.global_batch=512". Words of the field `set` are divided
-// by spaces and lines.
+// Settings that override the job's: "train.global_batch=512". Entries of the field `set` are
+// separated by spaces and line breaks.
 export function overridesOf(form: Form): string[] {
   const overrides: string[] = [];
   if (form.batch.trim() !== '') overrides.push(`train.global_batch=${form.batch.trim()}`);
@@ -55,7 +55,7 @@ export function problemsOf(form: Form): Partial<Record<Field, string>> {
   return problems;
 }
 
-// undefined while the form lacks what a plan needs. `jobFile`: text of the job file or job.
+// undefined while the form lacks a value that a plan needs. `jobFile`: text of the job file or job.
 export function requestOf(
   form: Form,
   source: Source,

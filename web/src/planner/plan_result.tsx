@@ -19,12 +19,12 @@ import { TradeoffPlot, type TradeoffPoint } from './tradeoff_plot';
 
 const SECONDS_OF_DAY = 86_400;
 
-// More than these are shown when asked for.
+// Further layouts are shown on request.
 const LAYOUTS_SHOWN = 10;
 
 const days = (value: number | undefined) =>
   value === undefined ? ABSENT : duration(value * SECONDS_OF_DAY);
-// Lowest and highest of a price; "$2.50–3.50", or one number where both are equal.
+// Lowest and highest price; "$2.50–3.50", or one number if both are equal.
 const range = ([low = 0, high = low]: readonly number[], words: (value: number) => string) =>
   low === high ? `$${words(low)}` : `$${words(low)}–${words(high)}`;
 
@@ -243,7 +243,7 @@ export function RejectedCard({ plan }: PlanProps) {
   );
 }
 
-// No layout fits: what is missing, and the cluster that would do.
+// No layout fits: shows what is missing, and a sufficient cluster.
 export function NoLayout({ plan }: PlanProps) {
   const nodes = plan.fewest_nodes;
   return (

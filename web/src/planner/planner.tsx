@@ -20,8 +20,8 @@ import {
 const DEFAULT_RECIPE = 'llama3-8b';
 const DEFAULT_DEVICE = 'H100';
 
-// Fills in what the address lacks, once, so that it can be shared: a recipe, and the GPUs of this
-// cluster.
+// Fills in missing query parameters once, so that the address can be shared: a recipe, and the GPUs
+// of this cluster.
 function useDefaults(lists: GetPlannerResponse | undefined): void {
   useEffect(() => {
     if (!lists) return;
@@ -37,7 +37,7 @@ function useDefaults(lists: GetPlannerResponse | undefined): void {
   }, [lists]);
 }
 
-// Settings of a job of this cluster as the text of a job file; JSON is YAML.
+// Settings of an existing job as a job file text; JSON is valid YAML.
 function useJobText(job: string) {
   const path = job === '' ? undefined : `/jobs/${encodeURIComponent(job)}`;
   const { data, error } = useLoad<GetJobResponse>(path, {}, job);

@@ -8,7 +8,7 @@ const BOTTOM = 36;
 const TOP = 12;
 const RIGHT = 44;
 
-// Pixels of a place from 0 to 1.
+// Pixel position of a place from 0 to 1.
 const up = (place: number) => HEIGHT - BOTTOM - place * (HEIGHT - TOP - BOTTOM);
 
 interface PlotFrameProps {

@@ -1,7 +1,7 @@
 // Maps values to positions on an axis of a plot, with labelled marks. Pure.
 
 export interface Mark {
-  place: number; // From 0 to 1 along the side.
+  place: number; // From 0 to 1 along the axis.
   name: string;
 }
 
@@ -33,8 +33,8 @@ export function evenScale(
   return { marks, placeOf };
 }
 
-// Logarithmic scale from the least to the greatest value, with marks at the values of `round` in
-// between.
+// Logarithmic scale from the lowest to the highest value, with marks at those values of `round`
+// that lie in between.
 function factorScale(
   values: readonly number[],
   round: readonly number[],
@@ -47,7 +47,7 @@ function factorScale(
   return { marks: marks.filter(({ place }) => place >= 0 && place <= 1), placeOf };
 }
 
-// Marks far enough apart for their labels.
+// Marks that are far enough apart for their labels.
 const SECONDS = [1, 10, 60, 600, 3600, 28_800, 259_200, 2_592_000];
 
 export const durationScale = (seconds: readonly number[], words: (seconds: number) => string) =>

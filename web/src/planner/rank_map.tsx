@@ -8,7 +8,7 @@ import { CELL_PX } from '../job/rank_layout';
 import { useQueryText } from '../router/query_text';
 import { rankOf, ranksByNode, type PlannedRank } from './plan_parts';
 
-// More ranks than this are drawn small, on one canvas.
+// Above this number, ranks are drawn small, on one canvas.
 const DENSE_FROM = 256;
 const TINT = 0.28;
 

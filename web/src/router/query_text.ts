@@ -1,11 +1,13 @@
-// A text in the address that changes faster than the address may, by typing or a repeated key.
+// A text in the address whose value changes faster than the address may, such as by typing or a
+// repeated key.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from './router';
 
 const PAUSE_MS = 250;
 
-// The text is written to the address after a pause. A change of the address by a link, a button or
-// Back replaces the text. The user's own change does not, if it arrives while more is typed.
+// The text is written to the address after a pause. If a link, a button or Back changes the
+// address, the new value replaces the text. A change caused by the user's typing does not, even if
+// it arrives while the user types on.
 export function useQueryText(name: string): [string, (text: string) => void] {
   const value = query.value.get(name) ?? '';
   const [text, setText] = useState(value);

@@ -1,4 +1,5 @@
-// Addresses of views. All state of a view is in its address: a link shows what its sender saw.
+// Addresses of views. The whole state of a view is in its address: a recipient of a link sees the
+// same view as the sender.
 
 export const JOB_TABS = [
   'curves',
@@ -47,10 +48,10 @@ export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
   return tab === 'curves' ? base : `${base}/${tab}`;
 }
 
-// Query parameters that the views of a job share: the attempt, and how its curves are drawn.
+// Query parameters shared by the views of a job: the attempt, and how its curves are drawn.
 const SHARED = ['attempt', 'axis', 'keys', 'smooth', 'y'];
 
-// The query that the link to another view of the same job carries on.
+// The query passed on by a link to another view of the same job.
 export function sharedQuery(query: URLSearchParams): string {
   const { from, to } = parseCurveView(query);
   const changes: Record<string, string | number | undefined> = { from, to };
@@ -58,8 +59,8 @@ export function sharedQuery(query: URLSearchParams): string {
   return formatQuery(changeQuery(new URLSearchParams(), changes));
 }
 
-// The query with `changes` applied; undefined or empty removes a name. Names are sorted: one view
-// has one address.
+// The query with `changes` applied; undefined or an empty text removes a parameter. Parameters are
+// sorted, so that each view has one address.
 export function changeQuery(
   query: URLSearchParams,
   changes: Record<string, string | number | undefined>,
@@ -73,7 +74,7 @@ export function changeQuery(
   return next;
 }
 
-// Commas stay readable; everything else as URLSearchParams writes it.
+// Commas are not escaped; everything else is formatted by URLSearchParams.
 export function formatQuery(query: URLSearchParams): string {
   const text = query.toString().replaceAll('%2C', ',');
   return text === '' ? '' : `?${text}`;
@@ -81,19 +82,19 @@ export function formatQuery(query: URLSearchParams): string {
 
 export type Axis = 'step' | 'tokens' | 'time';
 export const AXES: readonly Axis[] = ['step', 'tokens', 'time'];
-// Weights of the past that the smoothing key goes through.
+// Smoothing weights, in the order in which the smoothing key selects them.
 export const SMOOTHINGS: readonly number[] = [0, 0.6, 0.9, 0.97, 0.99];
 
 export interface CurveView {
   axis: Axis;
   logY: boolean;
   smooth: number;
-  // Window on the axis; undefined is the whole run.
+  // Window on the axis; undefined means the whole run.
   from: number | undefined;
   to: number | undefined;
-  // Series that the user added to the ready panels.
+  // Series that the user added to the default panels.
   extra: string[];
-  // Only this attempt; undefined joins them.
+  // Only this attempt; undefined: all attempts joined.
   attempt: number | undefined;
 }
 
@@ -111,12 +112,12 @@ export function listIn(query: URLSearchParams, name: string): string[] {
     .map(decoded);
 }
 
-// As listIn reads it: names of series may hold commas.
+// Inverse of listIn. Names of series may contain commas.
 export function listText(words: readonly string[]): string {
   return words.map((word) => word.replaceAll('%', '%25').replaceAll(',', '%2C')).join(',');
 }
 
-// View of curves in an address; invalid values count as not given.
+// View of curves in an address; invalid values are ignored.
 export function parseCurveView(query: URLSearchParams): CurveView {
   const axis = AXES.find((name) => name === query.get('axis')) ?? 'step';
   const smooth = numberIn(query, 'smooth') ?? 0;
@@ -134,7 +135,7 @@ export function parseCurveView(query: URLSearchParams): CurveView {
   };
 }
 
-// The next of `values` after `value`, round and round; the first when it is none of them.
+// The value after `value` in `values`, cyclically; the first if `value` is not among them.
 export function nextOf<T>(values: readonly T[], value: T): T {
   return values[(values.indexOf(value) + 1) % values.length] as T;
 }

@@ -1,4 +1,4 @@
-// A choice of one out of a few, as a strip of radio buttons.
+// A choice among a few values, as a strip of radio buttons.
 import { useId } from 'preact/hooks';
 
 export interface ChoiceProps<T extends string> {

@@ -6,8 +6,8 @@ import { Icon } from './icon';
 // Shorter interruptions are not announced: each tab has one when it becomes visible again.
 const ANNOUNCE_AFTER_MS = 3_000;
 
-// For screen readers, once when the connection is lost and once when it is back. The age beside it
-// changes each second and would be read each second.
+// For screen readers: announces once that the connection is lost and once that it is restored. The
+// age shown next to it changes every second and would be read every second.
 function Announcement() {
   const lost = !connected.value && receivedAt.value > 0;
   const [words, setWords] = useState('');
@@ -56,7 +56,7 @@ function Age() {
   );
 }
 
-// Shows "live", or the age of the page while the controller does not answer.
+// Shows "live", or the age of the data while the controller does not answer.
 export function Connection() {
   return (
     <>

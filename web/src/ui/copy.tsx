@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Icon } from './icon';
 
-// Insecure addresses have no clipboard API, so an old command is used there.
+// The clipboard API is not available at insecure addresses, so a deprecated command is used there.
 function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');

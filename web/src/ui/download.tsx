@@ -1,4 +1,4 @@
-// Files that the browser saves.
+// Downloads of files.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { asRequestError, getBlob } from '../api/client';
@@ -9,7 +9,7 @@ export function download(name: string, blob: Blob): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The browser has read the address by then.
+  // By then the browser has read the URL.
   setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }
 
@@ -22,7 +22,7 @@ interface DownloadProps {
   children: ComponentChildren;
 }
 
-// A button instead of a link: the request needs the header with the session.
+// A button instead of a link, because the request needs the session header.
 export function Download({ address, name, children, class: look = '', ...rest }: DownloadProps) {
   const [state, setState] = useState<{ busy: boolean; error: string }>({ busy: false, error: '' });
   const fetchFile = async () => {

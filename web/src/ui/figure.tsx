@@ -7,7 +7,7 @@ export interface FigureProps {
   note?: ComponentChildren;
 }
 
-// In place of a note, a non-breaking space keeps the height of its line.
+// Without a note, a non-breaking space preserves the line height.
 export function Figure({ name, value, note }: FigureProps) {
   return (
     <div class="figure">

@@ -1,4 +1,4 @@
-// Keyboard shortcuts. Open pages add theirs; shortcuts do nothing while the user types.
+// Keyboard shortcuts. Open pages add theirs; shortcuts are disabled while the user types.
 import { useEffect } from 'preact/hooks';
 
 export type KeyMap = Record<string, () => void>;
@@ -13,7 +13,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
 }
 
-// The last layer that knows the keys wins.
+// The most recently added layer that has an action for the keys wins.
 function actionFor(keys: string): (() => void) | undefined {
   for (let at = layers.length - 1; at >= 0; at--) {
     const action = layers[at]?.[keys];
@@ -38,7 +38,7 @@ function onKeyDown(event: KeyboardEvent): void {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  // A dialog is open: its own keys only.
+  // While a dialog is open, only its own keys work.
   if (document.querySelector('dialog[open]')) return;
   const pair = Date.now() - firstAt < SEQUENCE_MS ? actionFor(`${first} ${event.key}`) : undefined;
   const action = pair ?? actionFor(event.key);

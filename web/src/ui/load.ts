@@ -8,15 +8,17 @@ export interface Loaded<T> {
   data: T | undefined;
   error: RequestError | undefined;
   loading: boolean;
-  // Milliseconds that the newest response took, for views that adapt their pace to it.
+  // Duration of the newest request in milliseconds, for views that adapt their refresh interval to
+  // it.
   durationMs: number;
 }
 
 type Ask<T> = (signal: AbortSignal) => Promise<T>;
 
-// `ask` undefined loads nothing. `key` identifies the request. Data loaded under another `identity`
-// is dropped at once; data of the same `identity` stays until the new response arrives. A change of
-// `tick` repeats the request. A request in flight is not cancelled, but followed by another.
+// If `ask` is undefined, nothing is loaded. `key` identifies the request. Data loaded under another
+// `identity` is dropped at once; data of the same `identity` stays until the new response arrives.
+// A change of `tick` repeats the request. A request in flight is not cancelled but followed by
+// another one.
 function useAnswer<T>(
   ask: Ask<T> | undefined,
   key: string,
@@ -52,7 +54,7 @@ function useAnswer<T>(
       (error: unknown) => settle({ error: asRequestError(error) }),
     );
   };
-  // Before the paint, so that a prefetched response is used at once.
+  // Runs before the paint, so that a prefetched response is used at once.
   useLayoutEffect(() => {
     const one = requests.current;
     if (ask === undefined) one?.cancel();
@@ -63,7 +65,7 @@ function useAnswer<T>(
   return fits ? state : { data: undefined, error: undefined, loading: true, durationMs: 0 };
 }
 
-// Loads by GET; `path` undefined loads nothing. For the others see useAnswer.
+// Loads by GET. If `path` is undefined, nothing is loaded. For the other parameters see useAnswer.
 export function useLoad<T>(
   path: string | undefined,
   query: Query,
@@ -74,7 +76,7 @@ export function useLoad<T>(
   return useAnswer(ask, JSON.stringify([path, query]), identity, tick);
 }
 
-// Loads by POST, for queries with a body; `body` undefined loads nothing.
+// Loads by POST, for queries with a body. If `body` is undefined, nothing is loaded.
 export function usePost<T>(path: string, body: object | undefined, identity: string): Loaded<T> {
   const ask = body && ((signal: AbortSignal) => postJson<T>(path, body, signal));
   return useAnswer(ask, JSON.stringify([path, body]), identity, 0);

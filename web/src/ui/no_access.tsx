@@ -1,4 +1,4 @@
-// Instructions of a page without access, and the button that logs out.
+// Instructions shown without access to the controller, and the logout button.
 import { useEffect } from 'preact/hooks';
 import { logOut } from '../api/login';
 import { storedSession, type Refusal } from '../api/session';
@@ -27,7 +27,7 @@ export function NoAccess({ refusal }: { refusal: Refusal }) {
   );
 }
 
-// Shows nothing if the controller needs no login.
+// Shows nothing if the controller requires no login.
 export function LogOut() {
   if (!storedSession()) return null;
   return (

@@ -1,4 +1,4 @@
-// Notices in place of content: loading, empty, or a failure. They never look alike.
+// Notices in place of content: loading, empty, or failed. Each looks different.
 import type { ComponentChildren } from 'preact';
 import type { RequestError } from '../api/client';
 import { Icon } from './icon';

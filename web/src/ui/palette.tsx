@@ -1,4 +1,4 @@
-// The dialog of Ctrl-K, which finds jobs and pages by a few letters.
+// The Ctrl-K dialog, which finds jobs and pages by a few letters.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getJson } from '../api/client';
 import { jobList } from '../api/store';
@@ -33,7 +33,7 @@ const jobEntry = (job: Job): Entry => ({
   job,
 });
 
-// Jobs that the stream no longer has, requested when the user pauses typing.
+// Jobs that are no longer in the stream, requested when the user pauses typing.
 function useFound(text: string): Job[] {
   const [found, setFound] = useState<Job[]>([]);
   useEffect(() => {

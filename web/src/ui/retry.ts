@@ -7,8 +7,7 @@ import { reconnects } from '../api/store';
 const RETRY_MS = 5_000;
 const TOO_MANY_REQUESTS = 429;
 
-// True for no response, a server error, or too many requests. A refused request would be refused
-// again.
+// True for no response, a server error, or too many requests. Other errors would recur.
 export function isTransient(error: Pick<RequestError, 'status'>): boolean {
   return error.status === 0 || error.status >= 500 || error.status === TOO_MANY_REQUESTS;
 }
@@ -26,7 +25,7 @@ export function useRetry(error: RequestError | undefined, again: () => void): vo
   useEffect(() => {
     if (!error || !isTransient(error)) return undefined;
     const timer = setInterval(() => {
-      // A tab reconnects when it becomes visible.
+      // A hidden tab reconnects when it becomes visible.
       if (document.visibilityState !== 'hidden') newest.current();
     }, RETRY_MS);
     return () => clearInterval(timer);

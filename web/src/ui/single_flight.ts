@@ -1,5 +1,6 @@
-// One request at a time for one view. A request repeated while it is in flight waits for the
-// response: otherwise a response slower than the repetition would never arrive. Needs no document.
+// One request at a time per view. If a request is repeated while it is in flight, the repetition
+// waits for the response. Otherwise a response slower than the repetition interval would never be
+// received. Needs no document.
 
 type Send = (signal: AbortSignal) => Promise<unknown>;
 
@@ -7,8 +8,8 @@ export class SingleFlight {
   private flight: { key: string; abort: AbortController } | undefined;
   private again: Send | undefined;
 
-  // `send` never rejects. Another key aborts the request in flight. The same key sends once more
-  // after the response.
+  // `send` never rejects. A different key aborts the request in flight. The same key repeats the
+  // request after the response.
   ask(key: string, send: Send): void {
     if (this.flight?.key === key) {
       this.again = send;

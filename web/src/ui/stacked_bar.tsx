@@ -10,9 +10,9 @@ export interface BarPart {
 export interface StackedBarProps {
   label: string;
   parts: readonly BarPart[];
-  // Value of the full width (default: the sum of the parts).
+  // Value that corresponds to the full width (default: the sum of the parts).
   width?: number;
-  // Marked on the bar.
+  // Value marked on the bar.
   limit?: { value: number; name: string };
   // Formats a value.
   words: (value: number) => string;

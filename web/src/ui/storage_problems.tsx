@@ -1,5 +1,5 @@
-// Shows on every page the storage problems and the warnings of the controller. Without this notice,
-// a controller that cannot store events looks like a broken page.
+// Shows storage problems and warnings of the controller on every page. Without this notice, a
+// controller that cannot store events would look like a broken page.
 import { clock, serverNow } from '../api/store';
 import type { GetServerInfoResponse, StorageProblem } from '../api/types';
 import { clockTime } from '../format/time';

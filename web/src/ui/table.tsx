@@ -1,4 +1,4 @@
-// A table that draws only the rows in view: 10 rows or 10,000 cost the same.
+// A table that draws only visible rows, so that 10 rows and 10,000 cost the same.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { prefetchLink } from '../job/prefetch';
@@ -7,13 +7,13 @@ import { rowWindow } from './windowing';
 
 export interface Column<T> {
   name: string;
-  // Width of the column, such as "120px". Columns without one share the rest.
+  // Width of the column, such as "120px". Columns without a width share the rest.
   width?: string;
   // Right-aligned, for numbers.
   right?: boolean;
   // Narrow views hide priority 3, then 2.
   priority?: 1 | 2 | 3;
-  // Set: the head is a button that sorts.
+  // If set, the header is a button that sorts by this order.
   sort?: string;
   // The name is for screen readers only.
   quietName?: boolean;
@@ -25,11 +25,11 @@ export interface TableProps<T> {
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string | number;
-  // Address that a click on the row opens.
+  // Address opened by a click on the row.
   rowHref?: (row: T) => string;
-  // Total number of rows, when `rows` is not complete.
+  // Total number of rows, if `rows` is incomplete.
   total?: number;
-  // The end of `rows` is near.
+  // Called when the end of `rows` is near.
   onEnd?: () => void;
   sorted?: { by: string; reverse: boolean; onSort: (by: string) => void };
 }
@@ -82,7 +82,7 @@ export function Table<T>(props: TableProps<T>) {
   const { columns, rows, rowKey, rowHref, onEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const shownRows = useRef(0);
-  // An estimate: reading the element would make the browser lay it out twice.
+  // An estimate: measuring the element would cause a second browser layout.
   const [view, setView] = useState(() => ({
     top: 0,
     height: Math.max(200, innerHeight - HEAD_PX),
@@ -101,7 +101,7 @@ export function Table<T>(props: TableProps<T>) {
   useEffect(() => {
     const element = scroller.current;
     if (!element || !scrolls) return undefined;
-    // The observer also calls once at the beginning, when the layout is known.
+    // The observer is also called once at the beginning, when the layout is known.
     const observer = new ResizeObserver(() => newest.current());
     observer.observe(element);
     return () => observer.disconnect();

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-// Passes a value on, but not more often than every `intervalMs`; the last one always arrives.
+// Returns the value, updated at most once every `intervalMs`; the last value is always returned
+// eventually.
 export function useThrottled<T>(value: T, intervalMs: number): T {
   const [passed, setPassed] = useState(value);
   const last = useRef(0);

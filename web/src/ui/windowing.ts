@@ -4,12 +4,12 @@ export interface RowWindow {
   // Rows [first, last).
   first: number;
   last: number;
-  // Pixels that the rows left out would take.
+  // Height in pixels of the omitted rows above.
   above: number;
   below: number;
 }
 
-// Rows drawn beyond each edge, so that scrolling shows no hole before the next frame.
+// Rows drawn beyond each edge, so that scrolling shows no gap before the next frame.
 export const OVERSCAN = 12;
 
 export function rowWindow(
@@ -24,7 +24,7 @@ export function rowWindow(
   return { first, last, above: first * rowHeight, below: (count - last) * rowHeight };
 }
 
-// True when a view is at its end, within two rows: then it follows new rows.
+// True if a view is within two rows of its end; it then follows new rows.
 export function isAtEnd(
   scrollTop: number,
   viewHeight: number,
