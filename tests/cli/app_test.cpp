@@ -1,4 +1,4 @@
-// The grammar, the exit codes and the rules of output that hold for every command.
+// Grammar, exit codes, and output rules that apply to every command.
 #include "cli/app.h"
 
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-// The whole program with windows, documents and attention backends.
+// The complete program with windows, documents and attention backends.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST(AttentionSettingsProcessTest, ABackendThatTheDeviceLacksIsRefused) {
   ExpectRefused(folder, 78, "must be one of: auto, cudnn, flash, sdpa, manual");
 }
 
-// The backend is no part of the model: a checkpoint goes on with another one.
+// The backend is not part of the model: a checkpoint can be resumed with another one.
 TEST(AttentionSettingsProcessTest, ACheckpointGoesOnWithAnotherBackendButNotAnotherWindow) {
   TrainerFolder folder;
   folder.spec["model"]["window_size"] = 5;

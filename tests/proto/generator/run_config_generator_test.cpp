@@ -61,8 +61,8 @@ TEST(RunConfigGeneratorTest, DeclaresAnEnumInTheFirstSectionThatUsesIt) {
               testing::HasSubstr("#include \"proto/contract/train_config.h\"\n"));
 }
 
-// In RunConfig a number without a default is 0 when nobody wrote it: 0 must not be a legal value. A
-// bool without a default is a std::optional.
+// In RunConfig, a number without a default is 0 if it was not written, so 0 must not be a valid
+// value. A bool without a default is a std::optional.
 void ExpectZeroMeansNotWritten(const Descriptor& section) {
   for (int i = 0; i < section.field_count(); ++i) {
     const FieldDescriptor& field = *section.field(i);

@@ -1,4 +1,4 @@
-// Other tools' token files, read as they are.
+// Token files of other tools, read without conversion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -182,8 +182,8 @@ TEST(TokenFormatsTest, RefusesDamagedIndexesOfMegatron) {
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput), HasSubstr("train.bin: cannot open"));
 }
 
-// Opens damaged files of all kinds: each is refused with a TrainerError or gives tokens that lie
-// inside the file. The sanitizers' build finds reads outside it.
+// Opens damaged files of all kinds. Each must be rejected with a TrainerError or return tokens
+// within the file. The sanitizer build detects reads outside of it.
 TEST(TokenFormatsTest, NoDamageToAHeaderCrashes) {
   uint64_t random = 1;
   const auto pick = [&random](uint64_t below) {

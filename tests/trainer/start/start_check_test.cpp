@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A group of two whose sums go wrong where `wrong` says so.
+// A group of two whose sums are wrong if `wrong` is true.
 class TwoMembers : public Communicator {
  public:
   explicit TwoMembers(bool wrong)

@@ -68,7 +68,7 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
   ended: { word: 'ended', tone: 'idle', icon: 'stop' },
 };
 
-// Also returns a look for unknown states, sent by a newer controller.
+// The look of `state`; a neutral one for states that only a newer controller sends.
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }

@@ -135,7 +135,7 @@ TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
   EXPECT_EQ(plan["problem"], nullptr);
 }
 
-// A layout as printed is one that submit accepts.
+// The layout as printed is accepted by submit.
 TEST_F(PlanLayoutTest, TheLayoutCanBeSetInAJobFile) {
   const CliResult result = Plan({"--nodes", "8", "--device", "H100"});
   const size_t begin = result.out.find("layout: {");
@@ -200,7 +200,7 @@ TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
   EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
 }
 
-// Runs that the trainer lacks features for are planned, with the reason why submit refuses them.
+// Runs with features that the trainer lacks are planned, with the reason why submit rejects them.
 TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   const CliResult result = Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -113,7 +113,7 @@ TEST(GangLimitTextTest, SaysHowAProgramWithoutALimitGetsOne) {
                                      "detected; watchdog.longest_pause sets a limit"));
 }
 
-// A program that reports every tenth step.
+// A program that reports only every tenth step.
 TEST(GangLimitPaceTest, StepTimesCountForEveryStepUntilTheNextReport) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -124,7 +124,7 @@ TEST(GangLimitPaceTest, StepTimesCountForEveryStepUntilTheNextReport) {
   EXPECT_EQ(scene.Limit().ms, 60'000);
 }
 
-// One report shows no pace: the next one may be a hundred steps away.
+// A single report shows no pace: the next step reported may be a hundred steps later.
 TEST(GangLimitPaceTest, OneReportOfAProgramOfOthersIsNoPace) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -149,7 +149,7 @@ TEST(GangLimitPaceTest, TheLongestStateOfTheRanksCounts) {
   EXPECT_EQ(scene.Limit().ms, 600'000);
 }
 
-// Loads that the watchdog took for hangs have a length that nobody knows.
+// The watchdog mistook loading for hangs, so the real duration of loading is unknown.
 TEST(GangLimitPaceTest, EachHangInARowGivesAnUnknownPhaseMoreTime) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -250,7 +250,7 @@ TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
 }
 
-// Rank 0 left while it waited for rank 1, so rank 1 may save without reporting a phase.
+// Rank 0 exited while waiting for rank 1, so rank 1 may be saving without reporting a phase.
 TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   GangScene scene;
   scene.Run(OwnProgram());

@@ -13,7 +13,7 @@ constexpr Timestamp kWallMs = 1'700'000'000'000;
 constexpr int64_t kSteadyMs = 5'000'000;
 constexpr int64_t kStepDay = 86'400'000;
 
-// A state whose newest event came at kWallMs, when the machine had run for kSteadyMs.
+// A state whose newest event was at wall time kWallMs and at machine uptime kSteadyMs.
 v1::ClusterClock KnownClock() {
   v1::ClusterClock known;
   known.set_boot_id("boot");
@@ -125,7 +125,7 @@ TEST(ClusterClockTest, AWallClockFromTheYear10000OnIsNotFollowed) {
   EXPECT_EQ(clock.Due({kYear10000, kSteadyMs}), std::nullopt);
 }
 
-// A worker whose clock is ahead by so much.
+// Attaches a worker whose clock is ahead by `ahead_ms`.
 void AttachAhead(const std::string& id, int64_t ahead_ms, Observations& observations) {
   observations.nodes[id].attached = true;
   observations.nodes[id].clock.Note(kWallMs + ahead_ms, kWallMs);

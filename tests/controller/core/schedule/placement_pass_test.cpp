@@ -21,7 +21,7 @@ void FailGang(TestCluster& cluster, int64_t job, int exit_code) {
   cluster.ClearAll(job);
 }
 
-// The node sends no heartbeat until it is lost. Rank 0, on another node, fails at once.
+// The node sends no heartbeats until it is lost. Rank 0, on another node, fails at once.
 void LoseNodeOf(TestCluster& cluster, int64_t job, const std::string& node_id) {
   cluster.StopHeartbeats(node_id);
   cluster.ExitRank(job, 0, 1);

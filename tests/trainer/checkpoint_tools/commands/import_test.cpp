@@ -26,7 +26,7 @@ class ImportTest : public testing::Test {
   ImportSummary Run(const std::string& to, bool replace = false) const {
     return Import({From(), to, replace}, is_cancelled_);
   }
-  // Expects the error, and that nothing was made.
+  // Expects the error, and that nothing was created.
   void ExpectFails(const std::string& to, ExitCode code, const std::string& part) const {
     EXPECT_THAT(ErrorOf([&] { Run(to); }, code), HasSubstr(part));
     EXPECT_THAT(to_.Names(), IsEmpty());
@@ -101,7 +101,7 @@ TEST_F(ImportTest, RotaryFrequenciesOfEarlierVersionsAreSkipped) {
   EXPECT_EQ(Run(Out()).tensors, 21);
 }
 
-// A model that was saved without its head has names without the prefix.
+// A model saved without its head has names without the prefix.
 TEST_F(ImportTest, NamesWithoutThePrefix) {
   RawTensors bare;
   const RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
@@ -114,7 +114,7 @@ TEST_F(ImportTest, NamesWithoutThePrefix) {
   EXPECT_TRUE(CheckpointReader(Out()).Has("model.layers.1.mlp.up_proj.weight"));
 }
 
-// Some files have the head beside the embedding that it is tied to.
+// Some files contain the head in addition to the embedding to which it is tied.
 TEST_F(ImportTest, ATiedHeadMustEqualTheEmbedding) {
   RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
   tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"];

@@ -31,7 +31,7 @@ json With(const std::string& key, const json& value) {
   return config;
 }
 
-// The refusal of a config.json.
+// The error for a config.json.
 std::string Refusal(const json& config) {
   return ErrorOf([&] { ModelOfConfig(config, "dir/config.json"); }, ExitCode::kBadConfig);
 }
@@ -138,7 +138,7 @@ TEST(ImportedModelTest, HeadsOfAnotherSize) {
   EXPECT_EQ(ConfigOf(imported)["head_dim"], 16);
 }
 
-// They are of training, and change no logit.
+// Dropout applies to training only and changes no logit.
 TEST(ImportedModelTest, DropoutsAreNamedAndExportedAsZero) {
   const json config = With("attention_dropout", 0.1);
   const ImportedModel imported = ModelOfConfig(config, "config.json");
@@ -147,7 +147,7 @@ TEST(ImportedModelTest, DropoutsAreNamedAndExportedAsZero) {
   EXPECT_EQ(ConfigOf(imported)["attention_dropout"], 0.0);
 }
 
-// As Qwen3Config.save_pretrained of transformers 4.53 writes it.
+// As written by Qwen3Config.save_pretrained of transformers 4.53.
 json TinyQwen3Config() {
   return json::parse(R"({
     "architectures": ["Qwen3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
@@ -208,7 +208,8 @@ TEST(ImportedModelTest, SettingsOfAnOlmo) {
   EXPECT_THAT(Refusal(config), HasSubstr("`clip_qkv` 8.0; of OlmoForCausalLM"));
 }
 
-// As GPT2Config.save_pretrained of transformers 4.46 writes it, without what has no effect.
+// As written by GPT2Config.save_pretrained of transformers 4.46, without settings that have no
+// effect.
 json TinyGpt2Config() {
   return json::parse(R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
@@ -270,7 +271,7 @@ TEST(ImportedModelTest, AGpt2ThatIsAnotherModel) {
   EXPECT_THAT(refusal("rope_theta", 10000.0), HasSubstr("arithmetic: `rope_theta`;"));
 }
 
-// As GPT-NeoX 20B's, with copies of rotary keys that versions 4.48 and later write.
+// GPT-NeoX 20B's settings, with the copies of rotary keys written by versions 4.48 and later.
 TEST(ImportedModelTest, SettingsOfAGptNeox) {
   const json config = json::parse(R"({
     "architectures": ["GPTNeoXForCausalLM"], "attention_probs_dropout_prob": 0,
