@@ -68,7 +68,7 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
   ended: { word: 'ended', tone: 'idle', icon: 'stop' },
 };
 
-// Also returns a look for unknown states, sent by a newer controller.
+// The look of a state. States that this page does not know, from a newer controller, look neutral.
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }
