@@ -75,7 +75,9 @@ absl::StatusOr<std::string> AccessGate::MakeCode(Principal owner) {
   std::erase_if(codes_, [now](const auto& code) { return code.second.expires <= now; });
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(kOpenCodes, " dashboard login codes are unused; they expire after ",
+        absl::StrCat(kOpenCodes,
+                     " dashboard login codes are unused, which is the maximum; use one, or wait "
+                     "until they expire after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();
