@@ -80,8 +80,7 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
         "--metrics-listen ", options.metrics_listen,
         " can be read from other machines, without a token and unencrypted; listen on 127.0.0.1 ",
         "and let a Prometheus on this machine forward the metrics (deploy/prometheus/README.md), "
-        "or pass "
-        "--insecure only on a trusted network"));
+        "or pass --insecure only on a trusted network"));
   }
   spdlog::warn("INSECURE: anyone who can reach {} can read the metrics of this node",
                options.metrics_listen);
