@@ -45,7 +45,7 @@ void AccessGate::ReplaceToken(const std::string& token) {
   }
   // If this fails, the stored sessions still carry the old token's mark, so a restart drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
-    spdlog::warn("cannot store the end of the dashboard sessions: {}",
+    spdlog::warn("cannot save that the dashboard sessions have ended: {}",
                  std::string(status.message()));
   }
 }

@@ -83,7 +83,7 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   const auto* const optional = std::end(sizes) - 1;
   if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
     problems.push_back({latent, InBackticks(latent) +
-                                    " without its sizes; set kv_lora_rank, qk_head_dim, "
+                                    " needs its sizes: set kv_lora_rank, qk_head_dim, "
                                     "qk_pos_emb_head_dim and v_head_dim, and q_lora_rank for "
                                     "queries of a lower rank (512, 128, 64, 128 and 1536 in "
                                     "DeepSeek-V3, arXiv 2412.19437)"});
