@@ -55,7 +55,8 @@ TEST(RootWatchTest, AForeignNonceIsReadAndNeverReplaced) {
 
 TEST(RootWatchTest, DirectoriesThatCannotBeMadeOrAreDamagedSayWhy) {
   const TemporaryDir directory;
-  EXPECT_THAT(LookAtRoot("/proc/nothing/here").problem(), HasSubstr("cannot make it: "));
+  EXPECT_THAT(LookAtRoot("/proc/nothing/here").problem(),
+              HasSubstr("cannot create the directory: "));
   std::ofstream(directory.path() + "/" + kRootNonceFile) << "no nonce\n";
   const v1::CheckpointRoot damaged = LookAtRoot(directory.path());
   EXPECT_EQ(damaged.nonce(), "");

@@ -83,11 +83,11 @@ TEST_F(CheckpointModelTest, ManifestsThatNameNoModelAreNotChecked) {
     Write(text);
     const CheckpointFit fit = CheckCheckpointModel(directory_, SmallModel());
     EXPECT_THAT(fit.problem, IsEmpty()) << text;
-    EXPECT_THAT(fit.unchecked, HasSubstr("names no model")) << text;
+    EXPECT_THAT(fit.unchecked, HasSubstr("contains no readable description of the model")) << text;
   }
   WriteModel("fingerprint");
   EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).unchecked,
-              HasSubstr("another version"));
+              HasSubstr("in the format of another release"));
 }
 
 TEST_F(CheckpointModelTest, APipeInPlaceOfTheManifestDoesNotBlock) {

@@ -39,7 +39,7 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"chinchilla", {"D / N = 14.62", "6 N D is 1.196 times C"}},
       {"data-mixture", {"the shares sum to 0.97"}},
       {"deepseek-v3",
-       {"6222780920832", "a token is computed with 226620699648", "without its sizes",
+       {"6222780920832", "226620699648 parameters are active per token", "needs its sizes",
         "`model.num_query_groups` (16)", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
         "`layout.dp` (32) must be a multiple of `layout.ep` (64); with `layout.etp` 1"}},
       {"gpt3-15b", {"13100206080", "3906252 samples x 4096 are 16B"}},
@@ -52,8 +52,8 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"llama3-8b-fp8", {"and there is only one"}},
       {"llama3.1-405b",
        {"126 / 8 = 15.75", "it means 15T tokens; right: train.samples 3662109375"}},
-      {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks are inside it"}},
-      {"mixtral-8x7b", {"right: 46.7B", "expert-parallel ranks are inside it"}},
+      {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks are inside DP"}},
+      {"mixtral-8x7b", {"right: 46.7B", "expert-parallel ranks are inside DP"}},
       {"qwen3-1.8b", {"are 9e+20"}}};
   std::vector<std::string> there, known;
   for (const auto& entry : std::filesystem::directory_iterator(DOCUMENTS_DIRECTORY)) {

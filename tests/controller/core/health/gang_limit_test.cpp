@@ -76,13 +76,14 @@ TEST(GangLimitTextTest, NamesTheLimitItsMeasureAndItsSource) {
   for (const int rank : {0, 1}) scene.Rank(rank).set_slow_step_ms(8000);
   scene.Pass(1000);
   EXPECT_THAT(scene.Why(), HasSubstr("; the gang trains: it is restarted after 24 s without a step "
-                                     "or a phase (3 x its slow steps)"));
+                                     "or a phase (3 x its slow step time)"));
   scene.SayAll("load", 100);
   scene.Pass(1000);
   EXPECT_THAT(
       scene.Why(),
-      HasSubstr("; the gang starts: it is restarted after 4 h without a "
-                "step, a phase, telemetry or output (the job has no earlier one to compare with)"));
+      HasSubstr(
+          "; the gang starts: it is restarted after 4 h without a "
+          "step, a phase, telemetry or output (the job has no earlier duration to compare with)"));
 }
 
 TEST(GangLimitTextTest, SaysWhatTheWatchdogDoesAtTheLimit) {
@@ -104,13 +105,13 @@ TEST(GangLimitTextTest, SaysHowAProgramWithoutALimitGetsOne) {
   scene.Run(OwnProgram());
   scene.SayAll("", 0);
   scene.Pass(1000);
-  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports neither steps nor phases: hangs are not "
-                                     "detected; a log_parser and watchdog.longest_pause set a "
-                                     "limit"));
+  EXPECT_THAT(scene.Why(),
+              HasSubstr("the gang reports neither steps nor phases: hangs are not "
+                        "detected; set log_parser and watchdog.longest_pause to detect them"));
   scene.SayAll("", 3);
   scene.Pass(1000);
   EXPECT_THAT(scene.Why(), HasSubstr("the gang reports steps but no phases: hangs are not "
-                                     "detected; watchdog.longest_pause sets a limit"));
+                                     "detected; set watchdog.longest_pause to detect them"));
 }
 
 // A program that reports only every tenth step.

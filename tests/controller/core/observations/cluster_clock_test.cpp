@@ -133,11 +133,12 @@ void AttachAhead(const std::string& id, int64_t ahead_ms, Observations& observat
 
 TEST(ClockWarningTest, WorkersWhoseClocksAgreeEndADoubt) {
   v1::ClusterClock known = KnownClock();
-  known.set_doubt("no event for 30 h");
+  known.set_doubt("the newest event is 30 h old");
   Observations observations;
-  EXPECT_EQ(ClockWarning(known, observations), "no event for 30 h");
+  EXPECT_EQ(ClockWarning(known, observations), "the newest event is 30 h old");
   observations.nodes["away"].clock.Note(kWallMs, kWallMs);
-  EXPECT_EQ(ClockWarning(known, observations), "no event for 30 h") << "it is not attached";
+  EXPECT_EQ(ClockWarning(known, observations), "the newest event is 30 h old")
+      << "it is not attached";
   AttachAhead("a", 600'000, observations);
   EXPECT_EQ(ClockWarning(known, observations), "");
 }
@@ -186,9 +187,10 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
            "(chronyc tracking)";
   };
   const auto ahead = [](int64_t hours) {
-    return "no event for " + std::to_string(hours) +
-           " h by the wall clock, which cannot be verified after a reboot or on another machine; "
-           "if the clock is wrong, the time ledgers of the jobs that ran are wrong, too";
+    return "the newest event is " + std::to_string(hours) +
+           " h old by the wall clock, which cannot be verified after a reboot or on another "
+           "machine; check the clock: if it is wrong, so are the time ledgers of the jobs that "
+           "were running";
   };
   EXPECT_EQ(doubt(kWallMs), "");
   EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");

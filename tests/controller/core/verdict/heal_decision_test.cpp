@@ -265,7 +265,7 @@ TEST_F(HealDecisionTest, WhyNamesTheHealOfARunningJob) {
   EXPECT_EQ(why->code(), v1::PENDING_CODE_HEALING);
   EXPECT_EQ(why->message(), "healing: rank 1 is replaced by the spare node d");
   EXPECT_EQ(why->advice(),
-            "no action needed: if no step completes in time, it restarts from its newest "
+            "no action needed: if no step completes in time, the gang restarts from its newest "
             "checkpoint");
   Entry().job.set_state(v1::JOB_STATE_RECOVERING);
   EXPECT_FALSE(WhyHealing(state_, Entry()).has_value());

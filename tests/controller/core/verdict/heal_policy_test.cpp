@@ -49,7 +49,8 @@ TEST_F(HealPolicyTest, SparesCountForTheShapeThatHasToFit) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("3 nodes"));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("the largest gang that fits"));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 node of these is restart.spares"));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("the requested nodes include 1 spare node (restart.spares)"));
   *request.mutable_spec() = TestSpec("job", 3, 2);
   EXPECT_THAT(std::string(cluster_.Try(Checked(request)).message()),
               AllOf(HasSubstr("3 nodes"), Not(HasSubstr("restart.spares"))));
