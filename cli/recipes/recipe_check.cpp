@@ -47,8 +47,9 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
   const auto bytes = static_cast<double>(device.rating->memory_bytes);
   report.findings.push_back(
       {absl::StrCat("does not fit on ", std::string(device.rating->name)),
-       absl::StrCat("a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
-                    GigabytesText(bytes / (1 + kMemoryMargin)), " can be planned with"),
+       absl::StrCat("a GPU of stage ", stage, " needs ", MemoryText(memory),
+                    ", but the planner may use only ", GigabytesText(bytes / (1 + kMemoryMargin)),
+                    " of the GPU"),
        absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
                     std::string(device.rating->name),
                     "`, or: ", planner::OutOfMemory(config, bytes).right)});
@@ -71,7 +72,7 @@ void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
   if (gain < 1 + kWorthwhileGain) return;
   report.findings.push_back(
       {absl::StrCat("`layout.micro_batch` ", config.layout.micro_batch),
-       absl::StrFormat("twice as much fits on %s too, and is predicted to be %.0f %% faster",
+       absl::StrFormat("twice as much also fits on %s and is predicted to be %.0f %% faster",
                        std::string(cluster.device->rating->name), 100 * (gain - 1)),
        absl::StrCat("layout.micro_batch ", larger.layout.micro_batch,
                     "; `trainyard tune` measures it")});
@@ -108,7 +109,7 @@ std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, Rec
   const std::string text = ExpectedText(config, cluster);
   if (text != line.text) {
     report.findings.push_back({absl::StrCat("`", line.text, "`"),
-                               "the planner predicts something else",
+                               "the planner's prediction differs",
                                absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
   }
   return text;
@@ -119,7 +120,7 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
   if (lines.empty() && config.resources.device == DeviceKind::kGpu) {
     report.findings.push_back({"no line `# Expected on DEVICE: -`",
                                "a recipe for GPUs states the planner's prediction",
-                               "that line, then `trainyard recipe check --renew`"});
+                               "add that line, then run `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
   // Starts at the last one, so that positions remain valid.

@@ -234,7 +234,7 @@ void AddCost(CLI::App& parent, Grammar& grammar) {
   AddClusterOptions(*command, options->cluster)->required();
   command
       ->add_option("--layout", options->layout,
-                   "best, or written for the job file's layout (default: written if it can run)")
+                   "best, or written (the layout of the job file); default: written if it can run")
       ->check(CLI::IsMember({"best", "written"}));
   command->add_option("--mfu", options->mfu, "MFU if there is no job file (default: 0.45)")
       ->check(CLI::Range(0.001, 1.0));

@@ -35,7 +35,9 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(budget.tokens, ReadAmountOption("--tokens", options.tokens));
   const bool has_sizes = budget.parameters > 0 || budget.tokens > 0;
   if (budget.flops > 0 && has_sizes) {
-    return absl::InvalidArgumentError("--parameters and --tokens determine --flops; omit one side");
+    return absl::InvalidArgumentError(
+        "--parameters and --tokens already determine --flops; pass either --flops or the other "
+        "two");
   }
   if (budget.flops > 0) return budget;
   if (!has_sizes) {
@@ -98,9 +100,8 @@ absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double f
   }
   const auto best = planner::BestShape(config.model, config.train.seq_length, flops);
   if (best.has_value()) return *best;
-  return absl::InvalidArgumentError(
-      absl::StrCat(NumberText(flops, 3),
-                   " FLOPs are less than one token of the smallest model like `", like, "`"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      NumberText(flops, 3), " FLOPs are not enough to train the smallest model like `", like, "`"));
 }
 
 std::string ShapeText(const std::string& like, const planner::BudgetShape& shape) {
