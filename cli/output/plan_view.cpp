@@ -26,7 +26,7 @@ std::vector<PlanPart> PartsOfMemory(const MemoryPrediction& memory) {
           {"gradients", memory.gradients},
           {"moments", memory.moments},
           {"kept activations", memory.activations},
-          {"kept at experts", memory.dispatch},
+          {"expert inputs", memory.dispatch},
           {"working memory", memory.working},
           {"CUDA and libraries", memory.overhead}};
 }

@@ -207,7 +207,7 @@ TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   for (const char* part :
        {"  layout: {ep: ", "  parameters: 46702792704, 12879925248 active per token",
         "submit would refuse this job", "`model.num_experts` cannot be trained yet", "per GPU, ep ",
-        "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+        "expert inputs", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   const CliResult document =
