@@ -146,7 +146,7 @@ void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
 // Errors for which `submit` refuses the file.
 void AddLines(const std::vector<std::string>& lines, RecipeReport& report) {
   for (const std::string& line : lines) {
-    report.findings.push_back({line, "the job file is refused", "see there"});
+    report.findings.push_back({line, "submit would refuse the job file", ""});
   }
 }
 
@@ -164,7 +164,7 @@ void CheckStart(const RunConfig& config, RecipeReport& report) {
   if (!HasTrainableFeatures(config)) return;
   for (const SettingProblem& problem : FindLaunchProblems(config)) {
     if (problem.key == "data.path") continue;
-    report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, "see there"});
+    report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, ""});
   }
 }
 
@@ -176,7 +176,7 @@ void CheckSettings(const JobFileText& file, const ResolvedSpec& resolved, const 
   if (!report.findings.empty()) return;
   const ClaimedLines claimed = FindClaimedLines(file);
   for (const std::string& line : claimed.errors) {
-    report.findings.push_back({line, "the claim cannot be read", "see there"});
+    report.findings.push_back({line, "the claim cannot be read", ""});
   }
   AddFindings(planner::ReviewClaims(config, claimed.claims), report);
   AddFindings(planner::ReviewJob(config, resolved.origins.contains("layout.sequence_parallel")),

@@ -81,12 +81,12 @@ std::string GivenText(const Budget& budget) {
   const planner::OverTraining over = planner::OverTrainingOf(budget.parameters, budget.tokens);
   const double loss = planner::LossOf(budget.parameters, budget.tokens);
   return absl::StrCat(AmountText(budget.parameters), " parameters on ", AmountText(budget.tokens),
-                      " tokens: ", NumberText(budget.flops, 3), " FLOP by 6 N D, ",
-                      NumberText(over.tokens_per_parameter, 3), " tokens per parameter, ",
+                      " tokens: ", NumberText(budget.flops, 3), " FLOP (6 N D), ",
+                      NumberText(over.tokens_per_parameter, 3), " tokens per parameter (",
                       NumberText(over.ratio, 3), " times the ", AmountText(over.optimal_tokens),
-                      " of D = 20 N; loss ", absl::StrFormat("%.3f", loss), ", and ",
-                      absl::StrFormat("%.3f", over.optimal_loss),
-                      " at best for the same FLOPs\n\n");
+                      " tokens of D = 20 N); predicted loss ", absl::StrFormat("%.3f", loss),
+                      ", at best ", absl::StrFormat("%.3f", over.optimal_loss),
+                      " for the same FLOPs\n\n");
 }
 
 absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double flops,

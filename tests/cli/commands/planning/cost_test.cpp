@@ -24,7 +24,7 @@ TEST_F(CostTest, ScaleDividesABudgetByEveryLaw) {
 
 TEST_F(CostTest, ScaleSaysHowFarARunIsOverTrained) {
   const CliResult result = Run({"scale", "--parameters", "1.545B", "--tokens", "101.909B"});
-  EXPECT_THAT(result.out, AllOf(HasSubstr("9.45e+20 FLOP by 6 N D"), HasSubstr("loss 2.335"),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("9.45e+20 FLOP (6 N D)"), HasSubstr("loss 2.335"),
                                 HasSubstr("3.3 times the 30.9B")));
 }
 
