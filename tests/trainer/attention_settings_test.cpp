@@ -77,8 +77,9 @@ TEST(AttentionSettingsProcessTest, PackedRunsDoNotDependOnTheLayout) {
   Pack(folder);
   TrainerProcess one(folder, {.run = "one", .checkpoints = "one"});
   ASSERT_EQ(one.Wait(), 0) << one.Output();
-  EXPECT_NE(one.Output().find("attention by manual; documents end with token 0: attention inside "
-                              "them, positions of their own, no loss behind their end\n"),
+  EXPECT_NE(one.Output().find("attention by manual; documents end with token 0: attention within "
+                              "documents, positions restart in each document, no loss after the "
+                              "end token\n"),
             std::string::npos)
       << one.Output();
   const Losses alone = one.Losses();

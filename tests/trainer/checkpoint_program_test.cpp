@@ -159,7 +159,7 @@ TEST_F(ImportProgramTest, BadInputIsOneLineAndAnExitCode) {
   config["rope_scaling"] = {{"rope_type", "llama3"}};
   WriteHuggingFace(Path("scaled"), tensors_, config);
   ExpectFails({"import", Path("scaled"), Path("out")}, 78,
-              "config.json has scaled positions and lacks `rope_scaling.factor`");
+              "config.json scales positions but lacks `rope_scaling.factor`");
   ExpectFails({"import", Path("none"), Path("out")}, 74, "none is not a Hugging Face directory");
   ExpectFails({"import", Path("llama"), Path("imported")}, 73, "replace it with --force");
   std::filesystem::remove(Path("llama/model-00001-of-00002.safetensors"));

@@ -39,7 +39,8 @@ TEST(HealingTest, KilledRankIsReplaced) {
   EXPECT_EQ(gang.Losses(), whole);
   const std::vector<json> healed = gang.Alerts("healed");
   ASSERT_EQ(healed.size(), 1u);
-  EXPECT_NE(healed[0]["message"].get<std::string>().find(": rank 2 is a new process, step "),
+  EXPECT_NE(healed[0]["message"].get<std::string>().find(
+                ": rank 2 is a new process, training continues at step "),
             std::string::npos)
       << healed[0];
   EXPECT_EQ(gang.Rank(1).Records("rank").back()["generation"], 2);

@@ -430,7 +430,7 @@ TEST_F(SkipAgainTest, WithoutAList) {
   const Losses losses = GoOn("");
   EXPECT_EQ(losses.at(6), all_.at(8));
   EXPECT_EQ(losses.at(9), all_.at(11));
-  EXPECT_NE(Output().find("TRAINYARD_SKIP_SAMPLES does not have 8:24"), std::string::npos)
+  EXPECT_NE(Output().find("TRAINYARD_SKIP_SAMPLES does not contain 8:24"), std::string::npos)
       << Output();
 }
 

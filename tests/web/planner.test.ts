@@ -127,7 +127,7 @@ describe.runIf(empty !== '')('planner', () => {
     await part(page, 'Layout').getByText('Submit would reject this job').waitFor();
     await part(page, 'Layout').getByText(/46\.7B parameters/).waitFor();
     await page.getByText('trainyard plan mixtral-8x7b --nodes 8 --device H100').waitFor();
-    await part(page, 'Memory of the fullest GPU').getByText('Saved at experts').waitFor();
+    await part(page, 'Memory of the fullest GPU').getByText('Expert inputs').waitFor();
     await part(page, 'Step time').getByText('Wait for ep').waitFor();
   });
 

@@ -200,7 +200,7 @@ TEST(ConvertTest, AliasesCannotGrowWithoutEnd) {
     absl::StrAppend(&bomb, "k", i, ": &a", i, " [*a", i - 1, ", *a", i - 1, "]\n");
   }
   EXPECT_THAT(Converted(bomb),
-              AnyOf(HasSubstr("contains more than"), HasSubstr("aliases stand for")));
+              AnyOf(HasSubstr("contains more than"), HasSubstr("aliases expand to")));
   EXPECT_THAT(Converted("entrypoint: &a [*a]\n"),
               AnyOf(HasSubstr("is nested deeper than"), HasSubstr("is not valid YAML")));
 }
@@ -258,10 +258,10 @@ TEST(ConvertTest, ACommandIsKeptWhereAFileHasOne) {
 TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
   const std::string command =
       "torchrun --nproc_per_node 8 pretrain_gpt.py --num-attention-heads 32 ";
-  const std::string kSaid = "without --group-query-attention Megatron-LM ignores it";
+  const std::string kSaid = "Megatron-LM ignores it without --group-query-attention";
   EXPECT_THAT(Converted(command + "--num-query-groups 8\n"),
               AllOf(HasSubstr("num_query_groups: 8\n"), HasSubstr(kSaid),
-                    HasSubstr("would train set model.num_query_groups 32")));
+                    HasSubstr("to train the model of Megatron-LM, set model.num_query_groups 32")));
   EXPECT_THAT(Converted(command + "--num-query-groups 8 --group-query-attention\n"),
               AllOf(HasSubstr("num_query_groups: 8\n"), Not(HasSubstr(kSaid))));
   EXPECT_THAT(Converted(command + "--num-query-groups 32\n"), Not(HasSubstr(kSaid)));

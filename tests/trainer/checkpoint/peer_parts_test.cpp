@@ -87,7 +87,7 @@ TEST(PeerPartsTest, AListOfNoUseCostsOneCheckpoint) {
   const std::vector<CheckpointEvent> taken = events.Taken();
   ASSERT_EQ(taken.size(), 2u);
   EXPECT_THAT(taken[0].message, HasSubstr("rank_00000.json: Too many open files"));
-  EXPECT_THAT(taken[1].message, HasSubstr("the list of what rank 1 has written is unusable"));
+  EXPECT_THAT(taken[1].message, HasSubstr("the file list of rank 1 is invalid"));
 }
 
 TEST(PeerPartsTest, DoesNotWaitForALostRankForEver) {

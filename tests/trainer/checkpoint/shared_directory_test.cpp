@@ -115,8 +115,9 @@ TEST_F(SharedDirectoryTest, NothingIsWrittenIntoAnotherDirectory) {
   ASSERT_EQ(Events().size(), 1u);
   EXPECT_EQ(Events()[0].kind, Kind::kFailed);
   EXPECT_TRUE(Events()[0].is_unshared);
-  EXPECT_THAT(Events()[0].message, AllOf(HasSubstr("another directory than at the start"),
-                                         HasSubstr("mount its storage again on this node")));
+  EXPECT_THAT(Events()[0].message,
+              AllOf(HasSubstr("the directory from the start of this attempt is no longer at"),
+                    HasSubstr("mount its storage again on this node")));
   EXPECT_THAT(Written(), IsEmpty());
 }
 

@@ -107,7 +107,7 @@ TEST(TokenFormatsTest, AutoRefusesWhatItCannotTell) {
   const TokenDirectory directory;
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput), HasSubstr("train.bin: cannot open"));
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput, DataFormat::kLlmc),
-              HasSubstr("has no .bin file with `train`"));
+              HasSubstr("contains no .bin file whose name is, or contains as a word, `train`"));
   directory.WriteText("train.bin", LittleEndianBytes(kTokens, 2));
   EXPECT_THAT(RefusalOf(directory), HasSubstr("made by nanoGPT, which writes no header"));
   WriteMegatron(directory, "train", 8, 2);

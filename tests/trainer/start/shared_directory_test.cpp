@@ -53,9 +53,9 @@ class SharedDirectoryOfGangTest : public testing::Test {
 TEST_F(SharedDirectoryOfGangTest, RanksThatSeeDifferentDirectoriesDoNotTrain) {
   EXPECT_THAT(ExpectRefused(78),
               AllOf(HasSubstr("The checkpoint directory " + Shared() +
-                              " is not on storage that all ranks share: it is there for rank 0 "
+                              " is not on storage that all ranks share: it is visible to rank 0 "
                               "on "),
-                    HasSubstr(" but not for rank 1 on "),
+                    HasSubstr(" but not to rank 1 on "),
                     HasSubstr("Mount the same storage at this path on every node")));
   EXPECT_TRUE(fs::is_empty(Own())) << "not a byte is written there";
 }
@@ -67,7 +67,7 @@ TEST_F(SharedDirectoryOfGangTest, ALaterAttemptThatLostTheDirectoryIsTriedAgain)
   folder_.spec["train"]["steps"] = 8;
   EXPECT_THAT(ExpectRefused(75, {{"TRAINYARD_ATTEMPT", "2"},
                                  {"TRAINYARD_RESUME_FROM", Shared() + "/step_000000006"}}),
-              HasSubstr("but not for rank 1 on "));
+              HasSubstr("but not to rank 1 on "));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(LeftGangTest, AStepThatAMemberLeftHasNone) {
     FAIL() << "the third step had a result";
   } catch (const TrainerError& error) {
     EXPECT_EQ(error.code(), ExitCode::kPeerLost);
-    EXPECT_STREQ(error.what(), "Lost a peer in step 3: a rank has left the gang before its end.");
+    EXPECT_STREQ(error.what(), "Lost a peer in step 3: a rank has left the gang.");
   }
 }
 

@@ -40,7 +40,7 @@ TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
   for (const char* part : {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory per GPU of stage ",
                            "weights", "kept activations", " of 80.0 GB\n", "\nStep time of stage",
                            "compute", "\nRun\n", "tokens/s", "MFU", "days", "GPU-hours", "cost",
-                           "per GPU-hour) to $", "\nNot chosen, of ", "is slower"}) {
+                           "per GPU-hour) to $", "\nRejected, of ", "is slower"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
@@ -207,7 +207,7 @@ TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   for (const char* part :
        {"  layout: {ep: ", "  parameters: 46702792704, 12879925248 active per token",
         "submit would refuse this job", "`model.num_experts` cannot be trained yet", "per GPU, ep ",
-        "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+        "expert inputs", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   const CliResult document =
@@ -239,7 +239,7 @@ TEST_F(PlanLayoutTest, AMixtureTakesSettingsAndItsWrittenLayout) {
                                           "--layout", "written"};
   const CliResult result = Run(words);
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("Written layout for mixtral-8x7b"));
+  EXPECT_THAT(result.out, HasSubstr("Job file's layout for mixtral-8x7b"));
   EXPECT_THAT(result.out, HasSubstr("ep: 8"));
   EXPECT_THAT(
       Run({"plan", "mixtral-8x7b", "--device", "H100", "--set", "model.moe_router_topk=9"}).err,

@@ -87,10 +87,11 @@ TEST_F(ImportTest, TensorsThatDoNotFitAreNamed) {
   tensors["model.layers.2.mlp.up_proj.weight"] = tensors["model.layers.1.mlp.up_proj.weight"];
   tensors["lm_head.weight"].shape = {32, 64};
   WriteHuggingFace(From(), tensors);
-  EXPECT_THAT(ErrorOf([&] { Run(Out()); }, ExitCode::kBadCheckpoint),
-              AllOf(HasSubstr("does not fit its config.json: it lacks tensors: model.norm.weight;"),
-                    HasSubstr("other shapes: lm_head.weight [32, 64] instead of [64, 32];"),
-                    HasSubstr("the model lacks: model.layers.2.mlp.up_proj.weight")));
+  EXPECT_THAT(
+      ErrorOf([&] { Run(Out()); }, ExitCode::kBadCheckpoint),
+      AllOf(HasSubstr("does not match its config.json: it lacks tensors: model.norm.weight;"),
+            HasSubstr("other shapes: lm_head.weight [32, 64] instead of [64, 32];"),
+            HasSubstr("the model lacks: model.layers.2.mlp.up_proj.weight")));
   EXPECT_THAT(to_.Names(), IsEmpty());
 }
 
@@ -125,7 +126,7 @@ TEST_F(ImportTest, ATiedHeadMustEqualTheEmbedding) {
   tensors["lm_head.weight"].bytes.back() ^= 1;
   WriteHuggingFace(From(), tensors, config);
   EXPECT_THAT(ErrorOf([&] { Run(Out("other")); }, ExitCode::kBadCheckpoint),
-              HasSubstr("lm_head.weight with other values than model.embed_tokens.weight"));
+              HasSubstr("lm_head.weight with values that differ from model.embed_tokens.weight"));
 }
 
 TEST_F(ImportTest, DropoutsAreNamed) {

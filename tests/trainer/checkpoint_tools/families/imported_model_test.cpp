@@ -103,7 +103,7 @@ TEST(ImportedModelTest, ScaledPositionsOfLlama31) {
     json less = keys;
     less.erase(key);
     EXPECT_THAT(Refusal(With("rope_scaling", less)),
-                HasSubstr("has scaled positions and lacks `rope_scaling." + key + "`"));
+                HasSubstr("scales positions but lacks `rope_scaling." + key + "`"));
   }
   json other = keys;
   other["attention_factor"] = 1.0;
@@ -119,7 +119,7 @@ TEST(ImportedModelTest, TheKeyThatMakesAnotherModelIsNamed) {
                                             {"high_freq_factor", 4.0},
                                             {"original_max_position_embeddings", 64}})),
               AllOf(HasSubstr("dir/config.json has `rope_scaling.rope_type` \"yarn\""),
-                    HasSubstr("of LlamaForCausalLM an import takes \"llama3\" only")));
+                    HasSubstr("an import of LlamaForCausalLM supports only \"llama3\"")));
   EXPECT_THAT(Refusal(With("hidden_act", "gelu")), HasSubstr("`hidden_act` \"gelu\"; of Llama"));
   EXPECT_THAT(Refusal(With("attention_bias", true)), HasSubstr("`attention_bias` true"));
   EXPECT_THAT(Refusal(With("mlp_bias", true)), HasSubstr("`mlp_bias` true"));
@@ -261,9 +261,10 @@ TEST(ImportedModelTest, AGpt2ThatIsAnotherModel) {
     config[key] = value;
     return Refusal(config);
   };
-  EXPECT_THAT(refusal("activation_function", "relu"),
-              HasSubstr("`activation_function` \"relu\"; of GPT2LMHeadModel an import takes "
-                        "\"gelu_new\", "));
+  EXPECT_THAT(
+      refusal("activation_function", "relu"),
+      HasSubstr("`activation_function` \"relu\"; an import of GPT2LMHeadModel supports only "
+                "\"gelu_new\", "));
   EXPECT_THAT(refusal("scale_attn_weights", false), HasSubstr("`scale_attn_weights` false"));
   EXPECT_THAT(refusal("scale_attn_by_inverse_layer_idx", true),
               HasSubstr("`scale_attn_by_inverse_layer_idx` true"));
@@ -331,9 +332,10 @@ TEST(ImportedModelTest, OtherArchitecturesAndDamagedFilesAreRefused) {
   EXPECT_EQ(ModelOfConfig(uneven, "config.json").model.kv_channels, 8);
   uneven.erase("head_dim");
   EXPECT_THAT(Refusal(uneven), HasSubstr("must be a multiple of"));
-  EXPECT_THAT(Refusal(With("tie_word_embeddings", 1)),
-              HasSubstr("`tie_word_embeddings` 1; of LlamaForCausalLM an import takes true, "
-                        "false only"));
+  EXPECT_THAT(
+      Refusal(With("tie_word_embeddings", 1)),
+      HasSubstr("`tie_word_embeddings` 1; an import of LlamaForCausalLM supports only true, "
+                "false"));
   EXPECT_THAT(Refusal(json::array()), HasSubstr("is not a JSON object"));
   json config = TinyLlamaConfig();
   config.erase("vocab_size");
