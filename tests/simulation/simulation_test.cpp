@@ -77,7 +77,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   }
   // The runs are meaningful only if they include jobs that succeed, jobs that restart, and every
   // kind of event except removals of checkpoints.
-  if (Runs() < 50) return;
+  if (Runs() < 150) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
   EXPECT_EQ(tally.kinds.size(), 27u);
@@ -207,7 +207,7 @@ TEST(SimulationTest, JobsWithSparesGoOnInPlace) {
   std::cout << begun << " heals begun, " << healed << " came to a step, the longest in "
             << longest_ms << " ms; " << lost_steps << " steps trained again; " << failed
             << " attempts failed\n";
-  if (Runs() < 50) return;
+  if (Runs() < 150) return;
   EXPECT_GT(healed, static_cast<int64_t>(Runs()));
   EXPECT_GT(begun, healed) << "some heals are to fail";
   EXPECT_LE(lost_steps, healed);
