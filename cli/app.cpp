@@ -114,7 +114,7 @@ absl::Status CheckOptionsOfNouns(const CLI::App& command) {
       const std::string name = option->get_name();
       const bool misplaced = command.get_option_no_throw(name) != nullptr;
       return absl::InvalidArgumentError(
-          misplaced ? absl::StrCat("`", name, "` must follow `", FullName(command), "`")
+          misplaced ? absl::StrCat("`", name, "` must be placed after `", FullName(command), "`")
                     : absl::StrCat("`", FullName(command), "` has no option `", name, "`\nsee `",
                                    FullName(command), " --help`"));
     }

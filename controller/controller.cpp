@@ -112,10 +112,11 @@ void ListenLocally(const ControllerOptions& options, int port, LocalListener& lo
   const std::string path = LocalSocketPath(options.token_file, port);
   const absl::Status status = local.Start(path, options.token_for_group);
   if (status.ok()) {
-    spdlog::info("local callers on {}", path);
+    spdlog::info("listening for local callers on {}", path);
   } else {
-    spdlog::warn("no socket for local callers: {}; they use TCP, where users have no verified name",
-                 std::string(status.message()));
+    spdlog::warn(
+        "cannot listen for local callers: {}; they must use TCP, where user names are not verified",
+        std::string(status.message()));
   }
 }
 

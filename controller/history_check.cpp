@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
 // The data that the store has lost; empty if it has everything it had at the mark.
 std::string LossOf(const StoreMark& known, const StoreMark& found) {
   if (found.store_id != known.store_id) {
-    return "it is not the file that the event log knows: it was removed or replaced";
+    return "the file was removed or replaced";
   }
   if (found.writes >= known.writes) return "";
   return absl::StrCat("it is an older copy: ", known.writes - found.writes, " of ", known.writes,
@@ -81,10 +81,11 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
   for (const v1::Event& event : events) spdlog::error("{}", LossText(HistoryLossOf(event)));
   const absl::Status status = stores.events->Append(events);
   if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat("cannot record the loss: ", status.message(),
-                                     "; the controller does not start until this works, because it "
-                                     "would stop ranks unknown to it; running jobs continue"));
+    return absl::Status(
+        status.code(),
+        absl::StrCat("cannot record the lost events: ", status.message(),
+                     "; the controller does not start until it can, because it would otherwise "
+                     "stop ranks that the event log does not contain; running jobs continue"));
   }
   return true;
 }

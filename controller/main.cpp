@@ -153,9 +153,10 @@ int BackUpOrRestore(const Flags& flags) {
               static_cast<long long>(done->bytes));
   if (restores) {
     std::printf(
-        "Jobs that were submitted after the backup continue to run unmanaged: their nodes\n"
-        "are cordoned when they attach (`trainyard nodes` says why), their output stays there.\n"
-        "Jobs that ended or were restarted after it run again from the newest checkpoint in it.\n");
+        "Jobs submitted after the backup continue to run unmanaged: their nodes are cordoned when\n"
+        "they attach (`trainyard nodes` shows why), and their output stays on these nodes. Jobs\n"
+        "that ended or were restarted after the backup run again from the newest checkpoint that\n"
+        "the backup lists.\n");
     std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
   }
   return 0;

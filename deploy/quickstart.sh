@@ -4,8 +4,8 @@
 # recipes/llama-tiny-cpu.yaml on both nodes, and reports.
 #   deploy/quickstart.sh [--keep] [--home DIR]
 #     --keep      leaves controller and workers running
-#     --home DIR  keeps everything there (default ~/.local/share/trainyard/quickstart)
-# Exit code: 0 when the job succeeded and learned, 1 otherwise, 2 for wrong usage.
+#     --home DIR  stores everything in DIR (default ~/.local/share/trainyard/quickstart)
+# Exit code: 0 if the job succeeded and its loss fell enough, 2 for wrong usage, else 1.
 set -euo pipefail
 
 keep=0
@@ -94,7 +94,7 @@ report() {
   echo "Trained $job on two nodes, data parallel over Gloo."
   printf '  loss             %.3f at the first step, %.3f at the last\n' \
     "$(series loss first)" "$(series loss last)"
-  printf '  validation loss  %.3f nats a token; counting tokens alone gives %.3f\n' \
+  printf '  validation loss  %.3f nats per token; a unigram model reaches %.3f\n' \
     "$validation" "$entropy"
   printf '  speed            %.0f tokens/s\n' "$(series tokens_per_second last)"
   echo "  checkpoints"
@@ -105,7 +105,7 @@ report() {
   fi
   echo "  export TRAINYARD_SERVER=$address TRAINYARD_TOKEN_FILE=$TRAINYARD_TOKEN_FILE"
   echo "  export PATH=$bin:\$PATH"
-  echo "  trainyard dashboard            the page of this cluster, opened by a code"
+  echo "  trainyard dashboard            login URL of this cluster's web page"
   echo "  trainyard describe $job        attempts, nodes, checkpoints, events"
   echo "  trainyard logs $job --tail 20  output of the ranks"
   echo "  trainyard metrics $job         every curve"

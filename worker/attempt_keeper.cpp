@@ -102,7 +102,8 @@ absl::StatusOr<std::unique_ptr<AttemptKeeper>> AttemptKeeper::Open(boost::asio::
   TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<FactLog> facts,
                              FactLog::Open(data_dir.File("facts.bin")));
   if (facts->dropped_bytes() > 0) {
-    spdlog::warn("facts.bin: cut {} bytes that were never completed", facts->dropped_bytes());
+    spdlog::warn("facts.bin: removed {} bytes of an incomplete record at its end",
+                 facts->dropped_bytes());
   }
   if (!facts->damage().empty()) spdlog::warn("{}", facts->damage());
   auto keeper = std::unique_ptr<AttemptKeeper>(new AttemptKeeper(

@@ -32,21 +32,21 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
           "most an eighth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--telemetry-rate-limit", limits.telemetry_rate,
-          "Limit on the bytes of telemetry per second of a job, over 10 s; in these 10 s at most a "
-          "sixteenth of the disk; 0: no limit")
+          "Limit on the bytes of telemetry per second of a job, averaged over 10 s; in 10 s at "
+          "most a sixteenth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--log-rate-limit", limits.log_rate,
-          "Limit on the bytes of output per second of a job, over 10 s; 0: no limit")
+          "Limit on the bytes of output per second of a job, averaged over 10 s; 0: no limit")
       ->capture_default_str();
   declare("--run-dir-limit", limits.run_dir_bytes,
           "Limit on the bytes of a job in and beside its ranks' TRAINYARD_RUN_DIR (default: a "
           "quarter of the disk)");
   declare("--run-dir-files-limit", limits.run_dir_files,
-          "Limit on the files and directories of a job there, at most 999999 (default: a quarter "
-          "of the disk's inodes)");
+          "Limit on the files and directories of a job in and beside its ranks' TRAINYARD_RUN_DIR, "
+          "at most 999999 (default: a quarter of the disk's inodes)");
   declare("--processes-limit", limits.processes,
-          "Limit on the processes and threads of a rank, where ranks have control groups; at most "
-          "half of the machine's; 0: no limit")
+          "Limit on the processes and threads of a rank, enforced if ranks have control groups; at "
+          "most half of the machine's limit; 0: no limit")
       ->capture_default_str();
 }
 

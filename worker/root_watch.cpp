@@ -28,7 +28,7 @@ v1::CheckpointRoot Problem(const std::string& path, const std::string& problem) 
 v1::CheckpointRoot LookAtRoot(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error) return Problem(path, absl::StrCat("cannot make it: ", error.message()));
+  if (error) return Problem(path, absl::StrCat("cannot create the directory: ", error.message()));
   const std::string file = absl::StrCat(path, "/", kRootNonceFile);
   const ReadNonceResult read = ReadOrMakeNonce(file);
   if (read.error.has_value()) {

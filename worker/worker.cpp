@@ -79,8 +79,8 @@ absl::Status CheckMetricsListen(const WorkerOptions& options) {
     return absl::FailedPreconditionError(absl::StrCat(
         "--metrics-listen ", options.metrics_listen,
         " can be read from other machines, without a token and unencrypted; listen on 127.0.0.1 ",
-        "and let a Prometheus on this machine send on (deploy/prometheus/README.md), or pass "
-        "--insecure only on a trusted network"));
+        "and let a Prometheus on this machine forward the metrics (deploy/prometheus/README.md), "
+        "or pass --insecure only on a trusted network"));
   }
   spdlog::warn("INSECURE: anyone who can reach {} can read the metrics of this node",
                options.metrics_listen);

@@ -44,7 +44,7 @@ grpc::ChannelArguments ChannelArguments() {
 // OK if something accepts connections at the address; sends nothing.
 absl::Status Answers(const std::string& server, milliseconds limit) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolveAddress(server));
-  absl::Status status = absl::UnavailableError("its name has no address");
+  absl::Status status = absl::UnavailableError("the host name has no address");
   for (const std::string& address : addresses) {
     status = Dial(address, std::chrono::steady_clock::now() + limit).status();
     if (status.ok()) break;

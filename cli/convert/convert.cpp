@@ -60,7 +60,7 @@ const std::map<std::string, std::string>& ScriptFormats() {
 }
 
 constexpr char kKnown[] =
-    "known are command lines and batch scripts (torchrun, srun, deepspeed; Megatron-LM), "
+    "supported inputs: command lines and batch scripts (torchrun, srun, deepspeed; Megatron-LM), "
     "torchtitan's TOML, DeepSpeed's JSON, YAML of GPT-NeoX, OLMo, NeMo and Determined; set the "
     "format with --from";
 

@@ -86,14 +86,15 @@ Translations DeepSpeedSettings() {
       {"steps_per_print", Whole("train.log_every_steps")},
       {"activation_checkpointing.*",
        NoteOnly(
-           "this sets how activations are checkpointed; the program decides whether they are; set "
-           "layout.recompute")},
+           "sets how activations are checkpointed, not whether they are; set layout.recompute")},
       {"sparse_attention.*",
        NoteOnly("only dense attention is supported; model.window_size sets a sliding window")},
-      {"curriculum_learning.*", NoteOnly("samples keep one length")},
-      {"data_efficiency.*", NoteOnly("samples keep one length and layers see all tokens")},
+      {"curriculum_learning.*", NoteOnly("all samples have the same length")},
+      {"data_efficiency.*",
+       NoteOnly("all samples have the same length, and all layers process all tokens")},
       {"elasticity.*",
-       NoteOnly("`layout: auto` plans again when nodes are lost, with the same batch")},
+       NoteOnly(
+           "`layout: auto` chooses a new layout when nodes are lost and keeps the batch size")},
       {"checkpoint.*", Silent()},
       {"aio.*", Silent()}};
   AddZero(table);

@@ -322,9 +322,10 @@ void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
   for (const ScriptWord& word : program) {
     words.push_back(word.text);
     if (absl::StrContains(word.text, '$') || absl::StrContains(word.text, '`')) {
-      draft.Note(word.line, absl::StrCat(word.text,
-                                         ": its value is not in the script, and a "
-                                         "command runs without a shell; write it out"));
+      draft.Note(word.line,
+                 absl::StrCat(word.text,
+                              ": its value is not in the script, and a "
+                              "command runs without a shell; replace it with its value"));
     }
   }
   draft.SetList("command", words);

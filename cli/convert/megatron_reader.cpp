@@ -323,12 +323,10 @@ class MegatronReader {
     if (groups_ == heads) return;
     Note(groups_line_,
          absl::StrCat("--num-query-groups ", groups_,
-                      ": without --group-query-attention "
-                      "Megatron-LM ignores it, and every head has keys and values of its own; the "
-                      "job has the ",
+                      ": Megatron-LM ignores it without --group-query-attention and gives every "
+                      "head its own keys and values; the job uses ",
                       groups_,
-                      " groups that are written: for what Megatron-LM "
-                      "would train set model.num_query_groups",
+                      " groups; to train the model of Megatron-LM, set model.num_query_groups",
                       heads.empty() ? "" : " ", heads));
   }
 

@@ -35,9 +35,8 @@ void AddNemoTrainer(Translations& table) {
   table["exp_manager.checkpoint_callback_params.every_n_train_steps"] =
       Whole("checkpoint.every_steps");
   table["exp_manager.checkpoint_callback_params.save_top_k"] = Whole("checkpoint.keep_best");
-  table["exp_manager.explicit_log_dir"] = NoteOnly(
-      "set checkpoint.dir; metrics and output are "
-      "Trainyard's");
+  table["exp_manager.explicit_log_dir"] =
+      NoteOnly("set checkpoint.dir; the controller stores metrics and output");
   table["exp_manager.exp_dir"] = table["exp_manager.explicit_log_dir"];
   table["exp_manager.*"] = Silent();
   table["restore_from_path"] = NoteOnly(
@@ -266,16 +265,18 @@ class NemoReader {
                                             "section (known: ",
                                             NemoModels(), ")"));
     }
-    draft_.Note(line, absl::StrCat(call,
-                                   "(): gives the shape of the model and the length of samples; "
-                                   "other settings have NeMo's defaults, which are unknown here: "
-                                   "set train.global_batch, train.steps, "
-                                   "optimizer.lr, schedule and data"));
+    draft_.Note(
+        line, absl::StrCat(
+                  call,
+                  "(): specifies only the model shape and the sequence length; other settings have "
+                  "NeMo's defaults, which are unknown here: set train.global_batch, train.steps, "
+                  "optimizer.lr, schedule and data"));
     if (absl::StrContains(call, "GPTConfig") && !absl::StrContains(call, "175B")) {
       draft_.Note(line, absl::StrCat(call, "(): has dropout of 0.1; ", kNemoDropout));
     }
-    draft_.Note(line,
-                absl::StrCat(call, "(): the vocabulary is the tokenizer's: set model.vocab_size"));
+    draft_.Note(
+        line, absl::StrCat(
+                  call, "(): the vocabulary size depends on the tokenizer: set model.vocab_size"));
   }
 
   // Sets NeMo's defaults that differ from trainyard-trainer's.

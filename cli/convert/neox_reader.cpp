@@ -32,7 +32,7 @@ void AddNeoxModel(Translations& table) {
   table["rotary_emb_base"] = Number("model.rotary_base");
   table["no_weight_tying"] = Switch("model.untie_embeddings_and_output_weights");
   table["gpt_j_residual"] = Switch("model.parallel_residual");
-  table["gpt_j_tied"] = NoteUnlessOff("a block has a norm for each branch");
+  table["gpt_j_tied"] = NoteUnlessOff("every branch of a block has its own norm");
   table["activation"] = Word("model.activation", {{"gelu", "gelu"}, {"swiglu", "swiglu"}});
   table["use_bias_in_attn_linear"] = Silent();
   table["use_bias_in_mlp"] = Switch("model.add_bias_linear");
@@ -66,7 +66,7 @@ void AddNeoxRun(Translations& table) {
   table["log_interval"] = Whole("train.log_every_steps");
   table["eval_interval"] = Whole("evaluation.every_steps");
   table["eval_iters"] =
-      NoteOnly("counts batches; set evaluation.samples, this many times train.global_batch");
+      NoteOnly("is a number of batches; set evaluation.samples to it times train.global_batch");
   table["save"] = Text("checkpoint.dir");
   table["load"] = Text("");
   table["save_interval"] = Whole("checkpoint.every_steps");
@@ -196,9 +196,10 @@ class NeoxReader {
     }
     if (hidden.has_value() && 0 < *hidden && *hidden <= 1048576) ReadWidths(*hidden, layers);
     if (!draft_.Has("model.vocab_size")) {
-      draft_.Note(0,
-                  "the vocabulary is the tokenizer's: set model.vocab_size (50432 for the 20B "
-                  "model: 50,257 and GPT-NeoX's padding)");
+      draft_.Note(
+          0,
+          "the vocabulary size depends on the tokenizer: set model.vocab_size (50432 for the 20B "
+          "model: 50,257 and GPT-NeoX's padding)");
     }
   }
 

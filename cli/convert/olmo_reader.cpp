@@ -23,7 +23,8 @@ void AddOlmoModel(Translations& table) {
   table["model.max_sequence_length"] = Whole("train.seq_length");
   table["model.rope_theta"] = Number("model.rotary_base");
   table["model.rope"] = Switch("model.position_embedding_type", "rope", "learned_absolute");
-  table["model.alibi"] = NoteUnlessOff("positions are rope or learned_absolute");
+  table["model.alibi"] =
+      NoteUnlessOff("ALiBi is not supported; positions are rope or learned_absolute");
   table["model.weight_tying"] =
       Switch("model.untie_embeddings_and_output_weights", "false", "true");
   table["model.multi_query_attention"] = Switch("model.num_query_groups", "1", "");
@@ -35,7 +36,7 @@ void AddOlmoModel(Translations& table) {
   table["model.layer_norm_eps"] = Number("model.norm_epsilon");
   table["model.bias_for_layer_norm"] = Silent();
   table["model.attention_layer_norm"] =
-      NoteUnlessOff("its norm spans all heads, model.qk_layernorm one head");
+      NoteUnlessOff("its norm spans all heads; the norm of model.qk_layernorm spans one head");
   table["model.activation_type"] =
       Word("model.activation", {{"swiglu", "swiglu"}, {"gelu", "gelu"}});
   table["model.block_type"] = Word("", {{"sequential", ""}, {"llama", ""}});
@@ -62,7 +63,7 @@ void AddOlmoRun(Translations& table) {
   table["optimizer.betas[]"] = Number("");
   table["optimizer.eps"] = Number("optimizer.adam_eps");
   table["optimizer.metrics_log_interval"] = Silent();
-  table["optimizer.decay_norm_and_bias"] = NoteUnlessOff("only matrices decay");
+  table["optimizer.decay_norm_and_bias"] = NoteUnlessOff("weight decay applies only to matrices");
   table["optimizer.decay_embeddings"] = Silent();
   table["scheduler.name"] =
       Word("schedule.kind", {{"cosine_with_warmup", "cosine"},
@@ -73,13 +74,14 @@ void AddOlmoRun(Translations& table) {
   table["scheduler.t_max"] = Whole("");
   table["scheduler.alpha_f"] = Number("");
   table["scheduler.warmup_min_lr"] = NoteUnlessOff("the warm-up starts at 0");
-  table["scheduler.*"] = NoteOnly("there is one limit for the gradient norm, optimizer.clip_grad");
+  table["scheduler.*"] = NoteOnly("the gradient norm has one constant limit, optimizer.clip_grad");
   table["max_duration"] = Text("");
   table["global_train_batch_size"] = Whole("train.global_batch");
   table["device_train_microbatch_size"] = Whole("layout.micro_batch");
   table["precision"] = Word("", {{"amp_bf16", ""}, {"bf16", ""}, {"amp_fp16", ""}, {"fp32", ""}});
   table["max_grad_norm"] = Number("optimizer.clip_grad");
-  table["max_grad_norm_ratio"] = NoteOnly("optimizer.adaptive_clip measures against weights");
+  table["max_grad_norm_ratio"] =
+      NoteOnly("optimizer.adaptive_clip limits gradients relative to weights");
   table["activation_checkpointing"] =
       Word("layout.recompute", {{"whole_layer", "full"}, {"fine_grained", "selective"}});
   for (const char* section : {"fsdp", "fsdp_config"}) {
@@ -90,7 +92,7 @@ void AddOlmoRun(Translations& table) {
                              {"HYBRID_SHARD", "3"},
                              {"_HYBRID_SHARD_ZERO2", "2"}});
     table[absl::StrCat(section, ".hybrid_sharding_num_model_replicas")] =
-        NoteOnly("set layout.zero_size, the ranks that share one copy");
+        NoteOnly("set layout.zero_size, the number of ranks that share one copy");
     table[absl::StrCat(section, ".*")] = Silent();
   }
 }
@@ -232,8 +234,8 @@ class OlmoReader {
     const bool has_schedule = tree_.Has("scheduler");
     if (!has_schedule) {
       draft_.Note(0,
-                  "no scheduler: OLMo's own is a cosine after 100 steps of warm-up, down to a "
-                  "tenth of the learning rate");
+                  "no scheduler: the job uses OLMo's default, 100 steps of warm-up and a cosine "
+                  "decay to a tenth of the learning rate");
     }
     const std::string units = tree_.Text("scheduler.units") == "tokens" ? "tokens" : "steps";
     const int64_t warmup = tree_.Whole("scheduler.t_warmup", 100);

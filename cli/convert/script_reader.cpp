@@ -131,15 +131,13 @@ class ScriptReader {
     const std::string text = absl::StrCat("`", TextOfCommand(command), "`");
     if (environments.contains(word)) {
       return draft_.Note(
-          line,
-          absl::StrCat(text,
-                       ": prepares the shell, and ranks start without "
-                       "one: set env.PATH and related variables, or use the program's full path"));
+          line, absl::StrCat(text,
+                             ": prepares the shell, but ranks start without a shell: set env.PATH "
+                             "and related variables, or use the program's full path"));
     }
     if (control.contains(word)) {
-      return draft_.Note(line, absl::StrCat(text,
-                                            ": is decided when the script runs, and was not "
-                                            "followed"));
+      return draft_.Note(
+          line, absl::StrCat(text, ": takes effect only when the script runs, and was ignored"));
     }
     draft_.Note(line, absl::StrCat(text, " was not understood"));
   }

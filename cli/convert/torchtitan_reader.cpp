@@ -53,8 +53,8 @@ Translations TorchtitanCheckpoints() {
       {"activation_checkpoint.mode",
        Word("layout.recompute", {{"none", "none"}, {"full", "full"}, {"selective", "selective"}})},
       {"activation_checkpoint.*",
-       NoteOnly("layout.recompute has no such choice; selective keeps all "
-                "but norms and the feed-forward activation")}};
+       NoteOnly("layout.recompute has no such option; selective recomputes only norms and the "
+                "feed-forward activation")}};
 }
 
 Translations TorchtitanLayout() {
@@ -226,10 +226,9 @@ class TorchtitanReader {
     draft_.Set("layout.zero", stays_gathered ? "2" : "3");
     if (replicate > 1 && shard > 1) draft_.Set("layout.zero_size", absl::StrCat(shard));
     if (replicate > 1 && shard < 0) {
-      draft_.Note(
-          tree_.Line("parallelism.data_parallel_replicate_degree"),
-          "parallelism.data_parallel_replicate_degree: the ranks that share one copy follow "
-          "from the cluster; set layout.zero_size");
+      draft_.Note(tree_.Line("parallelism.data_parallel_replicate_degree"),
+                  "parallelism.data_parallel_replicate_degree: the number of ranks that share one "
+                  "copy depends on the cluster; set layout.zero_size");
     }
     if (shard > 1) {
       draft_.Set("layout.dp", absl::StrCat(shard * std::max<int64_t>(replicate, 1)));

@@ -98,7 +98,7 @@ class Translator {
     if (found != entry.words.end()) return Set(entry, found->second);
     std::vector<std::string> known;
     for (const auto& [word, unused] : entry.words) known.push_back(word);
-    Refuse(value, absl::StrCat("has no counterpart; these have one: ", absl::StrJoin(known, ", ")),
+    Refuse(value, absl::StrCat("is not supported; supported values: ", absl::StrJoin(known, ", ")),
            entry);
   }
 

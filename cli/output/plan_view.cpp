@@ -26,7 +26,7 @@ std::vector<PlanPart> PartsOfMemory(const MemoryPrediction& memory) {
           {"gradients", memory.gradients},
           {"moments", memory.moments},
           {"kept activations", memory.activations},
-          {"kept at experts", memory.dispatch},
+          {"expert inputs", memory.dispatch},
           {"working memory", memory.working},
           {"CUDA and libraries", memory.overhead}};
 }
@@ -50,7 +50,7 @@ std::string Line(const std::string& label, const std::string& value) {
 void AddHeading(const planner::LayoutPlan& plan, std::string& text) {
   const planner::Cluster& cluster = plan.cluster;
   const std::string inside(cluster.device->node_link.name), between(cluster.network.name);
-  absl::StrAppend(&text, plan.is_written ? "Written layout for " : "Layout for ",
+  absl::StrAppend(&text, plan.is_written ? "Job file's layout for " : "Layout for ",
                   OneLine(plan.config.name), " on ", planner::ClusterText(cluster), " (", inside,
                   cluster.nodes > 1 ? "; " + between : "",
                   ")\n  layout: ", LayoutText(plan.config.layout), "\n");
@@ -65,9 +65,9 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
       planner::PlacesOfStages(plan.config, plan.cluster);
   const LayoutConfig& layout = plan.config.layout;
   absl::StrAppend(&text, "\nRanks\n");
-  absl::StrAppend(&text, Line("order", absl::StrCat("tp ", layout.tp, ", cp ", layout.cp, ", dp ",
-                                                    layout.dp, ", pp ", layout.pp,
-                                                    ": tp neighbours are next to each other")));
+  absl::StrAppend(
+      &text, Line("order", absl::StrCat("tp ", layout.tp, ", cp ", layout.cp, ", dp ", layout.dp,
+                                        ", pp ", layout.pp, ": tp varies fastest, pp slowest")));
   if (const int64_t experts = plan.config.model.num_experts; experts > 0) {
     absl::StrAppend(
         &text,
@@ -183,7 +183,7 @@ void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
                                            GigabytesText(pareto[i].memory.Total()),
                                            LayoutText(pareto[i].layout)));
   }
-  absl::StrAppend(&text, "\nNot chosen, of ", plan.search.tried, " layouts\n");
+  absl::StrAppend(&text, "\nRejected, of ", plan.search.tried, " layouts\n");
   for (const auto& [reason, count] : planner::ReasonsOf(plan.search)) {
     absl::StrAppend(&text, absl::StrFormat("  %9d  %s\n", count, reason));
   }

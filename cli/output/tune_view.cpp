@@ -106,9 +106,9 @@ std::string LimitText(const TuneReport& report) {
   }
   if (limit.smallest_failed != nullptr) {
     const planner::TuneCandidate& failed = limit.smallest_failed->candidate;
-    absl::StrAppend(&text, "        the limit is below ",
-                    planner::CandidateText(report.config, failed), ", predicted to use ",
-                    GigabytesText(failed.memory.Tensors()), "\n");
+    absl::StrAppend(&text, "        the smallest run without enough memory was predicted to use ",
+                    GigabytesText(failed.memory.Tensors()), " (",
+                    planner::CandidateText(report.config, failed), ")\n");
   }
   return text;
 }

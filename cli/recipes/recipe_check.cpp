@@ -47,8 +47,9 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
   const auto bytes = static_cast<double>(device.rating->memory_bytes);
   report.findings.push_back(
       {absl::StrCat("does not fit on ", std::string(device.rating->name)),
-       absl::StrCat("a GPU of stage ", stage, " needs ", MemoryText(memory), ", and ",
-                    GigabytesText(bytes / (1 + kMemoryMargin)), " can be planned with"),
+       absl::StrCat("a GPU of stage ", stage, " needs ", MemoryText(memory),
+                    ", but the planner may use only ", GigabytesText(bytes / (1 + kMemoryMargin)),
+                    " of the GPU"),
        absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
                     std::string(device.rating->name),
                     "`, or: ", planner::OutOfMemory(config, bytes).right)});
@@ -71,7 +72,7 @@ void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
   if (gain < 1 + kWorthwhileGain) return;
   report.findings.push_back(
       {absl::StrCat("`layout.micro_batch` ", config.layout.micro_batch),
-       absl::StrFormat("twice as much fits on %s too, and is predicted to be %.0f %% faster",
+       absl::StrFormat("twice as much also fits on %s and is predicted to be %.0f %% faster",
                        std::string(cluster.device->rating->name), 100 * (gain - 1)),
        absl::StrCat("layout.micro_batch ", larger.layout.micro_batch,
                     "; `trainyard tune` measures it")});
@@ -108,7 +109,7 @@ std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, Rec
   const std::string text = ExpectedText(config, cluster);
   if (text != line.text) {
     report.findings.push_back({absl::StrCat("`", line.text, "`"),
-                               "the planner predicts something else",
+                               "the planner's prediction differs",
                                absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
   }
   return text;
@@ -119,7 +120,7 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
   if (lines.empty() && config.resources.device == DeviceKind::kGpu) {
     report.findings.push_back({"no line `# Expected on DEVICE: -`",
                                "a recipe for GPUs states the planner's prediction",
-                               "that line, then `trainyard recipe check --renew`"});
+                               "add that line, then run `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
   // Starts at the last one, so that positions remain valid.
@@ -145,7 +146,7 @@ void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
 // Errors for which `submit` refuses the file.
 void AddLines(const std::vector<std::string>& lines, RecipeReport& report) {
   for (const std::string& line : lines) {
-    report.findings.push_back({line, "the job file is refused", "see there"});
+    report.findings.push_back({line, "submit would refuse the job file", ""});
   }
 }
 
@@ -163,7 +164,7 @@ void CheckStart(const RunConfig& config, RecipeReport& report) {
   if (!HasTrainableFeatures(config)) return;
   for (const SettingProblem& problem : FindLaunchProblems(config)) {
     if (problem.key == "data.path") continue;
-    report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, "see there"});
+    report.findings.push_back({absl::StrCat("`", problem.key, "`"), problem.message, ""});
   }
 }
 
@@ -175,7 +176,7 @@ void CheckSettings(const JobFileText& file, const ResolvedSpec& resolved, const 
   if (!report.findings.empty()) return;
   const ClaimedLines claimed = FindClaimedLines(file);
   for (const std::string& line : claimed.errors) {
-    report.findings.push_back({line, "the claim cannot be read", "see there"});
+    report.findings.push_back({line, "the claim cannot be read", ""});
   }
   AddFindings(planner::ReviewClaims(config, claimed.claims), report);
   AddFindings(planner::ReviewJob(config, resolved.origins.contains("layout.sequence_parallel")),

@@ -47,7 +47,7 @@ std::string ExpiryWarning(Timestamp expires_ms, Timestamp now) {
       left_ms <= 0
           ? "has expired: workers and clients cannot connect"
           : absl::StrCat("expires in ", left_ms / kDayMs, " d ", left_ms % kDayMs / kHourMs,
-                         " h: then workers and clients ", "cannot connect");
+                         " h; after that, workers and clients ", "cannot connect");
   return absl::StrCat("the controller's TLS certificate ", when,
                       "; replace it and restart the controller");
 }

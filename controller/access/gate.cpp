@@ -45,7 +45,7 @@ void AccessGate::ReplaceToken(const std::string& token) {
   }
   // If this fails, the stored sessions still carry the old token's mark, so a restart drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
-    spdlog::warn("cannot store the end of the dashboard sessions: {}",
+    spdlog::warn("cannot save that the dashboard sessions have ended: {}",
                  std::string(status.message()));
   }
 }
@@ -75,7 +75,9 @@ absl::StatusOr<std::string> AccessGate::MakeCode(Principal owner) {
   std::erase_if(codes_, [now](const auto& code) { return code.second.expires <= now; });
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(kOpenCodes, " dashboard login codes are unused; they expire after ",
+        absl::StrCat(kOpenCodes,
+                     " dashboard login codes are unused, which is the maximum; use one, or wait "
+                     "until they expire after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();

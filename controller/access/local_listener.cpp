@@ -39,7 +39,7 @@ void LocalListener::AddPorts(grpc::ServerBuilder& builder,
 
 absl::Status LocalListener::Start(const std::string& path, bool for_group) {
   stop_ = UniqueFd(eventfd(0, EFD_CLOEXEC));
-  if (!stop_.valid()) return ErrnoStatus(errno, "cannot make an event for", path);
+  if (!stop_.valid()) return ErrnoStatus(errno, "cannot create an eventfd for", path);
   TRAINYARD_ASSIGN_OR_RETURN(socket_, ListenOnLocalSocket(path, for_group));
   path_ = path;
   thread_ = std::thread([this] { Accept(); });

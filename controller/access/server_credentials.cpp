@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kNoToken[] =
     "this controller requires its token: set TRAINYARD_TOKEN_FILE to the file `token` in the "
-    "controller's data directory, readable for its user (for the group trainyard with the systemd "
+    "controller's data directory, readable by its user (by the group trainyard with the systemd "
     "service)";
 constexpr char kUserProperty[] = "trainyard_uid";
 constexpr absl::string_view kUnixPeer = "unix:";

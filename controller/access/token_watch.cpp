@@ -35,7 +35,7 @@ void TokenWatch::Check() {
   const absl::StatusOr<std::string> read = ReadToken(path_);
   const std::string problem(read.status().message());
   if (problem != std::exchange(problem_, problem) && !problem.empty()) {
-    spdlog::warn("the token in use is kept: {}", problem);
+    spdlog::warn("{}; the controller keeps using the previous token", problem);
   }
   if (!read.ok() || *read == token_) return;
   token_ = *read;

@@ -68,7 +68,7 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
       "`trainyard server status` lists all problems; restore a backup if pages are damaged");
   const std::vector<std::string> losses = LossWarnings(view.state, view.now);
   add("history", losses.empty(), losses.empty() ? "complete" : losses.back(),
-      "follow its advice; the warning ends after seven days");
+      "follow the advice in this warning; it disappears after seven days");
   v1::GetServerInfoResponse space;
   if (api.add_space) api.add_space(space);
   if (space.disk_bytes() > 0) {

@@ -15,7 +15,7 @@ template <typename Request>
 absl::Status CheckSent(const Request& request) {
   if (request.job_file().empty()) {
     if (request.overrides().empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError("overrides: they belong to a job_file");
+    return absl::InvalidArgumentError("overrides: allowed only with job_file");
   }
   if (request.has_spec()) {
     return absl::InvalidArgumentError("set either spec or job_file, not both");

@@ -49,7 +49,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   }
   if (request.abandoned() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
-        "one attempt has no abandoned parts: remove the attempt, or request merged attempts");
+        "a single attempt has no abandoned parts: leave out attempt, or request merged attempts");
   }
   for (const std::string& key : request.keys()) {
     if (key.empty() || key.size() > kMaxKeyBytes) {

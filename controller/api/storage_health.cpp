@@ -36,7 +36,7 @@ void StorageHealth::Report(StoreName store, const absl::Status& status) {
   std::optional<v1::StorageProblem>& problem = problems_[static_cast<std::size_t>(store)];
   if (status.ok()) {
     if (!problem.has_value()) return;
-    spdlog::info("{} are stored again, after {} ms", NameOf(store),
+    spdlog::info("writes of {} succeed again after failing for {} ms", NameOf(store),
                  clock_.Now() - problem->since_ms());
     problem.reset();
     return;

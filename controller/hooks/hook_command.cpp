@@ -122,9 +122,10 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
   if (!has_ended) process.stuck_pid = pid;
   const std::string left =
       has_ended ? "" : absl::StrCat("; process ", pid, " survives SIGKILL, stuck in the kernel");
-  return canceller.cancelled() ? absl::CancelledError(absl::StrCat("the controller stops", left))
-                               : absl::DeadlineExceededError(
-                                     absl::StrCat("it did not exit in time and was killed", left));
+  return canceller.cancelled()
+             ? absl::CancelledError(absl::StrCat("the controller is stopping", left))
+             : absl::DeadlineExceededError(
+                   absl::StrCat("it did not exit in time and was killed", left));
 }
 
 // Allows at most one stuck process per hook; otherwise each retry would add one.
@@ -144,7 +145,7 @@ absl::Status ReapStuck(HookProcess& process) {
 
 absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                             CallCanceller& canceller) {
-  if (canceller.cancelled()) return absl::CancelledError("the controller stops");
+  if (canceller.cancelled()) return absl::CancelledError("the controller is stopping");
   TRAINYARD_RETURN_IF_ERROR(ReapStuck(process));
   int ends[2];
   // A socket instead of a pipe, because writing to a program that has ended must not raise a

@@ -106,7 +106,7 @@ absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCancel
   asio::io_context io(1);
   const Request request = RequestOf(rule, notice);
   std::optional<absl::Status> result;
-  if (!canceller.Enter(&io)) return absl::CancelledError("the controller stops");
+  if (!canceller.Enter(&io)) return absl::CancelledError("the controller is stopping");
   asio::co_spawn(io, Post(rule, request), [&](const std::exception_ptr& error, int status) {
     if (error != nullptr) {
       result = FailureOf(error);
@@ -120,7 +120,7 @@ absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCancel
   io.run_for(rule.timeout + std::chrono::seconds(1));
   canceller.Leave();
   if (result.has_value()) return *result;
-  if (canceller.cancelled()) return absl::CancelledError("the controller stops");
+  if (canceller.cancelled()) return absl::CancelledError("the controller is stopping");
   return absl::DeadlineExceededError("no answer");
 }
 

@@ -39,7 +39,7 @@ absl::Status ReadKinds(const YAML::Node& value, HookRule& rule) {
   for (const auto& one : value) {
     const auto kind = one.as<std::string>();
     if (kind != kAll && !std::ranges::count(HookKinds(), kind)) {
-      return Wrong(rule.name, absl::StrCat("there is no event `", kind, "`; there are ",
+      return Wrong(rule.name, absl::StrCat("there is no event `", kind, "`; the events are ",
                                            absl::StrJoin(HookKinds(), ", "), " and all"));
     }
     rule.on.insert(kind);
@@ -91,7 +91,7 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   if (!node.IsMap() || !node["name"]) return Wrong("a hook", "is not a map with a `name`");
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
-    return Wrong(rule.name, "the name may have letters a to z, digits and -, at most 63");
+    return Wrong(rule.name, "a name has 1 to 63 characters: letters a to z, digits and -");
   }
   for (const auto& entry : node) {
     const absl::Status status = ReadHookKey(entry.first.as<std::string>(), entry.second, rule);
@@ -101,7 +101,7 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
                  : Wrong(rule.name, std::string(status.message()));
     }
   }
-  if (rule.on.empty()) return Wrong(rule.name, "`on` names no event");
+  if (rule.on.empty()) return Wrong(rule.name, "`on` is empty or missing; list at least one event");
   if (rule.is_command() == !rule.url.host.empty()) {
     return Wrong(rule.name, "needs either `url` or `command`, as a list of words");
   }

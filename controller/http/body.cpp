@@ -61,7 +61,7 @@ absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::
     const std::string nearest = NearestName(key, keys);
     return absl::InvalidArgumentError(
         absl::StrCat("unknown key `", key, "`",
-                     nearest.empty() ? absl::StrCat("; there are ", absl::StrJoin(keys, ", "))
+                     nearest.empty() ? absl::StrCat("; the keys are ", absl::StrJoin(keys, ", "))
                                      : absl::StrCat("; did you mean `", nearest, "`?")));
   }
   return json;
@@ -125,7 +125,7 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> overrides, TextsOf(json, "overrides"));
   for (const std::string& one : overrides) request.add_overrides(one);
   if (request.job_file().empty() && !overrides.empty()) {
-    return absl::InvalidArgumentError("overrides: they belong to a job_file");
+    return absl::InvalidArgumentError("overrides: allowed only with job_file");
   }
   if (!request.job_file().empty() && json.contains("spec")) {
     return absl::InvalidArgumentError("set either spec or job_file, not both");
@@ -138,11 +138,12 @@ absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
     return absl::InvalidArgumentError(
-        "spec: must be an object with the settings of a job file; or send its text as job_file");
+        "spec: must be an object with the settings of a job file; to send the text of a job file, "
+        "use job_file");
   }
   if (spec->contains("extends")) {
     return absl::InvalidArgumentError(
-        "spec.extends: a spec is resolved; send the text of the job file as job_file instead");
+        "spec.extends: not allowed in a spec; send the text of the job file as job_file instead");
   }
   const std::string text = spec->dump(1, ' ', false, Json::error_handler_t::replace);
   return ResolveJobFile(

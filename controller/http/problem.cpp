@@ -19,8 +19,8 @@ struct Kind {
 
 // These codes are stable, because clients distinguish problems by `code`.
 constexpr std::array kProblemKinds = {
-    Kind{"invalid_argument", 400, "The request breaks a rule",
-         "Correct what `detail` names; /api/v1/openapi.json describes every request."},
+    Kind{"invalid_argument", 400, "Invalid request",
+         "Correct the part named in `detail`; /api/v1/openapi.json describes every request."},
     Kind{"bad_request", 400, "The request is not well formed",
          "Send HTTP/1.1 as curl or a browser does."},
     Kind{"unauthenticated", 401, "The token is missing or wrong",
@@ -35,7 +35,7 @@ constexpr std::array kProblemKinds = {
          "The header Allow lists the methods."},
     Kind{"request_timeout", 408, "The request did not arrive in time", "Send it again."},
     Kind{"already_exists", 409, "Already exists", "Choose another name."},
-    Kind{"failed_precondition", 409, "Not in this state", ""},
+    Kind{"failed_precondition", 409, "Not possible in the current state", ""},
     Kind{"body_too_large", 413, "The body is too large", "Send at most 2 MiB."},
     Kind{"target_too_long", 414, "The address is too long", "Send at most 8 KiB."},
     Kind{"unsupported_media_type", 415, "Unsupported body type",

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/http/routes.h"
+#include "controller/http/parameter.h"
 
 namespace trainyard::controller::http {
 

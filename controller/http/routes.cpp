@@ -31,32 +31,31 @@ std::vector<Route> ServerRoutes() {
 }
 
 std::vector<Route> SubmitRoutes() {
-  return {
-      {.operation = Operation::kListJobs,
-       .id = "listJobs",
-       .method = "GET",
-       .path = "/jobs",
-       .summary = "Jobs, with the newest attempt of each.",
-       .command_line = "trainyard ps",
-       .parameters = JobListParameters(),
-       .response = "ListJobsResponse"},
-      {.operation = Operation::kSubmitJob,
-       .id = "submitJob",
-       .method = "POST",
-       .path = "/jobs",
-       .summary = "Submits a job: a spec, which is read as job files are, with defaults filled in, "
-                  "or the text of a job file.",
-       .command_line = "trainyard submit JOB.yaml",
-       .request = "SubmitJobRequest",
-       .response = "SubmitJobResponse"},
-      {.operation = Operation::kPlanJob,
-       .id = "planJob",
-       .method = "POST",
-       .path = "/plan",
-       .summary = "The resolved spec and the placement of a job, without submitting it.",
-       .command_line = "trainyard plan JOB.yaml",
-       .request = "PlanJobRequest",
-       .response = "PlanJobResponse"}};
+  return {{.operation = Operation::kListJobs,
+           .id = "listJobs",
+           .method = "GET",
+           .path = "/jobs",
+           .summary = "Jobs, with the newest attempt of each.",
+           .command_line = "trainyard ps",
+           .parameters = JobListParameters(),
+           .response = "ListJobsResponse"},
+          {.operation = Operation::kSubmitJob,
+           .id = "submitJob",
+           .method = "POST",
+           .path = "/jobs",
+           .summary = "Submits a job, as a spec or as the text of a job file. Both are resolved by "
+                      "the rules of job files, with defaults filled in.",
+           .command_line = "trainyard submit JOB.yaml",
+           .request = "SubmitJobRequest",
+           .response = "SubmitJobResponse"},
+          {.operation = Operation::kPlanJob,
+           .id = "planJob",
+           .method = "POST",
+           .path = "/plan",
+           .summary = "The resolved spec and the placement of a job, without submitting it.",
+           .command_line = "trainyard plan JOB.yaml",
+           .request = "PlanJobRequest",
+           .response = "PlanJobResponse"}};
 }
 
 std::vector<Route> PlannerRoutes() {
@@ -71,8 +70,8 @@ std::vector<Route> PlannerRoutes() {
            .id = "planLayout",
            .method = "POST",
            .path = "/planner",
-           .summary = "The best layout of a recipe or job file on a cluster that need not exist: "
-                      "ranks, memory, step time, days and cost. If none fits, `problem` "
+           .summary = "The best layout of a recipe or job file on a hypothetical cluster: ranks, "
+                      "memory, step time, days and cost. If none fits, `problem` "
                       "states what is missing and `fewest_nodes` how many nodes suffice.",
            .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
            .request = "PlanLayoutRequest",
@@ -175,7 +174,7 @@ std::vector<Route> CurveRoutes() {
            .id = "getSeries",
            .method = "GET",
            .path = "/jobs/{job}/series",
-           .summary = "Metric series, thinned so that no spike is lost.",
+           .summary = "Metric series, downsampled without losing spikes.",
            .command_line = "trainyard metrics {job}",
            .parameters = SeriesParameters(),
            .response = "GetSeriesResponse",
@@ -184,7 +183,7 @@ std::vector<Route> CurveRoutes() {
            .id = "getLossReport",
            .method = "GET",
            .path = "/jobs/{job}/loss",
-           .summary = "The trend of the loss, and its spikes.",
+           .summary = "Trend and spikes of the loss.",
            .command_line = "trainyard report {job}",
            .parameters = {JobInPath()},
            .response = "GetLossReportResponse"},
@@ -250,7 +249,7 @@ std::vector<Route> SessionRoutes() {
            .id = "endSession",
            .method = "DELETE",
            .path = "/sessions/{session}",
-           .summary = "Ends a session of the dashboard, as its page does on logout.",
+           .summary = "Ends a dashboard session, as logging out does.",
            .command_line = "trainyard server sessions --end {session}",
            .parameters = {{.name = "session", .doc = "Id of the session.", .in_path = true}},
            .response = "EndSessionsResponse"}};
@@ -263,11 +262,11 @@ std::vector<Parameter> ReportParameters() {
            .values = "trainyard.v1.ReportBy"},
           {.name = "since",
            .type = kInteger,
-           .doc = "Only the time from here on, Unix milliseconds (default: all).",
+           .doc = "Start of the reported period, Unix milliseconds (default: no limit).",
            .max = kLargest},
           {.name = "until",
            .type = kInteger,
-           .doc = "Only the time before, Unix milliseconds (default: now).",
+           .doc = "End of the reported period, Unix milliseconds (default: now).",
            .max = kLargest},
           {.name = "user", .doc = "Only jobs of this user."},
           Limit(1000, "Maximum number of groups (default: 100).")};
@@ -327,7 +326,7 @@ std::vector<Route> ReportRoutes() {
            .id = "getReport",
            .method = "GET",
            .path = "/report",
-           .summary = "Time of the jobs by phase: of users, jobs, weeks or the cluster.",
+           .summary = "Job time by phase, grouped by user, job, week or cluster.",
            .command_line = "trainyard report --by user",
            .parameters = ReportParameters(),
            .response = "GetReportResponse"},
@@ -353,8 +352,8 @@ std::vector<Route> EventRoutes() {
        .id = "streamEvents",
        .method = "GET",
        .path = "/events/stream",
-       .summary = "Server-sent events: each event is named after its field of StreamEvent, its "
-                  "data is the JSON of that field, its id the store's revision. A client that "
+       .summary = "Server-sent events. The name of an event is its field in StreamEvent, its data "
+                  "is the JSON of that field, and its id is the store's revision. A client that "
                   "reconnects with Last-Event-ID receives the changes since then. A comment is "
                   "sent every 15 s; a slow client is disconnected and can resume the same way.",
        .parameters = StreamParameters(),

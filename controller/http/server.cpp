@@ -57,7 +57,7 @@ struct Server::Parts {
     if (!error) tls.use_private_key(asio::buffer(identity.key), asio::ssl::context::pem, error);
     if (error) {
       return absl::FailedPreconditionError(
-          absl::StrCat("certificate and key do not fit: ", error.message()));
+          absl::StrCat("the certificate and the key do not match: ", error.message()));
     }
     session_context.tls = &tls;
     return absl::OkStatus();

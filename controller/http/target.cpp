@@ -118,11 +118,11 @@ absl::Status UnknownParameter(const std::string& name, const Route& route) {
     if (!parameter.in_path) names.emplace_back(parameter.name);
   }
   const std::string nearest = NearestName(name, names);
-  return absl::InvalidArgumentError(
-      absl::StrCat("there is no parameter `", name, "` here",
-                   nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?"),
-                   names.empty() ? "; there are none"
-                                 : absl::StrCat("; there are ", absl::StrJoin(names, ", "))));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "there is no parameter `", name, "` here",
+      nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?"),
+      names.empty() ? "; this path takes no parameters"
+                    : absl::StrCat("; the parameters are ", absl::StrJoin(names, ", "))));
 }
 
 }  // namespace

@@ -206,7 +206,8 @@ void Sessions::JobDeleted(int64_t job_id) {
     const auto node = observations_.nodes.find(session.node_id);
     if (node == observations_.nodes.end()) continue;
     const auto report = node->second.reports.lower_bound({job_id, 0});
-    const bool has_attempts = report != node->second.reports.end() && report->first.first == job_id;
+    const bool has_attempts =
+        report != node->second.reports.end() && report->first.job_id == job_id;
     if (has_attempts) session.archived[job_id] = std::nullopt;
   }
 }

@@ -29,18 +29,20 @@ constexpr MetricInfo kQueueDepth{"trainyard_queue_depth", "Jobs waiting for slot
 constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
                                  "Waiting time of the oldest job that was never placed; 0 if there "
                                  "is none."};
-constexpr MetricInfo kNodes{"trainyard_nodes",
-                            "Nodes, by state; a ready one that is unhealthy counts as unhealthy."};
+constexpr MetricInfo kNodes{
+    "trainyard_nodes",
+    "Nodes, by state; an unhealthy node counts as unhealthy even if it is ready."};
 constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
-constexpr MetricInfo kSlots{"trainyard_slots",
-                            "Slots, by kind and state: free, used, cordoned (free, but not to be "
-                            "used), unhealthy (free, on "
-                            "an unhealthy node), or away with their node."};
+constexpr MetricInfo kSlots{
+    "trainyard_slots",
+    "Slots, by kind and state: free, used, cordoned (free, but the node accepts no new ranks), "
+    "unhealthy (free on an unhealthy node), unavailable (the node is not ready)."};
 constexpr MetricInfo kLosses{"trainyard_history_losses",
-                             "Times in the last seven days that the event log or a store beside it "
-                             "was found older than it had been."};
-constexpr MetricInfo kOmitted{"trainyard_series_omitted",
-                              "Jobs and nodes without own series, because there are too many."};
+                             "Number of times in the last seven days that the event log or another "
+                             "store was found to have lost data."};
+constexpr MetricInfo kOmitted{
+    "trainyard_series_omitted",
+    "Jobs and nodes omitted from the series per job and node, because there are too many."};
 
 constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
@@ -55,12 +57,12 @@ constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's n
 constexpr MetricInfo kJobResumes{
     "trainyard_job_resumes", "Attempts of the job after a pause; they do not count as restarts."};
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
-                                  "Restarts of the job by the cause of the failure before.",
+                                  "Restarts of the job, by cause of the preceding failure.",
                                   MetricType::Counter};
 // A gauge instead of a counter: steps move from train to recompute when they are trained again.
-constexpr MetricInfo kJobTime{"trainyard_job_time_seconds",
-                              "Time of the job since its submit, by phase of the ledger; the "
-                              "phases add up to wall time."};
+constexpr MetricInfo kJobTime{
+    "trainyard_job_time_seconds",
+    "Time since the job was submitted, by phase of the ledger; the phases add up to wall time."};
 constexpr MetricInfo kJobSubmitted{"trainyard_job_submitted_timestamp_seconds",
                                    "When the job was submitted, Unix seconds."};
 constexpr MetricInfo kCheckpointTime{"trainyard_checkpoint_last_success_timestamp_seconds",

@@ -27,7 +27,7 @@ constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, with the running bui
 constexpr MetricInfo kSnapshotAge{"trainyard_snapshot_age_seconds",
                                   "Age of the job and node data on this page."};
 constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",
-                                "Size of a database of the store, its write-ahead log included."};
+                                "Size of a store database, including its write-ahead log."};
 constexpr MetricInfo kDiskFree{"trainyard_store_disk_free_bytes",
                                "Free space on the file system of the store."};
 
@@ -93,17 +93,17 @@ struct MetricsExporter::Parts {
   prometheus::Registry registry;
   prometheus::Histogram& cycle =
       MakeHistogram(registry, "trainyard_scheduler_cycle_duration_seconds",
-                    "One tick of the loop: decide, plan, commit, send.")
+                    "Duration of one tick of the loop: decide, plan, commit, send.")
           .Add({}, Durations());
   HistogramFamily& store =
       MakeHistogram(registry, "trainyard_store_op_duration_seconds",
-                    "A transaction of the store, its fsync included, by operation.");
+                    "Duration of a store transaction, including fsync, by operation.");
   std::array<prometheus::Histogram*, kStoreOperations.size()> store_of{};
   HistogramFamily& calls = MakeHistogram(registry, "trainyard_rpc_duration_seconds",
-                                         "gRPC calls that do not stream, by method and code.");
-  HistogramFamily& requests =
-      MakeHistogram(registry, "trainyard_http_request_duration_seconds",
-                    "HTTP requests, by route and status; of an event stream until it begins.");
+                                         "Duration of unary gRPC calls, by method and code.");
+  HistogramFamily& requests = MakeHistogram(registry, "trainyard_http_request_duration_seconds",
+                                            "Duration of HTTP requests, by route and status; for "
+                                            "event streams, until the stream begins.");
 
   // Loop thread only.
   EventTotals events;

@@ -52,16 +52,16 @@ void ReviewParameters(const ModelConfig& model, const Claims& claims, Findings& 
   if (claims.parameters && !Agrees(*claims.parameters, total)) {
     findings.push_back({"claimed parameters " + AmountText(claims.parameters->value),
                         "these sizes have " + CountText(count) +
-                            (HasExperts(model) ? ": only feed-forward layers are there " +
+                            (HasExperts(model) ? ": only feed-forward layers are repeated " +
                                                      CountText(model.num_experts) +
-                                                     " times, attention and embedding once"
+                                                     " times; attention and embedding occur once"
                                                : ""),
                         AmountText(total) + WidthAdvice(model, claims.parameters->value, total)});
   }
   const int64_t active = ActiveParameterCount(model);
   if (claims.active_parameters && !Agrees(*claims.active_parameters, static_cast<double>(active))) {
     findings.push_back({"claimed active parameters " + AmountText(claims.active_parameters->value),
-                        "a token is computed with " + CountText(active),
+                        CountText(active) + " parameters are active per token",
                         AmountText(static_cast<double>(active))});
   }
 }
@@ -90,7 +90,7 @@ void ReviewDataParallel(const RunConfig& config, const Claims& claims, Findings&
   findings.push_back(
       {"claimed data-parallel size " + Rounded(*claims.data_parallel),
        std::string("DP is GPUs / (TP x PP x CP)") +
-           (layout.ep > 1 ? "; expert-parallel ranks are inside it and divide nothing" : ""),
+           (layout.ep > 1 ? "; expert-parallel ranks are inside DP and do not divide it" : ""),
        CountText(layout.dp)});
 }
 
@@ -133,7 +133,8 @@ void ReviewFlops(const RunConfig& config, const Claims& claims, Findings& findin
   const std::optional<Amount>& loss = claims.loss;
   if (loss && std::abs(loss->value - expected) > std::max(loss->half_unit, 0.002)) {
     findings.push_back({"claimed loss " + Rounded(loss->value),
-                        "1.69 + 406.4 / N^0.34 + 410.7 / D^0.28 gives another", Rounded(expected)});
+                        "1.69 + 406.4 / N^0.34 + 410.7 / D^0.28 gives a different loss",
+                        Rounded(expected)});
   }
 }
 

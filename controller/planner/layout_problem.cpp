@@ -12,7 +12,8 @@ namespace {
 LayoutProblem RulesProblem(const LayoutSearch& search, const Cluster& cluster) {
   std::string reasons;
   for (const auto& [reason, count] : search.lost) {
-    reasons += (reasons.empty() ? ": " : ", ") + std::to_string(count) + " " + reason;
+    reasons += (reasons.empty() ? "; rejected layouts: " : ", ") + std::to_string(count) + " (" +
+               reason + ")";
   }
   return {"no layout of " + ClusterText(cluster) + " satisfies the rules of the job" + reasons,
           "change train.global_batch, or the number of nodes", std::nullopt};

@@ -113,8 +113,8 @@ void AddSlowSettings(const RunConfig& config, Findings& findings) {
   if (layout.micro_batch < share) {
     findings.push_back(
         {"matrix products may be too small",
-         "layout.micro_batch is " + std::to_string(layout.micro_batch) + " of " +
-             std::to_string(share) + " samples of a rank",
+         "layout.micro_batch is " + std::to_string(layout.micro_batch) + ", of " +
+             std::to_string(share) + " samples per rank and step",
          "a larger layout.micro_batch; `trainyard tune` finds the fastest that fits"});
   }
 }
@@ -172,8 +172,8 @@ std::string GeneralMemoryAdvice(const RunConfig& config) {
   std::vector<std::string> changes;
   if (layout.micro_batch != 1) {
     changes.emplace_back(
-        "a smaller layout.micro_batch (the global batch stays the same: more micro-batches make it "
-        "up)");
+        "a smaller layout.micro_batch (each step then runs more micro-batches; the global batch "
+        "stays the same)");
   }
   if (layout.zero < 1) changes.emplace_back("layout.zero 1");
   if (layout.zero < 3) changes.emplace_back("layout.zero 3 with 8 GPUs or more");

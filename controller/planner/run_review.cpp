@@ -28,8 +28,9 @@ void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
   if (train.samples == 0 || TokensOf(train) <= kTooManyTokens) return;
   findings.push_back({"`train.samples` " + WholeText(train.samples),
                       "that many samples of " + WholeText(train.seq_length) + " are " +
-                          FigureText(TokensOf(train), 2) + " tokens; it means " +
-                          AmountText(static_cast<double>(train.samples)) + " tokens",
+                          FigureText(TokensOf(train), 2) + " tokens; " +
+                          AmountText(static_cast<double>(train.samples)) +
+                          " tokens were probably meant",
                       "train.samples " + WholeText(train.samples / train.seq_length)});
 }
 

@@ -58,8 +58,8 @@ SmokeCheck FirstLoss(const SmokeFacts& facts) {
        FigureText(first, 4) + " is not near ln(vocabulary) = " +
            FigureText(std::log(static_cast<double>(facts.config.model.vocab_size)), 4),
        first < bounds.low
-           ? "check the data: with a lower loss, the model knows tokens before training"
-           : "model.init_method_std and model.vocab_size, against the tokenizer's"}};
+           ? "check the data: an untrained model should not predict tokens this well"
+           : "compare model.init_method_std and model.vocab_size with the tokenizer's"}};
   return check;
 }
 

@@ -95,7 +95,7 @@ absl::Status LoopEndedJobs::Delete(int64_t job_id, bool checkpoints) {
     });
     InspectCheckpoints(root, others, sorted);
     for (const v1::KeptCheckpoint& kept : sorted.kept) {
-      spdlog::warn("retention: job {}: {} stays: {}", job_id, kept.path(), kept.reason());
+      spdlog::warn("retention: job {}: {} was not removed: {}", job_id, kept.path(), kept.reason());
     }
     deletion.checkpoints = std::move(sorted.removable);
   }

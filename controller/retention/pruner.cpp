@@ -186,8 +186,8 @@ bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
     }
     removals_.Succeeded(path);
     if (!removed.ok()) {
-      spdlog::warn("retention: checkpoint {} of deleted job {} stays: {}", path, deleted.job_id(),
-                   Text(removed));
+      spdlog::warn("retention: checkpoint {} of deleted job {} was not removed: {}", path,
+                   deleted.job_id(), Text(removed));
     }
   }
   return all_gone;

@@ -47,7 +47,7 @@ ConnectError ExplainRefusal(Validity trusted) {
   if (trusted == Validity::kExpired) {
     return {"the certificate in the CA file has expired",
             absl::StrCat("renew the certificate and the file of $", kCaFileVariable,
-                         "; a wrong clock of this machine looks the same")};
+                         ", or correct the clock of this machine if it is wrong")};
   }
   if (trusted == Validity::kEarly) {
     return {"the certificate in the CA file is not valid yet",

@@ -53,8 +53,8 @@ absl::StatusOr<std::string> ReadToken(const std::string& path) {
     return absl::Status(
         text.status().code(),
         absl::StrCat("cannot read the controller's token: ", text.status().message(),
-                     "; the controller creates it as DATA_DIR/token, and $", kTokenFileVariable,
-                     " names it"));
+                     "; the controller creates it as DATA_DIR/token: set $", kTokenFileVariable,
+                     " to its path"));
   }
   const std::string token(absl::StripAsciiWhitespace(*text));
   bool sound = token.size() >= kTokenBytesMin;

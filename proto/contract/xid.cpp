@@ -11,15 +11,15 @@ using enum XidBlame;
 
 // Sorted by number.
 constexpr std::array kXids = {
-    Xid{13, "graphics engine exception, mostly an illegal access of the program", kProgram},
-    Xid{31, "memory page fault, mostly an illegal address of the program", kProgram},
+    Xid{13, "graphics engine exception, usually an illegal memory access by the program", kProgram},
+    Xid{31, "memory page fault, usually an illegal address used by the program", kProgram},
     Xid{32, "corrupted push buffer stream", kProgram},
-    Xid{43, "the program's channel was stopped after its own fault", kProgram},
-    Xid{45, "channels of a program that ends were cleaned up", kProgram},
+    Xid{43, "the GPU stopped the program's channel after a fault in the program", kProgram},
+    Xid{45, "channels of an exiting program were cleaned up", kProgram},
     Xid{48, "double-bit ECC error", kFatal},
     Xid{61, "breakpoint of the internal microcontroller", kDevice},
     Xid{62, "halt of the internal microcontroller", kFatal},
-    Xid{63, "a memory row is to be remapped", kDevice},
+    Xid{63, "a memory row will be remapped", kDevice},
     Xid{64, "a memory row could not be remapped", kFatal},
     Xid{68, "exception of the video decoder", kProgram},
     Xid{69, "graphics engine class error", kProgram},
@@ -31,7 +31,7 @@ constexpr std::array kXids = {
     Xid{109, "context switch timed out", kProgram},
     Xid{119, "timeout of the GPU system processor", kFatal},
     Xid{120, "error of the GPU system processor", kFatal},
-    Xid{140, "ECC error that was not recovered", kFatal},
+    Xid{140, "unrecovered ECC error", kFatal},
     Xid{143, "the GPU could not be initialised", kFatal},
 };
 

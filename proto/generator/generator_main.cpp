@@ -1,19 +1,24 @@
-// trainyard-generate-run-config FOLDER: writes the trainer's settings (run_config_generator.h).
+// trainyard-generate-run-config ROOT: writes the trainer's settings (run_config_generator.h) and
+// their readers (reader_generator.h) into the sources at ROOT.
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <vector>
 
+#include "proto/generator/reader_generator.h"
 #include "proto/generator/run_config_generator.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::cerr << "usage: trainyard-generate-run-config FOLDER\n";
+    std::cerr << "usage: trainyard-generate-run-config ROOT\n";
     return 2;
   }
-  for (const trainyard::GeneratedHeader& header : trainyard::GenerateRunConfig()) {
-    const std::string path = std::string(argv[1]) + "/" + header.name;
+  std::vector<trainyard::GeneratedFile> files = trainyard::GenerateRunConfig();
+  files.push_back(trainyard::GenerateSectionReaders());
+  for (const trainyard::GeneratedFile& file : files) {
+    const std::string path = std::string(argv[1]) + "/" + file.path;
     std::ofstream out(path, std::ios::binary);
-    out << header.text;
+    out << file.text;
     out.close();
     if (out) continue;
     std::cerr << "trainyard-generate-run-config: cannot write " << path << "\n";

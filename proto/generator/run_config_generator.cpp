@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "google/protobuf/descriptor.h"
+#include "proto/generator/sections.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/json/enum_text.h"
 #include "proto/text/number_text.h"
@@ -22,11 +22,6 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
-
-constexpr std::size_t kWidestLine = 100;
-
-constexpr char kOpening[] =
-    "// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.\n//\n";
 
 constexpr char kAboutRun[] =
     R"(// Settings of a run that trainyard-trainer reads: a struct and a header for each section of
@@ -53,13 +48,13 @@ constexpr char kFolder[] = "proto/contract/";
 // Names of headers in kFolder.
 using HeaderNames = std::set<std::string>;
 
-// The whole text of a header with this name.
+// The whole text of a header with this name in kFolder.
 std::string HeaderText(const std::string& name, const std::string& about,
                        const HeaderNames& included, const std::string& body) {
   const std::string guard =
       absl::StrCat("TRAINYARD_PROTO_CONTRACT_",
                    absl::AsciiStrToUpper(absl::StrReplaceAll(name, {{".", "_"}})), "_");
-  std::string text = absl::StrCat(kOpening, about, "#ifndef ", guard, "\n#define ", guard, "\n",
+  std::string text = absl::StrCat(kGeneratedFrom, "//\n", about, "#ifndef ", guard, "\n#define ", guard, "\n",
                                   kStandardIncludes);
   for (const std::string& header : included) {
     absl::StrAppend(&text, "#include \"", kFolder, header, "\"\n");
@@ -67,31 +62,6 @@ std::string HeaderText(const std::string& name, const std::string& about,
   return absl::StrCat(text, "\n// clang-format off\nnamespace trainyard {\n", body,
                       "\n}  // namespace trainyard\n// clang-format on\n\n#endif  // ", guard,
                       "\n");
-}
-
-bool IsReadByTrainer(const FieldDescriptor& field) {
-  return field.message_type() != nullptr &&
-         field.message_type()->options().GetExtension(v1::read_by_trainer);
-}
-
-// Fields of JobSpec whose sections are read by the trainer, in the proto's order.
-std::vector<const FieldDescriptor*> SectionFields() {
-  std::vector<const FieldDescriptor*> fields;
-  const Descriptor& spec = *v1::JobSpec::descriptor();
-  for (int i = 0; i < spec.field_count(); ++i) {
-    if (IsReadByTrainer(*spec.field(i))) fields.push_back(spec.field(i));
-  }
-  return fields;
-}
-
-// "model" -> "model_config.h".
-std::string HeaderName(const FieldDescriptor& section) {
-  return absl::StrCat(section.name(), "_config.h");
-}
-
-// "ModelSpec" -> "ModelConfig".
-std::string StructName(const Descriptor& section) {
-  return absl::StrCat(std::string(absl::StripSuffix(section.name(), "Spec")), "Config");
 }
 
 // "full" -> "kFull".
@@ -227,7 +197,7 @@ using EnumHeaders = std::map<const EnumDescriptor*, std::string>;
 
 // Declares an enum in the header of the first section that uses it. Later sections include that
 // header.
-GeneratedHeader SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_headers) {
+GeneratedFile SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_headers) {
   const Descriptor& type = *section.message_type();
   const std::string name = HeaderName(section);
   HeaderNames included = {"setting_rule.h"};
@@ -241,14 +211,14 @@ GeneratedHeader SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_
   }
   const std::string about =
       absl::StrCat("// Section `", section.name(), "` of a job file (run_config.h).\n");
-  return {name, HeaderText(name, about, included,
+  return {kFolder + name, HeaderText(name, about, included,
                            absl::StrCat(enums, Struct(type), SettingsVisitor(type)))};
 }
 
 }  // namespace
 
-std::vector<GeneratedHeader> GenerateRunConfig() {
-  std::vector<GeneratedHeader> headers;
+std::vector<GeneratedFile> GenerateRunConfig() {
+  std::vector<GeneratedFile> headers;
   HeaderNames sections;
   EnumHeaders enum_headers;
   for (const FieldDescriptor* section : SectionFields()) {
@@ -256,8 +226,8 @@ std::vector<GeneratedHeader> GenerateRunConfig() {
     sections.insert(HeaderName(*section));
   }
   const std::string name = "run_config.h";
-  headers.push_back(
-      {name, HeaderText(name, kAboutRun, sections, absl::StrCat(RunStruct(), TopLevelKeys()))});
+  headers.push_back({kFolder + name, HeaderText(name, kAboutRun, sections,
+                                                absl::StrCat(RunStruct(), TopLevelKeys()))});
   return headers;
 }
 

@@ -2,21 +2,17 @@
 #ifndef TRAINYARD_PROTO_GENERATOR_RUN_CONFIG_GENERATOR_H_
 #define TRAINYARD_PROTO_GENERATOR_RUN_CONFIG_GENERATOR_H_
 
-#include <string>
 #include <vector>
 
-namespace trainyard {
+#include "proto/generator/sections.h"
 
-struct GeneratedHeader {
-  std::string name;  // "model_config.h", in proto/contract.
-  std::string text;
-};
+namespace trainyard {
 
 // One header per section with `read_by_trainer`, with its enums, its struct, and a function that
 // visits its settings with key and rule; and run_config.h, which includes them all. A test compares
 // them with the committed files, which exist because the trainer is also built where protobuf is
 // not available.
-std::vector<GeneratedHeader> GenerateRunConfig();
+std::vector<GeneratedFile> GenerateRunConfig();
 
 }  // namespace trainyard
 

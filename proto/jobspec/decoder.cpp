@@ -209,7 +209,8 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   }
   if (key == kUnsetVariables && context_.written.contains(key)) {
     Fail(node, key,
-         absl::StrCat("`", key, "` would drop what `env: {NAME: null}` removes; keep one form"));
+         absl::StrCat("`", key,
+                      "` would drop the names that `env: {NAME: null}` adds to it; keep one form"));
     return;
   }
   message.GetReflection()->ClearField(&message, &field);

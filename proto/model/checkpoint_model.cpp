@@ -114,12 +114,13 @@ CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConf
   ModelFinder finder;
   json::sax_parse(*text, &finder);
   if (!finder.model().has_value()) {
-    return {.unchecked = directory + kManifest + " names no model that could be read"};
+    return {.unchecked = directory + kManifest + " contains no readable description of the model"};
   }
   if (*finder.model() == ModelFingerprint(model)) return {};
   const json theirs = ParseShape(*finder.model());
   if (!theirs.is_object()) {
-    return {.unchecked = directory + kManifest + " names a model of another version"};
+    return {.unchecked =
+                directory + kManifest + " describes the model in the format of another release"};
   }
   const std::string differences = ModelDifferences(ModelShape(model), theirs);
   if (differences.empty()) return {};

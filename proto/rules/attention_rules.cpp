@@ -26,13 +26,13 @@ std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
        "is not bitwise reproducible (`train.deterministic` is true)"},
       {!is_cudnn && has_parts, "does not support context parallelism (`layout.cp` is above 1)"},
       {is_cudnn && has_parts && has_window,
-       "has no window (`model.window_size`) with context parallelism (`layout.cp` is above 1)"},
+       "does not support `model.window_size` with context parallelism (`layout.cp` is above 1)"},
       {is_cudnn && has_parts && config.data.reset_attention_mask,
-       "does not keep attention inside documents (`data.reset_attention_mask` is true) with "
-       "context parallelism (`layout.cp` is above 1)"},
-      {is_sdpa && has_window, "has no window (`model.window_size`)"},
+       "does not support `data.reset_attention_mask` with context parallelism (`layout.cp` is "
+       "above 1)"},
+      {is_sdpa && has_window, "does not support `model.window_size`"},
       {!is_cudnn && config.data.reset_attention_mask,
-       "does not keep attention inside documents (`data.reset_attention_mask` is true)"},
+       "does not support `data.reset_attention_mask`"},
   };
   for (const Demand& demand : demands) {
     if (demand.is_made) return demand.text;

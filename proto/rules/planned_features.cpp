@@ -52,8 +52,9 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
   const std::string experts = WithValue("model.num_experts", model.num_experts);
   const std::string topk = "model.moe_router_topk", dense = "model.moe_dense_layers";
   if (model.moe_router_topk == 0) {
-    problems.push_back({topk, InBackticks(topk) + " is missing: it is the number of experts, of " +
-                                  experts + ", that compute a token"});
+    problems.push_back({topk, InBackticks(topk) +
+                                  " is missing: set it to the number of experts, of " + experts +
+                                  ", that process each token"});
   } else if (model.moe_router_topk > model.num_experts) {
     problems.push_back(
         {topk, WithValue(topk, model.moe_router_topk) + " must not be above " + experts});
@@ -82,7 +83,7 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   const auto* const optional = std::end(sizes) - 1;
   if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
     problems.push_back({latent, InBackticks(latent) +
-                                    " without its sizes; set kv_lora_rank, qk_head_dim, "
+                                    " needs its sizes: set kv_lora_rank, qk_head_dim, "
                                     "qk_pos_emb_head_dim and v_head_dim, and q_lora_rank for "
                                     "queries of a lower rank (512, 128, 64, 128 and 1536 in "
                                     "DeepSeek-V3, arXiv 2412.19437)"});

@@ -10,8 +10,10 @@
 #include "proto/model/model_size.h"
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/batch_plan.h"
+#include "proto/rules/batch_rules.h"
 #include "proto/rules/data_sources.h"
 #include "proto/rules/evaluation_rules.h"
+#include "proto/rules/named_setting.h"
 #include "proto/rules/planned_features.h"
 #include "proto/rules/schedule_spans.h"
 #include "proto/text/number_text.h"
@@ -23,39 +25,6 @@ using Problems = std::vector<SettingProblem>;
 
 void Append(Problems more, Problems& problems) {
   for (SettingProblem& problem : more) problems.push_back(std::move(problem));
-}
-
-std::string Quoted(const std::string& key) { return "`" + key + "`"; }
-
-// A setting and its key, for messages.
-struct Named {
-  std::string key;
-  int64_t value;
-
-  std::string Text() const { return Quoted(key) + " (" + std::to_string(value) + ")"; }
-};
-
-void CheckMultiple(const Named& whole, const Named& part, Problems& problems) {
-  if (part.value <= 0 || whole.value <= 0 || whole.value % part.value == 0) return;
-  problems.push_back({whole.key, whole.Text() + " must be a multiple of " + part.Text()});
-}
-
-// "`layout.tp` 3 or 6 would do": the divisors of `whole` nearest to the part that does not divide
-// it.
-std::string NearestThatDivide(int64_t whole, const Named& part) {
-  int64_t below = std::min(part.value, whole), above = part.value;
-  while (whole % below != 0) --below;
-  while (above <= whole && whole % above != 0) ++above;
-  const std::string larger = above <= whole ? " or " + std::to_string(above) : "";
-  return Quoted(part.key) + " " + std::to_string(below) + larger + " would do";
-}
-
-// Checks that a size of the layout divides `whole`, which `whole_text` names.
-void CheckDivides(const std::string& whole_text, int64_t whole, const Named& part,
-                  Problems& problems) {
-  if (part.value <= 0 || whole <= 0 || whole % part.value == 0) return;
-  problems.push_back({part.key, whole_text + " must be a multiple of " + part.Text() + "; " +
-                                    NearestThatDivide(whole, part)});
 }
 
 // Key of a setting, such as "model.num_layers". Its text is built only for settings that break a
@@ -169,69 +138,6 @@ void CheckModel(const RunConfig& config, Problems& problems) {
                             NumberText(model.rope_high_freq_factor) + ")"});
   }
   CheckPositions(config, problems);
-}
-
-void CheckBatch(const RunConfig& config, Problems& problems) {
-  const LayoutConfig& layout = config.layout;
-  const int64_t dp = std::max<int64_t>(layout.dp, 1);
-  if (config.train.global_batch % (layout.micro_batch * dp) == 0) return;
-  problems.push_back(
-      {"train.global_batch", Named{"train.global_batch", config.train.global_batch}.Text() +
-                                 " must be a multiple of layout.micro_batch * dp (" +
-                                 std::to_string(layout.micro_batch) + " * " + std::to_string(dp) +
-                                 " = " + std::to_string(layout.micro_batch * dp) + ")"});
-}
-
-// "8 or 16 would do": the multiples of `part` nearest to the value.
-std::string NearestMultiples(int64_t value, int64_t part) {
-  const int64_t below = value / part * part;
-  return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part) +
-         " would do";
-}
-
-// The batch must grow from its start to global_batch by whole increments.
-void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
-  const Named start{"train.rampup_batch_start", train.rampup_batch_start};
-  const Named increment{"train.rampup_batch_increment", train.rampup_batch_increment};
-  const Named batch{"train.global_batch", train.global_batch};
-  if (start.value >= batch.value) {
-    problems.push_back({start.key, start.Text() + " must be below " + batch.Text()});
-    return;
-  }
-  const int64_t growth = batch.value - start.value;
-  CheckDivides(batch.Text() + " - " + start.Text() + " = " + std::to_string(growth), growth,
-               increment, problems);
-  if (growth / increment.value <= kMaxRampupIncrements) return;
-  problems.push_back({increment.key, increment.Text() + " makes " +
-                                         std::to_string(growth / increment.value) +
-                                         " increments; at most " +
-                                         std::to_string(kMaxRampupIncrements) + " are supported"});
-}
-
-// The start and the increment are divided among the ranks like global_batch, and so is every step.
-void CheckRampup(const RunConfig& config, Problems& problems) {
-  const TrainConfig& train = config.train;
-  if (!HasRampup(train)) return;
-  const Named parts[] = {{"train.rampup_batch_start", train.rampup_batch_start},
-                         {"train.rampup_batch_increment", train.rampup_batch_increment},
-                         {"train.rampup_batch_samples", train.rampup_batch_samples}};
-  for (const Named& part : parts) {
-    if (part.value != 0) continue;
-    problems.push_back({part.key, Quoted(part.key) + " is missing: a batch ramp-up needs "
-                                                     "rampup_batch_start, rampup_batch_increment "
-                                                     "and rampup_batch_samples"});
-    return;
-  }
-  const LayoutConfig& layout = config.layout;
-  const int64_t pipelined = layout.vpp > 1 ? layout.pp : 1;
-  const int64_t unit = layout.micro_batch * std::max<int64_t>(layout.dp, 1) * pipelined;
-  for (const Named& part : {parts[0], parts[1]}) {
-    if (part.value % unit == 0) continue;
-    problems.push_back({part.key, part.Text() + " must be a multiple of layout.micro_batch * dp" +
-                                      (pipelined > 1 ? " * pp" : "") + " (" + std::to_string(unit) +
-                                      "); " + NearestMultiples(part.value, unit)});
-  }
-  CheckRampupSteps(train, problems);
 }
 
 void CheckTensorParallel(const RunConfig& config, Problems& problems) {
@@ -455,8 +361,7 @@ Problems FindTrainingProblems(const RunConfig& config) {
   CheckContextParallel(config, problems);
   CheckPipeline(config, problems);
   CheckSharding(config, problems);
-  CheckBatch(config, problems);
-  CheckRampup(config, problems);
+  Append(FindBatchProblems(config), problems);
   CheckLength(config.train, problems);
   CheckData(config, problems);
   CheckSchedule(config, problems);

@@ -148,7 +148,7 @@ BENCHMARK(IdleTick)->Args({10'000, 6'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(IdleTick)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
 // Arguments: nodes, jobs. One pass over a queue whose head does not fit, and the pending reason
-// code of every job.
+// code of each job.
 void SchedulePass(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster(nodes);
@@ -187,7 +187,8 @@ void Snapshot(benchmark::State& state) {
 BENCHMARK(Snapshot)->Args({2'000, 10'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(Snapshot)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes of 8 H100, global batch. All layouts of LLaMA 3.1 405B; one search an iteration.
+// Arguments: nodes of 8 H100, global batch. Searches all layouts of LLaMA 3.1 405B; one search per
+// iteration.
 void SearchLayouts(benchmark::State& state) {
   RunConfig config;
   config.model = {.num_layers = 126,

@@ -15,11 +15,11 @@
 namespace trainyard::bench {
 namespace {
 
-// A command line that was stopped with ^Z: its call is open, and nothing of it is ever read.
+// Simulates a CLI process suspended with ^Z: its call stays open, but nothing is read.
 template <typename Response>
 class SlowReader final : public grpc::ClientReadReactor<Response> {
  public:
-  // `begin` starts the call of this reactor on the channel, which is the reader's own.
+  // `begin` starts the call of this reactor on the channel. Each reader has its own channel.
   template <typename Begin>
   SlowReader(const std::string& controller, Begin begin) {
     grpc::ChannelArguments arguments;
@@ -63,7 +63,7 @@ void RunFollowerLoad(const FollowerLoad& load) {
   char byte = 0;
   while (::read(STDIN_FILENO, &byte, 1) > 0) {
   }
-  // Ending hundreds of calls one by one takes long, and nobody waits for it.
+  // Skips ending hundreds of calls one by one, which would take long and is not needed.
   std::_Exit(0);
 }
 

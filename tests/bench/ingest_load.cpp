@@ -20,10 +20,11 @@ namespace {
 
 constexpr std::chrono::seconds kTestTimeout{120};
 constexpr std::chrono::milliseconds kLook{1};
-// Messages of one stream that may be queued in this process, so that the next one is ready when one
-// has been sent.
+// Messages of one stream that may be queued in this process, so that the next message is ready when
+// one has been sent.
 constexpr std::size_t kReady = 2;
-// Steps that may be sent and not yet stored: the worker's own window (worker/core/uplink.h).
+// Maximum number of steps sent but not yet stored, equal to the worker's window
+// (worker/core/uplink.h).
 constexpr int64_t kWindowSteps = (1 << 20) / kRecordBytes;
 
 // One job on one worker.
@@ -36,7 +37,7 @@ class Stream {
 
   SimulatedWorker& worker() { return worker_; }
 
-  // True once the worker runs a job.
+  // True once the worker is running a job.
   bool HasJob() {
     const auto led = worker_.Led();
     if (!led.empty()) attempt_ = led.front();
@@ -64,7 +65,7 @@ class Stream {
   int64_t sent_ = 0;
 };
 
-// Polls until the condition holds, and sends a heartbeat of every worker each second.
+// Polls until the condition holds. Meanwhile each worker sends a heartbeat every second.
 bool WaitFor(std::vector<std::unique_ptr<Stream>>& streams, const std::function<bool()>& holds) {
   const auto begin = std::chrono::steady_clock::now();
   int64_t next_beat_ms = 0;
@@ -79,7 +80,7 @@ bool WaitFor(std::vector<std::unique_ptr<Stream>>& streams, const std::function<
   return true;
 }
 
-// Points of every series of the job, each counted by the controller; -1 on an error.
+// Number of points in all series of the job, as counted by the controller; -1 on an error.
 int64_t CountPoints(v1::MetricService::Stub& stub, int64_t job_id) {
   v1::GetSeriesRequest request;
   request.set_job(absl::StrCat(job_id));

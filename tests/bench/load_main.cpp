@@ -1,4 +1,4 @@
-// trainyard-bench-load: puts load on a running controller, from a process of its own. Writes JSON.
+// trainyard-bench-load: puts load on a running controller from a separate process. Writes JSON.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>

@@ -1,4 +1,5 @@
-// Submissions through the controller's loop into SQLite, without gRPC: the gain of group commit.
+// Submissions through the controller's loop into SQLite, without gRPC. Measures the gain of group
+// commit.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -17,13 +18,13 @@
 namespace trainyard::controller {
 namespace {
 
-// Keeps `callers` submissions under way until all are durable. Like the threads of gRPC, the
-// calling thread checks each one before the loop sees it.
+// Keeps `callers` submissions in flight until all are durable. Like gRPC threads, the calling
+// thread validates each one before it reaches the loop.
 class Submitter {
  public:
   Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), capacity_(callers) {}
 
-  // False when a submission was refused.
+  // Returns false if a submission was rejected.
   bool Run() {
     for (int number = 0; number < jobs_; ++number) {
       v1::SubmitJobRequest request;
@@ -55,8 +56,8 @@ class Submitter {
   int refused_ = 0;
 };
 
-// Starts the loop with one worker that every job of one slot fits on. The worker sends a heartbeat
-// at every tick and runs nothing.
+// Starts the loop with one worker that has space for every job of one slot. The worker sends a
+// heartbeat at every tick and runs nothing.
 void StartWithWorker(Loop& loop) {
   loop.BeforeTick([&loop](Timestamp now) {
     NodeObservation& node = loop.observations().nodes["node"];

@@ -1,5 +1,5 @@
-// The reference of the trainer's row: the same LLaMA from LibTorch's own modules, optimizer and
-// loss, as one would write it by hand. Writes the seconds of each step, one a line.
+// The reference for the trainer's benchmark row: the same LLaMA, written with LibTorch's own
+// modules, optimizer and loss. Prints the seconds of each step, one per line.
 //
 //   plain_llama SPEC.json STEPS     the spec that trainyard-trainer reads
 #include <torch/torch.h>

@@ -13,14 +13,14 @@
 namespace trainyard::bench {
 namespace {
 
-// The worker's own (worker/rpc/attach_stream.h).
+// Equal to the worker's value (worker/rpc/attach_stream.h).
 constexpr int64_t kLeastBackoffMs = 200;
 constexpr int64_t kMostBackoffMs = 5000;
 constexpr int64_t kLeastWelcomeMs = 10'000;
 constexpr int64_t kMostWelcomeMs = 60'000;
 constexpr int kSigterm = 15;
 
-// A connection of its own for each dial, with the worker's keepalive.
+// Opens a separate connection for each dial, with the worker's keepalive.
 std::shared_ptr<grpc::Channel> DialController(const std::string& controller) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -63,10 +63,10 @@ class WorkerStream final
 
   ~WorkerStream() override { Close(); }
 
-  // Ends the stream; the worker is told.
+  // Ends the stream; the worker is notified.
   void Cancel() { context_.TryCancel(); }
 
-  // Ends the stream and waits until gRPC has let go.
+  // Ends the stream and waits until gRPC has released it.
   void Close() {
     context_.TryCancel();
     Release();
@@ -76,7 +76,7 @@ class WorkerStream final
 
   void Begin(v1::Hello hello) {
     stub_->async()->Attach(&context_, this);
-    // gRPC does not end the call while Send may still write to it.
+    // Prevents gRPC from ending the call while Send may still write to it.
     AddHold();
     StartRead(&incoming_);
     v1::WorkerMessage message;
@@ -143,7 +143,7 @@ SimulatedWorker::SimulatedWorker(Options options)
       random_(static_cast<std::minstd_rand::result_type>(options_.index + 1)) {}
 
 SimulatedWorker::~SimulatedWorker() {
-  // Messages come until then, and use every member.
+  // Until Close returns, messages arrive and use all members.
   if (stream_ != nullptr) stream_->Close();
 }
 
@@ -157,7 +157,7 @@ void SimulatedWorker::DialIfDue() {
     stream_->Cancel();
   }
   if (!closed_ || now_ms < dial_at_ms_) return;
-  // Its end has been told, so this waits for no lock of ours.
+  // The stream has already reported its end, so its destructor does not wait for a lock held here.
   old = std::move(stream_);
   Dial();
 }

@@ -1,5 +1,5 @@
-// A worker without processes: it speaks the real protocol on a connection of its own, and says of
-// every rank that it runs. Thousands of them fit into one process.
+// A worker without processes. It uses the real protocol on its own connection and reports every
+// rank as running. Thousands of them fit into one process.
 #ifndef TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 
@@ -20,7 +20,7 @@
 
 namespace trainyard::bench {
 
-// Bytes of a telemetry file that one record stands for, so that offsets tell steps.
+// Bytes of a telemetry file that one record represents, so that steps follow from offsets.
 inline constexpr int64_t kRecordBytes = 256;
 // Series in each record.
 inline constexpr int kKeysPerRecord = 10;
@@ -38,32 +38,33 @@ class SimulatedWorker {
     std::string controller;
     int index = 0;
     int slots = 1;
-    // Reads nothing once it is welcome.
+    // Stops reading after Welcome.
     bool slow = false;
   };
 
   explicit SimulatedWorker(Options options);
-  // Ends the stream and waits until gRPC has let go.
+  // Ends the stream and waits until gRPC has released it.
   ~SimulatedWorker();
 
-  // Dials if there is no stream and the backoff is over; else, once welcomed, sends a heartbeat,
-  // and a record of telemetry for each gang that it has rank 0 of. Call it once a heartbeat.
+  // Dials if there is no stream and the backoff has ended. Otherwise, after Welcome, sends a
+  // heartbeat, and a telemetry record for each gang whose rank 0 is here. Call it once per
+  // heartbeat interval.
   void Beat();
 
-  // Dials when the backoff is over. Cheap when there is nothing to do.
+  // Dials if the backoff has ended. Cheap if there is nothing to do.
   void DialIfDue();
 
   bool welcomed();
-  // (job, attempt) of the attempts that have rank 0 here.
+  // (job, attempt) of the attempts whose rank 0 is here.
   std::vector<AttemptKey> Led();
 
-  // From now on the worker says nothing of steps by itself.
+  // From now on Beat sends no telemetry of steps.
   void StopTraining();
-  // Sends `records` more steps of the attempt as one batch of telemetry.
+  // Sends `records` further steps of the attempt as one batch of telemetry.
   void SendSteps(int64_t job_id, int64_t attempt_number, int64_t records);
   // Steps of the attempt that the controller has stored.
   int64_t StoredSteps(int64_t job_id, int64_t attempt_number);
-  // Messages that wait for the stream to take them.
+  // Number of messages waiting to be written to the stream.
   std::size_t Backlog();
 
  private:
@@ -71,17 +72,17 @@ class SimulatedWorker {
 
   struct Attempt {
     v1::AttemptReport report;
-    // Rank 0 is here.
+    // True if rank 0 is here.
     bool leads = false;
     int64_t sent_bytes = 0;
     int64_t stored_bytes = 0;
   };
 
-  // Called by the stream on gRPC's threads. False: reads no more.
+  // Called by the stream on gRPC's threads. Returns false to stop reading.
   bool OnMessage(const v1::ControllerMessage& message);
   void OnClosed();
 
-  // The rest: with mutex_ held.
+  // The functions below require mutex_.
   void Dial();
   void Take(const v1::ControllerMessage& message);
   void Welcome(const v1::Welcome& welcome);
@@ -101,7 +102,7 @@ class SimulatedWorker {
   bool welcomed_ = false;
   bool closed_ = true;
   bool trains_ = true;
-  // Time of the next dial, or of the one that is not welcome yet.
+  // Time of the next dial, or of the last dial while its Welcome is outstanding.
   int64_t dial_at_ms_ = 0;
   int64_t backoff_ms_ = 0;
   std::string cluster_id_;

@@ -1,4 +1,4 @@
-// Speed of the stores on a disk. Run it in a directory on that disk; it leaves nothing behind.
+// Speed of the stores on a disk. Run it in a directory on that disk. It leaves no files behind.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Stores in a directory of their own below the current one.
+// Stores in a new directory below the current one.
 class StoreFixture : public benchmark::Fixture {
  public:
   void SetUp(benchmark::State& state) override {
@@ -39,7 +39,7 @@ class StoreFixture : public benchmark::Fixture {
   Stores stores_;
 };
 
-// A submission as a recipe makes it: about 1 KiB.
+// A submission like that of a recipe, about 1 KiB.
 v1::Event Submission(int64_t job_id) {
   v1::Event event;
   event.set_time_ms(1'700'000'000'000 + job_id);
@@ -52,7 +52,7 @@ v1::Event Submission(int64_t job_id) {
   return event;
 }
 
-// Argument: events in a transaction.
+// Argument: events per transaction.
 BENCHMARK_DEFINE_F(StoreFixture, DurableEvents)(benchmark::State& state) {
   std::vector<v1::Event> events;
   for (int64_t i = 0; i < state.range(0); ++i) events.push_back(Submission(i + 1));
@@ -72,7 +72,7 @@ std::vector<MetricPoint> StepsOfTenKeys(int64_t first, int64_t count) {
   return points;
 }
 
-// Opens the store anew and counts: each job must have exactly `steps` points of each key.
+// Reopens the store and checks that each job has exactly `steps` points of each key.
 class MetricFixture : public StoreFixture {
  protected:
   void CheckPoints(int64_t jobs, int64_t steps, benchmark::State& state) {
@@ -94,7 +94,7 @@ class MetricFixture : public StoreFixture {
   }
 };
 
-// Arguments: jobs in an append, steps of each.
+// Arguments: jobs per append, steps per job.
 BENCHMARK_DEFINE_F(MetricFixture, DurableMetricPoints)(benchmark::State& state) {
   const int64_t steps = state.range(1);
   int64_t begin = 0;
@@ -154,7 +154,7 @@ std::string LogText(int64_t bytes) {
   return text;
 }
 
-// Argument: bytes of an append.
+// Argument: bytes per append.
 BENCHMARK_DEFINE_F(StoreFixture, DurableLogBytes)(benchmark::State& state) {
   const std::string text = LogText(state.range(0));
   int64_t offset = 0;
@@ -171,7 +171,7 @@ BENCHMARK_REGISTER_F(StoreFixture, DurableLogBytes)
     ->Arg(1 << 20)
     ->UseRealTime();
 
-// Log of one rank in a store of its own, which is made once for all repetitions.
+// Log of one rank in a separate store, created once for all repetitions.
 class StoredLog {
  public:
   explicit StoredLog(int64_t mebibytes) {
@@ -193,7 +193,7 @@ class StoredLog {
 
   bool complete() const { return complete_; }
 
-  // Lines that the query gives; -1 on an error.
+  // Number of lines that the query returns; -1 on an error.
   int64_t CountLines(const LogQuery& query) {
     LogCursor cursor;
     int64_t lines = 0;
@@ -227,7 +227,7 @@ void ReadLog(const LogQuery& query, benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * (state.range(0) << 20));
 }
 
-// Arguments: MiB of log.
+// Argument: MiB of log.
 void SearchRareText(benchmark::State& state) {
   ReadLog({.job_id = 1, .grep = "step 777777/"}, state);
 }

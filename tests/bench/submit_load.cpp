@@ -27,7 +27,7 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& controller) {
   return OpenProcessChannel(controller, arguments);
 }
 
-// Keeps a number of calls under way until all jobs are submitted.
+// Keeps a number of calls in flight until all jobs are submitted.
 class Submitter {
  public:
   explicit Submitter(const SubmitLoad& load)
@@ -65,7 +65,7 @@ class Submitter {
     auto call = std::make_shared<Call>();
     *call->request.mutable_spec() =
         RecipeSpec(absl::StrCat(load_.prefix, "-", number), load_.nodes, load_.slots_per_node);
-    // Longer than a name may be.
+    // Longer than the limit for names.
     call->request.set_user(load_.refused ? std::string(200, 'u') : "ada");
     call->request.set_request_id(call->request.spec().name());
     stub_->async()->SubmitJob(&call->context, &call->request, &call->response,

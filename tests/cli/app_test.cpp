@@ -1,4 +1,4 @@
-// The grammar, the exit codes and the rules of output that hold for every command.
+// Grammar, exit codes, and output rules that apply to every command.
 #include "cli/app.h"
 
 #include <netinet/in.h>
@@ -207,7 +207,7 @@ TEST_F(AppTest, AMissingCommandOfANounMeansList) {
 TEST_F(AppTest, AnOptionOfANounIsNotDropped) {
   answers().pages.push_back({});
   EXPECT_THAT(Run({"job", "-a", "list"}).err,
-              HasSubstr("`--all` must follow `trainyard job list`"));
+              HasSubstr("`--all` must be placed after `trainyard job list`"));
   EXPECT_THAT(Run({"job", "describe", "17", "-a"}).err,
               HasSubstr("`trainyard job describe` has no option `--all`"));
   EXPECT_THAT(answers().list_requests, IsEmpty());

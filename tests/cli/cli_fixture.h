@@ -55,19 +55,19 @@ class CliFixture : public ::testing::Test {
   std::unique_ptr<FakeServer> server_;
 };
 
-// A job of two ranks on two nodes that is at step 120 of 300.
+// A job of two ranks on two nodes, at step 120 of 300.
 v1::Job RunningJob();
 
 // The same job, ended.
 v1::Job EndedJob(v1::JobState state);
 
-// A job of the same kind that waits in the queue.
+// A job of the same kind in the queue.
 v1::Job QueuedJob();
 
 // A node of two CPU slots, one of which runs rank 0 of job 17.
 v1::Node ReadyNode();
 
-// A copy of the node that is cordoned.
+// A cordoned copy of the node.
 v1::Node CordonedNode();
 
 // A job file without a trainer: every key that the loader needs.

@@ -1,4 +1,4 @@
-// A controller in this process that answers what a test told it to.
+// A controller in this process that returns the answers set by a test.
 #ifndef TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 #define TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 
@@ -20,24 +20,25 @@
 
 namespace trainyard::cli {
 
-// Answers, and the requests that came. Set the answers before the call, read the requests after it.
+// Answers, and the received requests. Set the answers before the call, and read the requests after
+// it.
 struct FakeAnswers {
-  // Not OK: what every unary call and every stream ends with.
+  // If not OK, every unary call and every stream ends with this status.
   grpc::Status status;
-  // Each unary call takes this long.
+  // Duration of each unary call.
   std::chrono::milliseconds delay{0};
 
   v1::SubmitJobResponse submit;
   v1::PlanJobResponse plan;
-  // One page a call; the last one is repeated.
+  // One page per call; the last one is repeated.
   std::deque<v1::ListJobsResponse> pages;
   v1::GetJobResponse job;
-  // By the job asked for; `stop` when there is none.
+  // By requested job; a job without an entry gets `stop`.
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
   v1::PauseJobResponse pause;
   v1::ResumeJobResponse resume;
-  std::map<std::string, v1::DeleteJobResponse> deletions;  // By the job asked for.
+  std::map<std::string, v1::DeleteJobResponse> deletions;  // By requested job.
   v1::WhyJobResponse why;
   v1::ListNodesResponse nodes;
   std::vector<v1::CordonNodeRequest> cordon_requests;
@@ -56,7 +57,7 @@ struct FakeAnswers {
   struct Watch {
     std::vector<v1::Job> jobs;
     grpc::Status end;
-    // After the messages, stays open until the client leaves.
+    // After the messages, the stream stays open until the client disconnects.
     bool stays = false;
     // Called after the messages were sent.
     std::function<void()> then;
@@ -91,7 +92,7 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   const std::string& address() const { return address_; }
-  // For the test's thread, between two calls: waits for the handler of the call before.
+  // For the test's thread between two calls. Waits for the handler of the previous call.
   FakeAnswers& answers() {
     const std::lock_guard lock(mutex_);
     return answers_;

@@ -1,4 +1,4 @@
-// The program itself: pipes, signals, a shell, and the time it takes to start.
+// The real program: pipes, signals, a shell, and its startup time.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -74,7 +74,7 @@ TEST(ProgramTest, AReaderThatLeavesEndsItQuietly) {
   const ShellResult result =
       Shell(absl::StrCat(kProgram, " -s ", server.address(),
                          " ps -a -o csv | head -c 4; status=${PIPESTATUS[0]}; echo; echo $status"));
-  // 141 is SIGPIPE, the exit status of a well-behaved filter whose reader has gone.
+  // 141 stands for SIGPIPE, the exit status of a well-behaved filter whose reader has exited.
   EXPECT_EQ(result.output, "ID,N\n141\n");
 }
 
@@ -147,7 +147,8 @@ TEST(ProgramTest, NoColourInAPipe) {
               Not(HasSubstr("\033")));
 }
 
-// The commands on checkpoints become the program beside this one: its output, its exit code.
+// Commands on checkpoints replace this process by the program next to it, and have its output and
+// exit code.
 TEST(ProgramTest, CheckpointCommandsRunTheProgramBesideThisOne) {
   const TemporaryDirectory directory;
   const std::string copy = directory.File("trainyard");
@@ -203,8 +204,8 @@ TEST(ProgramTest, OfflineCommandsStartAtOnce) {
 #ifdef TRAINYARD_SANITIZED
   GTEST_SKIP() << "a sanitizer takes processor time of its own";
 #endif
-  // The goal is 20 ms on a quiet machine. Processor time hardly depends on what else runs; ten
-  // times the goal still shows a connection made too early.
+  // The goal is 20 ms on an idle machine. Processor time hardly depends on the load; a limit of ten
+  // times the goal still detects a connection that is opened too early.
   int64_t best_us = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < 5; ++i) {
     const pid_t child = fork();

@@ -40,7 +40,8 @@ TEST(ClusterIdTest, SpreadsClustersOverTheRendezvousPorts) {
     EXPECT_EQ(RendezvousOffset(id), RendezvousOffset(id));
     offsets.insert(RendezvousOffset(id) % kPorts);
   }
-  // Chance leaves 952 different ones of 1,000; 900 is eleven deviations away.
+  // The expected number of distinct offsets is 952 of 1,000; 900 is eleven standard deviations
+  // below it.
   EXPECT_GT(offsets.size(), 900u);
 }
 

@@ -1,5 +1,5 @@
-// A controller in this process, and workers that are connected to it over real gRPC. Waiting is by
-// condition variables with a deadline that is never reached when all is well.
+// A controller in this process, and workers connected to it over real gRPC. Tests wait on condition
+// variables, with a deadline that is reached only on failure.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 #define TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 
@@ -30,7 +30,7 @@ namespace trainyard::controller {
 
 inline constexpr std::chrono::seconds kTestTimeout{20};
 
-// A clock whose time the test sets.
+// A clock whose time is set by the test.
 class HandClock final : public Clock {
  public:
   Timestamp Now() const override { return now_.load(); }
@@ -40,7 +40,8 @@ class HandClock final : public Clock {
   std::atomic<Timestamp> now_{1'000'000};
 };
 
-// An event log in memory that a test may close: Append then waits until it is opened again.
+// An in-memory event log with a gate that a test may close. Append then waits until the gate is
+// opened.
 class GatedEventLog final : public EventLog {
  public:
   GatedEventLog();
@@ -92,15 +93,15 @@ class GatedEventLog final : public EventLog {
   }
 
   void Close();
-  // Closes the gate for WriteSnapshot alone.
+  // Closes the gate for WriteSnapshot only.
   void CloseForSnapshots();
   // Opens both gates.
   void Open();
-  // Waits until an Append waits at the closed gate.
+  // Waits until an Append is blocked at the closed gate.
   bool WaitForAppend();
-  // Waits until a WriteSnapshot waits at the closed gate.
+  // Waits until a WriteSnapshot is blocked at the closed gate.
   bool WaitForSnapshot();
-  // Every later Append fails.
+  // All later Appends fail.
   void Break() { broken_ = true; }
   // While true, every Append fails because the disk is full.
   void SetFull(bool full) { full_ = full; }
@@ -125,7 +126,7 @@ class GatedEventLog final : public EventLog {
   std::atomic<int> snapshots_{0};
 };
 
-// One stream of a worker. Destroying it breaks the stream.
+// One stream of a worker. Destroying the object breaks the stream.
 class FakeWorker {
  public:
   FakeWorker(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello);
@@ -140,13 +141,15 @@ class FakeWorker {
                   const v1::TelemetryRecord& record);
   void SendOutput(v1::StreamId stream, int64_t begin, const std::string& text);
 
-  // Takes the next message of this kind, whatever came before it; a test failure when none comes.
+  // Removes and returns the next message of this kind, skipping other kinds. Fails the test if none
+  // arrives.
   v1::ControllerMessage Take(v1::ControllerMessage::KindCase kind);
-  // Waits until the stream is acknowledged as far as `offset`.
+  // Waits until the stream is acknowledged up to `offset`.
   void TakeAcknowledged(const v1::StreamId& stream, int64_t offset);
-  // Messages of this kind that were received and not taken.
+  // Number of received messages of this kind that were not taken.
   int Count(v1::ControllerMessage::KindCase kind);
-  // The status with which the controller ends the stream; a test failure when it does not end it.
+  // The status with which the controller ends the stream. Fails the test if the stream does not
+  // end.
   grpc::Status WaitForEnd();
 
  private:
@@ -163,17 +166,17 @@ class FakeWorker {
   std::thread reader_;
 };
 
-// A controller on port 0 with one channel to it and a stub of each service.
+// A controller on port 0, with one channel to it and a stub for each service.
 struct RunningController {
   explicit RunningController(Stores stores, LoopOptions loop = {}, std::string http_listen = "");
   explicit RunningController(const std::string& data_dir, std::string http_listen = "");
 
-  // Submits a job of one node with this many CPU slots; returns its id.
+  // Submits a job of one node with this number of CPU slots; returns its id.
   int64_t Submit(const std::string& name, int slots = 1);
   v1::Job Get(const std::string& job);
-  // Returns after a tick at the clock's present time.
+  // Returns after a tick at the clock's current time.
   void Tick();
-  // Waits until the job satisfies the condition, by WatchJob.
+  // Waits, with WatchJob, until the job satisfies the condition.
   v1::Job WaitForJob(int64_t job_id, const std::function<bool(const v1::Job&)>& condition);
 
   HandClock clock;
@@ -189,7 +192,7 @@ struct RunningController {
   void Connect();
 };
 
-// A job that runs a program of its own on CPU slots.
+// A job that runs its own program on CPU slots.
 v1::JobSpec CommandSpec(const std::string& name, int slots);
 
 v1::Hello TestHello(const std::string& node_id, int slots);

@@ -31,7 +31,7 @@ class LoopTest : public testing::Test {
     ASSERT_TRUE(recovered.ok()) << recovered.status();
     loop_ = *std::move(recovered);
     loop_->Start();
-    // A job can be submitted only to a cluster that has a slot.
+    // A job can be submitted only to a cluster with a slot.
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
     loop_->Post([this] {
       ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->View().state, loop_->observations());
@@ -213,7 +213,7 @@ TEST_F(LoopTest, ItsOwnStallCountsAgainstNoNode) {
     ObserveWelcomed("a", loop.observations());
     return true;
   });
-  // The loop stalls, as after a disk that took a minute, or a machine that was paused.
+  // The loop stalls, as on a disk that took a minute or a machine that was paused.
   clock_.Advance(60'000);
   ASSERT_TRUE(Submit(Submission("after")).get().ok());
   const auto node_state = OnLoop<v1::NodeState>(
@@ -231,7 +231,7 @@ TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
   v1::NodeState node_state = v1::NODE_STATE_READY;
   for (int i = 0; i < 10 && node_state == v1::NODE_STATE_READY; ++i) {
     clock_.Advance(900);
-    // Any request makes a tick.
+    // Any request causes a tick.
     (void)Submit(StopJob{}).get();
     node_state = OnLoop<v1::NodeState>(
         [](Loop& loop) { return loop.View().state.nodes.at("a").node.state(); });
@@ -241,7 +241,7 @@ TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
 
 class FullDiskTest : public LoopTest {
  protected:
-  // A fact of the node about an unknown attempt: only the fact's number is stored.
+  // A fact of the node about an unknown attempt; only the fact's number is stored.
   std::future<Answer> SubmitFact(uint64_t sequence) {
     v1::Fact fact = StartedFact(99);
     fact.set_sequence(sequence);
@@ -253,7 +253,7 @@ class FullDiskTest : public LoopTest {
         [](Loop& loop) { return static_cast<int64_t>(loop.View().state.jobs.size()); });
   }
 
-  // Waits until the loop has found that the disk has free space again.
+  // Waits until the loop has detected that the disk has free space again.
   void WaitForCapacity() {
     const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
     while (!health_.Problems().empty()) {

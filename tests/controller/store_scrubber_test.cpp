@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Calls `condition` until it holds: the scrubber's thread tells nobody when it has made a step.
+// Polls until `condition` holds, because the scrubber's thread sends no notification of its steps.
 bool Becomes(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (std::chrono::steady_clock::now() < end) {
@@ -30,7 +30,7 @@ bool Becomes(const std::function<bool()>& condition) {
 class StoreScrubberTest : public testing::Test {
  protected:
   StoreScrubberTest() {
-    // Two pages and more in each file: the write-ahead log goes into it at the end.
+    // Two or more pages in each file: closing folds the write-ahead log into it.
     EXPECT_TRUE(OpenSqliteStores(directory_.path() + "/store").ok());
   }
   std::string Path(const std::string& name) const { return directory_.path() + "/store/" + name; }

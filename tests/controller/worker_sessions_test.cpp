@@ -31,7 +31,7 @@ class WorkerSessionsTest : public testing::Test {
     return std::make_unique<FakeWorker>(running_.channel, hello);
   }
 
-  // Takes Welcome, then runs a job on this worker. All its facts are acknowledged; the last one is
+  // Takes Welcome, then runs a job on this worker. All its facts are acknowledged; the last one has
   // number 1.
   int64_t RunJob(FakeWorker& worker) {
     worker.Take(Kind::kWelcome);
@@ -53,7 +53,7 @@ class WorkerSessionsTest : public testing::Test {
     return running_.jobs->SubmitJob(&context, request, &response);
   }
 
-  // To the only worker, once it has joined.
+  // Submits the jobs once the only worker has joined.
   void SubmitLargeJobs() {
     const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
     while (!SubmitLarge(0).ok()) {
@@ -125,7 +125,7 @@ class SlowWorker {
     EXPECT_TRUE(stream_->Write(message));
   }
 
-  // The jobs of which a start can be read, until there are `most` or the stream ends.
+  // The jobs whose start commands can be read, until there are `most` or the stream ends.
   std::set<int64_t> ReadStarts(std::size_t most) {
     std::set<int64_t> jobs;
     v1::ControllerMessage message;
@@ -135,7 +135,7 @@ class SlowWorker {
     return jobs;
   }
 
-  // DEADLINE_EXCEEDED when the controller does not end the stream.
+  // DEADLINE_EXCEEDED if the controller does not end the stream.
   grpc::Status End() {
     v1::ControllerMessage message;
     while (stream_->Read(&message)) {
@@ -160,7 +160,7 @@ TEST_F(WorkerSessionsTest, KeepsAWorkerThatHasTakenWhatWaited) {
   auto worker = Attach(TestHello("a", 1));
   const int64_t job = RunJob(*worker);
   for (int second = 0; second < 40; ++second) {
-    // The answer can be written only once the one before it has been taken.
+    // The answer can be written only once the previous answer has been taken.
     worker->SendFact(1, StartedFact(job));
     EXPECT_EQ(worker->Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 1u);
     PassASecond();
@@ -202,7 +202,7 @@ TEST_F(WorkerSessionsTest, RefusesASecondWorkerWithTheSameNodeId) {
   const grpc::Status status = second->WaitForEnd();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
   EXPECT_NE(status.error_message().find("--data-dir"), std::string::npos);
-  // The first one is not disturbed.
+  // The first worker is not affected.
   const int64_t job = running_.Submit("job");
   EXPECT_EQ(first->Take(Kind::kStartAttempt).start_attempt().job_id(), job);
 }
@@ -355,7 +355,7 @@ TEST_F(WorkerSessionsTest, ForgetsAnAttemptOnceItHasEndedAndAllOfItIsStored) {
   EXPECT_EQ(forget.attempt(), 1);
 }
 
-// A controller that was restored from a backup; job 7 was submitted after the backup.
+// A controller restored from a backup; job 7 was submitted after the backup.
 class RestoredStoreTest : public testing::Test {
  protected:
   static Stores RestoredStores() {
@@ -415,7 +415,7 @@ TEST_F(WorkerSessionsTest, StoresNothingOfARankOfAnotherNode) {
     EXPECT_EQ(answer.offset(), 0);
   }
   EXPECT_EQ(running_.Get("1").checkpoints_size(), 0);
-  // The rank's own node goes on at 0.
+  // The rank's own node starts at offset 0.
   owner->SendOutput(log, 0, "mine\n");
   owner->TakeAcknowledged(log, 5);
 }

@@ -1,4 +1,4 @@
-// Numbers that choose the long form of a test (tests/long.sh).
+// Numbers that select the long form of a test (tests/long.sh).
 #ifndef TRAINYARD_TESTS_FAKES_ENVIRONMENT_NUMBER_H_
 #define TRAINYARD_TESTS_FAKES_ENVIRONMENT_NUMBER_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::test {
 
-// The number in this environment variable; `fallback` where it has none.
+// The number in this environment variable; `fallback` if it contains none.
 inline int64_t EnvironmentNumber(const char* variable, int64_t fallback) {
   const char* text = std::getenv(variable);
   int64_t value = 0;

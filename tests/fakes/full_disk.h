@@ -1,4 +1,4 @@
-// A disk without room, as a process can have it for itself.
+// Simulates a full disk for this process only.
 #ifndef TRAINYARD_TESTS_FAKES_FULL_DISK_H_
 #define TRAINYARD_TESTS_FAKES_FULL_DISK_H_
 
@@ -7,9 +7,10 @@
 
 namespace trainyard {
 
-// While it lives, no file of this process, and of those that it starts, can grow beyond `bytes`:
-// to a writer the same as a full disk (EFBIG stands for ENOSPC), and it needs no file system of
-// its own. One at a time; keep its scope small, for a test's report may go to a file too.
+// While the object exists, no file of this process and its children can grow beyond `bytes`. To a
+// writer this equals a full disk (with EFBIG instead of ENOSPC), and it needs no separate file
+// system. Only one object at a time. Keep its scope small, because a test's report may also be
+// written to a file.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : old_handler_(signal(SIGXFSZ, SIG_IGN)) {

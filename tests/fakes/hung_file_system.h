@@ -1,4 +1,4 @@
-// A file server that does not answer, as a file system of its own.
+// A file server that does not answer, as a separate file system.
 #ifndef TRAINYARD_TESTS_FAKES_HUNG_FILE_SYSTEM_H_
 #define TRAINYARD_TESTS_FAKES_HUNG_FILE_SYSTEM_H_
 
@@ -20,14 +20,14 @@
 
 namespace trainyard {
 
-// While it lives, whoever looks at its directory or below waits in the kernel, where no signal
-// reaches it. Its end wakes them all with an error.
+// While the object exists, any access to its directory or below blocks in the kernel, where no
+// signal reaches the process. Destroying the object wakes all blocked accesses with an error.
 class HungFileSystem {
  public:
-  // The reason for which a test that needs one is to be skipped.
+  // Reason for skipping a test that needs this file system.
   static constexpr char kSkipped[] = "needs root and /dev/fuse, to mount a file system that hangs";
 
-  // Mounts it over the directory, which must exist.
+  // Mounts the file system over the directory, which must exist.
   explicit HungFileSystem(std::string directory)
       : directory_(std::move(directory)),
         device_(open("/dev/fuse", O_RDWR | O_CLOEXEC)),
@@ -46,15 +46,15 @@ class HungFileSystem {
     eventfd_write(stop_.get(), 1);
     server_.join();
     device_.Reset();
-    // Its directory may have been renamed.
+    // Uses the descriptor, because the directory may have been renamed.
     umount2(("/proc/self/fd/" + std::to_string(top_.get())).c_str(), MNT_DETACH);
   }
 
-  // False where this user may not mount anything: the test is to be skipped.
+  // False if this user may not mount; skip the test then.
   bool mounted() const { return mounted_; }
 
  private:
-  // Takes in every request and answers only the one with which the kernel begins.
+  // Reads every request but answers only the kernel's initial one.
   void Serve() {
     std::array<char, 1 << 17> buffer;
     for (;;) {
@@ -85,7 +85,7 @@ class HungFileSystem {
   UniqueFd device_;
   const UniqueFd stop_;
   bool mounted_ = false;
-  UniqueFd top_;  // The directory at which it is seen.
+  UniqueFd top_;  // The directory at which it is mounted.
   std::thread server_;
 };
 

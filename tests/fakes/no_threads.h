@@ -1,4 +1,4 @@
-// A machine that has no thread left, as a process can have it for itself.
+// Simulates, for this process only, a machine that can start no further threads.
 #ifndef TRAINYARD_TESTS_FAKES_NO_THREADS_H_
 #define TRAINYARD_TESTS_FAKES_NO_THREADS_H_
 
@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-// While it lives, no thread of default attributes can be started in this process (EAGAIN, as at the
-// limit of processes): their stacks would be larger than any address space. One at a time.
+// While the object exists, no thread with default attributes can be started in this process: its
+// stack would exceed any address space (EAGAIN, as at the process limit). Only one object at a
+// time.
 class NoThreads {
  public:
   NoThreads() {

@@ -1,4 +1,4 @@
-// Channels of tools and tests, with the access that the environment of the process names.
+// Channels for tools and tests, with the access given by the process's environment.
 #ifndef TRAINYARD_TESTS_FAKES_PROCESS_CHANNEL_H_
 #define TRAINYARD_TESTS_FAKES_PROCESS_CHANNEL_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// A channel to the controller at `address`. If none answers, every call on it ends with
+// A channel to the controller at `address`. If nothing answers there, every call on it fails with
 // UNAVAILABLE.
 inline std::shared_ptr<grpc::Channel> OpenProcessChannel(
     const std::string& address, const grpc::ChannelArguments& arguments = {}) {

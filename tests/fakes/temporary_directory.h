@@ -1,4 +1,4 @@
-// A directory of one test, removed with all that is in it, and whole files as text.
+// A directory for one test, removed with all its contents, and whole files as text.
 #ifndef TRAINYARD_TESTS_FAKES_TEMPORARY_DIRECTORY_H_
 #define TRAINYARD_TESTS_FAKES_TEMPORARY_DIRECTORY_H_
 
@@ -36,7 +36,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// Empty when there is no such file.
+// Empty if the file does not exist.
 inline std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

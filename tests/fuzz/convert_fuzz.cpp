@@ -1,5 +1,5 @@
-// Files of other trainers. The first byte, 0 to 9, chooses: the format is found, or one of them is
-// forced.
+// Files of other trainers. The first byte, 0 to 9, selects the format: detected, or one given
+// explicitly.
 #include <string>
 
 #include "absl/strings/match.h"
@@ -10,7 +10,7 @@
 
 namespace {
 
-// The job file is refused for its values alone: its keys are those of the language.
+// Submit may reject the job file only because of its values: all keys are valid.
 void ResolveConverted(const std::string& text) {
   using namespace trainyard;
   const auto reader = [&](const std::string& reference,
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FUZZ_EXPECT(!job.status().message().empty());
     return 0;
   }
-  // Whatever stood in the file, the job is YAML with a name.
+  // For any input file, the job is YAML and has a name.
   const YAML::Node written = YAML::Load(job->text);
   FUZZ_EXPECT(written.IsMap() && written["name"].IsScalar());
   ResolveConverted(job->text);

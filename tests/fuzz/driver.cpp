@@ -1,10 +1,11 @@
-// Runs a fuzz target on a corpus and on mutations of it, for a bounded time and from a seed, where
-// there is no libFuzzer.
+// Runs a fuzz target on a corpus and its mutations, for a limited time and from a seed, on systems
+// without libFuzzer.
 //
 //   fuzz_NAME [--seconds S] [--seed N] [--max-bytes N] CORPUS...
 //
-// CORPUS is files and folders of inputs. With --seconds 0 they are run as they are, each once: so a
-// saved input is tried again. An input that breaks the target is written to crash-NAME.
+// CORPUS consists of files and folders of inputs. With --seconds 0 each input is run once,
+// unchanged, for example to reproduce a saved failure. An input that fails is written to
+// crash-NAME.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -38,12 +39,12 @@ struct Options {
   std::vector<std::string> paths;
 };
 
-// For the signal handler: the input under test and where to write it.
+// For the signal handler: the current input, and the path where it is written.
 const uint8_t* current_data = nullptr;
 std::size_t current_size = 0;
 char crash_file[256] = "crash";
 
-// Uses only functions that a signal handler may call.
+// Uses only async-signal-safe functions.
 void OnCrash(int number) {
   const int file = open(crash_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file >= 0) {
@@ -96,14 +97,14 @@ std::vector<std::string> ReadCorpus(const std::vector<std::string>& paths) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }
   }
-  // A folder has no defined order; the same seed must give the same run everywhere.
+  // A folder has no defined order, but the same seed must give the same run on every machine.
   std::sort(files.begin(), files.end());
   std::vector<std::string> corpus;
   for (const fs::path& file : files) corpus.push_back(ReadInput(file));
   return corpus;
 }
 
-// Changes an input a little, or joins two of them.
+// Changes an input slightly, or joins two of them.
 class Mutator {
  public:
   Mutator(const std::vector<std::string>& corpus, const Options& options)
@@ -146,7 +147,7 @@ class Mutator {
         input.insert(at, Interesting());
         break;
       default:
-        // Repeats a part, which gives depth and length.
+        // Repeats a part, to create depth and length.
         for (std::size_t i = 0, end = 1 + Below(64); i < end && input.size() < max_bytes_; ++i) {
           input.insert(std::min(at, input.size()), 1,
                        input.empty() ? '[' : input[at % input.size()]);
@@ -159,7 +160,7 @@ class Mutator {
     return text.substr(from, Below(text.size() - from + 1));
   }
 
-  // Values that readers of text and numbers often handle wrongly.
+  // Values that parsers of text and numbers often handle incorrectly.
   std::string Interesting() {
     static constexpr std::string_view kInteresting[] = {"0",
                                                         "-1",

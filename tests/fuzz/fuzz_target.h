@@ -1,4 +1,4 @@
-// Entry point of a reader of untrusted input for a fuzzer. With clang -fsanitize=fuzzer libFuzzer
+// Entry point for fuzzing code that reads untrusted input. With clang -fsanitize=fuzzer, libFuzzer
 // calls it; with other compilers driver.cpp calls it with mutations of a corpus.
 #ifndef TRAINYARD_TESTS_FUZZ_FUZZ_TARGET_H_
 #define TRAINYARD_TESTS_FUZZ_FUZZ_TARGET_H_

@@ -1,5 +1,5 @@
-// The HTTP server's own reader: each input is the bytes of one connection. The server must answer
-// or close, and still answer the next client.
+// The HTTP server's own parser. Each input is the bytes of one connection. The server must answer
+// or close the connection, and still answer the next client.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// Longer than any input may take, shorter than the driver's patience.
+// Longer than any input may take, but shorter than the driver's limit.
 constexpr int kTimeoutSeconds = 5;
 
 std::unique_ptr<Server> StartServer() {
@@ -39,7 +39,7 @@ class Connection {
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const timeval read_timeout{kTimeoutSeconds, 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &read_timeout, sizeof read_timeout);
-    // A reset leaves no port in TIME_WAIT: a long run would use them all up.
+    // A reset leaves no port in TIME_WAIT; a long run would otherwise exhaust the ports.
     const linger at_once{1, 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     FUZZ_EXPECT(connect(fd_, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0);
@@ -55,7 +55,7 @@ class Connection {
   }
   void EndOfInput() { shutdown(fd_, SHUT_WR); }
 
-  // Until the server closes.
+  // Reads until the server closes the connection.
   std::string ReadAll() {
     std::string all;
     char bytes[4096];
@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::unique_ptr<Server> server = StartServer();
   Connection connection(server->address());
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  // In two pieces, so that what is split is put together again.
+  // Sent in two pieces, so that the server has to reassemble them.
   connection.Send(input.substr(0, size / 2));
   connection.Send(input.substr(size / 2));
   connection.EndOfInput();

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   parts.erase(parts.begin());
   const auto reader = [&](const std::string& reference,
                           const std::string&) -> absl::StatusOr<JobFileText> {
-    // Every name leads to the same text, so that `extends` can form a cycle.
+    // Every name returns the same text, so that `extends` can form a cycle.
     if (reference.size() < 2) return JobFileText{reference + ".yaml", text};
     if (reference == "job.yaml") return JobFileText{reference, text};
     return absl::NotFoundError("no file");

@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainyard::controller::http;
   const std::string body(reinterpret_cast<const char*>(data), size);
   const auto submit = ReadSubmitBody(body);
-  // An accepted body is complete and valid, since the core gets it unchanged.
+  // An accepted body must be complete and valid, because the core receives it unchanged.
   if (submit.ok() && submit->has_spec()) {
     FUZZ_EXPECT(trainyard::CheckJobSpec(submit->spec(), {}).empty());
   }

@@ -1,4 +1,4 @@
-// Lines that trainers write.
+// Telemetry lines written by trainers.
 #include <string_view>
 
 #include "tests/fuzz/fuzz_target.h"
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   account.Note(*record, {});
   account.Note(*record, {});
   FUZZ_EXPECT(account.step() >= 0);
-  // It goes over the wire: protobuf refuses text that is not UTF-8.
+  // The record is sent over the network: protobuf rejects text that is not UTF-8.
   v1::TelemetryRecord back;
   FUZZ_EXPECT(back.ParseFromString(record->SerializeAsString()));
   return 0;

@@ -1,4 +1,4 @@
-// Time ledger of a gang and status of each rank, as our own trainer reports them.
+// A gang's time ledger and the status of each rank, as reported by our own trainer.
 #include <signal.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ class AccountingTest : public testing::Test {
  protected:
   AccountingTest() : cluster_(2), tokens_(cluster_.MakeTokens()) {}
 
-  // Every rank reports memory, steps and stalls, though only one rank's metrics are kept.
+  // Every rank reports memory, steps and stalls, although metrics are kept for one rank only.
   void ExpectBothRanksTell(int64_t job_id) {
     v1::ListRanksResponse ranks;
     EXPECT_TRUE(Eventually([&] {
@@ -36,7 +36,7 @@ class AccountingTest : public testing::Test {
     }
   }
 
-  // The series hold the metrics of rank 0 only: no record of rank 1 is mixed in.
+  // The series contain only the metrics of rank 0, without any record of rank 1.
   void ExpectOneVoice(int64_t job_id, int64_t attempt_number, int64_t last_step) {
     const v1::Series times = cluster_.RawSeries(job_id, "step_seconds", attempt_number);
     ASSERT_GT(times.steps_size(), 0);
@@ -83,7 +83,7 @@ TEST_F(AccountingTest, RepeatedStepsAndEveryPhaseAreInTheLedger) {
   for (const auto& [phase, seconds] : phases) sum_ms += std::llround(seconds * 1000);
   EXPECT_EQ(sum_ms, job.ended_time_ms() - job.submitted_time_ms());
 
-  // The alert of the rank that lost its peer has the step at which that happened.
+  // The alert of the rank that lost its peer contains the step at which it happened.
   ASSERT_EQ(described.alerts_size(), 1) << described.DebugString();
   EXPECT_EQ(described.alerts(0).code(), "exit_69");
   EXPECT_EQ(described.alerts(0).step(), first.last_step());

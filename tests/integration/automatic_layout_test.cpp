@@ -1,5 +1,5 @@
-// `layout: auto` with real processes: the controller chooses the layout, and when a node is lost
-// and cannot be replaced, the job goes on with fewer slots on a new layout with the same batch.
+// `layout: auto` with real processes: the controller chooses the layout. When a node is lost and
+// cannot be replaced, the job continues on fewer slots, with a new layout and the same batch.
 #include <signal.h>
 
 #include "gmock/gmock.h"
@@ -26,7 +26,7 @@ class AutomaticLayoutTest : public testing::Test {
                            more);
   }
 
-  // The machine of worker 1 is gone: its daemon and all its ranks.
+  // Simulates the loss of worker 1's machine: kills its daemon and all its ranks.
   void LoseNode(int64_t job_id) {
     const v1::Attempt attempt = *cluster_.Job(job_id).attempts().rbegin();
     cluster_.KillWorker(1);
@@ -41,7 +41,7 @@ class AutomaticLayoutTest : public testing::Test {
   const std::string tokens_;
 };
 
-// Ranks times micro-batch times micro-batches a step.
+// Ranks times micro-batch size times micro-batches per step.
 int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
   return granted.layout().dp() * granted.layout().micro_batch() * granted.micro_batches();
 }

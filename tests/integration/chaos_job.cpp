@@ -10,7 +10,8 @@ namespace {
 
 constexpr char kTrainer[] = SOURCE_DIRECTORY "/chained_trainer.py";
 
-// A job file with a huge restart budget and no backoff, so that only the kills bound the restarts.
+// A job file with a huge restart budget and no backoff, so that only the kills determine the number
+// of restarts.
 std::string JobFile(const std::string& name, const std::string& folder, int nodes) {
   return absl::StrCat("name: ", name, "\nresources: {nodes: ", nodes,
                       ", device: cpu}\ntorchrun_env: true\ncommand: [/usr/bin/python3, ", kTrainer,
@@ -23,7 +24,7 @@ std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {
   return folder;
 }
 
-// True when `stored` lines are all lines of a rank that recorded `written` of them. Ranks of a
+// True if the `stored` lines are all lines of a rank that recorded `written` lines. Ranks of a
 // failed attempt were killed or terminated: each may have written one more line than it recorded.
 bool IsAllOf(const v1::Attempt& attempt, std::size_t written, std::size_t stored) {
   const bool ended_by_itself = attempt.verdict().cause() == v1::VERDICT_CAUSE_COMPLETED;

@@ -1,7 +1,6 @@
 // A job for tests that kill or freeze controllers, workers and ranks. In its trainer
-// (chained_trainer.py) each loss depends on all steps before it, so a wrong resume changes the
-// losses, and each rank records what it writes, so the checks know exactly which data must be
-// stored.
+// (chained_trainer.py) each loss depends on all preceding steps, so that a wrong resume changes the
+// losses. Each rank records its writes, so that the checks know exactly which data must be stored.
 #ifndef TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 #define TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 
@@ -19,28 +18,30 @@ class ChaosJob {
   ChaosJob(MiniCluster& cluster, const std::string& name, int nodes);
 
   int64_t id() const { return id_; }
-  // Number of the newest attempt; 0 before the first, and when the controller does not answer.
+  // Number of the newest attempt; 0 before the first attempt and if the controller does not answer.
   int64_t AttemptNumber() const;
-  // Pid of the rank's program while it runs; 0 when it does not.
+  // Pid of the rank's program while it is running; else 0.
   pid_t RunningRank(int64_t attempt_number, int rank) const;
 
-  // Makes the trainer end at a coming checkpoint, waits for the end and returns the ended job.
+  // Makes the trainer end at one of the next checkpoints, waits for the end and returns the ended
+  // job.
   v1::Job Finish();
 
-  // Description of the first error in the stored data of the job, which has succeeded; empty when
-  // all data is there. Data that the workers still hold arrives shortly after the end.
+  // Description of the first error in the stored data of the job, which has succeeded; empty if all
+  // data is stored. Data still on the workers arrives shortly after the end.
   std::string WhatIsWrong(const v1::Job& job) const;
 
  private:
-  // Each check returns the first error, or an empty text.
+  // Each of these checks returns the first error, or an empty text.
   //
-  // Every step is once in the series merged over all attempts, with the loss of an undisturbed run.
+  // Every step occurs once in the series merged over all attempts, with the loss of an undisturbed
+  // run.
   std::string CheckMergedView() const;
-  // Every step that the attempt has trained is once in the attempt's own series.
+  // Every step trained by the attempt occurs once in the attempt's own series.
   std::string CheckSteps(const v1::Attempt& attempt) const;
-  // The stored output of the rank equals the output that it has written, byte for byte.
+  // The stored output of the rank equals its written output, byte for byte.
   std::string CheckOutput(const v1::Attempt& attempt, int rank) const;
-  // Lines that a rank has recorded as written: `kind` is "truth" (its output) or "metrics" (its
+  // Lines that a rank has recorded as written. `kind`: "truth" (its output) or "metrics" (its
   // steps). A killed rank may have written one line more than it recorded.
   std::vector<std::string> LinesOf(const std::string& kind, int64_t attempt_number, int rank) const;
 

@@ -16,24 +16,23 @@ namespace trainyard::test {
 
 using Seconds = std::chrono::duration<double>;
 
-// Calls `condition` until it holds; false when the deadline passes first. Real processes give no
-// other way to be waited for from outside.
+// Calls `condition` until it is true; returns false at the deadline. Polling is the only way to
+// wait for real processes from outside.
 bool Eventually(const std::function<bool()>& condition, Seconds deadline = Seconds(60));
 
 class ChildProcess {
  public:
-  // Starts a program with output into `log_path` (appended). Ends the test process's children with
-  // it.
+  // Starts a program and appends its output to `log_path`. The child ends with the test process.
   ChildProcess(const std::vector<std::string>& arguments, const std::string& log_path);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
-  // Kills what still runs.
+  // Kills the process if it is still running.
   ~ChildProcess();
 
   pid_t pid() const { return pid_; }
   void Signal(int signal) const;
   bool Running();
-  // Exit code, or 128 + signal; nothing when it still runs after the deadline.
+  // Exit code, or 128 + signal; nullopt if the program is still running at the deadline.
   std::optional<int> Wait(Seconds deadline = Seconds(30));
 
  private:
@@ -47,7 +46,7 @@ struct CommandResult {
   std::string error;
 };
 
-// Runs a program to its end. exit_code -1 when it did not end within the deadline.
+// Runs a program until it ends. exit_code is -1 if it did not end before the deadline.
 CommandResult RunCommand(const std::vector<std::string>& arguments, Seconds deadline = Seconds(60));
 
 }  // namespace trainyard::test

@@ -1,5 +1,5 @@
-// Wall clocks that are set while jobs run: ledgers keep the true time, and times of day follow the
-// clock.
+// Wall clocks that are changed while jobs run: ledgers keep the true durations, and times of day
+// follow the clock.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ int64_t WallMs() {
 
 class ClockTest : public testing::Test {
  protected:
-  // The controller has a wall clock of its own; all of its other clocks are the machine's.
+  // The controller has its own wall clock; all of its other clocks are the machine's.
   ClockTest() : cluster_(/*nodes=*/1) {
     const std::string file = cluster_.directory() + "/clock";
     SetClock(0);
@@ -41,9 +41,9 @@ class ClockTest : public testing::Test {
     Restart(0);
   }
 
-  // The controller's clock from now on, against the machine's.
+  // From now on the controller's clock is this much ahead of the machine's.
   void SetClock(int64_t ahead_ms) {
-    // In place: the controller has mapped the file.
+    // Written in place, because the controller has mapped the file.
     const std::string file = cluster_.directory() + "/clock";
     const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     EXPECT_EQ(pwrite(fd, &ahead_ms, sizeof ahead_ms, 0), static_cast<ssize_t>(sizeof ahead_ms));
@@ -51,7 +51,7 @@ class ClockTest : public testing::Test {
     ahead_ms_ = ahead_ms;
   }
 
-  // The clock is set while the controller is down.
+  // Changes the clock while the controller is down.
   void Restart(int64_t ahead_ms) {
     cluster_.KillController();
     SetClock(ahead_ms);
@@ -65,7 +65,7 @@ class ClockTest : public testing::Test {
         absl::StrCat("name: ", name, "\nresources: {device: cpu}\ncommand: [", script, "]\n")));
   }
 
-  // A job that runs for some seconds, once it runs.
+  // Submits a job that runs for `seconds`, and returns once it is running.
   int64_t RunSeconds(const std::string& name, int seconds) {
     const int64_t job_id = Submit(name, absl::StrCat("/bin/sleep, '", seconds, "'"));
     EXPECT_TRUE(Eventually([&] { return cluster_.Job(job_id).state() == v1::JOB_STATE_RUNNING; }))
@@ -73,7 +73,7 @@ class ClockTest : public testing::Test {
     return job_id;
   }
 
-  // The job ends well, its ledger has the time that passed, and its times are those of the clock.
+  // The job succeeds, its ledger shows the elapsed time, and its timestamps follow the clock.
   void ExpectTrueLedger(int64_t job_id, double seconds) {
     const v1::Job job = cluster_.WaitForEnd(job_id);
     const double passed = Seconds(steady_clock::now() - begin_).count();
@@ -109,7 +109,7 @@ TEST_F(ClockTest, AClockThatJumpsByADayFalsifiesNoLedger) {
   })) << cluster_.DaemonLogs();
   SetClock(0);
   ExpectTrueLedger(both, 6);
-  // A job that has ended keeps its length.
+  // The duration of an ended job does not change.
   EXPECT_LE(cluster_.Described(forward).ledger().wall_seconds(), 60);
 }
 

@@ -28,7 +28,7 @@ class DoorTest : public testing::Test {
     return grpc::CreateChannel(cluster_.address(), grpc::InsecureChannelCredentials());
   }
 
-  // A copy of the token without the socket beside it: its users take TCP.
+  // A copy of the token without the socket next to it: its users connect over TCP.
   std::string CopyOfToken() const {
     const std::string path = cluster_.directory() + "/copy/token";
     std::filesystem::create_directories(cluster_.directory() + "/copy");
@@ -37,7 +37,7 @@ class DoorTest : public testing::Test {
     return path;
   }
 
-  // The CLI as a user without the token.
+  // Runs the CLI as a user without the token.
   CommandResult CliWithout(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(),
                      {"/usr/bin/env", "TRAINYARD_TOKEN_FILE=", "HOME=" + cluster_.directory(),

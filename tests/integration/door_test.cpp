@@ -72,7 +72,7 @@ TEST_F(DoorTest, EveryGrpcCallWantsTheToken) {
   const auto channel = OpenChannel();
   for (const std::string& method : methods) {
     if (method == "/trainyard.v1.AccessService/Prove")
-      continue;  // By it a caller knows whom it calls.
+      continue;  // Callers use it to verify the controller.
     EXPECT_EQ(CallMethod(channel, method), grpc::StatusCode::UNAUTHENTICATED) << method;
     EXPECT_EQ(CallMethod(channel, method, "Bearer " + std::string(64, '0')),
               grpc::StatusCode::UNAUTHENTICATED)
@@ -147,7 +147,7 @@ TEST_F(DoorTest, TheKernelNamesTheUserOfALocalConnection) {
   EXPECT_EQ(who(me).user(), me);
   EXPECT_TRUE(who(me).verified());
   EXPECT_TRUE(who("").verified());
-  // Root may act for another user, and is believed; nobody else is.
+  // Root may act for another user; nobody else may.
   const bool is_root = me == "root";
   EXPECT_EQ(who("somebody-else").user(), is_root ? "somebody-else" : me);
   EXPECT_EQ(who("somebody-else").verified(), !is_root);
@@ -182,7 +182,7 @@ TEST_F(DoorTest, AReplacedTokenFileCountsWithoutARestart) {
   EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {old_header}).status, 401);
   EXPECT_EQ(cluster_.Cli({"nodes"}).exit_code, 0);
   EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("was replaced"));
-  // A worker that dials now proves the new token.
+  // A worker that connects now proves the new token.
   cluster_.KillWorker(0);
   cluster_.StartWorker(0);
   EXPECT_TRUE(Eventually([&] {
@@ -256,7 +256,7 @@ TEST_F(DoorTest, TheEventLogLostAloneIsNotReplacedByAnEmptyOne) {
   const CommandResult checked =
       RunCommand({ProgramPath("trainyard"), "server", "check", "--data-dir", data.string()});
   EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.error;
-  // A store of another cluster beside this event log.
+  // A store of another cluster next to this event log.
   std::ofstream(data / "cluster_id") << std::string(32, 'b') << "\n";
   EXPECT_THAT(start().error, HasSubstr("belongs to cluster"));
 }

@@ -1,4 +1,4 @@
-// A job that floods the controller with records of checkpoints harms nobody but itself.
+// A job that floods the controller with checkpoint records harms only itself.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using Steady = std::chrono::steady_clock;
 
-// Publishes checkpoints at 2 MB/s until the file `stop` appears, then leaves the step of the last
-// one in the file `last`.
+// Publishes checkpoints at 2 MB/s until the file `stop` appears, then writes the step of the last
+// checkpoint into the file `last`.
 constexpr char kFlood[] = R"(
 import os, sys, time
 folder = sys.argv[1]
@@ -41,14 +41,14 @@ os.rename(folder + "/last.tmp", folder + "/last")
 
 class FloodTest : public testing::Test {
  protected:
-  // Starts the flood and waits until the controller is in the middle of it.
+  // Starts the flood and waits until it has reached the controller.
   void StartFlood() {
     WriteFile(cluster_.directory() + "/flood.py", kFlood);
     flood_ = cluster_.Submit(Job("flood", absl::StrCat("[/usr/bin/python3, ", cluster_.directory(),
                                                        "/flood.py, ", cluster_.directory(), "]")));
     ASSERT_TRUE(cluster_.WaitForCheckpoint(flood_, 50'000)) << cluster_.DaemonLogs();
   }
-  // Ends it and returns the step of its last checkpoint.
+  // Ends the flood and returns the step of its last checkpoint.
   int64_t EndFlood() {
     WriteFile(cluster_.directory() + "/stop", "");
     const std::string last = cluster_.directory() + "/last";
@@ -65,7 +65,7 @@ class FloodTest : public testing::Test {
                                                 command, "\n"));
   }
 
-  // Runs a command of another user, who must not wait for long.
+  // Runs a command of another user, who must not have to wait long.
   void Command(const std::vector<std::string>& arguments) {
     const Steady::time_point begin = Steady::now();
     const CommandResult result = cluster_.Cli(arguments);
@@ -94,11 +94,11 @@ TEST_F(FloodTest, RecordsOfOneJobRefuseAndDelayNobodyElse) {
   Command({"submit", Job("victim", "[/bin/sleep, '1000']")});
   Command({"kill", "-y", "victim"});
   for (int i = 0; i < 41; ++i) {
-    // Number 1 is the flood. They share its node, and its worker's stream.
+    // Job 1 is the flood. The jobs share its node and its worker's stream.
     EXPECT_EQ(cluster_.WaitForEnd(2 + i).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
   }
   EXPECT_EQ(cluster_.WaitForEnd(43).state(), v1::JOB_STATE_STOPPED);
-  // A dozen events for each job of the others, and the budget of the flood.
+  // A dozen events for each of the other jobs, plus the budget of the flood.
   EXPECT_LT(cluster_.Revision() - events, 1500u);
   EXPECT_TRUE(Eventually([&] { return SaysWhatWasLeftOut(); }, Seconds(30)));
   EXPECT_THAT(cluster_.Cli({"why", "flood"}).output, HasSubstr("were not recorded"));

@@ -1,5 +1,5 @@
-// A stalled process is not dead: the controller or a worker is stopped for 20 s, longer than every
-// keepalive and than the time without heartbeats after which a node may be lost.
+// A stalled process is not dead: the controller or a worker is stopped for 20 s, which is longer
+// than every keepalive and than the time without heartbeats after which a node may be lost.
 #include <signal.h>
 
 #include <thread>
@@ -10,7 +10,7 @@
 namespace trainyard::test {
 namespace {
 
-// A fixed time, since the freeze itself is tested: no condition can be awaited during it.
+// A fixed time, because the freeze itself is tested: there is no condition to wait for.
 constexpr std::chrono::seconds kFreeze{20};
 
 class FrozenTest : public testing::Test {
@@ -23,7 +23,7 @@ class FrozenTest : public testing::Test {
     process.Signal(SIGCONT);
   }
 
-  // After the freeze the job trains on in its first attempt, and all its data arrives.
+  // After the freeze the job continues in its first attempt, and all its data arrives.
   void ExpectUndisturbed(ChaosJob& job) {
     const int64_t step = cluster_.Job(job.id()).progress().step();
     EXPECT_TRUE(cluster_.WaitForStep(job.id(), step + 50)) << cluster_.DaemonLogs();
@@ -48,7 +48,8 @@ TEST_F(FrozenTest, StalledControllerCostsNothing) {
 TEST_F(FrozenTest, StalledWorkerCostsNothing) {
   ChaosJob job(cluster_, "frozen-worker", kNodes);
   ASSERT_TRUE(cluster_.WaitForStep(job.id(), 20));
-  // Node 1 sends no heartbeat while rank 0, on node 0, makes progress: lost contact is no failure.
+  // Node 1 sends no heartbeats while rank 0, on node 0, makes progress: lost contact alone is not a
+  // failure.
   Freeze(cluster_.worker(1));
   ExpectUndisturbed(job);
 }

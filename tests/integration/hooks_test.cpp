@@ -1,5 +1,5 @@
-// Hooks by the programs that users run: a webhook whose receiver refuses at first, and a command,
-// are told of a job's failure, also when the controller is killed meanwhile.
+// Hooks with the real programs: a webhook whose receiver first refuses, and a command. Both are
+// notified of a job's failure, even if the controller is killed in between.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -66,7 +66,7 @@ TEST(HooksTest, AFailureIsToldToAWebhookAndACommandThroughKillMinusNine) {
     return absl::StrSplit(text.substr(0, end), '\n');
   };
   ASSERT_TRUE(Eventually([&] { return !lines().empty(); })) << cluster.DaemonLogs();
-  // A second time when the controller was killed before it had noted the first.
+  // The command runs twice if the controller was killed before it had recorded the first run.
   for (const std::string& line : lines()) {
     EXPECT_EQ(nlohmann::json::parse(line)["id"], body["id"]) << line;
   }

@@ -23,8 +23,8 @@ struct HttpRequest {
   std::string body = "{}";
 };
 
-// Requests one after the other, with the same headers, as "Name: value". `trust`: a certificate for
-// https.
+// Sends requests one after the other, with the same headers ("Name: value"). `trust`: a certificate
+// for https.
 std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
                                 const std::vector<std::string>& headers,
                                 const std::string& trust = "-");
@@ -32,10 +32,10 @@ std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
 HttpAnswer Http(const std::string& method, const std::string& url,
                 const std::vector<std::string>& headers = {}, const std::string& trust = "-");
 
-// Address of the path at the cluster's controller.
+// URL of the path on the cluster's controller.
 std::string HttpUrl(const MiniCluster& cluster, const std::string& path);
 
-// Exchanges the code in an address of `trainyard dashboard` for a session, as the page does.
+// Exchanges the code in an address printed by `trainyard dashboard` for a session, like the page.
 HttpAnswer LogIn(const std::string& address, const std::string& trust = "-");
 
 // Header with the session of a login.

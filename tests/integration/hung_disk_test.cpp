@@ -32,7 +32,7 @@ TEST_F(HungDiskTest, TheNodeReportsTheCauseAndRecovers) {
 
   auto hung = std::make_unique<HungFileSystem>(cluster_.directory() + "/worker0/attempts");
   if (!hung->mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
-  // Its start blocks in mkdir.
+  // The start of the job blocks in mkdir.
   const int64_t waits = Submit("waits", "exit 0");
   ASSERT_TRUE(Eventually([&] { return Node().has_health(); }, Seconds(20)))
       << cluster_.DaemonLogs();

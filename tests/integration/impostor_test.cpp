@@ -22,8 +22,8 @@ using testing::Not;
 using ImpostorTest = DoorTest;
 
 // A program of another user that bound the controller's port while the controller was down. It
-// answers like a controller, orders every worker that says Hello to run a program, and records what
-// it is given.
+// answers like a controller, commands every worker that sends Hello to run a program, and records
+// what it receives.
 class Impostor final : public v1::WorkerControl::Service {
  public:
   Impostor(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {
@@ -77,7 +77,7 @@ class Impostor final : public v1::WorkerControl::Service {
   std::unique_ptr<grpc::Server> server_;
 };
 
-// An order to make this file.
+// A command to create this file.
 v1::ControllerMessage OrderToMake(const std::string& file) {
   v1::ControllerMessage message;
   v1::StartAttempt& start = *message.mutable_start_attempt();

@@ -1,5 +1,6 @@
-// Whatever a job does to its files and processes, and whatever the worker's disk loses: the node
-// goes on, its other jobs are not disturbed, no rank runs twice, and every slot comes back.
+// Whatever a job does to its files and processes, and whatever data the worker's disk loses: the
+// node keeps working, its other jobs are not disturbed, no rank runs twice, and every slot becomes
+// free again.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 class IsolationTest : public testing::Test {
  protected:
-  // A job of one rank that runs `script` in /bin/sh, with no restart.
+  // A job of one rank that runs `script` in /bin/sh, without restarts.
   int64_t Submit(const std::string& name, const std::string& script,
                  const std::string& more = "restart: {max_restarts: 0}\n") {
     const std::string path = cluster_.directory() + "/" + name + ".sh";
@@ -41,7 +42,7 @@ class IsolationTest : public testing::Test {
     return absl::StrCat(Worker(), "/runs/", job_id, "/1/rank0");
   }
 
-  // A script's line that leaves its pid in a file of the test's directory.
+  // A script line that writes its pid into a file of the test's directory.
   std::string SayPid(const std::string& name) const {
     return absl::StrCat("echo $$ > ", cluster_.directory(), "/pid.tmp && mv ", cluster_.directory(),
                         "/pid.tmp ", PidFile(name), "; ");
@@ -70,7 +71,7 @@ class IsolationTest : public testing::Test {
     cluster_.StartWorker(0);
   }
 
-  // The node's only slot is free and works.
+  // The node's only slot is free and usable.
   void ExpectSlotIsFree(const std::string& name) {
     const v1::Job job = cluster_.WaitForEnd(Submit(name, "exit 0"), Seconds(30));
     EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
@@ -109,7 +110,7 @@ TEST_F(IsolationTest, FifosAmongTheRecordsStopNeitherWorkerNorNeighbours) {
   ExpectSlotIsFree("after-records");
 }
 
-// Whoever follows the link, or enters what is mounted there, waits for ever.
+// A process that follows the link, or enters the mounted file system, blocks forever.
 TEST_F(IsolationTest, FileSystemThatHangsInItsOwnDirectoryStopsNeitherWorkerNorNeighbours) {
   const std::string dead = cluster_.directory() + "/dead";
   fs::create_directory(dead);
@@ -208,13 +209,13 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   const int64_t job_id =
       Submit("stray", "trap '' TERM; setsid sleep 1000 & " + SayPid("stray") + "wait");
   const pid_t rank = AwaitPid("stray");
-  // An attempt that the controller has not seen running does not fail its job.
+  // An attempt that the controller has not seen running would not fail its job.
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).state() == v1::JOB_STATE_RUNNING; }));
   cluster_.KillWorker(0);
   fs::remove_all(Worker());
   cluster_.StartWorker(0);
   EXPECT_TRUE(AwaitGone(rank));
-  // The lease of 10 minutes is not waited out: the new node in the old one's place is evidence.
+  // The lease of 10 minutes need not expire: the new node in place of the old one is evidence.
   const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
   EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(job.verdict().summary(), HasSubstr("returned as the new node"));
@@ -228,7 +229,7 @@ TEST_F(IsolationTest, AStoppedShimIsContinuedAndReportsItsRank) {
   ExpectSlotIsFree("after");
 }
 
-// A tracer keeps its tracee stopped through SIGCONT, as a debugger does.
+// A tracer keeps its tracee stopped despite SIGCONT, like a debugger.
 constexpr char kTracer[] = R"(import ctypes, sys, time
 SEIZE, INTERRUPT = 0x4206, 0x4207
 trace = ctypes.CDLL(None).ptrace
@@ -284,7 +285,7 @@ TEST_F(IsolationTest, RankThatForksWithoutEndEndsItsOwnJobAndNoOther) {
   ExpectSlotIsFree("after-bomb");
 }
 
-// A symbolic link hides from the controller that two jobs write to one directory.
+// Because of a symbolic link, the controller cannot see that two jobs write to one directory.
 TEST(SharedDirectoryTest, SecondLiveJobIsRefusedUnderEveryName) {
   MiniCluster cluster(2);
   const std::string tokens = cluster.MakeTokens();

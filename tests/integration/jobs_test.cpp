@@ -1,4 +1,4 @@
-// Jobs that are not our trainer, and jobs that must be refused, through the real programs.
+// Jobs that do not use our trainer, and jobs that must be rejected, with the real programs.
 #include <filesystem>
 #include <map>
 
@@ -66,7 +66,7 @@ TEST(JobsTest, TokensTrainToTheirEndAlsoInPlaceOfARecipesSteps) {
   EXPECT_EQ(cluster.Series(job_id, "loss").rbegin()->first, 8);
 }
 
-// A job that only evaluates reports the losses at the step of the checkpoint and succeeds.
+// An evaluation-only job reports the losses at the step of the checkpoint and succeeds.
 TEST(JobsTest, EvaluatesACheckpointOfAnotherJob) {
   MiniCluster cluster(1);
   const std::string tokens = cluster.MakeTokens();

@@ -1,5 +1,5 @@
-// Data of earlier versions: the samples of data directories, spools and checkpoints go on with the
-// programs of today, and so do ranks that run while the version changes.
+// Data of earlier versions: today's programs can continue with the sample data directories, spools
+// and checkpoints, and with ranks that run during a version change.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -29,8 +29,8 @@ std::string Sample(const std::string& name) {
   return absl::StrCat(SOURCE_ROOT, "/tests/integration/samples/bb9e634/", name);
 }
 
-// Held by the one test whose worker has the sample's node id: a worker kills the ranks of its node
-// that it does not know, wherever they run on this machine.
+// Held by the one test whose worker has the sample's node id, because a worker kills unknown ranks
+// of its node anywhere on this machine.
 class SampleNode {
  public:
   SampleNode()
@@ -109,7 +109,7 @@ TEST_F(KeptDataTest, LostRankEndsItsAttemptWithAReasonAndTheQueueGoesOn) {
   ASSERT_EQ(lost.attempts_size(), 3);
   const v1::Verdict& verdict = lost.attempts(1).verdict();
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_RANK_SIGNALED);
-  // The data may come from another boot of this machine.
+  // The data may come from an earlier boot of this machine.
   EXPECT_THAT(verdict.log_tail(),
               testing::AnyOf(HasSubstr("the rank and its shim are gone without an exit record"),
                              HasSubstr("the machine was restarted while the rank ran")));
@@ -128,7 +128,7 @@ TEST_F(KeptDataTest, WorkerTakesOverItsFiles) {
   EXPECT_FALSE(std::filesystem::exists(worker + "epochs.bin"));
 }
 
-// The files that a worker of bb9e634 leaves of a running rank differ from today's in one name only.
+// A running rank's files written by a worker of bb9e634 differ from today's in one name only.
 TEST(KeptRanksTest, RankThatRunsDuringTheChangeIsReattached) {
   MiniCluster cluster(1);
   const std::string end = cluster.directory() + "/end";
@@ -165,7 +165,7 @@ class KeptCheckpointTest : public testing::Test {
                       ProgramPath("trainyard-trainer"), " --config run.json --resume")});
   }
 
-  // Loss by step in a file of telemetry.
+  // Loss by step in a telemetry file.
   std::map<int64_t, double> Losses(const std::string& name) {
     std::map<int64_t, double> losses;
     for (const auto line : absl::StrSplit(ReadFile(folder_.File(name)), '\n', absl::SkipEmpty())) {
@@ -184,12 +184,11 @@ TEST_F(KeptCheckpointTest, Resumes) {
   const std::map<int64_t, double> expected = Losses("expected.jsonl");
   const std::map<int64_t, double> losses = Losses("telemetry.jsonl");
   ASSERT_EQ(losses.size(), 10u);
-  // Another processor may add in another order.
+  // Another processor may add numbers in another order.
   for (const auto& [step, loss] : losses) EXPECT_NEAR(loss, expected.at(step), 1e-4) << step;
 }
 
-// The commands on checkpoints read what earlier versions wrote, and write what today's trainer
-// reads.
+// Checkpoint commands read the data of earlier versions, and write data that today's trainer reads.
 TEST_F(KeptCheckpointTest, IsVerifiedAndReshardedAndStaysTheSame) {
   const std::string kept = folder_.File("checkpoints"), step = kept + "/step_000000020";
   const auto ckpt = [](std::vector<std::string> words) {

@@ -1,5 +1,5 @@
-// Layouts over worker daemons: a gang of TP2 x PP2 on two nodes loses a rank, and its checkpoint
-// goes on as another layout.
+// Layouts with worker daemons: a gang of TP2 x PP2 on two nodes loses a rank, and its checkpoint is
+// resumed with another layout.
 #include <signal.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Links between the checkpoint directories of jobs, and deletions by the programs that users run:
-// the checkpoints of a live job survive the deletion of another one.
+// Links between the checkpoint directories of jobs, and deletions with the real programs: the
+// checkpoints of a live job survive the deletion of another job.
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// An ended job, another one, and one that trains and saves until its end.
+// An ended job, another ended job, and a job that trains and saves until its end.
 class LinksTest : public testing::Test {
  protected:
   LinksTest() {
@@ -32,7 +32,7 @@ class LinksTest : public testing::Test {
     own_ = fs::path(Checkpoints(ended_).front()).parent_path();
     live_ = cluster_.Submit(cluster_.WriteJob("live", TinyJob("live", tokens_, 1, 1'000'000)));
     EXPECT_TRUE(cluster_.WaitForCheckpoint(live_, 1)) << cluster_.DaemonLogs();
-    // The trainer removes the oldest ones of a live job by itself.
+    // Paused, because the trainer of a running job removes the oldest checkpoints.
     EXPECT_EQ(cluster_.Cli({"pause", absl::StrCat(live_)}).exit_code, 0);
     EXPECT_TRUE(Eventually([&] { return cluster_.Job(live_).state() == v1::JOB_STATE_PAUSED; }));
     kept_ = Checkpoints(live_);
@@ -54,7 +54,7 @@ class LinksTest : public testing::Test {
     return paths;
   }
 
-  // Deletes the ended job with its checkpoints, and returns the text of the dry run before it.
+  // Deletes the ended job with its checkpoints. Returns the output of the preceding dry run.
   std::string Delete() {
     const std::string job = absl::StrCat(ended_);
     CommandResult dry, done;
@@ -64,7 +64,7 @@ class LinksTest : public testing::Test {
     });
     done = cluster_.Cli({"delete", job, "--checkpoints", "--yes"});
     EXPECT_EQ(done.exit_code, 0) << done.error;
-    // Deletions are finished in their order: once the later one is, this one has been tried.
+    // Deletions are completed in order: once the later one is done, this one has been tried.
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"delete", absl::StrCat(later_), "--checkpoints", "--yes"}).exit_code ==
              0;
@@ -74,7 +74,7 @@ class LinksTest : public testing::Test {
     return dry.output;
   }
 
-  // Every checkpoint of the live job is whole, and the job goes on from it.
+  // Every checkpoint of the live job is complete, and the job continues from it.
   void ExpectLiveWhole() {
     for (const std::string& path : kept_) {
       EXPECT_TRUE(fs::exists(path + "/manifest.json")) << path << "\n" << cluster_.DaemonLogs();
@@ -96,7 +96,8 @@ class LinksTest : public testing::Test {
 TEST_F(LinksTest, AnEndedJobsDirectoryThatIsALinkIntoALiveOneLeadsNoDeletionThere) {
   const std::vector<std::string> listed = Checkpoints(ended_);
   fs::rename(own_, own_.string() + "-former");
-  // Every checkpoint that the ended job lists has a whole one of the live job behind the link.
+  // Behind the link, there is a complete checkpoint of the live job for every checkpoint that the
+  // ended job lists.
   const fs::path within = live_own_ / "mirror";
   fs::create_directories(within);
   for (const std::string& path : listed) {

@@ -1,5 +1,5 @@
-// Stores of the controller that go back in time: an older copy of the event log or of the whole
-// data directory, a write-ahead log that was removed, and a store that is gone.
+// Controller stores that go back in time: an older copy of the event log or of the whole data
+// directory, a removed write-ahead log, and a missing store.
 #include <signal.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
-// Prints a line every 20 ms until `leave` is there.
+// Prints a line every 20 ms until the file `leave` exists.
 constexpr char kLinePrinter[] = R"(import os, sys, time
 number = 0
 while not os.path.exists(sys.argv[1] + "/leave"):
@@ -51,7 +51,7 @@ class LostHistoryTest : public testing::Test {
     return absl::StrCat(cluster_.directory(), "/controller/", file);
   }
 
-  // Copies the data directory as a snapshot of the disk does: at one moment.
+  // Copies the data directory at one moment, like a snapshot of the disk.
   void TakeSnapshot() {
     cluster_.controller().Signal(SIGSTOP);
     fs::create_directory(cluster_.directory() + "/snapshot");
@@ -70,7 +70,7 @@ class LostHistoryTest : public testing::Test {
     }
   }
 
-  // The state after an older event log was put in place: `lost` is the job that it does not know.
+  // Checks the state after an older event log was put in place. `lost`: the job missing from it.
   void ExpectNothingLostButTheLog(int64_t lost, pid_t known_pid, pid_t lost_pid) {
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"server", "status"}).output.find("has lost events") != std::string::npos;
@@ -85,7 +85,7 @@ class LostHistoryTest : public testing::Test {
     EXPECT_THAT(cluster_.Cli({"doctor"}).output, HasSubstr("has lost events"));
     EXPECT_THAT(cluster_.Events(100).events(), Contains(HasLostEvents()));
     EXPECT_THAT(ReadFile(cluster_.directory() + "/controller.log"), HasSubstr("has lost events"));
-    // More than a stop takes with its grace.
+    // More lines than a stop and its grace period would allow.
     const int64_t lines = static_cast<int64_t>(cluster_.Logs(known_, 0, 1).size());
     EXPECT_TRUE(Eventually([&] {
       return static_cast<int64_t>(cluster_.Logs(known_, 0, 1).size()) > lines + 200;
@@ -144,7 +144,7 @@ TEST_F(LostHistoryTest, ARemovedWriteAheadLogStopsNothing) {
 
 TEST_F(LostHistoryTest, OutputIsSentAgainWhenItsStoreIsGone) {
   EXPECT_TRUE(Eventually([&] { return cluster_.Logs(known_, 0, 1).size() > 50; }));
-  // The event log notes what the stores had with its next event.
+  // The event log records the contents of the stores with its next event.
   Start("next");
   const pid_t pid = cluster_.RankPid(known_, 1, 0);
   cluster_.KillController();

@@ -22,8 +22,8 @@ namespace {
 
 constexpr Seconds kStartDeadline(20);
 
-// A controller that is killed takes its port again. One of the kernel's choice, from 32768 on, may
-// be the local end of somebody's connection by then; jobs meet at 20000 and up.
+// A killed controller takes its port again. A port chosen by the kernel (32768 and above) could by
+// then be the local end of another connection; ports of jobs begin at 20000.
 std::string FreeAddress() {
   constexpr int kFirstPort = 11'000, kPorts = 8'000;
   for (int i = 0; i < kPorts; ++i) {
@@ -51,7 +51,7 @@ std::string ProgramPath(const std::string& name) {
 
 MiniCluster::MiniCluster(int nodes, int slots_per_node, const std::string& data)
     : slots_per_node_(slots_per_node), worker_program_(ProgramPath("trainyard-worker")) {
-  // The command line, the workers and the stubs below find the token by it.
+  // The command line, the workers and the stubs below use it to find the token.
   setenv(kTokenFileVariable, (directory() + "/controller/token").c_str(), 1);
   if (!data.empty()) Unpack(data, directory());
   StartController();
@@ -76,7 +76,7 @@ void Unpack(const std::string& archive, const std::string& directory) {
 MiniCluster::~MiniCluster() {
   if (testing::Test::HasFailure()) std::cerr << DaemonLogs();
   unsetenv(kTokenFileVariable);
-  // Workers leave their ranks alone when they are killed; here nothing may stay behind.
+  // Killed workers leave their ranks running; here nothing may remain.
   for (auto& worker : workers_) {
     if (worker != nullptr) worker->Signal(SIGTERM);
   }
@@ -93,7 +93,8 @@ void MiniCluster::StartController(const std::vector<std::string>& more) {
   arguments.insert(arguments.end(),
                    {ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
                     directory() + "/controller", "--listen-file", listen_file,
-                    // Not the port after the address: after a restart another program may have it.
+                    // Not the port after the gRPC port, which another program may have taken by a
+                    // restart.
                     "--http-listen", "127.0.0.1:0"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   controller_ = std::make_unique<ChildProcess>(arguments, directory() + "/controller.log");
@@ -128,7 +129,7 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
   if (joins) workers_.emplace_back();
   workers_[node] =
       std::make_unique<ChildProcess>(command, absl::StrCat(directory(), "/worker", node, ".log"));
-  // Before that, a job that needs the node would be refused.
+  // Until the worker has joined, a job that needs the node would be rejected.
   if (!joins) return;
   const bool joined = Eventually([&] { return std::ssize(Nodes()) == node + 1; }, kStartDeadline);
   EXPECT_TRUE(joined) << DaemonLogs();
@@ -137,8 +138,8 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
 void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
                               const std::string& controller) {
   std::vector<std::string> command;
-  // Another address is a relay's, which the worker must trust. env becomes the worker and keeps the
-  // pid.
+  // Another address belongs to a relay, which the worker must trust. env replaces itself by the
+  // worker, so the pid stays the same.
   if (!controller.empty()) command = {"/usr/bin/env", "TRAINYARD_INSECURE=1"};
   const std::vector<std::string> worker = WorkerCommand(node, controller);
   command.insert(command.end(), worker.begin(), worker.end());
@@ -147,7 +148,7 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
 }
 
 void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hidden) {
-  // The program in the place of unshare keeps its pid.
+  // unshare replaces itself by the program, so the pid stays the same.
   std::vector<std::string> command = {
       "/usr/bin/unshare",
       "--mount",
@@ -165,7 +166,7 @@ void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hid
   RunWorker(node, command);
 }
 
-// A worker finds the trainer beside its own program.
+// A worker looks for the trainer in the directory of its own program.
 void MiniCluster::UseTrainer(const std::string& script) {
   const std::filesystem::path programs = directory() + "/programs";
   std::filesystem::create_directory(programs);
@@ -278,7 +279,7 @@ v1::ListRanksResponse MiniCluster::Ranks(int64_t job_id) const {
 v1::Job MiniCluster::WaitForEnd(int64_t job_id, Seconds deadline) const {
   v1::Job job;
   if (!Eventually([&] { return HasEnded((job = Job(job_id)).state()); }, deadline)) return job;
-  // The watch of a job that has ended ends once all that its ranks have said is stored.
+  // The watch of an ended job ends once all data of its ranks is stored.
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() +
                        std::chrono::duration_cast<std::chrono::milliseconds>(deadline));

@@ -19,51 +19,50 @@ namespace trainyard::test {
 // Directory of trainyard, trainyard-controller, trainyard-worker and trainyard-trainer.
 std::string ProgramPath(const std::string& name);
 
-// Unpacks a .tar.gz into the directory; fails the test when it cannot.
+// Unpacks a .tar.gz into the directory; fails the test if it cannot.
 void Unpack(const std::string& archive, const std::string& directory);
 
 class MiniCluster {
  public:
-  // `data`: archive of data directories (controller/, worker0/, ...) that the daemons start with;
-  // empty: with none.
+  // `data`: archive of the initial data directories of the daemons (controller/, worker0/, ...);
+  // empty for none.
   explicit MiniCluster(int nodes, int slots_per_node = 1, const std::string& data = "");
   ~MiniCluster();
 
   // ---- Processes
   // `more`: further flags.
   void StartController(const std::vector<std::string>& more = {});
-  // The controller starts through this command from now on, such as /usr/bin/env with variables.
+  // From now on the controller is started by this command, such as /usr/bin/env with variables.
   void RunControllerThrough(std::vector<std::string> command) {
     controller_command_ = std::move(command);
   }
   void KillController();
   ChildProcess& controller() { return *controller_; }
-  // A `node` one more than there are is added: returns once it has joined the cluster.
-  // `controller`: address instead of the controller's own.
+  // If `node` equals the current number of nodes, adds a node: returns once it has joined the
+  // cluster. `controller`: address used instead of the controller's own.
   void StartWorker(int node, const std::vector<std::string>& more = {},
                    const std::string& controller = "");
-  // Starts a worker that sees an empty directory of its own at each of these paths, as a machine
-  // without the others' shared storage does. Needs root.
+  // Starts a worker that sees its own empty directory at each of these paths, like a machine
+  // without the others' shared storage. Needs root.
   void StartWorkerApart(int node, const std::vector<std::string>& hidden);
-  // Workers that start from now on run this script of SOURCE_DIRECTORY in the place of
-  // trainyard-trainer.
+  // Workers started from now on run this script of SOURCE_DIRECTORY instead of trainyard-trainer.
   void UseTrainer(const std::string& script);
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }
-  // Pid of a rank's program; 0 when it has none.
+  // Pid of a rank's program; 0 if there is none.
   pid_t RankPid(int64_t job_id, int64_t attempt_number, int rank) const;
 
   // ---- Files
   const std::string& directory() const { return directory_.path(); }
   const std::string& address() const { return address_; }
-  // Makes token data for a vocabulary of 257 and returns its directory.
+  // Creates token data for a vocabulary of 257 and returns its directory.
   std::string MakeTokens();
   // Writes a job file and returns its path.
   std::string WriteJob(const std::string& name, const std::string& yaml);
 
   // ---- The CLI
   CommandResult Cli(std::vector<std::string> arguments, Seconds deadline = Seconds(60)) const;
-  // Submits by the CLI and returns the job's number; fails the test when it is refused.
+  // Submits with the CLI and returns the job's number; fails the test if the job is rejected.
   int64_t Submit(const std::string& job_file, const std::vector<std::string>& more = {}) const;
 
   // ---- The API
@@ -73,19 +72,19 @@ class MiniCluster {
   v1::GetJobResponse Described(int64_t job_id) const;
   // The newest events of all jobs and nodes, newest first.
   v1::ListEventsResponse Events(int limit) const;
-  // Events in the log: of all jobs and nodes.
+  // Number of events in the log, for all jobs and nodes.
   uint64_t Revision() const { return Events(1).revision(); }
   // Ranks of the newest attempt.
   v1::ListRanksResponse Ranks(int64_t job_id) const;
-  // Waits for an end and returns the job.
+  // Waits for the job's end and returns the job.
   v1::Job WaitForEnd(int64_t job_id, Seconds deadline = Seconds(120)) const;
   bool WaitForStep(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
   bool WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
-  // Waits until the job reaches `step`, stops it, and returns it; fails the test where it cannot.
+  // Waits until the job reaches `step`, stops it, and returns it; fails the test if it cannot.
   v1::Job StopAfter(int64_t job_id, int64_t step) const;
   // step -> value of a merged series.
   std::map<int64_t, double> Series(int64_t job_id, const std::string& key) const;
-  // Every raw point of a series in one attempt.
+  // All raw points of a series in one attempt.
   v1::Series RawSeries(int64_t job_id, const std::string& key, int64_t attempt_number) const;
   std::vector<v1::LogLine> Logs(int64_t job_id, int rank, int64_t attempt_number) const;
   // Logs of the daemons, for messages of failed tests.
@@ -106,7 +105,7 @@ class MiniCluster {
   std::vector<std::unique_ptr<ChildProcess>> workers_;
 };
 
-// A job file for the tests' own trainer: a model that takes milliseconds a step.
+// A job file for the tests' own trainer: a model with steps of a few milliseconds.
 std::string TinyJob(const std::string& name, const std::string& tokens, int nodes, int steps);
 
 }  // namespace trainyard::test

@@ -1,5 +1,5 @@
-// Faults of one node: its jobs go elsewhere, its neighbours notice nothing, it comes back by
-// itself.
+// Faults of one node: its jobs move to other nodes, other jobs on it are not affected, and the node
+// recovers automatically.
 #include <signal.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr int kSlots = 2;
 
-// A healthy node0, and a node1 with a small disk of its own.
+// A healthy node0, and a node1 with its own small disk.
 class NodeFaultsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class NodeFaultsTest : public testing::Test {
         name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\nrestart: {backoff: 0}\n",
                            "command: [/bin/sh, -c, '", script, "']\n")));
   }
-  // A script that ends once Go was called.
+  // A script that ends after Go is called.
   std::string UntilGo() const {
     return absl::StrCat("until test -e ", cluster_.directory(), "/go; do sleep 0.05; done");
   }
@@ -52,7 +52,7 @@ class NodeFaultsTest : public testing::Test {
   void Cordon(const std::string& node) {
     EXPECT_EQ(cluster_.Cli({"node", "cordon", node}).exit_code, 0);
   }
-  // The job that ran beside another one goes on, and new ones start on the same node.
+  // The job next to the faulty one continues, and new ones start on the same node.
   void ExpectNeighboursUnharmed(int64_t neighbour) {
     std::vector<int64_t> jobs = {neighbour};
     for (int i = 0; i < 3; ++i) jobs.push_back(SubmitShell(absl::StrCat("after-", i), "exit 0"));
@@ -60,7 +60,7 @@ class NodeFaultsTest : public testing::Test {
     ExpectAllSucceed(jobs);
     for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
   }
-  // Every job ends well and without a counted restart.
+  // Every job succeeds without a counted restart.
   void ExpectAllSucceed(const std::vector<int64_t>& jobs) {
     for (const int64_t id : jobs) {
       const v1::Job job = cluster_.WaitForEnd(id);
@@ -95,7 +95,7 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   ASSERT_TRUE(Eventually([&] { return SmallNode().has_health(); }, Seconds(10)));
   std::vector<int64_t> jobs;
   for (int i = 0; i <= kSlots; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), UntilGo()));
-  // The head of the queue waits for node0, and the answer names node1's disk.
+  // The head of the queue waits for node0, and the answer mentions node1's disk.
   EXPECT_THAT(cluster_.Cli({"why", std::to_string(jobs[kSlots])}).output,
               AllOf(HasSubstr("node1 is unhealthy"), HasSubstr("free disk space")));
   Go();
@@ -105,7 +105,8 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   EXPECT_TRUE(Eventually([&] { return !SmallNode().has_health(); }, Seconds(10)));
 }
 
-// The rank holds its removed file open: until it is ended, the new node's id has no space.
+// The rank holds its removed file open: until the rank is ended, there is no space for the new
+// node's id.
 TEST_F(NodeFaultsTest, ALostDataDirectoryOnADiskThatItsRankFillsIsMadeAnew) {
   const std::vector<std::string> flags = {"--free-space-floor", "0", "--run-dir-limit",
                                           absl::StrCat(1 << 30)};
@@ -125,8 +126,8 @@ TEST_F(NodeFaultsTest, ALostDataDirectoryOnADiskThatItsRankFillsIsMadeAnew) {
   EXPECT_EQ(cluster_.WaitForEnd(id).state(), v1::JOB_STATE_STOPPED);
 }
 
-// A node that has just left is ready until its heartbeat is missed: a job placed there would wait
-// out a lease, and hold up the queue.
+// A node that has just left is ready until its heartbeat is missed. A job placed there would wait
+// for the end of a lease and block the queue.
 TEST(NodeLeavesTest, ANodeThatHasJustLeftGetsNoJob) {
   MiniCluster cluster(2);
   cluster.worker(1).Signal(SIGTERM);
@@ -143,7 +144,7 @@ TEST(NodeLeavesTest, ANodeThatHasJustLeftGetsNoJob) {
   }
 }
 
-// 40 MB/s of garbage would fill the disk within seconds, and telemetry is not dropped.
+// Garbage at 40 MB/s would fill the disk within seconds, and telemetry is not dropped.
 TEST_F(NodeFaultsTest, AFloodOfTelemetryEndsItsOwnJobAndNoOther) {
   StartSmallNode();
   Cordon("node0");
@@ -154,7 +155,7 @@ TEST_F(NodeFaultsTest, AFloodOfTelemetryEndsItsOwnJobAndNoOther) {
   EXPECT_EQ(ended.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(ended.attempts_size(), 1) << "it would do the same again";
   EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED);
-  // By its rate, or where the controller stores slowly by the amount that waits.
+  // The limit on the rate or, if the controller stores slowly, the limit on the waiting amount.
   EXPECT_THAT(ended.verdict().summary(),
               AllOf(HasSubstr("of telemetry"), HasSubstr("--telemetry-")));
   ExpectNeighboursUnharmed(neighbour);
@@ -174,7 +175,7 @@ TEST_F(NodeFaultsTest, AFullRunDirectoryEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// Each of the ranks stays below what one job may have, and none writes into its own directory.
+// Each rank stays below the limit of a job, and none writes into its own directory.
 TEST_F(NodeFaultsTest, RanksOfAJobHaveItsLimitTogetherAlsoBesideTheirDirectories) {
   StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
   Cordon("node0");
@@ -200,7 +201,7 @@ TEST_F(NodeFaultsTest, AFloodOfEmptyFilesEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// A removed file goes on taking space as long as it is open.
+// A removed file uses space as long as it is open.
 TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
   Cordon("node0");
@@ -213,7 +214,7 @@ TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// Its process is gone when there is space again: nobody could write the records later.
+// Its process has ended by the time there is space again, so nobody could write the records later.
 TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
   StartSmallNode({"--free-space-floor", "0"});
   Cordon("node0");
@@ -230,7 +231,7 @@ TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
       << cluster_.Job(id).DebugString();
 }
 
-// Output is dropped, its own first; the disk keeps free space for the others.
+// Output is dropped, first that of the flooding job; free space on the disk is kept for the others.
 TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   StartSmallNode();
   Cordon("node0");
@@ -242,8 +243,8 @@ TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// The flood leaves a full disk, and the next job starts before the worker looks at it again. The
-// neighbour keeps them one behind the other.
+// The flood leaves a full disk, and the next job starts before the worker checks it again. Because
+// the neighbour holds the other slot, the floods run one after the other.
 TEST_F(NodeFaultsTest, AStartRightBehindAFloodOfOutputFindsSpace) {
   StartSmallNode();
   Cordon("node0");

@@ -1,4 +1,4 @@
-// The commands of the README, run as they are written there.
+// Runs the commands of the README exactly as written.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +28,7 @@ std::string Section(const std::string& markdown, const std::string& heading) {
   return markdown.substr(begin, markdown.find("\n## ", begin + 1) - begin);
 }
 
-// Lines of code blocks, without their indent, in order.
+// Lines of code blocks, without indentation, in order.
 std::vector<std::string> CodeLines(const std::string& markdown) {
   std::vector<std::string> lines;
   const std::vector<std::string> all = absl::StrSplit(markdown, '\n');
@@ -42,7 +42,7 @@ std::vector<std::string> CodeLines(const std::string& markdown) {
 std::string ScriptOf(const std::vector<std::string>& lines, const std::string& scratch) {
   std::string script = "set -euo pipefail\n";
   for (const std::string& line : lines) {
-    if (line == "trainyard dev") continue;  // Runs already, as in the reader's other terminal.
+    if (line == "trainyard dev") continue;  // Already running, as in the reader's other terminal.
     const std::size_t refused = line.find("# refused");
     if (refused == std::string::npos) {
       absl::StrAppend(&script, line, "\n");
@@ -54,7 +54,7 @@ std::string ScriptOf(const std::vector<std::string>& lines, const std::string& s
                                       {"/tmp/", absl::StrCat(scratch, "/")}});
 }
 
-// The number that follows `words` where they come last in the text; 0 when they do not come.
+// The number after the last occurrence of `words` in the text; 0 if there is none.
 double NumberAfter(const std::string& words, const std::string& text) {
   const std::size_t found = text.rfind(words);
   double number = 0;
@@ -65,7 +65,7 @@ double NumberAfter(const std::string& words, const std::string& text) {
   return number;
 }
 
-// `trainyard dev` of the README's first terminal, on a port and in a folder of its own.
+// `trainyard dev` in the README's first terminal, with its own port and folder.
 class DevTerminal {
  public:
   explicit DevTerminal(const std::string& directory)
@@ -75,7 +75,7 @@ class DevTerminal {
                   "127.0.0.1:0", "--data-dir", directory + "/dev"},
                  log_) {}
 
-  // Address to submit to; empty when `trainyard dev` does not get ready.
+  // Address to submit to; empty if `trainyard dev` does not become ready.
   std::string WaitForAddress() const {
     Eventually([this] { return absl::StrContains(Text(), "ready;"); });
     constexpr std::string_view kBegin = "controller  ";
@@ -113,16 +113,16 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
 
   const CommandResult typed = type(ScriptOf(lines, scratch.path()));
   ASSERT_EQ(typed.exit_code, 0) << typed.output << typed.error;
-  EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The refusal at the end.
+  EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The rejection at the end.
 
-  // The run has learned more than how often each token occurs.
+  // The run has learned more than the token frequencies.
   const double entropy = NumberAfter("entropy", typed.output);
   const double loss = NumberAfter("validation loss", typed.output);
   EXPECT_GT(entropy, 1);
   EXPECT_GT(loss, 0);
   EXPECT_LT(loss, 0.9 * entropy) << typed.output;
 
-  // The mistakes that the README asks the reader to try.
+  // The mistakes that the README invites the reader to try.
   const auto mistake = [&](const std::string& words, const std::string& answer) {
     EXPECT_THAT(section, HasSubstr(words));
     const CommandResult refused = type(absl::StrCat(PROGRAM_DIRECTORY, "/trainyard submit ",
@@ -136,7 +136,7 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   EXPECT_EQ(dev.CtrlC(), 0) << dev.Text();
 }
 
-// Commands that any README names at the start of a line of code or of a span of code.
+// Commands named in any README at the start of a code line or a code span.
 std::set<std::string> NamedCommands() {
   std::set<std::string> commands;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
@@ -163,7 +163,7 @@ TEST(ReadmeTest, EveryCommandThatIsNamedExists) {
   EXPECT_GT(commands.size(), 10u);
   for (const std::string& command : commands) {
     const CommandResult help = RunCommand({ProgramPath("trainyard"), command, "--help"});
-    // An unknown command gets the general help instead.
+    // An unknown command would print the general help instead.
     EXPECT_THAT(help.output, HasSubstr(absl::StrCat("Usage: trainyard ", command, " ")));
   }
 }

@@ -42,7 +42,7 @@ void SmallDisk::Fill(int64_t left) const {
   struct stat info {};
   ASSERT_EQ(fstat(filler.get(), &info), 0);
   const int64_t bytes = FreeBytes() - left;
-  // Somebody may take the space meanwhile, which fills the disk as well.
+  // If another process takes the space in the meantime, the disk is full as well.
   if (bytes > 0 && fallocate(filler.get(), 0, info.st_size, bytes) != 0) {
     EXPECT_EQ(errno, ENOSPC);
   }

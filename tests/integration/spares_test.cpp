@@ -1,6 +1,6 @@
-// Recovery in place with real processes: a rank or a node is lost, and a spare node takes its place
-// in the same attempt. The trainer is ours, or, where only the daemons matter, healing_trainer.py,
-// which follows the contract of worker/README.md.
+// Recovery in place with real processes: a rank or a node is lost, and a spare node replaces it in
+// the same attempt. The trainer is ours or, if only the daemons matter, healing_trainer.py, which
+// follows the contract of worker/README.md.
 #include <signal.h>
 
 #include <algorithm>
@@ -28,14 +28,14 @@ using testing::HasSubstr;
 
 constexpr int kTrainingNodes = 4;
 
-// One where a snapshot hides behind a step; under load our trainer takes them less often
-// (trainer/healing/snapshot_interval.h).
+// A heal loses one step if snapshots overlap with steps. Under load, our trainer takes snapshots
+// less often (trainer/healing/snapshot_interval.h).
 constexpr int64_t kMostLostSteps = 10;
 
-// Four ranks on a node each, and spare nodes.
+// Four ranks, each on its own node, and spare nodes.
 class GangWithSpares : public testing::Test {
  protected:
-  // `script` takes the place of trainyard-trainer unless it is empty.
+  // `script` replaces trainyard-trainer unless it is empty.
   explicit GangWithSpares(const std::string& script, int spares = 1)
       : cluster_(0), spares_(spares) {
     if (!script.empty()) cluster_.UseTrainer(script);
@@ -53,7 +53,7 @@ class GangWithSpares : public testing::Test {
         {"--set", absl::StrCat("restart.spares=", spares_), "--set", "restart.max_restarts=1000"});
   }
 
-  // True once the rank's program was there to be killed.
+  // True if the rank's program existed and was killed.
   bool KillRank(int member) {
     const pid_t pid = cluster_.RankPid(job_, 1, member);
     return pid > 0 && kill(pid, SIGKILL) == 0;
@@ -74,7 +74,7 @@ class GangWithSpares : public testing::Test {
     return heals.empty() ? kNone : *heals.rbegin();
   }
 
-  // Waits until the gang has healed for the `count`th time; seconds since `begin`.
+  // Waits until the gang has healed for the `count`th time; returns the seconds since `begin`.
   double WaitForHeal(int count, steady_clock::time_point begin) {
     EXPECT_TRUE(Eventually(
         [&] {
@@ -110,8 +110,8 @@ class SparesOfOurTrainerTest : public GangWithSpares {
  protected:
   explicit SparesOfOurTrainerTest(int spares = 1) : GangWithSpares("", spares) {}
 
-  // Each loss of the job equals that of a run that nobody disturbs, bit for bit, and none is
-  // missing: a step of which the first rank was killed before it told is told by the next one.
+  // Each loss of the job equals that of an undisturbed run, bit for bit, and none is missing: a
+  // step that the first rank could not report before it was killed is reported by the next rank.
   void ExpectLossesOfAnUndisturbedRun() {
     const std::map<int64_t, double> losses = cluster_.Series(job_, "loss");
     ASSERT_FALSE(losses.empty());
@@ -142,9 +142,9 @@ TEST_F(SparesOfOurTrainerTest, TheFirstRankTakesItsMetricsAlong) {
   ExpectLossesOfAnUndisturbedRun();
 }
 
-// Kills ranks one after the other. An attempt heals as often as it has spare nodes; the kill after
-// that restarts the job from a checkpoint, with all its spare nodes again.
-// TRAINYARD_HEALS says how many kills are healed.
+// Kills ranks one after the other. An attempt heals as often as it has spare nodes; the next kill
+// restarts the job from a checkpoint, again with all its spare nodes. TRAINYARD_HEALS is the number
+// of healed kills.
 class ManyHealsTest : public SparesOfOurTrainerTest {
  protected:
   ManyHealsTest() : SparesOfOurTrainerTest(3) {}
@@ -154,7 +154,7 @@ class ManyHealsTest : public SparesOfOurTrainerTest {
     return *described_.attempts().rbegin();
   }
 
-  // Kills one of the ranks that hold a place, by turns.
+  // Kills one of the ranks that hold a place, in turn.
   void KillAPlace(int turn) {
     const v1::ListRanksResponse listed = cluster_.Ranks(job_);
     for (const v1::RankStatus& rank : listed.ranks()) {
@@ -167,7 +167,7 @@ class ManyHealsTest : public SparesOfOurTrainerTest {
     FAIL() << "nobody holds the place " << turn % kTrainingNodes;
   }
 
-  // Waits until the gang trains on, healed or in the next attempt.
+  // Waits until the gang is training again, healed or in the next attempt.
   void WaitForSteps() {
     const int64_t step = cluster_.Job(job_).progress().step();
     ASSERT_TRUE(cluster_.WaitForStep(job_, step + 20)) << cluster_.DaemonLogs();
@@ -246,8 +246,8 @@ TEST_F(SparesTest, TheFirstRankIsReplacedInPlaceAndItsMetricsGoOn) {
   ExpectItTrainsOn();
 }
 
-// The worker, its shims and ranks stop: the machine is gone, as far as anybody can tell. Ranks that
-// come back are ended.
+// The worker, its shims and ranks are stopped, so the machine appears to be gone. Ranks that return
+// are ended.
 TEST_F(SparesTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.worker(1).Signal(SIGSTOP);
   ASSERT_TRUE(KillRank(1));

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr int kStoredSteps = 200;
 
-// Every step is stored once: none missing, none double.
+// Every step is stored exactly once.
 void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   const v1::Series loss = cluster.RawSeries(job_id, "loss", 1);
   ASSERT_EQ(loss.steps_size(), kStoredSteps);
@@ -28,7 +28,8 @@ void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   }
 }
 
-// Forbids the files of a running process to grow; FullDisk does so from the start of a process.
+// Prevents the files of a running process from growing. FullDisk does so from the start of a
+// process.
 void SetDiskFull(pid_t pid, bool full) {
   const rlimit limit{full ? 0 : RLIM_INFINITY, RLIM_INFINITY};
   ASSERT_EQ(prlimit(pid, RLIMIT_FSIZE, &limit, nullptr), 0);
@@ -93,7 +94,7 @@ TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
   EXPECT_EQ(next, job_id + 1) << "the refused job left nothing behind";
 }
 
-// Another incarnation of a known node needs an event only to be remembered.
+// A new incarnation of a known node needs an event only so that it is remembered.
 TEST_F(StorageTest, AWorkerThatRestartsWhileTheControllersDiskIsFullGoesOn) {
   const int64_t job_id =
       cluster_.Submit(cluster_.WriteJob("goes-on", TinyJob("goes-on", tokens_, 1, 1'000'000)));
@@ -122,13 +123,13 @@ TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
   cluster_.KillWorker(0);
   cluster_.KillController();
-  // SQLite's shared memory is a file of 32 KiB, which every start creates.
+  // SQLite's shared memory is a file of 32 KiB, created at every start.
   {
     const FullDisk full(40 << 10);
     cluster_.StartController();
   }
   StartWorkerOnFullDisk();
-  // A restarted worker is attached once the controller can store its restart.
+  // A restarted worker is attached once the controller can store the restart.
   EXPECT_THAT(cluster_.Cli({"ps"}).output, HasSubstr("through-it")) << "it serves what it has";
   SetDiskFull(cluster_.controller().pid(), false);
   SetDiskFull(cluster_.worker(0).pid(), false);
@@ -138,7 +139,7 @@ TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
   ExpectAllSteps(cluster_, job_id);
 }
 
-// Prints 12 MB and writes 50 metrics once `go` is there.
+// Prints 12 MB and writes 50 metrics once the file `go` exists.
 constexpr char kPrinter[] = R"(import json, os, sys, time
 here = sys.argv[1]
 while not os.path.exists(here + "/go"): time.sleep(0.02)
@@ -201,7 +202,7 @@ TEST_F(StorageTest, ADamagedPageIsSaidAndTheRestIsReadable) {
   const int64_t sound = Start("sound");
   ASSERT_EQ(cluster_.WaitForEnd(sound).state(), v1::JOB_STATE_SUCCEEDED);
   ASSERT_EQ(cluster_.Logs(damaged, 0, 1).size(), 3000u);
-  // Nearly all of the file is output of the first job. A stop that is cut short leaves it in the
+  // Nearly all of the file is output of the first job. An interrupted stop leaves it in the
   // write-ahead log.
   const std::string path = cluster_.directory() + "/controller/logs.db";
   std::uintmax_t size = 0;

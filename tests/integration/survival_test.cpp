@@ -1,5 +1,5 @@
-// The promises of a run's life, with real processes: a killed rank costs one restart and not a bit
-// of the loss; a killed worker or controller costs nothing.
+// The guarantees for a run, with real processes: a killed rank costs one restart and does not
+// change a bit of the loss; a killed worker or controller costs nothing.
 #include <signal.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace trainyard::test {
 namespace {
 
-// More steps than any test waits for: a job must not end before it is disturbed.
+// More steps than any test waits for, so that a job does not end before it is disturbed.
 constexpr int kForEver = 1'000'000;
 
 class SurvivalTest : public testing::Test {
@@ -57,7 +57,7 @@ class SurvivalTest : public testing::Test {
     }
   }
 
-  // Every step of the first attempt is there once: none missing, none double.
+  // Every step of the first attempt exists exactly once.
   void ExpectEachStepOnce(int64_t job_id) {
     const v1::Series loss = cluster_.RawSeries(job_id, "loss", 1);
     ASSERT_GT(loss.steps_size(), 0);
@@ -68,8 +68,8 @@ class SurvivalTest : public testing::Test {
     EXPECT_EQ(NewestCheckpoint(job_id).step(), loss.steps_size()) << "saved at the step it left";
   }
 
-  // The stored output of rank 0 (the others print nothing) is all that it wrote: lines follow each
-  // other byte by byte, from the header to the last step.
+  // The stored output of rank 0 (the others print nothing) equals its written output: lines follow
+  // each other byte by byte, from the header to the last step.
   void ExpectNoGapInLogs(int64_t job_id) {
     const std::vector<v1::LogLine> lines = cluster_.Logs(job_id, 0, 1);
     ASSERT_FALSE(lines.empty());
@@ -91,8 +91,8 @@ class SurvivalTest : public testing::Test {
     return newest;
   }
 
-  // The newest checkpoint that the controller knows, once a gang with a stalled rank 1 can publish
-  // no other one: rank 0 waits for rank 1's part of a save, or no save is under way.
+  // The newest checkpoint known to the controller, after a gang with a stalled rank 1 can no longer
+  // publish another one: rank 0 waits for rank 1's part of a save, or no save is in progress.
   std::optional<v1::Checkpoint> NewestOfAll(int64_t job_id) {
     const v1::Checkpoint newest = NewestCheckpoint(job_id);
     const std::string directory = cluster_.Job(job_id).spec().checkpoint().dir();
@@ -139,8 +139,8 @@ TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
   ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 60));
   const pid_t victim = cluster_.RankPid(job_id, 1, 1);
   ASSERT_GT(victim, 0);
-  // A gang publishes no checkpoint while one of its ranks is stalled, except one that was already
-  // under way.
+  // A gang publishes no checkpoint while one of its ranks is stalled, except one whose save was
+  // already in progress.
   kill(victim, SIGSTOP);
   std::optional<v1::Checkpoint> newest;
   ASSERT_TRUE(Eventually([&] { return (newest = NewestOfAll(job_id)).has_value(); }));

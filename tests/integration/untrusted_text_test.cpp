@@ -1,4 +1,4 @@
-// Text of jobs on its way to terminals: command line, output over HTTP, metrics.
+// Text from jobs on its way to terminals: command line, output over HTTP, metrics.
 #include <string>
 #include <vector>
 
@@ -42,7 +42,7 @@ TEST(UntrustedTextTest, ControlCharactersOfARankDoNotReachATerminal) {
   EXPECT_EQ(logs("text").text, absl::StrCat(kShown, "\n"));
   EXPECT_EQ(logs("raw").text, "a\033]0;owned\007b\342\200\256c\n");
   EXPECT_EQ(logs("raw").content_type, "application/octet-stream");
-  // A rank chooses the code of its alerts, which is a label.
+  // A rank chooses the code of its alerts, which becomes a label.
   std::string page;
   EXPECT_TRUE(Eventually([&] {
     page = Http("GET", HttpUrl(cluster, "/metrics")).text;

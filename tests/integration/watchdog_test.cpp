@@ -1,5 +1,5 @@
-// The watchdog with real processes: a stalled rank is found, named and healed, a slow one
-// is named, and a network that is away restarts nothing.
+// The watchdog with real processes: a stalled rank is detected, named and healed; a slow rank is
+// named; a network failure causes no restart.
 #include <signal.h>
 
 #include <chrono>
@@ -19,10 +19,10 @@ using std::chrono::steady_clock;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Until a rank has been seen to step, and its reports to come steadily.
+// Time until a rank has been seen to make steps and its reports are steady.
 constexpr std::chrono::seconds kWarmUp{8};
 
-// Longer than the limit of the watchdog. TRAINYARD_AWAY_SECONDS chooses another time.
+// Longer than the watchdog's limit. TRAINYARD_AWAY_SECONDS sets another time.
 std::chrono::seconds Away() {
   return std::chrono::seconds(EnvironmentNumber("TRAINYARD_AWAY_SECONDS", 20));
 }
@@ -44,7 +44,7 @@ class WatchdogTest : public testing::Test {
     std::this_thread::sleep_for(kWarmUp);
   }
 
-  // The first attempt trains on, also for longer than a wrong verdict would need.
+  // The first attempt continues to train, for longer than a wrong verdict would need.
   void ExpectUndisturbed() {
     std::this_thread::sleep_for(kWarmUp);
     const int64_t step = cluster_.Job(job_).progress().step();
@@ -115,7 +115,7 @@ TEST_F(WatchdogTest, AControllerThatIsAwayForLongerThanTheLimitRestartsNothing) 
   ExpectUndisturbed();
 }
 
-// Eight ranks that report how long they compute; rank 5 takes twice as long as the others.
+// Eight ranks that report their compute times; rank 5 takes twice as long as the others.
 TEST(StragglerTest, TheSlowOneOfEightIsNamed) {
   MiniCluster cluster(2, 4);
   const std::string program = absl::StrCat(cluster.directory(), "/train.py");

@@ -21,8 +21,8 @@ using testing::HasSubstr;
 using testing::Not;
 using WorkerIdentityTest = DoorTest;
 
-// The status with which the controller ends the stream of a worker with this Hello; OK when it
-// welcomes it.
+// The status with which the controller ends the stream of a worker with this Hello; OK if it sends
+// Welcome.
 grpc::Status AttachAs(const std::string& address, const v1::Hello& hello) {
   const auto stub = v1::WorkerControl::NewStub(OpenProcessChannel(address));
   grpc::ClientContext context;
@@ -46,7 +46,7 @@ TEST_F(WorkerIdentityTest, NobodyTakesOverTheStreamOfALiveWorker) {
   struct stat info {};
   ASSERT_EQ(stat((cluster_.directory() + "/worker0/node_secret").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0600u);
-  // All that a user of the cluster can read of the node.
+  // Everything that a user of the cluster can read about the node.
   const auto nodes =
       nlohmann::json::parse(Http("GET", Url("/api/v1/nodes"), {"Authorization: " + Bearer()}).text);
   const auto& node = nodes["nodes"][0];
@@ -63,7 +63,7 @@ TEST_F(WorkerIdentityTest, NobodyTakesOverTheStreamOfALiveWorker) {
   }
   EXPECT_THAT(cluster_.DaemonLogs(), Not(HasSubstr("detached"))) << "the right worker stays";
   EXPECT_THAT(nodes.dump(), Not(HasSubstr(secret)));
-  // The right worker must not be back first.
+  // The right worker must not reconnect first.
   cluster_.KillWorker(0);
   cluster_.KillController();
   cluster_.StartController();

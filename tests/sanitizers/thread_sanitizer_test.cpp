@@ -1,4 +1,4 @@
-// The options that leave out reports of Debian's libraries must not leave out ours.
+// Suppressions for Debian's libraries must not suppress reports of our own code.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

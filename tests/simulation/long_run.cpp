@@ -112,7 +112,7 @@ void LongRunSimulation::ReportNode(const std::string& node,
   }
 }
 
-// Makes the ranks report their steps of this time.
+// Makes the ranks report their steps at the current time.
 void LongRunSimulation::ReportSteps() {
   if (!IsTraining()) return;
   std::map<std::string, std::vector<const v1::RankPlacement*>> nodes;
@@ -135,7 +135,7 @@ void LongRunSimulation::Count(const std::vector<v1::Event>& events) {
 
 void LongRunSimulation::Pass(int64_t ms, int64_t step_ms) { Count(cluster_.Pass(ms, step_ms)); }
 
-// The next events are due at `time`: heartbeats until then would change nothing.
+// The next events are due at `time`; heartbeats until then would change nothing.
 void LongRunSimulation::JumpTo(Timestamp time) {
   if (time <= cluster_.now) return;
   cluster_.now = std::max(cluster_.now, time - 500);
@@ -161,18 +161,18 @@ void LongRunSimulation::StartAttempt() {
   generation_ = 1;
   first_step_ = Attempt().resume_step();
   train_begin_ = cluster_.now;
-  // Its first reports, by which the controller knows where it began.
+  // Its first reports, by which the controller learns the first step.
   for (const int i : {1, 2}) cluster_.Step(job_, 0, first_step_ + i, 4);
   ReportSteps();
   Pass(500);
 }
 
-// Starts the attempt that has been placed; without one the job waits for a repair.
+// Starts the attempt that has been placed; if there is none, the job waits for a repair.
 void LongRunSimulation::Resume() {
   if (cluster_.StateOf(job_) == v1::JOB_STATE_STARTING) StartAttempt();
 }
 
-// Of the checkpoints since the attempt began only the newest one matters.
+// Only the newest checkpoint since the start of the attempt matters.
 void LongRunSimulation::PublishNewest() {
   const int64_t step = StepNow() / run_.checkpoint_steps * run_.checkpoint_steps;
   if (step > Attempt().resume_step()) cluster_.Publish(job_, step);
@@ -181,7 +181,7 @@ void LongRunSimulation::PublishNewest() {
 void LongRunSimulation::Strike(const FailureAt& failure) {
   const std::vector<std::string> members = Members();
   const auto place = static_cast<std::size_t>(failure.place);
-  if (place >= members.size()) return;  // A node that is under repair, or idle.
+  if (place >= members.size()) return;  // The node is under repair or idle.
   const std::string& node = members[place];
   if (failure.place >= run_.job_nodes) return StrikeSpare(node, failure.kind);
   ++failures_[failure.kind];
@@ -197,7 +197,7 @@ void LongRunSimulation::Strike(const FailureAt& failure) {
   Restart(node, failure.kind);
 }
 
-// The gang does not notice; the node is no spare any more.
+// The gang is not affected, but the node is no longer a spare.
 void LongRunSimulation::StrikeSpare(const std::string& node, Failure kind) {
   ++spare_failures_;
   if (kind == Failure::kLost) return TakeAway(node);
@@ -219,7 +219,7 @@ void LongRunSimulation::LoseNode(const std::string& node) {
   for (int i = 0; i < 120 && !is_found(); ++i) Pass(500);
 }
 
-// `broken_node`: the kernel's log of the node names the device; empty for a bug.
+// `broken_node`: node whose kernel log names a device error; empty for a bug.
 void LongRunSimulation::FailRank(int member, const std::string& broken_node) {
   ReportSteps();
   Pass(500);
@@ -240,7 +240,7 @@ void LongRunSimulation::FailRank(int member, const std::string& broken_node) {
   Count(cluster_.Settle());
 }
 
-// The gang comes to a step; the one under way and the newest one are lost.
+// The gang completes a step. The step in progress and the newest completed step are lost.
 void LongRunSimulation::FinishHeal(const std::string& node, Failure kind) {
   const v1::Heal& heal = *Attempt().heals().rbegin();
   const int64_t lost_from = heal.step();
@@ -260,7 +260,7 @@ void LongRunSimulation::FinishHeal(const std::string& node, Failure kind) {
 
 void LongRunSimulation::Restart(const std::string& node, Failure kind) {
   train_begin_ = 0;
-  Pass(3'000);  // The grace of a gang that has lost a member.
+  Pass(3'000);  // Grace period of a gang that has lost a member.
   const v1::Attempt ended = Attempt();
   for (const std::string& member : controller::GangNodes(ended)) {
     const bool is_away = left_with_.contains(member) || (kind == Failure::kLost && member == node);
@@ -273,7 +273,7 @@ void LongRunSimulation::Restart(const std::string& node, Failure kind) {
   Resume();
 }
 
-// The node says that nothing runs there any more.
+// The node reports that nothing is running there any more.
 void LongRunSimulation::EndMembersOn(const std::string& node) {
   std::vector<int> running;
   for (const v1::RankPlacement& member : Attempt().ranks()) {

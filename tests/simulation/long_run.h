@@ -1,6 +1,6 @@
-// Months of one large job on the core that ships. The clock advances to the next event that is due:
-// heartbeats that change nothing are not played. Around each failure time runs in half seconds,
-// or in steps of one or two seconds where nothing is expected.
+// Months of one large job on the shipped core. The clock jumps to the next due event: heartbeats
+// that change nothing are not simulated. Around each failure time advances in half seconds, or in
+// steps of one or two seconds where nothing is expected.
 #ifndef TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 #define TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 
@@ -25,36 +25,36 @@ struct LongRun {
   int nodes = 42;
   int job_nodes = 40;  // The others are spare.
   double failure_factor = 25;
-  // Of failures: a broken device (59 % in the report's table 5: GPU and HBM), a lost node (host,
-  // network, power: 24 %), and a bug of the software, which needs no repair.
+  // Fractions of failures: a broken device (59 % in the report's table 5: GPU and HBM), a lost node
+  // (host, network, power: 24 %), and a software bug, which needs no repair.
   double device_part = 0.59;
   double lost_part = 0.24;
-  // Repairs: exponential with this mean.
+  // Mean of the repair time, which is exponentially distributed.
   double repair_hours = 6;
   int64_t step_ms = 4'000;
   int64_t checkpoint_steps = 150;
   int64_t spawn_ms = 5'000;
   int64_t init_ms = 60'000;
   int64_t load_ms = 30'000;
-  // From the orders to the next step of a gang that heals.
+  // Time from the heal commands to the gang's next step.
   int64_t heal_ms = 20'000;
 };
 
 enum class Failure { kDevice, kLost, kSoftware };
 
 struct FailureAt {
-  int64_t after_ms = 0;  // Since the job was submitted.
+  int64_t after_ms = 0;  // Time since the job was submitted.
   Failure kind = Failure::kDevice;
-  int place = 0;  // Of the nodes that have members of the job: the training ones, then the spares.
+  int place = 0;  // Index into the nodes that have members of the job: training nodes, then spares.
 };
 
-// The failures of a run, the same for every policy. Spare nodes fail as often as others.
+// The failures of a run, identical for every policy. Spare nodes fail as often as others.
 std::vector<FailureAt> DrawFailures(const LongRun& run, uint64_t seed);
 
 class LongRunSimulation {
  public:
-  // With `in_place` the job has the spare nodes of the run as its own; else it restarts on them
-  // from its newest checkpoint.
+  // With `in_place`, the spare nodes of the run belong to the job. Otherwise the job restarts on
+  // them from its newest checkpoint.
   LongRunSimulation(const LongRun& run, bool in_place);
 
   void Play(const std::vector<FailureAt>& failures);
@@ -63,7 +63,7 @@ class LongRunSimulation {
   Timestamp begin() const { return begin_; }
   Timestamp now() const { return cluster_.now; }
   const controller::ClusterState& state() const { return cluster_.state; }
-  // Failures that struck the gang, by kind.
+  // Number of failures that affected the gang, by kind.
   const std::map<Failure, int>& failures() const { return failures_; }
   const std::set<std::string>& failed_nodes() const { return failed_nodes_; }
   int spare_failures() const { return spare_failures_; }
@@ -75,7 +75,7 @@ class LongRunSimulation {
   bool IsTraining() const;
   bool IsHealing() const { return controller::IsHealing(Attempt()); }
   const v1::Attempt& Attempt() const { return cluster_.Attempt(job_); }
-  // Nodes of the gang by place, then those that wait as spares.
+  // Nodes of the gang by place, followed by its waiting spares.
   std::vector<std::string> Members() const;
   int64_t StepNow() const;
   void ReportNode(const std::string& node, const std::vector<const v1::RankPlacement*>& members,
@@ -105,7 +105,8 @@ class LongRunSimulation {
   controller::TestCluster cluster_;
   int64_t job_ = 0;
   Timestamp begin_ = 0;
-  // Since when the gang trains without a break, after the step `first_step_`; 0 while it does not.
+  // Time since when the gang has trained without interruption, after the step `first_step_`; 0
+  // while it does not train.
   Timestamp train_begin_ = 0;
   int64_t first_step_ = 0;
   // Generation of the newest steps.

@@ -1,7 +1,7 @@
-// The cost of failures for one large job: in-place recovery and checkpoints alone, both played on
-// the core, and torchrun's policy by a formula.
+// The cost of failures for one large job: in-place recovery and restarts from checkpoints alone,
+// both simulated on the core, and torchrun's policy by a formula.
 //
-// TRAINYARD_LONG_RUN_DAYS=90 plays the published failures of Llama 3 (README.md); without it a
+// TRAINYARD_LONG_RUN_DAYS=90 simulates the published failures of Llama 3 (README.md). Without it, a
 // short form runs on a smaller cluster that fails more often.
 #include "tests/simulation/long_run.h"
 
@@ -68,9 +68,9 @@ void Print(const std::string& policy, const LongRunSimulation& played,
               100 * total.effective_ratio(), total.idle_slot_seconds() / 3600);
 }
 
-// torchrun: all ranks again for each failure, from the newest checkpoint. There is no spare node: a
-// person replaces it in half an hour. A lost peer is found by the 10 minutes' time-out of a
-// collective operation.
+// torchrun: restarts all ranks after each failure, from the newest checkpoint. There is no spare
+// node: a person replaces a node in half an hour. A lost peer is detected by the 10-minute time-out
+// of a collective operation.
 double UnderTorchrun(const LongRun& run, const LongRunSimulation& played) {
   const double step = static_cast<double>(run.step_ms) / 1e3;
   const double half = step * static_cast<double>(run.checkpoint_steps) / 2;
@@ -120,12 +120,12 @@ TEST(LongRunTest, FailuresCostSecondsInPlaceAndMinutesFromACheckpoint) {
   std::printf("\nTORCHRUN, by a formula: effective training time %.3f %%\n", 100 * torchrun);
   ExpectSound(in_place, healed);
   ExpectSound(checkpoints, restarted);
-  // In the short form most failures come while both spare nodes are used or under repair.
+  // In the short form, most failures occur while both spare nodes are in use or under repair.
   EXPECT_GT(in_place.heals(), run.failure_factor > 1 ? 1 : FailuresOf(in_place) / 2);
   EXPECT_EQ(checkpoints.heals(), 0);
   EXPECT_GT(healed.effective_ratio(), restarted.effective_ratio());
   EXPECT_GT(restarted.effective_ratio(), torchrun);
-  // The long form is the one that README.md promises.
+  // Only the long form must reach the value guaranteed in README.md.
   const double promised = run.failure_factor > 1 ? 0 : 0.995;
   EXPECT_GE(healed.effective_ratio(), promised);
 }

@@ -27,12 +27,12 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   options.checkpoint_root = "/c";
   // Longer than any sequence of control-plane faults, as a lease should be.
   options.lease_ms = 120000;
-  // Shorter than a run, so that jobs are archived while faults strike. No fault but the loss of a
-  // machine keeps a node away for so long.
+  // Shorter than a run, so that jobs are archived while faults occur. Only the loss of a machine
+  // keeps a node away longer than archive_away_ms.
   options.archive_after_ms = 10000;
   options.archive_away_ms = 240000;
   options.ended_jobs_kept = 1;
-  // Several quarantines in a run.
+  // Short enough for several quarantines in a run.
   options.quarantine_ms = 20000;
   return options;
 }

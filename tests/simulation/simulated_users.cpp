@@ -10,7 +10,7 @@
 
 namespace trainyard::simulation {
 
-// Again until it succeeds: the controller refuses it while its disk is full.
+// Repeats the request until it succeeds: the controller rejects it while its disk is full.
 void SimulatedUsers::UncordonAll() {
   for (const auto& [id, entry] : controller_.state().nodes) {
     if (entry.node.cordoned()) Cordon(false, id);
@@ -24,7 +24,7 @@ void SimulatedUsers::Cordon(bool cordoned, const std::string& node_id) {
   controller_.Submit(cordon);
 }
 
-// Once the faults have stopped nobody pauses a job any more.
+// Once the faults have stopped, no further job is paused.
 void SimulatedUsers::PauseAndResume() {
   if (!faults_stopped_ && submitted_ > 0 && random_.EachSecond(options_.user_pause, kStepMs)) {
     controller::PauseJob pause;
@@ -47,7 +47,8 @@ void SimulatedUsers::PauseAndResume() {
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
-    // A controller that died may not have committed the last submission: its request id shows that.
+    // A controller that died may not have committed the last submission; a repeat with the same
+    // request id finds out.
     const std::string request_id = absl::StrCat("request-", submitted_);
     if (controller::FindJobByRequestId(controller_.state(), request_id).has_value()) {
       ++submitted_;

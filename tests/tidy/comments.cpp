@@ -16,7 +16,7 @@ std::string Trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
 }
 
-// Walks over a file once and keeps the text of its comments.
+// Scans a file once and collects the text of its comments.
 class CommentReader {
  public:
   CommentReader(const SourceFile& file, bool slashes)
@@ -51,7 +51,7 @@ class CommentReader {
     }
   }
 
-  // 1'000 holds no literal; nor does an apostrophe in a word of YAML or of shell.
+  // The ' in 1'000 begins no literal, nor does an apostrophe in a word of YAML or shell.
   bool IsQuote() const {
     const char byte = text_[at_];
     if (byte == '"' || (byte == '`' && slashes_)) return true;
@@ -111,7 +111,7 @@ class CommentReader {
     AdvanceTo(found == std::string_view::npos ? text_.size() : found + close.size());
   }
 
-  // Only a template literal goes on after the end of its line.
+  // Only a template literal may continue on the next line.
   void SkipLiteral() {
     const char quote = text_[at_];
     Advance();

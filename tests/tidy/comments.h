@@ -11,15 +11,15 @@ namespace trainyard::tidy {
 
 struct CommentLine {
   int line = 0;
-  // Without the mark of the comment and the spaces around the text.
+  // Without the comment marker and without the spaces around the text.
   std::string text;
-  // True for the first line of a comment: a comment behind code, or on lines of its own after a
-  // line that is none. Always false in documents.
+  // True for the first line of a comment: after code, or on its own line after a line that is not a
+  // comment. Always false in documents.
   bool opens = false;
 };
 
-// Comments of C++, CUDA, protobuf, TypeScript and CSS; comments of shell, CMake, YAML and Python,
-// with Python's docstrings; every line of a Markdown document. Text inside of literals is no
+// Comments in C++, CUDA, protobuf, TypeScript and CSS; comments in shell, CMake, YAML and Python,
+// including Python's docstrings; every line of a Markdown document. Text inside literals is not a
 // comment.
 std::vector<CommentLine> CommentsOf(const SourceFile& file);
 

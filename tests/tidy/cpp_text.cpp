@@ -19,7 +19,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
-// Blanks one comment or literal after another.
+// Blanks one comment or literal after the other.
 class Blanker {
  public:
   explicit Blanker(std::string_view text) : text_(text), result_(text) {}
@@ -44,7 +44,7 @@ class Blanker {
  private:
   bool Starts(std::string_view token) const { return text_.substr(at_, token.size()) == token; }
 
-  // 1'000 holds no character literal, and FOOR"x" no raw string.
+  // The ' in 1'000 begins no character literal, and FOOR"x" is not a raw string.
   bool FollowsWord() const { return at_ > 0 && IsWord(text_[at_ - 1]); }
 
   std::size_t EndOfLine() const { return std::min(text_.find('\n', at_), text_.size()); }
@@ -146,7 +146,7 @@ std::size_t LambdaBefore(const std::string& text) {
                                                  : std::string::npos;
 }
 
-// Walks the braces of blanked code.
+// Follows the braces of blanked code.
 class FunctionFinder {
  public:
   explicit FunctionFinder(std::string text) : text_(std::move(text)) {}

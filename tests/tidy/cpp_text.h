@@ -1,4 +1,4 @@
-// Approximate parser of C++ source text: finds what the rules of tests/tidy check.
+// Approximate parser for C++ source text: finds the constructs checked by the rules of tests/tidy.
 #ifndef TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 #define TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 

@@ -1,4 +1,4 @@
-// The rule that no module and no folder includes itself through others.
+// The rule that no module and no folder includes itself indirectly.
 #ifndef TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 #define TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 

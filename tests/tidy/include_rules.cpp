@@ -159,7 +159,7 @@ const std::vector<std::string>& PureFolders() {
   return folders;
 }
 
-// Libraries that folders may not use, by the prefix of the include.
+// Libraries that folders must not use, by prefix of the include.
 struct LibraryRule {
   std::vector<std::string> folders;
   std::vector<std::string> banned;
@@ -167,9 +167,9 @@ struct LibraryRule {
 
 const std::vector<LibraryRule>& LibraryRules() {
   static const std::vector<LibraryRule> rules = {
-      // LibTorch carries its own protobuf.
+      // LibTorch contains its own protobuf.
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
-      // nvcc compiles them where there is no LibTorch.
+      // nvcc compiles them on machines without LibTorch.
       {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
       // The trainer links them, and they must build where only a compiler is.
       {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules"},

@@ -7,13 +7,14 @@
 
 namespace trainyard::tidy {
 
-// core <- store, rpc <- controller.cpp; controller and worker apart; cli on its own; trainer alone.
+// core <- store, rpc <- controller.cpp. Controller and worker are separate; cli includes only
+// controller/planner of them; trainer includes neither.
 Violations CheckIncludeDirection(const SourceTree& tree);
 
-// gRPC, protobuf and SQLite are used only in the folders of ARCHITECTURE.md section 1.
+// gRPC, protobuf and SQLite may be used only in the folders listed in ARCHITECTURE.md section 1.
 Violations CheckLibraries(const SourceTree& tree);
 
-// No clock, thread, randomness, environment, file or network in the pure folders.
+// The pure folders must not use clocks, threads, randomness, the environment, files or the network.
 Violations CheckPureFolders(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

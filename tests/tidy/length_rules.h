@@ -18,7 +18,7 @@ Violations CheckFileLengths(const SourceTree& tree);
 // of data is no function.
 Violations CheckFunctionLengths(const SourceTree& tree);
 
-// proto/support stays small: kMaxSupportLines in all.
+// proto/support must stay small: at most kMaxSupportLines in total.
 Violations CheckSupportSize(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

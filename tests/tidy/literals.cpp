@@ -13,7 +13,7 @@ namespace {
 
 bool IsSpace(char byte) { return std::isspace(static_cast<unsigned char>(byte)) != 0; }
 
-// True if the text has two words in a row and nothing that only code has.
+// True if the text has two consecutive words and nothing that only occurs in code.
 bool IsProse(std::string_view text) {
   static constexpr std::string_view kCode[] = {
       "=",  "|",  "[",         "]",          "`",       "\"",      ");",      "//",    "&&",
@@ -28,7 +28,7 @@ bool IsProse(std::string_view text) {
   return false;
 }
 
-// Walks over a file once, skips comments and keeps literals.
+// Scans a file once, skips comments and collects literals.
 class LiteralReader {
  public:
   explicit LiteralReader(const SourceFile& file)
@@ -66,7 +66,7 @@ class LiteralReader {
     }
   }
 
-  // An apostrophe in a word and the separator of 1'000 are no quotes.
+  // An apostrophe in a word and the separator in 1'000 are not quotes.
   bool IsQuote() const {
     return (script_ && text_[at_] == '`') || (text_[at_] == '\'' && !IsWordByte(Before()));
   }
@@ -104,7 +104,7 @@ class LiteralReader {
     literals_.push_back(std::move(literal));
   }
 
-  // Position behind the white space, and in TypeScript behind a "+", that may join two literals.
+  // Position after white space (in TypeScript also after a "+") that may join two literals.
   std::size_t NextLiteral() const {
     std::size_t next = at_;
     while (next < text_.size() && (IsSpace(text_[next]) || (script_ && text_[next] == '+'))) ++next;
@@ -119,7 +119,7 @@ class LiteralReader {
     return quote && between.find('+') != std::string_view::npos;
   }
 
-  // Only a template literal continues after the end of its line.
+  // Only a template literal may continue on the next line.
   void AppendLiteral(Literal& literal) {
     const char quote = text_[at_];
     Advance();
@@ -140,7 +140,7 @@ class LiteralReader {
     if (at_ < text_.size()) Advance();
   }
 
-  // Skips the value of a template literal, and keeps the literals in it.
+  // Skips the value in a template literal, but collects the literals in it.
   void SkipValue() {
     AdvanceTo(at_ + 2);
     for (int depth = 1; at_ < text_.size() && depth > 0;) {
@@ -156,7 +156,7 @@ class LiteralReader {
 
   bool IsQuoteInValue() const { return text_[at_] == '"' || IsQuote(); }
 
-  // Text from a tag or a value to the next one, unless it looks like the code between two braces.
+  // Text from a tag or value to the next one, unless it looks like code between two braces.
   void ReadElementText() {
     Advance();
     while (at_ < text_.size() && IsSpace(text_[at_])) Advance();

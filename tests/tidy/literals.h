@@ -11,14 +11,13 @@ namespace trainyard::tidy {
 
 struct Literal {
   int line = 0;  // Line of its first character, from 1.
-  // Without quotes. Escapes other than \n are kept as written. A value in a template literal is
-  // "…".
+  // Without quotes. Escapes other than \n are unchanged. A value in a template literal is "…".
   std::string text;
 };
 
-// Literals of C++, CUDA and TypeScript in the order of the file. Adjacent C++ literals are one, and
-// so are TypeScript literals joined by "+". Character literals and include paths are left out. TSX
-// files also have the text of their elements, where a value in braces separates two texts.
+// Literals of C++, CUDA and TypeScript in file order. Adjacent C++ literals are one literal, and so
+// are TypeScript literals joined by "+". Character literals and include paths are left out. For TSX
+// files the text of elements is included; a value in braces separates two texts.
 std::vector<Literal> LiteralsOf(const SourceFile& file);
 
 }  // namespace trainyard::tidy

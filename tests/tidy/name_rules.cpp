@@ -14,7 +14,7 @@ namespace trainyard::tidy {
 namespace {
 
 struct NamePart {
-  std::vector<std::string> words;  // Consecutive words of a name, in small letters.
+  std::vector<std::string> words;  // Consecutive words of a name, in lower case.
   const char* instead;
 };
 
@@ -97,7 +97,7 @@ bool IsChecked(const std::string& path) {
   return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"});
 }
 
-// Names of fields in proto files, which stored data and clients depend on.
+// Names of fields in proto files. Stored data and clients depend on them.
 std::set<std::string> FieldsOf(const SourceTree& tree) {
   static const std::regex field(R"((\w+) = \d+)");
   std::set<std::string> fields;

@@ -1,4 +1,4 @@
-// The rule against made-up files: names that it must refuse and names that it must let pass.
+// Tests of the rule on made-up files: names that it must reject and names that it must accept.
 #include "tests/tidy/name_rules.h"
 
 #include "gmock/gmock.h"
@@ -28,7 +28,7 @@ TEST(NameRulesTest, LetsOtherNamesPass) {
                            "f(\"told\");", "// told", "tellurium"}) {
     EXPECT_THAT(CheckNameParts({{"cli/dev/a.cpp", code}}), IsEmpty()) << code;
   }
-  // A folder of the table.
+  // A folder that is listed as exempt.
   EXPECT_THAT(CheckNameParts({{"cli/output/a.cpp", "told"}}), IsEmpty());
   EXPECT_THAT(CheckNameParts({{"tests/a.cpp", "told"}, {"web/vite.ts", "told"}}), IsEmpty());
 }

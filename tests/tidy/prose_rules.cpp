@@ -25,7 +25,7 @@ Documents DocumentsOf(const SourceTree& tree) {
   return documents;
 }
 
-// The document that `name` means in a file of `folder`, or null.
+// The document to which `name` refers in a file of `folder`, or null.
 const SourceFile* FindDocument(const Documents& documents, std::string folder,
                                const std::string& name) {
   while (true) {
@@ -67,7 +67,7 @@ const std::vector<PrivateWord>& PrivateWords() {
   return words;
 }
 
-// Literals that stored data contains.
+// True for literals that occur in stored data.
 bool IsDurableText(const std::string& text) {
   return text == "[trainyard] output given up here: ";  // Mark in logs of earlier workers.
 }
@@ -81,7 +81,7 @@ const std::vector<UncleanFolder>& FoldersWithFragments() {
   return folders;
 }
 
-// A way to begin a sentence that leaves the reader without its subject.
+// A way to begin a sentence that hides its subject from the reader.
 struct Fragment {
   std::regex pattern;
   bool is_question;  // Allowed if the sentence ends with a question mark.
@@ -100,7 +100,7 @@ const std::vector<Fragment>& Fragments() {
   return fragments;
 }
 
-// The fragment that the sentence begins with, or "".
+// The fragment at the beginning of the sentence, or "".
 std::string FragmentOf(const std::string& sentence) {
   for (const Fragment& fragment : Fragments()) {
     std::smatch match;
@@ -145,7 +145,7 @@ void CheckText(const SourceFile& file, int line, const std::string& text, Violat
 Violations CheckWords(const SourceTree& tree) {
   Violations violations;
   for (const SourceFile& file : tree) {
-    if (file.path.starts_with("tests/tidy/prose_rules")) continue;  // They hold the words.
+    if (file.path.starts_with("tests/tidy/prose_rules")) continue;  // They contain the words.
     for (const CommentLine& comment : CommentsOf(file)) {
       CheckText(file, comment.line, comment.text, violations);
     }

@@ -7,19 +7,20 @@
 
 namespace trainyard::tidy {
 
-// A comment or a document names only Markdown documents of the repository: by a path from the root
-// or from a folder above the file. A section cited by its number needs a heading "## N. ..." in
-// that document. Paths with a variable, a wildcard or a leading slash are not checked.
+// A comment or document may name only Markdown documents of the repository, by a path from the root
+// or from a folder above the file. A section cited by number requires a heading "## N. ..." in that
+// document. Paths with a variable, a wildcard or a leading slash are not checked.
 Violations CheckCitations(const SourceTree& tree);
 
-// Words of the project's own for things that the field has a name for: nobody searches for them.
-// Each violation names the word to say instead. Comments, documents, and texts for users: literals
-// of several words in the product's C++ and in the dashboard, and the text of its elements.
+// Rejects words coined by the project for things that have a standard name, because nobody searches
+// for them. Each violation names the replacement. Checks comments, documents, and user texts:
+// literals of several words in the product's C++ and in the dashboard, and the text of its
+// elements.
 Violations CheckWords(const SourceTree& tree);
 
-// A sentence begins with the thing that it describes. A question word without a question, and
-// fragments such as "Of ...", "Also ..." and "The same for ..." are refused. Comments and texts for
-// users. Folders that do not follow this rule yet are in a table with the reason.
+// A sentence must begin with the thing that it describes. Rejects a question word without a
+// question, and fragments such as "Of ...", "Also ..." and "The same for ...", in comments and user
+// texts. Folders that do not follow this rule yet are listed with the reason.
 Violations CheckOpenings(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

@@ -1,4 +1,4 @@
-// Each rule against made-up files: text that it must refuse and text that it must let pass.
+// Tests of each rule on made-up files: text that it must reject and text that it must accept.
 #include "tests/tidy/prose_rules.h"
 
 #include "gmock/gmock.h"
@@ -68,7 +68,7 @@ TEST(ProseRulesTest, WordsOfUserTexts) {
               ElementsAre("cli/a.cpp:2: says \"silent\"; say no heartbeat since"));
   EXPECT_EQ(CheckWords({{"web/src/a.tsx", "<p>\n  A deaf worker\n</p>"}}).size(), 1);
   EXPECT_EQ(CheckWords({{"web/src/a.ts", "const a = `job ${id} is silent`;"}}).size(), 1);
-  // A key, a test, and a program that users do not see.
+  // A key, a test, and a program without user texts.
   for (const auto& [path, text] : std::vector<std::pair<std::string, std::string>>{
            {"cli/a.cpp", "f(\"silent\");"},
            {"web/src/a.test.ts", "it('is a silent node', f);"},
@@ -95,7 +95,7 @@ TEST(ProseRulesTest, Openings) {
                            "Those nodes wait.", "Whatever happens."}) {
     EXPECT_THAT(CheckOpenings({{"a.h", std::string("// ") + text + "\n"}}), IsEmpty()) << text;
   }
-  // A folder of the table.
+  // A folder that is listed as exempt.
   EXPECT_THAT(CheckOpenings({{"cli/a.h", "// Of the job.\n"}}), IsEmpty());
   EXPECT_THAT(CheckOpenings({{"a.md", "Of the job.\n"}, {"tests/a.cpp", "f(\"Of a job\");"}}),
               IsEmpty());

@@ -37,7 +37,7 @@ bool BeginsItem(const CommentLine& comment) {
 
 std::vector<Sentence> SentencesOf(const std::vector<CommentLine>& comments) {
   std::vector<Sentence> sentences;
-  bool is_open = false;  // The last sentence may continue.
+  bool is_open = false;  // True if the last sentence may continue.
   for (const CommentLine& comment : comments) {
     if (BeginsItem(comment)) is_open = false;
     std::string_view text = comment.text;

@@ -15,12 +15,12 @@ struct Sentence {
   std::string text;
 };
 
-// Sentences of comments. A sentence may continue on the next line of its comment; an empty line, a
-// list item and another comment begin a new one. Documents have no sentences.
+// Sentences of comments. A sentence may continue on the next line of its comment. An empty line, a
+// list item or another comment begins a new one. Documents have no sentences.
 std::vector<Sentence> SentencesOf(const std::vector<CommentLine>& comments);
 
-// Sentences of literals with several words. A line break begins a new one. All sentences of a
-// literal have its first line.
+// Sentences of literals with several words. A line break begins a new sentence. All sentences of a
+// literal have the number of its first line.
 std::vector<Sentence> SentencesOf(const std::vector<Literal>& literals);
 
 }  // namespace trainyard::tidy

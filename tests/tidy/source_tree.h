@@ -1,4 +1,4 @@
-// The files of the repository, as the rules see them.
+// The files of the repository, in the form used by the rules.
 #ifndef TRAINYARD_TESTS_TIDY_SOURCE_TREE_H_
 #define TRAINYARD_TESTS_TIDY_SOURCE_TREE_H_
 
@@ -9,7 +9,7 @@
 namespace trainyard::tidy {
 
 struct SourceFile {
-  // From the root, with slashes: "controller/core/plan.cpp".
+  // Relative to the root, with slashes: "controller/core/plan.cpp".
   std::string path;
   std::string text;
 };
@@ -17,11 +17,12 @@ struct SourceFile {
 // Sorted by path.
 using SourceTree = std::vector<SourceFile>;
 
-// Reads every text file of ours; build folders, node_modules, dist and hidden folders are left out.
+// Reads every text file of the project; build folders, node_modules, dist and hidden folders are
+// left out.
 SourceTree LoadSourceTree(const std::string& root);
 
-// "plan.cpp" of "controller/core/plan.cpp"; "controller/core" of the same, "" for a file at the
-// root.
+// FileName returns "plan.cpp" for "controller/core/plan.cpp". FolderOf returns "controller/core",
+// and "" for a file in the root.
 std::string FileName(const std::string& path);
 std::string FolderOf(const std::string& path);
 bool HasExtension(const std::string& path, const std::vector<std::string>& extensions);

@@ -38,7 +38,7 @@ bool IsEmptyName(const std::string& name) {
                      [](const std::string& word) { return kNames.count(word) > 0; });
 }
 
-// True when the CMake file names `relative`, bare or behind a variable and a slash.
+// True if the CMake file contains `relative`, either bare or after a variable and a slash.
 bool Lists(const std::string& cmake, const std::string& relative) {
   for (std::size_t at = cmake.find(relative); at != std::string::npos;
        at = cmake.find(relative, at + 1)) {
@@ -55,7 +55,7 @@ bool Lists(const std::string& cmake, const std::string& relative) {
 }
 
 bool IsMarkedUnfinished(std::string_view line) {
-  // In two parts, so that this file passes.
+  // Each mark is written in two parts, so that this file passes.
   static constexpr std::string_view kMarks[] = {
       "TO"
       "DO",
@@ -91,13 +91,13 @@ bool IsComment(std::string_view line) {
   return begin != std::string_view::npos && line.substr(begin, 2) == "//";
 }
 
-// The literals, with their quotes, that stand for a fact of the contract. One-word names such as
-// "path" mean other things, too.
+// The literals, including quotes, that represent names of the contract. One-word names such as
+// "path" have other meanings, too.
 std::vector<std::string> NamesOfContract(const SourceTree& tree) {
   static const std::regex kConstant(R"re(constexpr char \w+\[\] = ("\w*_\w*[a-zA-Z]"))re");
   std::vector<std::string> names;
   for (const SourceFile& file : tree) {
-    // token_format.h shares words with tokenizers.
+    // token_format.h is excluded because it shares words with tokenizers.
     const bool of_both_sides = file.path == "proto/contract/environment.h" ||
                                file.path == "proto/contract/telemetry_keys.h";
     if (!of_both_sides) continue;
@@ -233,7 +233,7 @@ Violations CheckOrphans(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     if (FileName(file.path) == "CMakeLists.txt" || HasExtension(file.path, {".cmake"})) {
       std::string folder = FolderOf(file.path);
-      // Modules under cmake/ give paths from the root.
+      // Modules in cmake/ use paths from the root.
       if (folder == "cmake" && FileName(file.path) != "TrainyardDaemonLibraries.cmake") continue;
       cmake_of_folder[folder == "cmake" ? "cmake" : folder] = &file.text;
     }
@@ -279,7 +279,7 @@ Violations CheckDroppedResults(const SourceTree& tree) {
     const std::string code = BlankCommentsAndLiterals(text);
     for (std::sregex_iterator it(code.begin(), code.end(), call), end; it != end; ++it) {
       const auto at = static_cast<std::size_t>(it->position());
-      // A statement begins after the end of another one, a brace or the head of a loop.
+      // A statement begins after the end of another statement, a brace, or a loop header.
       const std::size_t before = code.find_last_not_of(" \n", at == 0 ? 0 : at - 1);
       const bool begins = before == std::string::npos ||
                           std::string(";{})").find(code[before]) != std::string::npos;

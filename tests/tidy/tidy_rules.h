@@ -13,33 +13,34 @@ inline constexpr int kMaxColumns = 100;
 // no mount.
 Violations CheckRemovals(const SourceTree& tree);
 
-// "epoch" is a pass over the data: identifiers, proto files, the REST contract and the dashboard
-// call the number of an attempt `attempt`. Literals are free: earlier versions wrote the word.
+// "epoch" means a pass over the data: identifiers, proto files, the REST contract and the dashboard
+// must call the number of an attempt `attempt`. Literals are exempt, because earlier versions wrote
+// the word.
 Violations CheckAttemptName(const SourceTree& tree);
 
-// Columns of C++ and shell, tabs anywhere, marks of unfinished work anywhere.
+// Checks line lengths of C++ and shell, and tabs and marks of unfinished work in all files.
 Violations CheckLines(const SourceTree& tree);
 
-// A name that proto/contract gives, such as "step_seconds", is not written as a literal again.
+// A name defined in proto/contract, such as "step_seconds", must not be repeated as a literal.
 Violations CheckContractNames(const SourceTree& tree);
 
-// Names that say nothing.
+// Rejects meaningless names.
 Violations CheckNames(const SourceTree& tree);
 
-// Every source file is built: it stands in a CMakeLists.txt.
+// Every source file must be built: a CMakeLists.txt must list it.
 Violations CheckOrphans(const SourceTree& tree);
 
 Violations CheckReadmes(const SourceTree& tree);
 
-// Every field of a message is commented, or documented by its rule. Kinds of a oneof and sections
-// of the job file are documented where their messages are.
+// Every field of a message must have a comment, or be documented by its rule. Kinds of a oneof and
+// sections of the job file are documented at their messages.
 Violations CheckFieldComments(const SourceTree& tree);
 
-// The trainer checks the result of every call of CUDA, cuBLAS, cuDNN and NCCL, or drops it by a
-// static_cast<void>. A bare cudaGetLastError clears the error on purpose.
+// The trainer must check the result of every call of CUDA, cuBLAS, cuDNN and NCCL, or drop it
+// explicitly with static_cast<void>. A bare cudaGetLastError clears the error on purpose.
 Violations CheckDroppedResults(const SourceTree& tree);
 
-// Headers are guarded by their path.
+// Header guards must be derived from the path.
 Violations CheckHeaderGuards(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

@@ -1,4 +1,4 @@
-// Each rule against made-up files: what it must refuse and what it must let pass.
+// Tests of each rule on made-up files: code that it must reject and code that it must accept.
 #include "tests/tidy/tidy_rules.h"
 
 #include "gmock/gmock.h"
@@ -41,7 +41,7 @@ TEST(TidyRulesTest, ContractNames) {
                                "inline constexpr char kPath[] = \"path\";\n"};
   EXPECT_THAT(CheckContractNames({contract, {"worker/a.cpp", "x[\"step_seconds\"];\n"}}),
               ElementsAre(HasSubstr("worker/a.cpp:1")));
-  // Let pass: comments, tests, and names of one word, such as "path", which mean other things too.
+  // Accepts comments, tests, and one-word names such as "path", which have other meanings, too.
   EXPECT_THAT(CheckContractNames({contract,
                                   {"worker/a.cpp", "// \"step_seconds\"\nx[\"path\"];\n"},
                                   {"tests/a.cpp", "x[\"step_seconds\"];\n"}}),

@@ -1,4 +1,4 @@
-// The real source tree against the rules.
+// Checks the real source tree with the rules.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tidy/include_cycles.h"
@@ -23,7 +23,7 @@ void Expect(Rule rule) {
   for (const std::string& violation : rule(Tree())) ADD_FAILURE() << violation;
 }
 
-// A wrong path would let every rule pass.
+// With a wrong path, every rule would pass.
 TEST(TidyTest, SeesTheTree) {
   EXPECT_GT(Tree().size(), 100);
   EXPECT_TRUE(std::any_of(Tree().begin(), Tree().end(), [](const SourceFile& file) {

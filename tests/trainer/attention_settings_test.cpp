@@ -1,4 +1,4 @@
-// The whole program with windows, documents and attention backends.
+// The complete program with windows, documents and attention backends.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST(AttentionSettingsProcessTest, ABackendThatTheDeviceLacksIsRefused) {
   ExpectRefused(folder, 78, "must be one of: auto, cudnn, flash, sdpa, manual");
 }
 
-// The backend is no part of the model: a checkpoint goes on with another one.
+// The backend is not part of the model: a checkpoint can be resumed with another one.
 TEST(AttentionSettingsProcessTest, ACheckpointGoesOnWithAnotherBackendButNotAnotherWindow) {
   TrainerFolder folder;
   folder.spec["model"]["window_size"] = 5;
@@ -77,8 +77,9 @@ TEST(AttentionSettingsProcessTest, PackedRunsDoNotDependOnTheLayout) {
   Pack(folder);
   TrainerProcess one(folder, {.run = "one", .checkpoints = "one"});
   ASSERT_EQ(one.Wait(), 0) << one.Output();
-  EXPECT_NE(one.Output().find("attention by manual; documents end with token 0: attention inside "
-                              "them, positions of their own, no loss behind their end\n"),
+  EXPECT_NE(one.Output().find("attention by manual; documents end with token 0: attention within "
+                              "documents, positions restart in each document, no loss after the "
+                              "end token\n"),
             std::string::npos)
       << one.Output();
   const Losses alone = one.Losses();

@@ -1,4 +1,4 @@
-// The program trainyard-ckpt as a user meets it, on checkpoints of the real trainer.
+// The program trainyard-ckpt from the user's view, on checkpoints of the real trainer.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class ProgramRunner : public testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
-  // Expects the exit code, and one line on stderr with `part` in it.
+  // Expects the exit code, and one line on stderr that contains `part`.
   void ExpectFails(const std::vector<std::string>& arguments, int code, const std::string& part) {
     EXPECT_EQ(Run(arguments), code) << err_;
     EXPECT_EQ(out_, "");
@@ -67,8 +67,7 @@ class ProgramRunner : public testing::Test {
   std::string err_;
 };
 
-// Two ranks that own half of the optimizer's state each train to step 20, and keep every
-// checkpoint.
+// Two ranks, each owning half of the optimizer's state, train to step 20 and keep every checkpoint.
 class CheckpointProgramTest : public ProgramRunner {
  protected:
   CheckpointProgramTest() {
@@ -77,7 +76,7 @@ class CheckpointProgramTest : public ProgramRunner {
     losses_ = TrainToTheEnd(folder_, {.world_size = 2, .run = "a", .checkpoints = "a"});
   }
 
-  // The losses of two ranks that go on from a checkpoint.
+  // The losses of two ranks that resume from a checkpoint.
   Losses ResumeFrom(const std::string& checkpoint, const std::string& run) {
     return TrainToTheEnd(folder_, {.world_size = 2,
                                    .run = run,
@@ -88,7 +87,7 @@ class CheckpointProgramTest : public ProgramRunner {
   Losses losses_;
 };
 
-// A tiny LLaMA of Hugging Face, imported, and trainers that begin with its weights.
+// A tiny imported LLaMA of Hugging Face, and trainers that start with its weights.
 class ImportProgramTest : public ProgramRunner {
  protected:
   ImportProgramTest() {
@@ -113,7 +112,7 @@ class ImportProgramTest : public ProgramRunner {
     return model;
   }
 
-  // The losses of both steps.
+  // Returns the losses of both steps.
   Losses Train(const std::string& run, int64_t ranks, const nlohmann::json& layout) {
     folder_.spec["layout"] = layout;
     folder_.spec["layout"]["micro_batch"] = 4;
@@ -147,7 +146,7 @@ TEST_F(ImportProgramTest, EveryLayoutStartsFromAnImportAndExports) {
   }
 }
 
-// With a learning rate of 0 the weights stay those of the import.
+// With a learning rate of 0, the weights remain those of the import.
 TEST_F(ImportProgramTest, TheTrainerHasTheWeightsBitForBit) {
   folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};
   Train("still", 2, {{"zero", 3}});
@@ -160,7 +159,7 @@ TEST_F(ImportProgramTest, BadInputIsOneLineAndAnExitCode) {
   config["rope_scaling"] = {{"rope_type", "llama3"}};
   WriteHuggingFace(Path("scaled"), tensors_, config);
   ExpectFails({"import", Path("scaled"), Path("out")}, 78,
-              "config.json has scaled positions and lacks `rope_scaling.factor`");
+              "config.json scales positions but lacks `rope_scaling.factor`");
   ExpectFails({"import", Path("none"), Path("out")}, 74, "none is not a Hugging Face directory");
   ExpectFails({"import", Path("llama"), Path("imported")}, 73, "replace it with --force");
   std::filesystem::remove(Path("llama/model-00001-of-00002.safetensors"));
@@ -170,7 +169,7 @@ TEST_F(ImportProgramTest, BadInputIsOneLineAndAnExitCode) {
   EXPECT_FALSE(std::filesystem::exists(Path("out")));
 }
 
-// Weights alone of a later step lack the moments that training had.
+// The weights of a later step alone lack the optimizer's moments.
 TEST_F(ImportProgramTest, OnlyStepZeroStartsWithoutAnOptimizer) {
   Train("alone", 1, nlohmann::json::object());
   ASSERT_EQ(Run({"reshard", "--weights-only", Path("alone/step_000000002"), Path("weights")}), 0);
@@ -192,7 +191,7 @@ TEST_F(CheckpointProgramTest, ATrainerGoesOnFromReshardedFilesBitForBit) {
   ASSERT_EQ(from_resharded.size(), 10u);
   EXPECT_EQ(from_resharded, from_original);
   for (const auto& [step, loss] : from_resharded) EXPECT_EQ(loss, losses_.at(step)) << step;
-  // Both runs have saved the same, the state of the optimizer included.
+  // Both runs saved the same data, including the optimizer's state.
   EXPECT_EQ(Run({"diff", Path("b/step_000000020"), Path("c/step_000000020")}), 0) << out_;
   EXPECT_THAT(out_, HasSubstr("\nsame: "));
 }

@@ -1,5 +1,6 @@
-// Tiny models of every Hugging Face family beside transformers: logits, loss, every gradient, and
-// the bytes of a round trip. The files are those of tests/trainer/references/families.py.
+// Compares tiny models of every Hugging Face family with transformers: logits, loss, every
+// gradient, and the bytes after a round trip. The files come from
+// tests/trainer/references/families.py.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -31,7 +32,7 @@ Tensor TensorOf(const RawTensor& raw) {
   return tensor;
 }
 
-// The weights of a directory; the expected values lie beside them.
+// The weights in a directory, which also contains the expected values.
 RawTensors WeightsOf(const std::string& directory) {
   RawTensors tensors;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -42,7 +43,7 @@ RawTensors WeightsOf(const std::string& directory) {
   return tensors;
 }
 
-// A model of one rank with the weights of a checkpoint.
+// A model on one rank with the weights of a checkpoint.
 std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& checkpoint) {
   auto decoder = std::make_unique<Decoder>(model, DecoderOptions{.seed = std::nullopt});
   const CheckpointReader reader(checkpoint);
@@ -54,7 +55,7 @@ std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& che
   return decoder;
 }
 
-// Tokens [samples, length]; the mean loss of the predictions.
+// tokens: [samples, length]. Returns the mean loss of the predictions.
 double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
   const int64_t predictions = tokens.size(0) * (tokens.size(1) - 1);
   const TrainingTokens batch = {tokens, torch::full({predictions}, 1.0 / predictions)};
@@ -64,7 +65,7 @@ double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
   return loss.item<double>();
 }
 
-// Gradients under their names on Hugging Face: an export of a checkpoint that has them as weights.
+// Gradients under their Hugging Face names: exports a checkpoint that has them as weights.
 RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   ParameterStore& store = decoder->parameters();
   LogicalTensors gradients;
@@ -87,7 +88,7 @@ RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   return WeightsOf(out.path() + "/gradients");
 }
 
-// The name in the files. transformers 5 has GPT-NeoX's head under another one in memory.
+// The weight's name in the files. In memory, transformers 5 uses another name for GPT-NeoX's head.
 std::string StoredName(const std::string& weight, const RawTensors& stored) {
   return weight == "lm_head.weight" && !stored.contains(weight) ? "embed_out.weight" : weight;
 }

@@ -1,4 +1,4 @@
-// The whole program: figures of a run in telemetry.
+// The complete program: figures of a run in its telemetry.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Ranks and a spare of trainyard-trainer, with orders as whoever starts them gives them.
+// Ranks and a spare of trainyard-trainer, with orders like those of a worker.
 #ifndef TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
 #define TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
 
@@ -15,17 +15,17 @@ namespace trainyard::trainer {
 
 class HealingGang {
  public:
-  // Starts the ranks and one spare. variables: of all processes, beside those of the gang.
+  // Starts the ranks and one spare. variables: for all processes, in addition to those of the gang.
   HealingGang(const TrainerFolder& folder, int64_t ranks,
               std::map<std::string, std::string> variables = {});
 
-  // Waits until rank 0 has told of this step.
+  // Waits until rank 0 has reported this step.
   bool WaitForStep(int64_t step);
   void Kill(int64_t rank);
-  // Gives the ranks to spares and orders all processes to go on, as a next generation. Starts
+  // Assigns the ranks to spares and orders all processes to continue in the next generation. Starts
   // another spare.
   void Replace(const std::vector<int64_t>& ranks);
-  // The spare that takes the next rank.
+  // The spare that takes over the next rank.
   TrainerProcess& Spare() { return *spares_.back().process; }
   TrainerProcess& Rank(int64_t rank) { return *ranks_.at(rank).process; }
   void AddSpare();
@@ -33,7 +33,7 @@ class HealingGang {
 
   // Waits for the ranks and expects exit code 0 of each.
   void ExpectEnds();
-  // Loss of each step, of all processes. Expects equal bits where a step was made twice.
+  // Loss of each step over all processes. Expects equal bits for a step that was made twice.
   std::map<int64_t, double> Losses() const;
   // Alerts with this code, of all processes.
   std::vector<nlohmann::json> Alerts(const std::string& code) const;

@@ -1,4 +1,4 @@
-// A gang that loses ranks and goes on in place, bit for bit as if nothing had happened.
+// A gang that loses ranks and continues in place, bit for bit as if nothing had happened.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -13,7 +13,7 @@ using Losses = std::map<int64_t, double>;
 
 constexpr int64_t kRanks = 4;
 
-// Many short steps: a kill meets them anywhere.
+// Many short steps, so that a kill can occur at any point.
 TrainerFolder& Prepared(TrainerFolder& folder) {
   folder.spec["train"]["steps"] = 60;
   folder.spec["train"]["log_every_steps"] = 1;
@@ -39,7 +39,8 @@ TEST(HealingTest, KilledRankIsReplaced) {
   EXPECT_EQ(gang.Losses(), whole);
   const std::vector<json> healed = gang.Alerts("healed");
   ASSERT_EQ(healed.size(), 1u);
-  EXPECT_NE(healed[0]["message"].get<std::string>().find(": rank 2 is a new process, step "),
+  EXPECT_NE(healed[0]["message"].get<std::string>().find(
+                ": rank 2 is a new process, training continues at step "),
             std::string::npos)
       << healed[0];
   EXPECT_EQ(gang.Rank(1).Records("rank").back()["generation"], 2);
@@ -62,7 +63,7 @@ TEST(HealingTest, TwoDeathsAndOneOfThemRankZero) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// The order of generation 2 is overtaken: its new rank dies before it has joined.
+// The order of generation 2 is superseded: its new rank dies before it has joined.
 TEST(HealingTest, DeathWhileHealing) {
   TrainerFolder folder;
   const Losses whole = Undisturbed(Prepared(folder));
@@ -91,7 +92,7 @@ TEST(HealingTest, WithoutAnOrderALossEndsTheRank) {
   EXPECT_EQ(gang.Spare().Wait(), 0) << gang.Spare().Output();
 }
 
-// The rank that dies and its buddy: nobody has its state.
+// A rank and its buddy die, so nobody has its state.
 TEST(HealingTest, LossOfTwoBuddiesEndsTheGang) {
   TrainerFolder folder;
   Prepared(folder).spec["train"]["steps"] = 100000;
@@ -125,7 +126,7 @@ TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// Further layouts: tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
+// To test further layouts: tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
 INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
                          testing::Values(R"({"zero": 1})", R"({"tp": 2, "pp": 2})"));
 

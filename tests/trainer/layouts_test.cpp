@@ -1,4 +1,5 @@
-// The whole program on several processes: layouts, and checkpoints from one to another.
+// The complete program on several processes: layouts, and resuming a checkpoint with another
+// layout.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// The layout's ranks train to the last step. Keeps all checkpoints.
+// Trains with all ranks of the layout to the last step. Keeps all checkpoints.
 Losses Train(TrainerFolder& folder, const json& layout, int64_t ranks, const std::string& run,
              const std::string& from = "") {
   folder.spec["layout"] = layout;

@@ -1,4 +1,4 @@
-// Bad input to the whole program: one clear line, the documented exit code.
+// Bad input to the complete program: one clear line, and the documented exit code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-// Expects the exit code and, on the error line, `part`.
+// Expects the exit code, and `part` in the error line.
 void ExpectFails(const TrainerFolder& folder, const TrainerStart& start, int code,
                  const std::string& part) {
   TrainerProcess trainer(folder, start);
@@ -25,7 +25,7 @@ void ExpectFails(const TrainerFolder& folder, const TrainerStart& start, int cod
   EXPECT_NE(trainer.Output().find(part), std::string::npos) << trainer.Output();
 }
 
-// True when a checkpoint is complete but not published yet: it still has its temporary name.
+// True if a checkpoint is complete but not published yet, so that it still has its temporary name.
 bool AwaitsPublication(const std::filesystem::path& checkpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(checkpoints)) {
     const bool is_temporary = entry.path().filename().string().find(".tmp-") != std::string::npos;
@@ -34,7 +34,7 @@ bool AwaitsPublication(const std::filesystem::path& checkpoints) {
   return false;
 }
 
-// Copies a checkpoint, with a NaN in one tensor and checksums that fit it.
+// Copies a checkpoint, with a NaN in one tensor and matching checksums.
 void SaveWithNan(const std::string& checkpoint, const std::string& tensor,
                  const std::string& directory) {
   std::filesystem::create_directory(directory);
@@ -109,7 +109,7 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
               "model.ffn_hidden_size is 48 here and 64 there");
 }
 
-// A setting that the checkpoint has and the run leaves at its default is told, too.
+// The error includes settings of the checkpoint that the run leaves at their defaults.
 TEST(TrainerErrorsTest, CheckpointOfAnotherFamily) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 2;
@@ -164,7 +164,7 @@ TEST(TrainerErrorsTest, RanksThatWereNotStartedAlike) {
 
 TEST(TrainerErrorsTest, NumbersThatOverflow) {
   TrainerFolder folder;
-  // Decay of rate times weight_decay = 1000 multiplies the weights by -999 each step.
+  // Rate times weight_decay is 1000, so that decay multiplies the weights by -999 per step.
   folder.spec["optimizer"] = {{"lr", 100}, {"min_lr", 100}, {"weight_decay", 10}};
   folder.spec["schedule"] = {{"kind", "constant"}};
   TrainerProcess trainer(folder, {.variables = {{"TRAINYARD_SKIP_SAMPLES", "0:24"}}});
@@ -174,7 +174,7 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   const json alert = trainer.Records("alert")[0];
   EXPECT_EQ(alert["code"].get<std::string>().substr(0, 4), "nan_");
   ASSERT_GT(alert["step"], 0);
-  // The alert advises to skip the samples of its step, counted from the end of the samples that are
+  // The alert advises skipping the samples of its step, whose positions follow the samples that are
   // already skipped.
   const int64_t begin = 24 + (alert["step"].get<int64_t>() - 1) * 8;
   const std::string advice =
@@ -268,7 +268,7 @@ TEST(TrainerErrorsTest, LostPeer) {
   EXPECT_GT(second.Records("rank").size(), 0u) << "every rank tells how it fares";
 }
 
-// The gang loses a rank while a checkpoint is being written: the alert does not wait for the disk.
+// The gang loses a rank while a checkpoint is being written. The alert does not wait for the disk.
 TEST(TrainerErrorsTest, TheAlertDoesNotWaitForTheCheckpointThatIsBeingWritten) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 1000000;
@@ -304,7 +304,7 @@ TEST(TrainerErrorsTest, FencedByANewerAttempt) {
               "attempt 4 is over: attempt 5 has begun");
 }
 
-// Every job begins with attempt 1: attempt numbers of an earlier job do not fence a later job.
+// Every job begins with attempt 1, so attempt numbers of an earlier job must not fence a later job.
 TEST(TrainerErrorsTest, FencedByALaterJob) {
   const TrainerFolder folder;
   const auto attempt = [](const char* job, const char* number) {
@@ -331,7 +331,7 @@ TEST(TrainerErrorsTest, CheckpointsOfAnotherJobAreNotOverwritten) {
   EXPECT_EQ(LatestCheckpoint(folder.path() / "checkpoints")->attempt.job_id, 7);
 }
 
-// A symbolic link hides from the controller that two jobs write to one directory.
+// Because of a symbolic link, the controller cannot see that two jobs write to one directory.
 TEST(TrainerErrorsTest, DirectoryOfALiveJobIsRefusedUnderEveryName) {
   const TrainerFolder folder;
   TrainToTheEnd(folder, {.run = "a", .variables = {{"TRAINYARD_JOB_ID", "7"}}});
@@ -341,7 +341,7 @@ TEST(TrainerErrorsTest, DirectoryOfALiveJobIsRefusedUnderEveryName) {
                .checkpoints = "alias",
                .variables = {{"TRAINYARD_JOB_ID", "8"}, {"TRAINYARD_LIVE_JOBS", "5,7"}}},
               78, "is in use by job 7, which has not ended");
-  // The refused job has left no claim: the first one goes on.
+  // The rejected job has left no claim, so the first job can continue.
   TrainToTheEnd(folder, {.run = "a2",
                          .flags = {"--resume"},
                          .variables = {{"TRAINYARD_JOB_ID", "7"},

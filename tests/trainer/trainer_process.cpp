@@ -25,10 +25,10 @@ using nlohmann::json;
 
 constexpr int64_t kVocabulary = 64;
 
-// Far more than any of these runs takes on a busy machine: what is over it hangs.
+// Far more than any of these runs takes on a busy machine: a longer run hangs.
 constexpr std::chrono::seconds kDeadline{120};
 
-// A language that can be learned: most tokens follow from the one before.
+// A learnable language: most tokens follow from the preceding one.
 std::vector<uint16_t> LearnableTokens(size_t count, uint64_t seed) {
   std::vector<uint16_t> tokens(count);
   uint64_t state = seed;
@@ -98,7 +98,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Shows `from` at the path `at` to this process alone.
+// Makes `from` visible at the path `at` for this process only.
 bool BindAlone(const std::string& from, const std::string& at) {
   return unshare(CLONE_NEWNS) == 0 &&
          mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -154,7 +154,7 @@ TrainerProcess::TrainerProcess(const TrainerFolder& folder, const TrainerStart& 
   if (!own.empty()) std::filesystem::create_directories(shared);
   pid_ = fork();
   if (pid_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // A test that is killed leaves no trainer behind.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // A killed test leaves no trainer behind.
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     if (!own.empty() && !BindAlone(own, shared)) _exit(126);

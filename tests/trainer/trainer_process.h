@@ -14,7 +14,7 @@
 
 namespace trainyard::trainer {
 
-// A folder of its own with tiny token data and a spec; removed at the end.
+// A temporary folder with tiny token data and a spec; removed at the end.
 class TrainerFolder {
  public:
   TrainerFolder();
@@ -32,21 +32,21 @@ class TrainerFolder {
   std::filesystem::path path_;
 };
 
-// Beside the spec: who the process is.
+// Parameters of a process in addition to the spec.
 struct TrainerStart {
   int64_t rank = 0;
   int64_t world_size = 1;
   int64_t port = 0;         // Port of the rendezvous.
-  std::string run = "run";  // Folder for output and telemetry, one more for each rank.
+  std::string run = "run";  // Prefix of the output and telemetry folders, one per rank.
   std::string checkpoints = "checkpoints";
   std::vector<std::string> flags;
   std::map<std::string, std::string> variables;
-  // Directory that this process alone sees at the path of its checkpoints; empty: the folder's.
+  // Directory that only this process sees at the path of its checkpoints; empty: the folder's.
   // Needs root.
   std::string own_checkpoints;
 };
 
-// Killed when it is still there at the end.
+// A child process that the destructor kills if it is still running.
 class TrainerProcess {
  public:
   TrainerProcess(const TrainerFolder& folder, const TrainerStart& start);
@@ -57,11 +57,11 @@ class TrainerProcess {
   // The exit code, or 128 + the signal that ended it. Kills a hanging process and fails the test.
   int Wait();
   void Signal(int signal) const;
-  // False when the process ends, or the deadline passes, before the condition holds.
+  // Returns false if the process ends or the deadline passes before the condition holds.
   bool WaitFor(const std::function<bool()>& condition);
-  // Waits until the metrics of `step` are there. False when the process ended first.
+  // Waits until the metrics of `step` exist. Returns false if the process ends first.
   bool WaitForStep(int64_t step);
-  // Waits until there is a telemetry record of this type that passes.
+  // Waits until there is a telemetry record of this type that satisfies the condition.
   bool WaitForRecord(
       const std::string& type,
       const std::function<bool(const nlohmann::json&)>& is_it = [](const auto&) { return true; });
@@ -78,15 +78,15 @@ class TrainerProcess {
 
   std::filesystem::path run_;
   pid_t pid_ = -1;
-  int status_ = -1;  // Once it is over.
+  int status_ = -1;  // Set once the process has ended.
 };
 
-// Records of one type in the telemetry of a run's folder, oldest first.
+// Telemetry records of one type in a run's folder, oldest first.
 std::vector<nlohmann::json> TelemetryRecords(const std::filesystem::path& run,
                                              const std::string& type);
 
-// Runs one process, or `world_size` of them, to the end; expects exit code 0 of each and returns
-// the losses of rank 0.
+// Runs one process, or `world_size` processes, to the end. Expects exit code 0 from each and
+// returns the losses of rank 0.
 std::map<int64_t, double> TrainToTheEnd(const TrainerFolder& folder, TrainerStart start);
 
 }  // namespace trainyard::trainer

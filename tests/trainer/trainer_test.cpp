@@ -1,4 +1,4 @@
-// The whole program: equal losses for every split of the batch, resume, signals.
+// The complete program: equal losses for every split of the batch, resume, signals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::map<std::string, std::string> JobVariables(int64_t job_id, int64_t attempt)
           {"TRAINYARD_ATTEMPT", std::to_string(attempt)}};
 }
 
-// Two ranks train until their fourth checkpoint is there, and are killed.
+// Two ranks train until their fourth checkpoint exists, and are then killed.
 void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
   start.world_size = 2;
   start.port = FreePort();
@@ -57,7 +57,7 @@ void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
   EXPECT_EQ(first.Wait(), 128 + SIGKILL);
 }
 
-// Two ranks train until `step` at least, and for at least 8 steps; then they are asked to stop.
+// Two ranks train at least until `step`, and for at least 8 steps; then they are asked to stop.
 // Returns the losses of all their steps.
 Losses TrainUntil(const TrainerFolder& folder, TrainerStart start, int64_t step) {
   start.world_size = 2;
@@ -91,7 +91,7 @@ TEST(TrainerTest, LearnsEvaluatesAndSaves) {
   for (const char* key : {"grad_norm", "lr", "step_seconds", "tokens_per_second", "memory_bytes"}) {
     EXPECT_GT(metrics[key].get<double>(), 0) << key;
   }
-  EXPECT_FALSE(metrics.contains("mfu"));  // A CPU's peak is not known.
+  EXPECT_FALSE(metrics.contains("mfu"));  // A CPU's peak FLOP/s are unknown.
 
   const auto evaluations = trainer.Records("eval");
   ASSERT_EQ(evaluations.size(), 6u);
@@ -152,7 +152,7 @@ TEST(TrainerTest, RecomputationChangesNoBit) {
   EXPECT_EQ(TrainToTheEnd(folder, {.run = "recomputed", .checkpoints = "b"}), kept);
 }
 
-// Two ranks are killed without warning and started again from their last checkpoint.
+// Two ranks are killed without warning and restarted from their last checkpoint.
 TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -165,7 +165,8 @@ TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
                  TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
 }
 
-// The controller was away while the gang went on: the checkpoint that it names is retired.
+// The controller was down while the gang continued, so the checkpoint that it names is already
+// retired.
 TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -183,8 +184,8 @@ TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   EXPECT_EQ(resumed.begin()->first, kept.back().step + 1);
   ExpectSameBits(resumed,
                  TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
-  // The new attempt reports the checkpoints that the controller has missed, with the attempt that
-  // published them.
+  // The new attempt reports the checkpoints unknown to the controller, with the attempt that
+  // published each.
   const auto told = TelemetryRecords(folder.path() / "b_rank0", "checkpoint");
   ASSERT_GE(told.size(), kept.size());
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -195,7 +196,7 @@ TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   }
 }
 
-// A checkpoint of two ranks goes on as one rank.
+// One rank resumes a checkpoint of two ranks.
 TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
   TrainerFolder folder;
   const Losses whole = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
@@ -208,7 +209,7 @@ TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
   for (const auto& [step, loss] : resumed) EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss);
 }
 
-// Files of a checkpoint that have elements of the tensor.
+// Files of a checkpoint that contain elements of the tensor.
 std::set<std::string> FilesWith(const std::filesystem::path& checkpoint, const std::string& name) {
   std::ifstream file(checkpoint / "manifest.json");
   const json manifest = json::parse(file);
@@ -220,7 +221,7 @@ std::set<std::string> FilesWith(const std::filesystem::path& checkpoint, const s
   return files;
 }
 
-// Two ranks that own half of the optimizer's state each.
+// Two ranks, each of which owns half of the optimizer's state.
 TEST(TrainerTest, ShardedStateChangesNoBit) {
   TrainerFolder folder;
   const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
@@ -246,7 +247,7 @@ TEST(TrainerTest, ShardedStateGoesOnWithAnyNumberOfOwners) {
   };
   folder.spec["layout"]["zero"] = 1;
   const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
-  // The same number of owners gives the same bits, from files of another number too.
+  // The same number of owners gives the same bits, even from another number of files.
   const Losses one = resume(0, 1, "a/step_000000005", "one");
   const Losses again = resume(1, 2, "one/step_000000010", "again");
   ASSERT_EQ(again.size(), 10u);
@@ -263,7 +264,7 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   start.rank = 1;
   TrainerProcess second(folder, start);
   ASSERT_TRUE(first.WaitForStep(3)) << first.Output();
-  second.Signal(SIGTERM);  // One rank is asked to stop; both save and exit.
+  second.Signal(SIGTERM);  // Only one rank is asked to stop, but both save and exit.
   EXPECT_EQ(first.Wait(), 143) << first.Output();
   EXPECT_EQ(second.Wait(), 143) << second.Output();
   const auto saved = first.Records("checkpoint");
@@ -272,7 +273,8 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   EXPECT_TRUE(std::filesystem::exists(saved[0]["path"].get<std::string>() + "/manifest.json"));
 }
 
-// Steps since the last save must not be lost because an evaluation outlives the grace time.
+// Steps since the last save must not be lost because an evaluation takes longer than the grace
+// period.
 TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
   TrainerFolder folder;
   folder.WriteTokens("val", std::vector<uint16_t>(2000000, 1), 64);
@@ -318,8 +320,8 @@ TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
   EXPECT_EQ(trainer.Records("checkpoint").size(), 2u);
 }
 
-// The disk is slow: the first save is blocked where it would publish. Training goes on, the next
-// due save comes late, and the time for which it blocks training is counted.
+// The disk is slow: the first save is blocked before it publishes. Training continues, the next due
+// save is delayed, and the time for which it blocks training is counted.
 TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -350,7 +352,7 @@ TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
 
 TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   TrainerFolder folder;
-  folder.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss tells the samples apart.
+  folder.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss identifies the samples.
   const Losses all = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
   const Losses skipped = TrainToTheEnd(
       folder, {.run = "b", .checkpoints = "b", .variables = {{"TRAINYARD_SKIP_SAMPLES", "8:24"}}});
@@ -358,7 +360,7 @@ TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   EXPECT_EQ(skipped.at(2), all.at(4));
   EXPECT_EQ(skipped.at(3), all.at(5));
   EXPECT_NE(all.at(2), all.at(4));
-  // Records tell the positions of their samples, so that a controller can skip them.
+  // Records contain the positions of their samples, so that a controller can skip them.
   const auto records = TelemetryRecords(folder.path() / "b_rank0", "metrics");
   EXPECT_EQ(records.at(0)["samples"], "0:8");
   EXPECT_EQ(records.at(1)["samples"], "24:32");
@@ -386,12 +388,12 @@ TEST(TrainerTest, TheFactorMultipliesTheLearningRate) {
   EXPECT_NE(quarter.back()["loss"], whole.back()["loss"]);
 }
 
-// A run that skips samples 8 to 23 is stopped after 40 samples, which took positions 0 to 7 and 24
-// to 55, and goes on with another list.
+// A run that skips samples 8 to 23 is stopped after 40 samples, which had positions 0 to 7 and 24
+// to 55, and resumes with another list.
 class SkipAgainTest : public testing::Test {
  protected:
   SkipAgainTest() {
-    folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss tells the samples apart.
+    folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss identifies the samples.
     folder_.spec["evaluation"]["every_steps"] = 0;
     all_ = TrainToTheEnd(folder_, {.run = "a", .checkpoints = "a"});
     folder_.spec["train"]["steps"] = 5;
@@ -428,15 +430,15 @@ TEST_F(SkipAgainTest, WithoutAList) {
   const Losses losses = GoOn("");
   EXPECT_EQ(losses.at(6), all_.at(8));
   EXPECT_EQ(losses.at(9), all_.at(11));
-  EXPECT_NE(Output().find("TRAINYARD_SKIP_SAMPLES does not have 8:24"), std::string::npos)
+  EXPECT_NE(Output().find("TRAINYARD_SKIP_SAMPLES does not contain 8:24"), std::string::npos)
       << Output();
 }
 
 TEST_F(SkipAgainTest, WithALongerList) {
-  const Losses losses = GoOn("0:24,64:72");  // Positions 0 to 7 are trained on already.
+  const Losses losses = GoOn("0:24,64:72");  // Positions 0 to 7 were already trained on.
   EXPECT_EQ(losses.at(6), all_.at(8));
   EXPECT_EQ(losses.at(7), all_.at(10));
-  // The longer list holds after the next resume, too.
+  // The longer list remains in effect after the next resume.
   folder_.spec["train"]["steps"] = 10;
   EXPECT_EQ(GoOn("").at(10), all_.at(13));
 }

@@ -1,3 +1,3 @@
-// Access of the tests to their controllers: one token for all.
+// The tests' access to their controllers: all use the same token.
 export const TEST_TOKEN = 'token-of-the-web-tests-0123456789';
 export const HEADERS = { authorization: `Bearer ${TEST_TOKEN}` };

@@ -9,7 +9,7 @@ import { jobNumber, sweepNumbers } from './seeded';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-// {name} is replaced by the number of that job.
+// {name} is replaced by the number of the job with this name.
 const PAGES = [
   '/',
   '/jobs',

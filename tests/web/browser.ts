@@ -1,23 +1,23 @@
-// Debian's chromium, and helpers that every test of a page needs.
+// Debian's Chromium, and helpers for all tests of pages.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { HEADERS } from './access';
 
 export type Theme = 'light' | 'dark';
-// Time-out for a page to show something on a machine whose cores are busy with other work.
+// Time-out for a page to show something, long enough for a busy machine.
 export const TIMEOUT_MS = 60_000;
 export const WIDE = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
 export function launch(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-  // The sandbox refuses root, and tests run as root on bare machines.
+  // The sandbox does not work as root, and tests run as root on bare machines.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
 export interface OpenPage {
   page: Page;
   context: BrowserContext;
-  // Complaints of the page: errors, and requests that the content security policy refused.
+  // Errors of the page, and requests blocked by the content security policy.
   complaints: string[];
 }
 
@@ -26,14 +26,14 @@ export async function openPage(
   url: string,
   theme: Theme = 'light',
   viewport = WIDE,
-  // Called with a text like "GET /api/v1/jobs?limit=5" for each request of the page.
+  // Called for each request of the page, with a text like "GET /api/v1/jobs?limit=5".
   onRequest?: (request: string) => void,
 ): Promise<OpenPage> {
   const context = await browser.newContext({
     viewport,
     colorScheme: theme,
     reducedMotion: 'reduce',
-    // The token instead of a session: login.test.ts tests those.
+    // Uses the token instead of a session. login.test.ts tests sessions.
     extraHTTPHeaders: HEADERS,
   });
   context.setDefaultTimeout(TIMEOUT_MS);
@@ -42,7 +42,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const text = message.text();
-    // Some tests are about failed requests; the pages show these errors themselves.
+    // Some tests cause failed requests; the pages show these errors themselves.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
       complaints.push(text);
   });

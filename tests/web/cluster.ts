@@ -29,7 +29,7 @@ function firstLine(file: string): string | undefined {
   }
 }
 
-// A controller alone: an empty cluster.
+// A controller without workers: an empty cluster.
 export class Cluster {
   protected readonly folder = mkdtempSync(join(tmpdir(), 'trainyard-web-'));
   private readonly children = new Map<string, ChildProcess>();
@@ -54,7 +54,7 @@ export class Cluster {
     return join(this.dataDir, 'token');
   }
 
-  // Again on the ports of its first start.
+  // A restart uses the ports of the first start.
   async startController(): Promise<void> {
     const file = join(this.folder, 'address');
     rmSync(file, { force: true });
@@ -77,7 +77,7 @@ export class Cluster {
     this.address = await until('address', () => firstLine(file));
   }
 
-  // Ends the controller as a crash would, without a shutdown.
+  // Kills the controller without a shutdown, like a crash.
   async killController(): Promise<void> {
     await this.end('controller', 'SIGKILL');
   }
@@ -98,7 +98,7 @@ export class Cluster {
     return response.json();
   }
 
-  // The address that opens the dashboard once.
+  // The address that logs in to the dashboard once.
   loginUrl(): string {
     const program = join(this.programs, 'trainyard');
     const env = { ...process.env, TRAINYARD_TOKEN_FILE: this.tokenFile };
@@ -163,7 +163,7 @@ export class LiveCluster extends Cluster {
     });
   }
 
-  // A job that prints a step and a loss every 0.1 s. Returns its number.
+  // Submits a job that prints a step and a loss every 0.1 s. Returns its number.
   async submitPrinter(name: string, steps: number): Promise<number> {
     const script = `i=1; while [ $i -le ${steps} ]; do echo "step=$i loss=$((${steps} - i))"; `;
     const spec = {
@@ -185,7 +185,7 @@ export interface SeedSize {
 
 export const FULL_SIZE: SeedSize = { jobs: 10_000, sweep: 50, points: 1_000_000, logBytes: 4e6 };
 
-// Weeks of history (tests/web/seed), and simulated workers that carry on what runs in it.
+// Weeks of history (tests/web/seed), and simulated workers that continue the running jobs.
 export class SeededCluster extends Cluster {
   async start(size: SeedSize): Promise<void> {
     const tools = join(this.programs, '../tests/web/seed');

@@ -1,4 +1,5 @@
-// Once for all files of tests: a seeded cluster and an empty one, whose addresses tests inject.
+// Runs once for all test files: starts a seeded cluster and an empty one. Tests inject their
+// addresses.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -6,7 +7,7 @@ import { Cluster, FULL_SIZE, SeededCluster } from './cluster';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    // Addresses; empty where the programs are not built.
+    // Addresses; empty if the programs are not built.
     seeded: string;
     empty: string;
     // Process id of the seeded cluster's controller.

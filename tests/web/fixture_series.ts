@@ -1,4 +1,4 @@
-// Curves by formula, thinned into buckets as the controller does it.
+// Curves by formula, thinned into buckets like the controller's.
 import type {
   GetLossReportResponse,
   GetSeriesResponse,
@@ -44,7 +44,7 @@ interface Range {
   notFinite: StepRange | undefined;
 }
 
-// Steps whose loss is NaN, both ends included.
+// Steps whose loss is NaN; both ends are included.
 export interface StepRange {
   first: number;
   last: number;
@@ -137,7 +137,7 @@ export function seriesResponse(
   const keys = (query.get('keys') ?? '').split(',').filter((key) => key !== '');
   const series = keys.flatMap((key) => {
     const merged = seriesOf(key, 1, end, end, range);
-    // Runs differ a little, so that a comparison has something to show.
+    // Runs differ slightly, so that a comparison has something to show.
     const scale = 1 + (found.id % 5) * 0.03;
     for (const column of [merged.last, merged.mean, merged.min, merged.max, merged.smoothed]) {
       column.forEach((value, index) => {
@@ -165,7 +165,7 @@ export function seriesResponse(
   };
 }
 
-// The analysis of the loss by the formula, of a run with enough steps.
+// The loss analysis for the formula, for a run with enough steps.
 export function lossReport(job: Job): GetLossReportResponse {
   const losses = job.progress?.step ?? 0;
   const report = { losses, losses_needed: 200, revision: 7, as_of_ms: NOW };

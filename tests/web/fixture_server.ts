@@ -1,4 +1,5 @@
-// The HTTP interface over a fixture cluster: for tests of pages while it fails or is away.
+// The HTTP interface over a fixture cluster, for tests of pages while the controller fails or is
+// unavailable.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +9,7 @@ import { jobResponse, ranksOf } from './fixture_jobs';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
 
-// Two users: one whose jobs only trained, one who lost a quarter to restarts.
+// Two users: one whose jobs only trained, and one who lost a quarter of the time to restarts.
 function reportFixture() {
   const group = (name: string, train: number, restart: number) => ({
     name,
@@ -111,7 +112,7 @@ export class FixtureServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  // Listens on the port of its first start, so that a restart is found again.
+  // Listens on the port of its first start, so that clients find it again after a restart.
   async start(): Promise<void> {
     const server = createServer((request, response) => void this.handle(request, response));
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
@@ -124,7 +125,8 @@ export class FixtureServer {
     this.streams.clear();
     const { server } = this;
     if (!server) return;
-    // First no new connections, then the old ones: otherwise one may slip in between and stay.
+    // First stops accepting, then closes the open connections: otherwise a new connection could be
+    // accepted in between and stay open.
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;

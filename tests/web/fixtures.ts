@@ -20,7 +20,7 @@ export interface Cluster {
   nodes: Node[];
   pending: Map<number, PendingReason>;
   events: EventEntry[];
-  // By rank, of every job.
+  // By rank, for all jobs.
   flights: Map<number, RankStatus['flights']>;
   storageProblems: StorageProblem[];
 }

@@ -61,7 +61,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await expect.poll(last, { timeout: TIMEOUT_MS }).toBeGreaterThan(before);
     await page.getByRole('searchbox', { name: 'Search all output' }).fill('step=7 ');
     await page.locator('.log mark').first().waitFor();
-    // One line of each of the two ranks.
+    // One line for each of the two ranks.
     expect(await page.locator('.log-row').count()).toBe(2);
     if (folder) await page.screenshot({ path: join(folder, 'live-logs.png') });
     expect(complaints).toEqual([]);

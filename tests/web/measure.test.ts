@@ -1,6 +1,7 @@
 // Times of pages from click to pixel over a real controller, and the cost of its streams:
-// MEASURE=1 tests/web/run.sh measure. Prints medians without limits, since machines differ.
-//   LOG_BYTES=1e10 sets the size of the log whose tail is read; 1e8 without it.
+// MEASURE=1 tests/web/run.sh measure. Prints medians without checking limits, because machines
+// differ.
+//   LOG_BYTES=1e10 sets the size of the log whose tail is read (default 1e8).
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { loadavg } from 'node:os';
@@ -23,15 +24,15 @@ function printTimes(name: string, times: number[], unit = 'ms'): void {
   console.log(`${name}: median ${median(times).toFixed(0)} ${unit} of ${all}; load ${load}`);
 }
 
-// Contents that the document must have: `count` elements, the first of which has this text.
+// Contents that the document must reach: `count` elements, the first of which has this text.
 interface Goal {
   selector: string;
   count?: number;
   text?: string;
 }
 
-// Milliseconds from the change of the address, as a click on a link makes it, to the frame after
-// the goal is reached.
+// Milliseconds from the change of the address (as by a click on a link) to the frame after the goal
+// is reached.
 const toPixel = (page: Page, path: string, goal: Goal) =>
   page.evaluate(
     async ([to, { selector, count = 1, text = '' }]) => {
@@ -60,7 +61,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   });
   afterAll(() => browser.close());
 
-  // Warm: the code of the page is loaded, its data is not.
+  // Warm: the code of the page is loaded, but its data is not.
   async function measure(name: string, from: string, to: string, goal: Goal, at = base) {
     const times: number[] = [];
     for (let run = 0; run < RUNS; run++) {
@@ -92,7 +93,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
       });
       await page.goto(base + path);
       await page.waitForFunction(() => performance.getEntriesByName('first-chart').length > 0);
-      // By the browser's own clock, from the beginning of the navigation.
+      // Measured by the browser's own clock, from the start of the navigation.
       times.push(
         await page.evaluate(() => performance.getEntriesByName('first-chart')[0]!.startTime),
       );
@@ -192,7 +193,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   }, 120_000);
 });
 
-// Seconds of processor time that a process has used.
+// Processor time in seconds used by a process.
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -1,5 +1,5 @@
-// Pages while the controller is away or fails, over the fixture server: a real controller cannot be
-// made to refuse one request and answer another.
+// Pages while the controller is unavailable or fails, over the fixture server, because a real
+// controller cannot be made to reject one request and answer another.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
@@ -57,7 +57,8 @@ describe('a controller that goes away', () => {
     await page.getByText('live', { exact: true }).waitFor();
     const job = server.cluster.jobs.find(({ id }) => id === 42)!;
     job.progress!.step = 3200;
-    // Published until the page shows it: its stream may just be reopened for the job's topics.
+    // Published repeatedly until the page shows it, because its stream may just be reopening for
+    // the job's topics.
     const published = () => {
       server.publish(job);
       return page.getByText('3,200', { exact: false }).count();
@@ -120,7 +121,7 @@ describe('a view that could not be loaded', () => {
     async (path) => {
       const page = await visit('/queue');
       await page.getByText('live', { exact: true }).waitFor();
-      // All but the stream fails, as when the controller dies between two requests.
+      // All requests except the stream fail, as when the controller dies between two requests.
       await page.route(/api\/v1\/(jobs|events\?)/, (route) => route.abort());
       await page.evaluate((to) => {
         history.pushState(null, '', to);

@@ -1,4 +1,4 @@
-// Actions of a user on the pages, in a real browser over a real controller with a seeded history.
+// User actions on the pages, in a real browser over a real controller with a seeded history.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TIMEOUT_MS, PHONE, launch, openPage, type OpenPage } from './browser';
@@ -8,7 +8,7 @@ const base = inject('seeded');
 
 let browser: Browser;
 let open: OpenPage | undefined;
-// "GET /api/v1/..." as the page has asked since it was opened.
+// Requests of the page since it was opened: "GET /api/v1/...".
 let requests: string[] = [];
 
 async function visit(path: string, viewport?: typeof PHONE): Promise<Page> {
@@ -22,7 +22,7 @@ async function visit(path: string, viewport?: typeof PHONE): Promise<Page> {
 const visitJob = async (name: string, rest = '') =>
   visit(`/jobs/${await jobNumber(base, name)}${rest}`);
 
-// Requests follow the address by a moment.
+// Requests are sent shortly after a change of the address.
 const requested = (matches: (request: string) => boolean) =>
   expect.poll(() => requests.some(matches), { timeout: TIMEOUT_MS }).toBe(true);
 
@@ -47,7 +47,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByText(summary).waitFor();
       await page.getByText(/^needs 6 nodes/).waitFor();
       expect(await page.locator('.map-node').count()).toBe(136);
-      // One link for the ranks of a job on a node.
+      // One link per job and node.
       expect(await page.locator('a.slot').count()).toBeGreaterThan(130);
       const holder = /slots 0 to 7: llama3-8b-c4 #\d+, ranks 8 to 15/;
       await page.getByRole('link', { name: holder }).click();
@@ -152,7 +152,7 @@ describe.runIf(base !== '')('pages', () => {
       await panel(page, 'Loss')
         .getByText(/Each point averages .* steps \(band: min–max\)/)
         .waitFor();
-      // It ended long before this controller was started.
+      // The job ended long before this controller started.
       await page.locator('.figure.step').getByText('1,000,000', { exact: false }).waitFor();
       expect(await page.locator('.figure.step dd').first().textContent()).toMatch(/^1,000,000 /);
       const id = await jobNumber(base, 'tiny-million');
@@ -286,7 +286,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
-      // The stream overtakes the response about the job, which must not restore the old state.
+      // The stream is faster than the response about the job, which must not restore the old state.
       const stopped = page.locator('.job-title').getByText('stopped');
       await page.route(`**/api/v1/jobs/${id}`, async (route) => {
         const response = await route.fetch();
@@ -305,7 +305,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByRole('button', { name: 'Submit again…' }).click();
       await page.getByLabel('Name').fill('second-try');
       await page.getByText('second-try', { exact: false }).first().waitFor();
-      // The answer to the first click is lost: the second must not make another job.
+      // The answer to the first click is lost; the second click must not create another job.
       const ids: string[] = [];
       await page.route('**/api/v1/jobs', async (route) => {
         ids.push((route.request().postDataJSON() as { request_id: string }).request_id);
@@ -433,7 +433,7 @@ describe.runIf(base !== '')('pages', () => {
       let answer = () => {};
       const answered = new Promise<void>((resolve) => (answer = resolve));
       let asked = 0;
-      // The page repeats the request when the stream has sent the jobs.
+      // The page repeats the request once the stream has sent the jobs.
       const refresh = new Promise<void>((held) => {
         void page.route(/\/jobs\?(?!.*cursor=\d)/, async (route) => {
           if (++asked > 1) {

@@ -127,7 +127,7 @@ describe.runIf(empty !== '')('planner', () => {
     await part(page, 'Layout').getByText('Submit would reject this job').waitFor();
     await part(page, 'Layout').getByText(/46\.7B parameters/).waitFor();
     await page.getByText('trainyard plan mixtral-8x7b --nodes 8 --device H100').waitFor();
-    await part(page, 'Memory of the fullest GPU').getByText('Saved at experts').waitFor();
+    await part(page, 'Memory of the fullest GPU').getByText('Expert inputs').waitFor();
     await part(page, 'Step time').getByText('Wait for ep').waitFor();
   });
 
@@ -146,7 +146,8 @@ describe.runIf(empty !== '')('planner', () => {
     expect(width).toBeLessThanOrEqual(PHONE.width);
   });
 
-  // The job requests more nodes than are free, and is deleted afterwards: other tests count jobs.
+  // The job requests more nodes than are free. It is deleted afterwards because other tests count
+  // jobs.
   it.runIf(seeded !== '')('plans a job of the cluster on other hardware', async () => {
     const job_file = 'extends: llama3-8b\nname: to-plan\nresources: {nodes: 32}\n';
     await post('/jobs', { job_file, overrides: ['data.path=/data'], user: 'ada' });

@@ -1,4 +1,4 @@
-// Real ranks under real shims; the controller is the test.
+// Real ranks under real shims; the test acts as the controller.
 #include "worker/attempt_keeper.h"
 
 #include <gmock/gmock.h>
@@ -29,14 +29,14 @@ class AttemptKeeperTest : public testing::Test {
     Reopen();
   }
 
-  // Ranks that still run must not outlive the test.
+  // Running ranks must not outlive the test.
   ~AttemptKeeperTest() override {
     WriteText(dir_.File("go"), "");
     keeper_->kernel().StopAll(0, keeper_->Now());
     EXPECT_TRUE(RunUntil([&] { return !keeper_->kernel().attempts().AnyAlive(); }));
   }
 
-  // Restarts the keeper as after kill -9 of the worker: ranks go on.
+  // Restarts the keeper as after kill -9 of the worker: ranks continue.
   void Reopen() {
     Close();
     loop_.emplace();
@@ -140,7 +140,7 @@ TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
   command.mutable_spec()->add_command("/nowhere/trainer");
   keeper_->kernel().Start(command, keeper_->Now());
   ASSERT_TRUE(RunUntil([&] { return !Facts().empty() && Facts().back() == "cleared 1/1"; }));
-  // The worker may see the process before its exec fails: a started fact can come first.
+  // The worker may see the process before its exec fails, so that a started fact may come first.
   const std::size_t exit_index = Facts().size() - 2;
   EXPECT_EQ(ExitFact(exit_index).exit_code(), 127);
   EXPECT_THAT(ExitFact(exit_index).spawn_error(), HasSubstr("/nowhere/trainer"));
@@ -267,7 +267,7 @@ TEST_F(AttemptKeeperTest, RankThatRemovesItsFilesIsNotStartedAgain) {
 
 class LostAttemptTest : public AttemptKeeperTest {
  protected:
-  // A rank of attempt 1 runs; the worker is away.
+  // A rank of attempt 1 is running, and the worker is closed.
   void StartAndClose(const std::string& script) {
     keeper_->kernel().Start(Shell(1, script), keeper_->Now());
     ASSERT_TRUE(AwaitFacts(1));
@@ -276,7 +276,7 @@ class LostAttemptTest : public AttemptKeeperTest {
     Close();
   }
 
-  // A newer attempt starts once nothing of the older one is left.
+  // A newer attempt starts once no process of the older one is left.
   void ExpectEndedBeforeTheNextStarts() {
     Reopen();
     keeper_->kernel().Start(Shell(2, WaitForGo()), keeper_->Now());

@@ -26,7 +26,7 @@ v1::CheckpointRoot Seen(const std::string& path, const std::string& nonce) {
   return root;
 }
 
-// Ticks until the newest look is news; the thread of the look runs beside.
+// Ticks until the newest look gives a new result; the look runs on a separate thread.
 void AwaitNews(RootWatch& watch, RootWatch::Clock::time_point now) {
   while (!watch.Tick(now)) std::this_thread::yield();
 }
@@ -55,7 +55,8 @@ TEST(RootWatchTest, AForeignNonceIsReadAndNeverReplaced) {
 
 TEST(RootWatchTest, DirectoriesThatCannotBeMadeOrAreDamagedSayWhy) {
   const TemporaryDir directory;
-  EXPECT_THAT(LookAtRoot("/proc/nothing/here").problem(), HasSubstr("cannot make it: "));
+  EXPECT_THAT(LookAtRoot("/proc/nothing/here").problem(),
+              HasSubstr("cannot create the directory: "));
   std::ofstream(directory.path() + "/" + kRootNonceFile) << "no nonce\n";
   const v1::CheckpointRoot damaged = LookAtRoot(directory.path());
   EXPECT_EQ(damaged.nonce(), "");

@@ -152,7 +152,7 @@ std::string CoverageFault(std::vector<Box> boxes, const Extents& shape) {
   }
   const int64_t all = ElementsOf(shape).value_or(std::numeric_limits<int64_t>::max());
   if (covered == all) return "";
-  return "only " + std::to_string(covered) + " of " + std::to_string(all) + " elements are there";
+  return "only " + std::to_string(covered) + " of " + std::to_string(all) + " elements are present";
 }
 
 std::string ToText(const Extents& extents) {

@@ -267,8 +267,8 @@ void CheckStillClaimed(const std::string& directory, const WriterKey& writer,
     CheckNoneNewer(newest, writer, directory + "/ATTEMPT", directory + "/ATTEMPT*");
     if (now.inode == claimed.inode && now.device == claimed.device) return;
   }
-  throw UnsharedDirectory("another directory than at the start of this attempt is at " + directory +
-                          (is_there ? " (" + difference + ")" : " (there is none)") +
+  throw UnsharedDirectory("the directory from the start of this attempt is no longer at " +
+                          directory + (is_there ? " (" + difference + ")" : " (there is none)") +
                           ": mount its storage again on this node");
 }
 

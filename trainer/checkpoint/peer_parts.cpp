@@ -43,8 +43,8 @@ Entries ReadEntries(int rank, const std::string& path) {
   try {
     return EntriesFromText(ReadFile(path, ExitCode::kCannotWrite), path);
   } catch (const TrainerError& error) {
-    throw TrainerError(ExitCode::kCannotWrite, "the list of what rank " + std::to_string(rank) +
-                                                   " has written is unusable: " + error.what());
+    throw TrainerError(ExitCode::kCannotWrite, "the file list of rank " + std::to_string(rank) +
+                                                   " is invalid: " + error.what());
   }
 }
 

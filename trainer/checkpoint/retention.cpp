@@ -131,8 +131,9 @@ void TakeFromOlder(const std::string& directory, const WriterKey& writer) {
     // Its owner has published it, or another rank has taken it.
     if (!error || error == std::errc::no_such_file_or_directory) continue;
     throw TrainerError(ExitCode::kCannotWrite,
-                       "cannot rename " + path.string() + ", which an older attempt left: " +
-                           error.message() + "; remove it when nothing of that attempt runs");
+                       "cannot rename " + path.string() +
+                           ", which an older attempt left: " + error.message() +
+                           "; remove it once no process of that attempt is running");
   }
 }
 

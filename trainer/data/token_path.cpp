@@ -92,8 +92,9 @@ TokenFileNames FindSplit(const std::string& directory, const std::string& split,
   if (stems.empty() && format == DataFormat::kAuto) return {DataFormat::kTrainyard, {stem}};
   if (stems.empty()) {
     throw TrainerError(ExitCode::kNoInput,
-                       directory + ": has no .bin file with `" + split +
-                           "` as its name or a word of it; correct data.path or data.format");
+                       directory +
+                           ": contains no .bin file whose name is, or contains as a word, `" +
+                           split + "`; correct data.path or data.format");
   }
   if (format == DataFormat::kAuto) format = Recognise(stems.front());
   if (!MayHaveParts(format)) stems = {stem};

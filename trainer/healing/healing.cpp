@@ -55,8 +55,8 @@ std::string Healing::TakeHealedText(int64_t next) {
   lost_.reset();
   char time[32];
   std::snprintf(time, sizeof(time), "%.1f s", seconds);
-  return std::string("healed in ") + time + ": " + ReplacedText(order_.replaced) + ", step " +
-         std::to_string(next) + " again";
+  return std::string("healed in ") + time + ": " + ReplacedText(order_.replaced) +
+         ", training continues at step " + std::to_string(next);
 }
 
 }  // namespace trainyard::trainer

@@ -133,7 +133,7 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
 void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =
-      "The loss of a rank will end this run, which then continues from a checkpoint: " +
+      "If a rank is lost, the run cannot heal in place and restarts from a checkpoint: " +
       (why.empty() ? "a node has too little free memory" : why) + ".";
   parts_.report.Note(text);
   if (!why.empty()) parts_.telemetry.WriteAlert(step, telemetry::kHealingOff, text);
@@ -155,7 +155,7 @@ std::string Recovery::MemoryShortage() const {
     return "";
   }
   return "snapshots of this node's ranks need " + std::to_string(bytes) +
-         " bytes of host memory, of " + std::to_string(free_bytes) + " that are free";
+         " bytes of host memory, but only " + std::to_string(free_bytes) + " are free";
 }
 
 bool Recovery::IsTrueOnAnyRank(bool what) const {

@@ -149,7 +149,7 @@ std::vector<double> SumOverMembers(Communicator& communicator, const std::vector
   // Same check as for the sums of a step (trainer/step/step_runner.cpp, CheckPresence).
   if (sums.back() != number * static_cast<double>(communicator.size())) {
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in a sum of group " + communicator.name() +
-                                                ": a rank has left the gang before its end.");
+                                                ": a rank has left the gang.");
   }
   sums.pop_back();
   return sums;

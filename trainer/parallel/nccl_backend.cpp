@@ -91,7 +91,7 @@ ncclDataType_t NcclType(const Tensor& tensor) {
     default:
       throw TrainerError(ExitCode::kInternal, std::string("Numbers of type ") +
                                                   c10::toString(tensor.scalar_type()) +
-                                                  " cannot be added up over the ranks.");
+                                                  " cannot be summed across ranks.");
   }
 }
 

@@ -45,7 +45,7 @@ std::string TextOf(c10d::Store& store, const std::string& key, const std::string
     return {bytes.begin(), bytes.end()};
   } catch (const std::exception& error) {
     const std::string text = error.what();
-    throw TrainerError(ExitCode::kPeerLost, whose + " does not say how it was started: " +
+    throw TrainerError(ExitCode::kPeerLost, whose + " did not report its settings and versions: " +
                                                 text.substr(0, text.find('\n')));
   }
 }

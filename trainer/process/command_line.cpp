@@ -10,16 +10,16 @@ constexpr char kHelp[] =
 
   trainyard-trainer --config run.json [--resume]
 
-  --config FILE    settings of the run, in the form of a job's spec.json (else TRAINYARD_SPEC)
+  --config FILE    settings of the run, in the format of a job's spec.json (default: TRAINYARD_SPEC)
   --resume         resume from the newest checkpoint in the checkpoint directory, if there is one
   --print-config   print the resolved settings and exit
   --verify-checkpoint DIR
-                   read every byte of a checkpoint (of a checkpoint directory: the newest one), say
-                   what is wrong with it, and exit: 0 if it is sound, else 74
+                   read every byte of a checkpoint (or of the newest one in a checkpoint directory),
+                   report its faults, and exit: 0 if it is sound, else 74
   --verify-data DIR
-                   verify token files in the same way: 0 or 65
-  --tune FILE      time the GPU's matrix products of these settings and write the fastest ways into
-                   FILE, for trainer/kernels/gemm_tables; see trainer/kernels/README.md
+                   verify token files in the same way; exit 0 if they are sound, else 65
+  --tune FILE      time the GPU's matrix products of these settings and write the fastest algorithms
+                   to FILE, for trainer/kernels/gemm_tables; see trainer/kernels/README.md
   --version        print the version and exit
   --help           print this and exit
 

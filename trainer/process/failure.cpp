@@ -60,7 +60,7 @@ Failure FailureOf(const std::exception& error, const RunConfig* config) {
     return {known->code(), known->what()};
   }
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    return OutOfMemory("the host could not give it.", kMemoryAdvice);
+    return OutOfMemory("the host is out of memory.", kMemoryAdvice);
   }
   const auto* torch_error = dynamic_cast<const c10::Error*>(&error);
   const std::string text =

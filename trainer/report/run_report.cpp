@@ -42,9 +42,9 @@ std::string AttentionLine(const RunConfig& config, const HeaderFacts& facts) {
   const DataConfig& data = config.data;
   if (!UsesDocuments(data)) return line;
   line += Format("; documents end with token %ld:", data.eod_token);
-  if (data.reset_attention_mask) line += " attention inside them,";
-  if (data.reset_position_ids) line += " positions of their own,";
-  if (data.eod_mask_loss) line += " no loss behind their end,";
+  if (data.reset_attention_mask) line += " attention within documents,";
+  if (data.reset_position_ids) line += " positions restart in each document,";
+  if (data.eod_mask_loss) line += " no loss after the end token,";
   line.pop_back();
   return line;
 }

@@ -13,19 +13,19 @@ std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
   std::snprintf(measured, sizeof(measured), "%.1f GB took %.1f s",
                 static_cast<double>(save.bytes) / 1e9, save.seconds);
   // Advise twice the time: storage may be slower, and a stop first waits for the running step.
-  return std::string("The save of ") + measured + ", and a stop gives it " +
+  return std::string("The save of ") + measured + ", but stop_grace allows only " +
          NumberText(grace_seconds) +
-         " s: the save at a stop would be cut off, and the steps since the last checkpoint lost. "
+         " s: a stop would interrupt its save and lose the steps since the last checkpoint. "
          "Set stop_grace to " +
          NumberText(std::ceil(2 * save.seconds)) + "s, or use faster storage for checkpoints.";
 }
 
 std::string LateSaveText(const std::string& directory, const std::string& awaited) {
   const std::string text = "The previous checkpoint is still being written to " + directory +
-                           ": this one follows when it is done. ";
+                           ": the next save starts when it is done. ";
   if (awaited.empty()) return text + "Save less often or use faster storage.";
-  return text + "No file of ranks " + awaited +
-         " is there: mount the same storage at this path on "
+  return text + "Files of ranks " + awaited +
+         " are missing there: mount the same storage at this path on "
          "every node.";
 }
 

@@ -26,8 +26,8 @@ void ReportStart(const StartingPoint& start, RankSetup& setup) {
                                      .metric = loss.has_value() ? BestMetricOf(setup.config) : "",
                                      .metric_value = loss.value_or(0)});
   }
-  setup.report.Note("checkpoint " + setup.env.resume_from + " is gone; " + start.path +
-                    " is the newest of this job");
+  setup.report.Note("checkpoint " + setup.env.resume_from + " is gone; resuming from " +
+                    start.path + ", the newest checkpoint of this job");
 }
 
 // Chooses the checkpoint to start from. Rank 0, which raised the fence, chooses for all ranks: no

@@ -20,8 +20,8 @@ std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory) {
                                                  MemoryAdviceText(config, total));
   }
   if (prediction.Total() * (1 + kMemoryMargin) <= free) return "";
-  return "The run may need more memory than the " + GigabytesText(free) + " that are free of the " +
-         "GPU's " + GigabytesText(total) + ": the prediction is " + MemoryText(prediction) + ". " +
+  return "The run may need more memory than is free on the GPU (" + GigabytesText(free) + " of " +
+         GigabytesText(total) + "): the prediction is " + MemoryText(prediction) + ". " +
          MemoryAdviceText(config, free);
 }
 

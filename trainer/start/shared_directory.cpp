@@ -125,8 +125,8 @@ ExitCode CodeOf(const RuntimeEnvironment& env) {
                          const Sights& sights) {
   throw TrainerError(CodeOf(env), what + " is not on storage that all ranks share: " +
                                       (sights.same.empty() ? "no rank sees it"
-                                                           : "it is there for " + sights.same) +
-                                      " but not for " + sights.other +
+                                                           : "it is visible to " + sights.same) +
+                                      " but not to " + sights.other +
                                       ". Mount the same storage at this path on every node, or set "
                                       "checkpoint.dir to a directory that the nodes share.");
 }

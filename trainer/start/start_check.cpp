@@ -22,8 +22,11 @@ constexpr int64_t kElements = int64_t{1} << 16;
 
 // [kTile, kTile] integers from -2 to 2.
 torch::Tensor Factors(int64_t stride) {
-  return torch::arange(kTile * kTile, torch::kInt64).mul(stride).remainder(5).sub(2).view(
-      {kTile, kTile});
+  return torch::arange(kTile * kTile, torch::kInt64)
+      .mul(stride)
+      .remainder(5)
+      .sub(2)
+      .view({kTile, kTile});
 }
 
 void CheckProduct(torch::Device device, torch::Dtype type, const MultiplyFunction& multiply) {
@@ -32,14 +35,13 @@ void CheckProduct(torch::Device device, torch::Dtype type, const MultiplyFunctio
   const auto options = torch::device(device).dtype(type);
   const torch::Tensor product =
       multiply(a.repeat({kTiles, 1}).to(options), b.repeat({1, kTiles}).to(options));
-  const auto wrong =
-      product.to(torch::kCPU, torch::kFloat64).ne(expected).sum().item<int64_t>();
+  const auto wrong = product.to(torch::kCPU, torch::kFloat64).ne(expected).sum().item<int64_t>();
   if (wrong == 0) return;
   throw TrainerError(ExitCode::kDeviceFault,
-                     "the device " + device.str() + " computes wrong: of " +
-                         std::to_string(expected.numel()) + " products of matrices of type " +
-                         torch::toString(type) + " " + std::to_string(wrong) +
-                         " are wrong; take it out of service and check its hardware");
+                     "device " + device.str() + " computes wrong results: " +
+                         std::to_string(wrong) + " of " + std::to_string(expected.numel()) +
+                         " elements of a matrix product of type " + torch::toString(type) +
+                         " are wrong; take the device out of service and check its hardware");
 }
 
 std::string Ranks(const Communicator& group) {
@@ -82,10 +84,10 @@ void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* i
     if (wrong == 0) continue;
     if (interruption != nullptr) interruption->CheckAfterWait();
     throw TrainerError(ExitCode::kTryAgain,
-                       "a sum over the group " + sum.group->name() + " (ranks " +
-                           Ranks(*sum.group) + ") is wrong in " + std::to_string(wrong) + " of " +
-                           std::to_string(kElements) +
-                           " places: a link or a device between them damages data");
+                       "an all-reduce of group " + sum.group->name() + " (ranks " +
+                           Ranks(*sum.group) + ") returned wrong values for " +
+                           std::to_string(wrong) + " of " + std::to_string(kElements) +
+                           " elements: a link or a device of these ranks corrupts data");
   }
 }
 

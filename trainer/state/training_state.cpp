@@ -60,7 +60,7 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
   throw TrainerError(
       ExitCode::kBadConfig,
       "The checkpoint is of another model: " +
-          (differences.empty() ? "its description is not of this version" : differences) +
+          (differences.empty() ? "its model description has an unknown version" : differences) +
           ". Resume with the settings that it was trained with.");
 }
 
@@ -153,7 +153,7 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
   throw TrainerError(ExitCode::kBadCheckpoint,
                      "The checkpoint " + reader.directory() +
                          " contains numbers that are not finite" +
-                         (tensor.empty() ? ", as another rank reports" : ": in " + tensor) +
+                         (tensor.empty() ? " on another rank" : ": in " + tensor) +
                          ". Start from an earlier one.");
 }
 
@@ -271,14 +271,14 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
   const auto compare = [&](const char* key, const std::string& setting, const json& ours) {
     if (!state.contains(key) || state[key] == ours) return;
     changes.push_back(setting + " was " + state[key].dump() + " and is now " + ours.dump() +
-                      ": the order of samples changes and some repeat.");
+                      ": the order of samples changes, and some samples repeat.");
   };
   compare("data_seed", "data.seed", config.data.seed);
   compare(kDataShares, "data.blend", DataShares(config));
   compare("seq_length", "train.seq_length", config.train.seq_length);
   const std::vector<SkipRange> kept = RangesOutside(TrainingStateFromJson(state).skip, given);
   if (!kept.empty()) {
-    changes.push_back("TRAINYARD_SKIP_SAMPLES does not have " + SkipRangesToText(kept) +
+    changes.push_back("TRAINYARD_SKIP_SAMPLES does not contain " + SkipRangesToText(kept) +
                       ", which this run has skipped so far: these samples remain skipped.");
   }
   return changes;

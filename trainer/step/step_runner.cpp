@@ -251,8 +251,8 @@ void StepRunner::CheckPresence(const Pending& pending) const {
   const int64_t step = pending.result.step;
   const auto all = static_cast<double>(parts_.groups.world->size() * step);
   if (ValueOf(pending.values, StepValue::kPresence) == all) return;
-  throw TrainerError(ExitCode::kPeerLost, "Lost a peer in step " + std::to_string(step) +
-                                              ": a rank has left the gang before its end.");
+  throw TrainerError(ExitCode::kPeerLost,
+                     "Lost a peer in step " + std::to_string(step) + ": a rank has left the gang.");
 }
 
 StepResult StepRunner::Finish() {

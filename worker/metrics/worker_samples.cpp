@@ -16,7 +16,7 @@ constexpr MetricInfo kProcesses{"trainyard_worker_processes", "Ranks of live att
 constexpr MetricInfo kStarts{"trainyard_worker_process_starts_total", "Ranks started.",
                              MetricType::Counter};
 constexpr MetricInfo kRestarts{"trainyard_worker_process_restarts_total",
-                               "Ranks started for an attempt after the first.",
+                               "Ranks started for attempts after a job's first.",
                                MetricType::Counter};
 constexpr MetricInfo kExits{"trainyard_worker_process_exits_total", "Ended ranks, by kind of exit.",
                             MetricType::Counter};
@@ -42,7 +42,7 @@ constexpr MetricInfo kDiskFree{"trainyard_worker_disk_free_bytes",
 constexpr MetricInfo kSlots{"trainyard_worker_slots", "Slots by kind and state: free or used."};
 constexpr MetricInfo kAssignment{
     "trainyard_gpu_assignment_info",
-    "1 for each GPU used by a rank. Label UUID is spelled as dcgm-exporter does, for joins."};
+    "1 for each GPU used by a rank. The label UUID is spelled as in dcgm-exporter, for joins."};
 constexpr MetricInfo kHealthy{"trainyard_worker_gpu_healthy",
                               "1 when NVML reads the GPU without error, else 0."};
 
@@ -78,16 +78,16 @@ constexpr ReadingInfo kReadings[] = {
      {"DCGM_FI_DEV_ECC_DBE_VOL_TOTAL", "Uncorrected ECC errors since the driver was loaded.",
       MetricType::Counter}},
     {&GpuReading::ecc_corrected_aggregate,
-     {"DCGM_FI_DEV_ECC_SBE_AGG_TOTAL", "Corrected ECC errors of the GPU's life.",
+     {"DCGM_FI_DEV_ECC_SBE_AGG_TOTAL", "Corrected ECC errors over the GPU's lifetime.",
       MetricType::Counter}},
     {&GpuReading::ecc_uncorrected_aggregate,
-     {"DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", "Uncorrected ECC errors of the GPU's life.",
+     {"DCGM_FI_DEV_ECC_DBE_AGG_TOTAL", "Uncorrected ECC errors over the GPU's lifetime.",
       MetricType::Counter}},
     {&GpuReading::remapped_rows_uncorrected,
      {"DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", "Rows remapped for uncorrectable errors.",
       MetricType::Counter}},
     {&GpuReading::row_remap_failed,
-     {"DCGM_FI_DEV_ROW_REMAP_FAILURE", "1 when remapping of a row failed."}},
+     {"DCGM_FI_DEV_ROW_REMAP_FAILURE", "1 when a row remapping failed, else 0."}},
 };
 
 const char* ExitReason(const v1::RankExited& exited) {

@@ -146,7 +146,7 @@ bool CanMakeRankGroups() {
 
 absl::Status JoinRankGroup(const std::string& mark, pid_t pid, int64_t processes_max) {
   const std::string group = GroupOf(mark);
-  if (group.empty()) return absl::UnavailableError("there are no control groups of version 2");
+  if (group.empty()) return absl::UnavailableError("control groups (cgroup v2) are not available");
   if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, "cannot make control group", group);
   }

@@ -237,7 +237,8 @@ absl::Status SignalShim(const RankPlace& place, int signal) {
   absl::Status sent = absl::NotFoundError("the rank has no running shim");
   for (const pid_t shim : shims) {
     if (signal == SIGKILL && WaitsInKernel(shim)) {
-      return absl::FailedPreconditionError(absl::StrCat("shim ", shim, " waits in the kernel"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("shim ", shim, " is blocked in the kernel"));
     }
     sent = Send(shim, signal);
   }

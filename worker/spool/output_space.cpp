@@ -89,9 +89,10 @@ absl::Status DropOutput(const Release& release) {
     return absl::OkStatus();
   }
   if (errno == EOPNOTSUPP) {
-    return absl::UnimplementedError(absl::StrCat("the file system of ", release.path.text(),
-                                                 " cannot free a part of a file; set the worker's "
-                                                 "--data-dir to another file system (ext4, xfs)"));
+    return absl::UnimplementedError(
+        absl::StrCat("the file system of ", release.path.text(),
+                     " cannot free parts of a file (no hole punching); set the worker's "
+                     "--data-dir to another file system (ext4, xfs)"));
   }
   return ErrnoStatus(errno, "cannot free a part of", release.path.text());
 }

@@ -8,8 +8,8 @@ namespace trainyard::cli {
 
 void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointDiffOptions>();
-  CLI::App* command =
-      noun.add_subcommand("diff", "Compare two checkpoints of any layouts; exit 1 if they differ");
+  CLI::App* command = noun.add_subcommand(
+      "diff", "Compare two checkpoints, also of different layouts; exit 1 if they differ");
   command->add_option("a", options->a, "a checkpoint")->required();
   command->add_option("b", options->b, "another checkpoint")->required();
   command

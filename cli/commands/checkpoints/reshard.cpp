@@ -10,7 +10,7 @@ namespace trainyard::cli {
 void AddCheckpointReshard(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointReshardOptions>();
   CLI::App* command =
-      noun.add_subcommand("reshard", "Copy a checkpoint into another number of files");
+      noun.add_subcommand("reshard", "Copy a checkpoint into a different number of files");
   command->add_option("in", options->from, "a checkpoint")->required();
   command->add_option("out", options->to, "directory to create")->required();
   command->add_option("--files", options->files, "number of files (default: about 4 GiB each)")

@@ -124,9 +124,10 @@ void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job,
   if (points == shown) return;
   PrintNote(
       console,
-      absl::StrCat("showing ", shown, " of ", points,
-                   " points, each the last of a range of steps; show all with `trainyard metrics ",
-                   job, " --buckets 0`"));
+      absl::StrCat(
+          "showing ", shown, " of ", points,
+          " points (the last point of each range of steps); show all with `trainyard metrics ", job,
+          " --buckets 0`"));
 }
 
 void PrintSeries(const v1::GetSeriesResponse& response, Context& context) {

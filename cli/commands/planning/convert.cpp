@@ -62,13 +62,14 @@ void AddConvert(CLI::App& parent, Grammar& grammar) {
       ->required();
   command->add_option("--from", options->format, "format (default: detect)")
       ->check(CLI::IsMember(ConvertFormats()));
-  command->add_option("--nodes", options->nodes, "number of nodes, for files that name no cluster")
+  command->add_option("--nodes", options->nodes, "number of nodes, if the files do not specify it")
       ->check(CLI::Range(1, 16384));
   command
-      ->add_option("--per-node", options->per_node, "GPUs per node, for files that name no cluster")
+      ->add_option("--per-node", options->per_node, "GPUs per node, if the files do not specify it")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--keep-command", options->keeps_command,
-                    "run the script's own program, even if trainyard-trainer could do its run");
+  command->add_flag(
+      "--keep-command", options->keeps_command,
+      "run the script's own program, even if trainyard-trainer could train the same model");
   command->add_option("--name", options->name, "name of the job");
   grammar.runners[command] = [options](Context& context) { return RunConvert(*options, context); };
 }

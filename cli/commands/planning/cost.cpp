@@ -117,7 +117,7 @@ std::string PricedText(const Priced& priced, const CostOptions& options) {
       "Cost of ", run.what, " on ", planner::ClusterText(run.cluster), "\n",
       run.layout.empty() ? "" : Line("layout", absl::StrCat(run.layout, ", ", run.layout_origin)),
       Line("operations", absl::StrCat(NumberText(run.flops, 4), " FLOP",
-                                      run.layout.empty() ? " by 6 N D" : " with attention")),
+                                      run.layout.empty() ? " (6 N D)" : " (with attention)")),
       Line("MFU", absl::StrFormat("%.1f %%", 100 * run.mfu)),
       Line("steps only", absl::StrCat(DaysText(run.seconds), "; ",
                                       CompactNumber(run.seconds / 3600 * devices), " GPU-hours")),
@@ -234,7 +234,7 @@ void AddCost(CLI::App& parent, Grammar& grammar) {
   AddClusterOptions(*command, options->cluster)->required();
   command
       ->add_option("--layout", options->layout,
-                   "best, or written for the job file's layout (default: written if it can run)")
+                   "best, or written (the layout of the job file); default: written if it can run")
       ->check(CLI::IsMember({"best", "written"}));
   command->add_option("--mfu", options->mfu, "MFU if there is no job file (default: 0.45)")
       ->check(CLI::Range(0.001, 1.0));

@@ -183,7 +183,7 @@ void AddPlan(CLI::App& parent, Grammar& grammar) {
   CLI::Option* device = AddClusterOptions(*command, options->cluster);
   command
       ->add_option("--layout", options->layout,
-                   "with --device: best, or written for the job file's layout (default: best)")
+                   "with --device: best, or written (the layout of the job file); default: best")
       ->check(CLI::IsMember({"best", "written"}))
       ->needs(device);
   AddSvgOption(*command, options->svg, "write a chart of step time by part")->needs(device);

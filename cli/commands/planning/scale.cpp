@@ -35,7 +35,9 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(budget.tokens, ReadAmountOption("--tokens", options.tokens));
   const bool has_sizes = budget.parameters > 0 || budget.tokens > 0;
   if (budget.flops > 0 && has_sizes) {
-    return absl::InvalidArgumentError("--parameters and --tokens determine --flops; omit one side");
+    return absl::InvalidArgumentError(
+        "--parameters and --tokens already determine --flops; pass either --flops or the other "
+        "two");
   }
   if (budget.flops > 0) return budget;
   if (!has_sizes) {
@@ -79,12 +81,12 @@ std::string GivenText(const Budget& budget) {
   const planner::OverTraining over = planner::OverTrainingOf(budget.parameters, budget.tokens);
   const double loss = planner::LossOf(budget.parameters, budget.tokens);
   return absl::StrCat(AmountText(budget.parameters), " parameters on ", AmountText(budget.tokens),
-                      " tokens: ", NumberText(budget.flops, 3), " FLOP by 6 N D, ",
-                      NumberText(over.tokens_per_parameter, 3), " tokens per parameter, ",
+                      " tokens: ", NumberText(budget.flops, 3), " FLOP (6 N D), ",
+                      NumberText(over.tokens_per_parameter, 3), " tokens per parameter (",
                       NumberText(over.ratio, 3), " times the ", AmountText(over.optimal_tokens),
-                      " of D = 20 N; loss ", absl::StrFormat("%.3f", loss), ", and ",
-                      absl::StrFormat("%.3f", over.optimal_loss),
-                      " at best for the same FLOPs\n\n");
+                      " tokens of D = 20 N); predicted loss ", absl::StrFormat("%.3f", loss),
+                      ", at best ", absl::StrFormat("%.3f", over.optimal_loss),
+                      " for the same FLOPs\n\n");
 }
 
 absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double flops,
@@ -98,9 +100,8 @@ absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double f
   }
   const auto best = planner::BestShape(config.model, config.train.seq_length, flops);
   if (best.has_value()) return *best;
-  return absl::InvalidArgumentError(
-      absl::StrCat(NumberText(flops, 3),
-                   " FLOPs are less than one token of the smallest model like `", like, "`"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      NumberText(flops, 3), " FLOPs are not enough to train the smallest model like `", like, "`"));
 }
 
 std::string ShapeText(const std::string& like, const planner::BudgetShape& shape) {

@@ -50,7 +50,7 @@ void PrintFindings(const std::vector<RecipeReport>& reports, Console& console) {
   for (const RecipeReport& report : reports) {
     for (const planner::Finding& finding : report.findings) {
       *console.out << OneLine(absl::StrCat(report.name, ": ", finding.what, ": ", finding.why,
-                                           finding.right.empty() ? "" : "; right: ", finding.right))
+                                           finding.right.empty() ? "" : "; fix: ", finding.right))
                    << "\n";
     }
   }
@@ -70,8 +70,8 @@ absl::Status Renew(const JobFileText& file, const JobFileReader& reader, RecipeR
 
 void AddRecipeCheck(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeCheckOptions>();
-  CLI::App* command =
-      noun.add_subcommand("check", "Count parameters and report impossible settings and figures");
+  CLI::App* command = noun.add_subcommand(
+      "check", "Count parameters and report impossible settings and wrong claims");
   command->add_option("names", options->names, "recipes or job files");
   command->add_flag("--all", options->all, "check every recipe");
   command->add_flag("--renew", options->renew, "rewrite the `# Expected on` lines");

@@ -205,13 +205,13 @@ std::string Comments(const Made& made) {
       "# ", made.base.name, " on ", planner::ClusterText(cluster), ", by `trainyard recipe new`.\n",
       ExpectedText(config, cluster), "\n# - layout: the fastest of ", made.plan.search.tried,
       " by the planner.\n# - batch: ", made.base.name, " has ", base.train.global_batch, " on ",
-      DevicesOf(base), " GPUs; these are ", cluster.devices(),
+      DevicesOf(base), " GPUs; this recipe is for ", cluster.devices(),
       ".\n# - learning rate: ", NumberOf(lr), " x ", NumberOf(made.rate), " for ",
       NumberOf(static_cast<double>(config.train.global_batch) /
                static_cast<double>(base.train.global_batch)),
       " times the reference batch of ", base.train.global_batch, " samples.\n",
       base.train.rampup_batch_start > 0
-          ? "# - the batch ramp-up is omitted: it was made for the other batch size.\n"
+          ? "# - the batch ramp-up is omitted: it is specific to the original batch size.\n"
           : "",
       HasTrainableFeatures(config)
           ? ""

@@ -86,7 +86,7 @@ Outcome RunServerStatus(Context& context) {
   }());
   if (who.ok()) {
     *context.console.out << "  you are      " << who->user()
-                         << (who->verified() ? " (verified by the owner of this connection)"
+                         << (who->verified() ? " (verified: this user owns the connection)"
                                              : " (not verified)")
                          << "\n";
   }

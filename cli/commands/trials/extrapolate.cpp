@@ -199,8 +199,9 @@ std::string ExtrapolationText(const Extrapolation& result) {
       TimeLines(result),
       FactLine(
           "valid for",
-          absl::StrFormat("the data, batch and learning rate of this run; %.3g times its tokens",
-                          result.tokens / result.seen)),
+          absl::StrFormat(
+              "the data, batch and learning rate of this run; %.3g times the tokens seen so far",
+              result.tokens / result.seen)),
       forecast.is_far
           ? FactLine("caution",
                      absl::StrFormat("beyond %.3g times the tokens seen, the interval is valid "

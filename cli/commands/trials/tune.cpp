@@ -324,10 +324,9 @@ class Tuner {
                                            " was not written");
     }
     const std::string header = absl::StrFormat(
-        "Measured by `trainyard tune %s` on %s,\nruns:%s. Scales are measured over predicted "
-        "seconds of each part of a step.\nMean error of the predicted step: %.1f %% before, %.1f "
-        "%% "
-        "with it, on these runs.",
+        "Measured by `trainyard tune %s` on %s,\nruns:%s. Each scale is the measured time of one "
+        "part of a step, divided by the predicted time.\nMean error of the predicted step time in "
+        "these runs: %.1f %% without calibration, %.1f %% with it.",
         options_.job.file, MeasuredOn(), jobs, 100 * calibration->error_before,
         100 * calibration->error_after);
     return WriteOutputFile(options_.calibrate, CalibrationText(*calibration, header),
@@ -379,8 +378,8 @@ void AddTune(CLI::App& app, Grammar& grammar) {
   AddTrialOptions(*command, options->steps, options->random_data, options->calibration);
   command
       ->add_option("--runs", options->runs,
-                   "maximum number of layouts to measure (default: 8); other attention is measured "
-                   "in addition")
+                   "maximum number of layouts to measure (default: 8); other attention backends "
+                   "are measured in addition")
       ->check(CLI::Range(2, 100));
   AddSweepFiles(*command, *options);
   command

@@ -26,7 +26,7 @@ absl::Status YamlReader::CheckSize(int line, int depth) {
         absl::StrCat("line ", line, ": is nested deeper than ", kMaxSourceDepth));
   }
   if (++visited_ <= 4 * kMaxSourceValues) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat("line ", line, ": aliases stand for more than ",
+  return absl::ResourceExhaustedError(absl::StrCat("line ", line, ": aliases expand to more than ",
                                                    4 * kMaxSourceValues, " nodes"));
 }
 

@@ -23,9 +23,9 @@ std::string CountText(int64_t checkpoints, int64_t alerts) {
 }
 
 std::string LimitText() {
-  return absl::StrCat("a job may cause ", kJobEventsPerMinute, " checkpoint events and ",
-                      kJobEventsPerMinute, " alerts per minute, ", kJobEventsAtOnce,
-                      " of each at once; the newest checkpoint is always recorded");
+  return absl::StrCat("limits per job: ", kJobEventsPerMinute, " checkpoint events and ",
+                      kJobEventsPerMinute, " alerts per minute, at most ", kJobEventsAtOnce,
+                      " of each in a burst; the newest checkpoint is always recorded");
 }
 
 }  // namespace

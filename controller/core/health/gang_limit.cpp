@@ -334,17 +334,17 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kTrainerReports:
       return "trainyard-trainer reports a phase as soon as it runs";
     case LimitSource::kUnknownPhase:
-      return "the job has no earlier one to compare with";
+      return "the job has no earlier duration to compare with";
     case LimitSource::kEarlierStarts:
       return times("the job's longest start");
     case LimitSource::kEarlierPhases:
-      return times("the job's longest earlier one");
+      return times("the job's longest earlier phase of this kind");
     case LimitSource::kGroupWait:
       return "ranks wait for a missing peer";
     case LimitSource::kFirstStepTime:
       return times("the first step");
     case LimitSource::kSlowSteps:
-      return times("its slow steps");
+      return times("its slow step time");
     case LimitSource::kStepTimes:
       return times("its longest step so far");
     case LimitSource::kEarlierSteps:
@@ -404,8 +404,8 @@ std::string LimitText(const GangLimit& limit, const JobEntry& entry, Timestamp n
   if (!limit.ms.has_value()) {
     return absl::StrCat(gang, "hangs are not detected; ",
                         limit.source == LimitSource::kNoPhases
-                            ? "watchdog.longest_pause sets a limit"
-                            : "a log_parser and watchdog.longest_pause set a limit");
+                            ? "set watchdog.longest_pause to detect them"
+                            : "set log_parser and watchdog.longest_pause to detect them");
   }
   const bool alerts = is_hang && spec.watchdog().action() == v1::WATCHDOG_ACTION_ALERT;
   const std::string after = is_hang ? AfterText(limit) : DurationText(*limit.ms);

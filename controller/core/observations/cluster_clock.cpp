@@ -35,9 +35,9 @@ std::string DoubtAbout(int64_t ahead_ms) {
   }
   if (ahead_ms <= kUndoubtedGapMs) return "";
   return absl::StrCat(
-      "no event for ", ahead_ms / 3'600'000,
-      " h by the wall clock, which cannot be verified after a reboot or on another machine; if the "
-      "clock is wrong, the time ledgers of the jobs that ran are wrong, too");
+      "the newest event is ", ahead_ms / 3'600'000,
+      " h old by the wall clock, which cannot be verified after a reboot or on another machine; "
+      "check the clock: if it is wrong, so are the time ledgers of the jobs that were running");
 }
 
 // Event for a start on another boot.

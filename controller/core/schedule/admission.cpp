@@ -118,8 +118,8 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec) {
   const int spares = request.Spares();
   if (fits.ok() || spares == 0) return fits;
   return absl::Status(fits.code(),
-                      absl::StrCat(fits.message(), "; ", Counted(spares, "node"), " of these ",
-                                   spares == 1 ? "is" : "are", " restart.spares"));
+                      absl::StrCat(fits.message(), "; the requested nodes include ",
+                                   Counted(spares, "spare node"), " (restart.spares)"));
 }
 
 }  // namespace trainyard::controller

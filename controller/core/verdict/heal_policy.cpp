@@ -280,7 +280,8 @@ std::optional<v1::PendingReason> WhyHealing(const ClusterState& state, const Job
   reason.set_code(v1::PENDING_CODE_HEALING);
   reason.set_message(absl::StrCat("healing: ", HealText(state, *live)));
   reason.set_advice(
-      "no action needed: if no step completes in time, it restarts from its newest checkpoint");
+      "no action needed: if no step completes in time, the gang restarts from its newest "
+      "checkpoint");
   return reason;
 }
 

@@ -30,12 +30,12 @@ std::string KnownStorageNames() {
 
 absl::Status CheckSizes(const Cluster& cluster) {
   if (cluster.nodes < 1 || cluster.nodes > kMaxRanks) {
-    return absl::InvalidArgumentError(absl::StrCat("a cluster has from 1 to ", kMaxRanks,
-                                                   " nodes, and ", cluster.nodes, " were given"));
+    return absl::InvalidArgumentError(absl::StrCat("a cluster has 1 to ", kMaxRanks, " nodes, but ",
+                                                   cluster.nodes, " were given"));
   }
   if (cluster.per_node < 1 || cluster.per_node > kMaxSlotsOfNode) {
-    return absl::InvalidArgumentError(absl::StrCat("a node has from 1 to ", kMaxSlotsOfNode,
-                                                   " GPUs, and ", cluster.per_node, " were given"));
+    return absl::InvalidArgumentError(absl::StrCat("a node has 1 to ", kMaxSlotsOfNode,
+                                                   " GPUs, but ", cluster.per_node, " were given"));
   }
   if (cluster.devices() <= kMaxRanks) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(cluster.nodes, " nodes of ", cluster.per_node,
@@ -78,8 +78,8 @@ absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_
 absl::Status ApplyCalibration(const Calibration& calibration, Cluster& cluster) {
   const std::string device(cluster.device->rating->name);
   if (calibration.device != device) {
-    return absl::InvalidArgumentError(absl::StrCat("the calibration was measured on ",
-                                                   calibration.device, ", and this is ", device));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the calibration was measured on ", calibration.device, ", but the plan is for ", device));
   }
   cluster.scale = calibration.scale;
   return absl::OkStatus();

@@ -15,8 +15,8 @@ namespace {
 absl::Status CheckPlannable(const ResolvedSpec& resolved, const LayoutPlan& plan) {
   if (!RunsOurTrainer(resolved.spec)) {
     return absl::InvalidArgumentError(
-        "a layout can be planned for trainyard-trainer only, and this job has a `command`; remove "
-        "the device to see its settings");
+        "a layout can be planned only for trainyard-trainer, but this job has a `command`; plan "
+        "without a device to see the job's settings");
   }
   const std::string problem = PrecisionProblem(plan.config, plan.cluster);
   return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);
@@ -49,7 +49,7 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   if (problems.empty()) problems = FindTrainingProblems(config);
   if (!problems.empty()) {
     written.problem = problems.front().message;
-    written.advice = "change the job file's `layout`, or plan for a cluster that it divides";
+    written.advice = "change the job file's `layout`, or plan for a cluster that this layout fits";
     return written;
   }
   written.planned = PlanGivenLayout(config, cluster);

@@ -346,7 +346,8 @@ absl::StatusOr<std::vector<ListedFile>> ReadList(const std::string& directory) {
                                             "`; `trainyard server backup DIR` makes one"));
   }
   if (!std::getline(in, line) || line != kListHeader) {
-    return absl::DataLossError(absl::StrCat(path, " is not the list of a backup of this release"));
+    return absl::DataLossError(
+        absl::StrCat(path, " is not a backup list that this release can read"));
   }
   std::vector<ListedFile> files;
   while (std::getline(in, line)) {
@@ -366,7 +367,10 @@ absl::StatusOr<std::vector<ListedFile>> VerifyBackup(const std::string& director
   for (const char* name : kDatabases) {
     const bool listed = std::any_of(files.begin(), files.end(),
                                     [&](const ListedFile& file) { return file.name == name; });
-    if (!listed) return absl::DataLossError(absl::StrCat(directory, " lists no ", name));
+    if (!listed) {
+      return absl::DataLossError(
+          absl::StrCat(directory, " is incomplete: its list does not contain ", name));
+    }
   }
   for (const ListedFile& listed : files) {
     const std::string path = absl::StrCat(directory, "/", listed.name);

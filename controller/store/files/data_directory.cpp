@@ -73,8 +73,7 @@ std::string WithoutSlash(const std::string& path) {
 }  // namespace
 
 absl::Status MakeDataDirectory(const std::string& path) {
-  if (path.empty())
-    return absl::InvalidArgumentError("the data directory has no name; set --data-dir");
+  if (path.empty()) return absl::InvalidArgumentError("--data-dir is empty; set it to a directory");
   return CreateDirectory(WithoutSlash(path));
 }
 

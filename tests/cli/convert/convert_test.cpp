@@ -1,4 +1,5 @@
-// Whole files of other trainers, in their public shape, against the exact job files.
+// Converts whole files of other trainers, as they occur publicly, and compares them with the exact
+// job files.
 #include "cli/convert/convert.h"
 
 #include <chrono>
@@ -68,7 +69,7 @@ TEST_P(ConvertFileTest, GivesThisJobFile) {
             FileText(absl::StrCat("expected/", GetParam().name, ".txt")));
 }
 
-// Reasons why `submit` would refuse the job file.
+// Reasons why `submit` would reject the job file.
 std::vector<std::string> Refusals(const std::string& text) {
   const auto reader = [&](const std::string& reference,
                           const std::string&) -> absl::StatusOr<JobFileText> {
@@ -79,7 +80,7 @@ std::vector<std::string> Refusals(const std::string& text) {
   return CheckLaunch(resolved->spec, {});
 }
 
-// The settings that a refusal names between backticks.
+// The settings named between backticks in a rejection.
 std::vector<std::string> SettingsIn(const std::string& refusal) {
   std::vector<std::string> settings;
   const std::vector<std::string> parts = absl::StrSplit(refusal, '`');
@@ -87,7 +88,7 @@ std::vector<std::string> SettingsIn(const std::string& refusal) {
   return settings;
 }
 
-// The user learns from the notes what is missing, and meets no other refusal.
+// The notes list everything that is missing; submit rejects the job for no other reason.
 TEST_P(ConvertFileTest, IsAJobFileButForWhatItsNotesAskFor) {
   const std::string printed = FileText(absl::StrCat("expected/", GetParam().name, ".txt"));
   const size_t end = std::min(printed.find("\n# "), printed.size() - 1) + 1;
@@ -121,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvertCase{"determined-shell", {"determined-shell.yaml"}},
                       ConvertCase{"determined-trial", {"determined-trial.yaml"}}));
 
-// The commands and configurations of the guides, pasted as they are.
+// Commands and configurations from the guides, copied verbatim.
 INSTANTIATE_TEST_SUITE_P(
     Guides, ConvertFileTest,
     ::testing::Values(ConvertCase{"guide-gpt3-15b", {"guide-gpt3-15b.sh"}},
@@ -192,14 +193,14 @@ TEST(ConvertTest, HugeNumbersAreNotMultiplied) {
               HasSubstr("zero: 3"));
 }
 
-// Forty lines stand for 2^40 values.
+// Forty lines expand to 2^40 values.
 TEST(ConvertTest, AliasesCannotGrowWithoutEnd) {
   std::string bomb = "model: {d_model: &a0 [1]}\n";
   for (int i = 1; i <= 40; ++i) {
     absl::StrAppend(&bomb, "k", i, ": &a", i, " [*a", i - 1, ", *a", i - 1, "]\n");
   }
   EXPECT_THAT(Converted(bomb),
-              AnyOf(HasSubstr("contains more than"), HasSubstr("aliases stand for")));
+              AnyOf(HasSubstr("contains more than"), HasSubstr("aliases expand to")));
   EXPECT_THAT(Converted("entrypoint: &a [*a]\n"),
               AnyOf(HasSubstr("is nested deeper than"), HasSubstr("is not valid YAML")));
 }
@@ -257,10 +258,10 @@ TEST(ConvertTest, ACommandIsKeptWhereAFileHasOne) {
 TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
   const std::string command =
       "torchrun --nproc_per_node 8 pretrain_gpt.py --num-attention-heads 32 ";
-  const std::string kSaid = "without --group-query-attention Megatron-LM ignores it";
+  const std::string kSaid = "Megatron-LM ignores it without --group-query-attention";
   EXPECT_THAT(Converted(command + "--num-query-groups 8\n"),
               AllOf(HasSubstr("num_query_groups: 8\n"), HasSubstr(kSaid),
-                    HasSubstr("would train set model.num_query_groups 32")));
+                    HasSubstr("to train the model of Megatron-LM, set model.num_query_groups 32")));
   EXPECT_THAT(Converted(command + "--num-query-groups 8 --group-query-attention\n"),
               AllOf(HasSubstr("num_query_groups: 8\n"), Not(HasSubstr(kSaid))));
   EXPECT_THAT(Converted(command + "--num-query-groups 32\n"), Not(HasSubstr(kSaid)));

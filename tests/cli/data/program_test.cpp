@@ -1,4 +1,4 @@
-// The program trainyard-data as a user meets it: exit codes and what it prints.
+// The program trainyard-data from the user's view: exit codes and output.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(DataProgramTest, ExitCodesTellTheKindsOfFailure) {
 
 TEST(DataProgramTest, ItsAbsenceIsExplained) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(RunDataPrepare({}), 1);  // there is none beside this test
+  EXPECT_EQ(RunDataPrepare({}), 1);  // no trainyard-data is next to this test
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("error: cannot start /"));
 }
 

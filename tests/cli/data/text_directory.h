@@ -36,7 +36,8 @@ class TextDirectory {
   TemporaryDirectory directory_;
 };
 
-// Prose-like text: words of a small vocabulary in an order that repeats only after very long.
+// Prose-like text: words of a small vocabulary in an order that repeats only after a very long
+// time.
 inline std::string Prose(size_t bytes, uint64_t seed) {
   const char* const words[] = {"the",   "train", "yard",  "moves", "a",      "long", "wagon",
                                "every", "night", "under", "quiet", "signal", "of",   "red"};

@@ -32,7 +32,7 @@ std::string TrainOnProse(const std::string& algorithm, int64_t vocab_size) {
   return model;
 }
 
-// Spaces in all places, control characters, other scripts, emoji.
+// Spaces in various positions, control characters, other scripts, emoji.
 const char kHardText[] =
     "  two  spaces\n\n\ttab \r\nthe train yard moves  a wagon \n \n"
     "caf\xC3\xA9 \xE4\xBD\xA0\xE5\xA5\xBD \xF0\x9F\x9A\x82 12345 \x01 end ";
@@ -65,7 +65,7 @@ TEST_P(SentencePieceTest, LosesNothing) {
   EXPECT_EQ(tokenizer->kind(), "sentencepiece");
 }
 
-// Words are encoded one by one and remembered; that must not show in the ids.
+// Words are encoded one by one and cached. The ids must be the same as for the whole text.
 TEST_P(SentencePieceTest, GivesTheIdsOfTheWholeText) {
   const std::string model = TrainOnProse(GetParam(), 600);
   std::string error;

@@ -25,7 +25,7 @@ using google::protobuf::Message;
 
 enum class Meaning { kInstant, kDuration };
 
-// Of messages about nodes and hooks.
+// Meanings of fields in messages about nodes and hooks.
 std::map<std::string, Meaning> NodeMeanings() {
   return {
       {"ClockSet.assumed_ms", Meaning::kDuration},
@@ -45,7 +45,7 @@ std::map<std::string, Meaning> NodeMeanings() {
   };
 }
 
-// Of attempts and their events.
+// Meanings of fields in messages about attempts and their events.
 std::map<std::string, Meaning> AttemptMeanings() {
   return {
       {"Attempt.ended_time_ms", Meaning::kInstant},
@@ -59,8 +59,8 @@ std::map<std::string, Meaning> AttemptMeanings() {
   };
 }
 
-// The meaning of every field of milliseconds that an answer of the controller can hold. A new field
-// fails EveryFieldOfMillisecondsIsPrintedByItsMeaning until it stands here.
+// The meaning of every *_ms field in the controller's responses. A new field fails
+// EveryFieldOfMillisecondsIsPrintedByItsMeaning until it is added here.
 const std::map<std::string, Meaning>& Meanings() {
   static const std::map<std::string, Meaning> meanings = [] {
     std::map<std::string, Meaning> all = {
@@ -127,7 +127,7 @@ void AddReachable(const Descriptor& type, std::set<const Descriptor*>& types) {
   }
 }
 
-// Every message that a service of the command line's contract answers with, and those in it.
+// Every response message of the services that the command line uses, and the messages nested in it.
 std::set<const Descriptor*> OutputMessages() {
   std::set<const Descriptor*> types;
   for (const Descriptor* any :
@@ -175,7 +175,7 @@ TEST(StableJsonTest, EveryFieldOfMillisecondsIsPrintedByItsMeaning) {
   for (const Descriptor* type : OutputMessages()) {
     for (int i = 0; i < type->field_count(); ++i) {
       const FieldDescriptor& field = *type->field(i);
-      // Another unit, or another type, would pass by the rule for *_ms.
+      // A field with another unit or type would escape the rule for *_ms.
       EXPECT_FALSE(absl::EndsWith(field.name(), "_us") || absl::EndsWith(field.name(), "_ns"))
           << field.full_name();
       if (!absl::EndsWith(field.name(), "_ms")) continue;

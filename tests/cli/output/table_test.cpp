@@ -26,7 +26,7 @@ TEST(TableTest, ShrinksTheColumnsThatMayThenCutsTheLine) {
   EXPECT_EQ(RenderTable(Example(), false, 8), "ID  NAME\n 1  sho…\n22  a-v…\n");
 }
 
-// As `ps` has them: a name, a rate, an age, and a long reason that is kept.
+// A listing like that of `ps`: a name, a rate, an age, and a long reason with a kept width.
 Listing Reasoned() {
   Listing listing;
   listing.columns = {{"NAME", false, false, true},
@@ -39,7 +39,7 @@ Listing Reasoned() {
 }
 
 TEST(TableTest, AKeptColumnOutlivesTheWidthOfOthers) {
-  // The widest shrinks first, but only down to what it keeps; then the others.
+  // The widest column shrinks first, but only to its kept width; then the others shrink.
   EXPECT_EQ(RenderTable(Reasoned(), false, 50),
             "NAME              TOK/S    AGE  REASON\n"
             "a-very-long-name  5.23k  3m12s  needs two nodes, …\n");
@@ -52,7 +52,7 @@ TEST(TableTest, ColumnsAreHiddenInTheirOrderBeforeAKeptOneShrinks) {
   EXPECT_EQ(RenderTable(Reasoned(), false, 30),
             "NAME       TOK/S  REASON\na-very-l…  5.23k  needs two n…\n");
   EXPECT_EQ(RenderTable(Reasoned(), false, 23), "NAME       REASON\na-very-l…  needs two n…\n");
-  // Nothing is left to hide.
+  // No column is left to hide.
   EXPECT_EQ(RenderTable(Reasoned(), false, 20), "NAME      REASON\na-very-…  needs two…\n");
   EXPECT_THAT(RenderTable(Reasoned(), true, 36), HasSubstr("AGE"));
 }
@@ -71,7 +71,7 @@ TEST(TableTest, YamlKeepsTextAsText) {
                                    {"list", {1, "2"}},
                                    {"empty", nlohmann::json::array()}};
   const YAML::Node read = YAML::Load(DumpYaml(document));
-  EXPECT_EQ(read["no"].Tag(), "!");  // Quoted: a string for every reader.
+  EXPECT_EQ(read["no"].Tag(), "!");  // Quoted, so that every reader treats it as a string.
   EXPECT_EQ(read["exp"].Tag(), "!");
   EXPECT_EQ(read["n"].as<double>(), 1.5);
   EXPECT_TRUE(read["none"].IsNull());

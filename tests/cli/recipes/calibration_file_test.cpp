@@ -64,7 +64,7 @@ TEST_F(CalibrationFileTest, PlanCorrectsItsTimes) {
   const CliResult other =
       Run({"plan", "llama3-8b", "--device", "A100", "--nodes", "1", "--calibration", file});
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_THAT(other.err, HasSubstr("measured on H200, and this is A100"));
+  EXPECT_THAT(other.err, HasSubstr("measured on H200, but the plan is for A100"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Sweeps as files: what is written, what is read back, what is refused.
+// Sweep files: writing, reading and rejection.
 #include "cli/recipes/sweep_file.h"
 
 #include <filesystem>

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 
-// Answers with the uid of the caller, as text.
+// Returns the uid of the caller as text.
 class WhoService final : public v1::AccessService::CallbackService {
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context, const v1::WhoAmIRequest*,
                                    v1::WhoAmIResponse* response) override {
@@ -55,7 +55,7 @@ class LocalListenerTest : public testing::Test {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   std::string LocalSocket() const { return token_file_ + "." + std::to_string(port_) + ".sock"; }
 
-  // The server's word about callers of one channel.
+  // Returns the server's answers to several calls on one channel.
   std::vector<std::string> Ask(int calls) const {
     const auto access = FindAccess(address(), {.token_file = token_file_});
     const auto opened = OpenChannel(*access);

@@ -25,7 +25,7 @@ v1::Series Falling(int count) {
   return series;
 }
 
-// The usual settings of a job of trainyard-trainer.
+// Typical settings of a trainyard-trainer job.
 v1::JobSpec Spec() {
   v1::JobSpec spec;
   spec.mutable_guard()->set_policy(v1::GUARD_POLICY_ALERT);

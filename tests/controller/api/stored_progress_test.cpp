@@ -53,7 +53,8 @@ TEST_F(StoredLossesTest, MayLieSeveralStepsApart) {
   EXPECT_THAT(Stored().losses, ElementsAre(Pair(80, 80), Pair(90, 90), Pair(100, 100)));
 }
 
-// Steps beyond the checkpoint from which the newest attempt resumed are not of this branch.
+// Earlier attempts' steps beyond the checkpoint from which the newest attempt resumed do not belong
+// to this branch.
 TEST_F(StoredLossesTest, AreThoseOfTheBranchThatTheNewestAttemptIsOn) {
   Store(1, 1, 30);
   Store(2, 21, 22);

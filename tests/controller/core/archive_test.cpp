@@ -25,7 +25,7 @@ class ArchiveTest : public ::testing::Test {
     cluster_.AddNode("b", 8);
   }
 
-  // A job on one slot that has ended; its worker has forgotten it.
+  // An ended job of one slot that its worker has already forgotten.
   int64_t EndedJob(const std::string& name, const std::string& request_id = "") {
     const int64_t id = cluster_.Submit(TestSpec(name, 1, 1), request_id);
     cluster_.RunJob(id);
@@ -92,7 +92,7 @@ TEST_F(ArchiveTest, AJobWaitsForANodeThatIsAwayButNotForEver) {
   EXPECT_THAT(Due(), IsEmpty());
   cluster_.now += cluster_.options.archive_away_ms;
   EXPECT_THAT(Due(), ElementsAre(job));
-  // A node that may still run its ranks keeps the slots, and the job.
+  // A node that may still run the job's ranks keeps its slots occupied, and the job in the state.
   cursor_ = {};
   cluster_.state.nodes.at("a").uncleared.insert({job, 1});
   EXPECT_THAT(Due(), IsEmpty());
@@ -206,7 +206,7 @@ TEST_F(ArchiveTest, TheRequestIdIsKnownForTenMinutesMore) {
 
 TEST_F(ArchiveTest, ANumberOfAnArchivedJobDoesNotNameAnother) {
   const int64_t job = EndedJob("job");
-  // A name that a submit refuses now, and that older event logs may hold.
+  // A name that submit now rejects but that older event logs may contain.
   v1::Event named;
   named.mutable_job_submitted()->set_job_id(cluster_.state.next_job_id);
   *named.mutable_job_submitted()->mutable_spec() = TestSpec(std::to_string(job), 1, 1);

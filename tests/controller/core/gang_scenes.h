@@ -13,45 +13,45 @@
 
 namespace trainyard::controller {
 
-// A gang of two ranks on the nodes "a" and "b"; "c" is free or spare. The ranks stay as they are
-// until the scene changes them.
+// A gang of two ranks on nodes "a" and "b"; "c" is free or a spare. The ranks keep their state
+// until the scene changes it.
 class GangScene {
  public:
   GangScene();
 
   // Submits the job and places its gang.
   void Place(const v1::JobSpec& spec);
-  // Places the job, and all of its ranks start.
+  // Places the job and starts all of its ranks.
   void Run(const v1::JobSpec& spec);
-  // The report that the worker of the rank sends from now on.
+  // The report that the rank's worker sends from now on.
   v1::RankReport& Rank(int rank);
   void Say(int rank, const std::string& phase, int64_t step);
   void SayAll(const std::string& phase, int64_t step);
-  // Rank 0 waits in an operation to which rank 1 has not come.
+  // Rank 0 waits in an operation that rank 1 has not joined.
   void WaitForRank1();
   // The rank exits with 0.
   void Leave(int rank);
-  // Every rank writes some output, or makes a step.
+  // Every rank writes output or completes a step.
   void WriteOutput();
   void MakeStep();
-  // The controller has restarted: it knows what workers report from now on.
+  // The controller has restarted. It knows only reports sent from now on.
   void RestartController();
 
   GangLimit Limit() const;
   const v1::Attempt& Attempt() const { return cluster.Attempt(job); }
   std::string Why() const;
-  // Lets time pass in steps that no worker's pause could be mistaken for.
+  // Lets time pass in steps too short to be mistaken for a pause of a worker.
   void Pass(int64_t ms);
 
   TestCluster cluster;
   int64_t job = 0;
 };
 
-// A program of the user's own, and a run of trainyard-trainer; both with the watchdog's defaults.
+// A user's own program, and a run of trainyard-trainer; both with the watchdog's defaults.
 v1::JobSpec OwnProgram();
 v1::JobSpec OurTrainer(int spares = 0);
 
-// A way to bring a gang into a state, and the limit that it has there.
+// A way to bring a gang into a state, and its limit there.
 struct SceneCase {
   const char* name;
   GangState state;
@@ -61,7 +61,7 @@ struct SceneCase {
 };
 std::ostream& operator<<(std::ostream& out, const SceneCase& scene);
 
-// At least one for every state and every source.
+// At least one scene for every state and every source of a limit.
 std::vector<SceneCase> AllScenes();
 
 }  // namespace trainyard::controller

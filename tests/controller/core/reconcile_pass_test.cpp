@@ -1,4 +1,4 @@
-// Events of one call of Reconcile, and how they affect each other.
+// Events of one call of Reconcile, and their effects on each other.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A failure that does not count against the program.
+// Exit code of a failure that does not count against the program.
 constexpr int kKilled = 137;
 
 class ReconcilePassTest : public ::testing::Test {
@@ -28,7 +28,7 @@ class ReconcilePassTest : public ::testing::Test {
   void AddNodes(const std::vector<std::string>& ids, int slots = 1) {
     for (const std::string& id : ids) cluster_.AddNode(id, slots);
   }
-  // Events of one call, which are not applied.
+  // Events of one call, without applying them.
   std::vector<v1::Event> Call() const {
     return Reconcile(cluster_.state, cluster_.observations, cluster_.options, cluster_.now).events;
   }
@@ -48,7 +48,7 @@ class ReconcilePassTest : public ::testing::Test {
     cluster_.ExitAll(job, exit_code);
     cluster_.ClearAll(job);
   }
-  // The heartbeat of a worker that reports this trouble of its node.
+  // The node's worker sends a heartbeat that reports this trouble.
   void ReportTrouble(const std::string& node_id, const std::string& trouble) {
     v1::Heartbeat heartbeat;
     heartbeat.mutable_condition()->set_trouble(trouble);

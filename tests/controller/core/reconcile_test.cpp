@@ -9,8 +9,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A shell's code for SIGKILL: whoever sent it, the program is not to blame, so that restarts are
-// bounded by their budget alone.
+// A shell's exit code for SIGKILL. The signal came from outside, so the program is not to blame,
+// and only the restart budget limits restarts.
 constexpr int kFromOutside = 137;
 
 using ::testing::Contains;
@@ -65,7 +65,7 @@ TEST(ReconcileTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   EXPECT_EQ(cluster.Job(job).restarts(), 1);
 }
 
-// A process that waits in the kernel for a dead file server does not end by SIGKILL.
+// SIGKILL does not end a process that is blocked in the kernel by a dead file server.
 TEST(ReconcileTest, AProcessThatCannotBeKilledHoldsItsSlotsAndNotItsJob) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
@@ -80,7 +80,7 @@ TEST(ReconcileTest, AProcessThatCannotBeKilledHoldsItsSlotsAndNotItsJob) {
   cluster.Pass(500);
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
   EXPECT_EQ(FreeSlots(cluster.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 1);
-  // The other slot takes jobs; the kill stays due.
+  // The other slot accepts jobs; the kill remains due.
   const int64_t small = cluster.Submit("small", 1, 1);
   cluster.Stop(next);
   cluster.Pass(500);
@@ -247,7 +247,7 @@ TEST(ReconcileTest, RequeuesJobWhenNodeIsLost) {
   cluster.RunJob(job);
   ASSERT_EQ(cluster.Placement(job), "a:0 b:0");
   cluster.StopHeartbeats("a");
-  // The peer sees the connection break; the dead node can confirm nothing.
+  // The peer sees its connection break; the dead node cannot confirm anything.
   cluster.ExitRank(job, 1, 69);
   cluster.Pass(2000);
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
@@ -327,7 +327,7 @@ TEST(ReconcileTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
   cluster.Settle();
   for (int i = 0; i < 3; ++i) ports.insert(cluster.Attempt(jobs[i]).master_port());
   EXPECT_EQ(ports.size(), 3u);
-  // The range of this address is used up.
+  // All ports of this address are in use.
   EXPECT_EQ(cluster.StateOf(jobs[3]), v1::JOB_STATE_QUEUED);
   cluster.Stop(jobs[3]);
   cluster.Stop(jobs[2]);
@@ -366,9 +366,9 @@ TEST(ReconcileTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
     return cluster.Attempt(job).master_port();
   };
   EXPECT_EQ(first_port(5000) - first_port(0), 5000);
-  // Strides of job and attempt.
+  // The strides for job and attempt.
   EXPECT_EQ(first_port(0), 20000 + 131 + 17);
-  // Wherever it begins, it stays in the range.
+  // For any starting value, ports stay within the range.
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   EXPECT_GE(first_port(kLargest), 20000);
   EXPECT_LE(first_port(kLargest), 29999);

@@ -344,7 +344,7 @@ std::string Bytes(const ClusterState& state) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
   google::protobuf::io::CodedOutputStream coded(&stream);
-  // Maps (the environment of a job) have no order of their own.
+  // Maps (such as a job's environment) have no defined order.
   coded.SetSerializationDeterministic(true);
   ToSnapshot(state, 0).SerializeToCodedStream(&coded);
   coded.Trim();

@@ -78,7 +78,7 @@ TEST_F(HookCommandTest, TheEnvironmentHoldsNoSecretsOfTheController) {
   for (const absl::string_view line : absl::StrSplit(ReadFile(path_), '\n', absl::SkipEmpty())) {
     names.emplace(line.substr(0, line.find('=')));
   }
-  // The shell adds PWD, and some shells add the last two.
+  // The shell adds PWD; some shells add the last two.
   for (const char* name : {"PWD", "SHLVL", "_"}) names.erase(name);
   EXPECT_THAT(names, testing::IsSubsetOf(
                          {"PATH", "HOME", "LANG", "TRAINYARD_EVENT", "TRAINYARD_EVENT_ID"}));
@@ -106,8 +106,8 @@ TEST_F(HookCommandTest, AProgramThatIgnoresSigtermIsKilled) {
   EXPECT_EQ(process_.stuck_pid, 0);
 }
 
-// Keeps the process from being reaped by its parent until the destructor, as one that is stuck in
-// the kernel: a zombie belongs to its tracer first.
+// Until the destructor runs, prevents the parent from reaping the process, as if it were stuck in
+// the kernel: a zombie is first reported to its tracer.
 class Tracer {
  public:
   explicit Tracer(pid_t traced) {

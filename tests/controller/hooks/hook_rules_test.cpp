@@ -62,7 +62,8 @@ TEST(HookRulesTest, WrongConfigurationIsRefusedWithTheNextStep) {
   EXPECT_THAT(
       ErrorOf("hooks: [{name: a, on: [sunrise], url: 'http://h'}]"),
       testing::AllOf(HasSubstr("hooks: a: there is no event `sunrise`"), HasSubstr("job_failed")));
-  EXPECT_THAT(ErrorOf("hooks: [{name: a, url: 'http://h'}]"), HasSubstr("`on` names no event"));
+  EXPECT_THAT(ErrorOf("hooks: [{name: a, url: 'http://h'}]"),
+              HasSubstr("`on` is empty or missing"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all]}]"), HasSubstr("either `url` or `command`"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], command: [page]}]"),
               HasSubstr("begins with /"));

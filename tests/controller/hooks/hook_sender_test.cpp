@@ -36,7 +36,7 @@ class HookSenderTest : public testing::Test {
     EXPECT_TRUE(sender->Start().ok());
     return sender;
   }
-  // Events of which the hook cares for the job's failure only.
+  // Appends two events, of which the hook handles only the job's failure.
   void Fail(int64_t job_id) {
     v1::Event started, ended;
     started.mutable_rank_started()->set_job_id(job_id);

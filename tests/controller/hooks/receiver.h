@@ -1,4 +1,4 @@
-// A small HTTP server on a free port: it keeps what it gets, and answers as a test says.
+// A small HTTP server on a free port. It records requests and returns the answers set by a test.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HOOKS_RECEIVER_H_
 #define TRAINYARD_TESTS_CONTROLLER_HOOKS_RECEIVER_H_
 
@@ -20,8 +20,8 @@ namespace trainyard::controller {
 
 class Receiver {
  public:
-  // The status for the request with this number, from 0; 0 closes the connection without an answer,
-  // and -1 never answers.
+  // Returns the status for the request with this number, counted from 0. 0 closes the connection
+  // without an answer, and -1 never answers.
   using Answer = std::function<int(int number)>;
 
   explicit Receiver(Answer answer) : answer_(std::move(answer)) {
@@ -47,7 +47,7 @@ class Receiver {
     return absl::StrCat("http://127.0.0.1:", port_, path);
   }
 
-  // Requests, head and body; waits until there are so many.
+  // Requests, each with head and body. Waits until there are `count` requests.
   std::vector<std::string> WaitFor(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(60), [&] { return requests_.size() >= count; });

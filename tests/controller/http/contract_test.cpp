@@ -28,8 +28,8 @@ json Contract() {
   return json::parse(file);
 }
 
-// Path of the first part of the value that breaks the schema; "" when none does. Supports only the
-// keywords of JSON Schema that our document uses.
+// Path of the first part of the value that violates the schema; "" if none does. Supports only the
+// JSON Schema keywords used in our document.
 std::string Broken(const json& value, const json& schema, const json& document) {
   if (schema.contains("$ref")) {
     const std::string pointer = schema["$ref"].get<std::string>().substr(1);
@@ -58,7 +58,7 @@ std::string Broken(const json& value, const json& schema, const json& document) 
     return "";
   }
   if (!value.is_object()) return "not an object";
-  // An object of a kind that is described elsewhere: the contract itself, the schema of job files.
+  // An object described elsewhere: the contract itself, or the schema of job files.
   if (schema.size() == 1) return "";
   for (const json& key : schema.value("required", json::array())) {
     if (!value.contains(key.get<std::string>())) return "missing " + key.get<std::string>();
@@ -86,7 +86,7 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
   for (const auto& [path, item] : document["paths"].items()) {
     for (const auto& [method, operation] : item.items()) {
       ++routes;
-      // Stop and kill end the job that they are tried on; only an ended one can be deleted.
+      // Stop and kill end the job they are tested on; only an ended job can be deleted.
       const std::string job = method == "get" ? "one" : absl::StrCat("job-", routes);
       if (path.find("{job}") != std::string::npos && job != "one") {
         ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody(job)).status, 200);
@@ -173,7 +173,7 @@ TEST_F(ContractTest, RefusalsAreProblemsWithACodeAndAHint) {
   EXPECT_EQ(client_.Send("DELETE", "/api/v1/jobs").headers.at("allow"), "GET, HEAD, POST");
 }
 
-// Every kind of message that a stream can bring, against the contract.
+// Compares every kind of message that a stream can deliver with the contract.
 TEST_F(ContractTest, EveryMessageOfAStreamIsAsTheContractSays) {
   ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
   const json document = Contract();
@@ -201,7 +201,7 @@ TEST_F(ContractTest, EveryMessageOfAStreamIsAsTheContractSays) {
     EXPECT_EQ(Broken(data, kinds[event.at("event")], document), "") << event.at("data");
     EXPECT_EQ(event.at("id").find_first_not_of("0123456789"), std::string::npos);
     missing.erase(event.at("event"));
-    // Progress is sent at most once a second, by the controller's clock.
+    // Progress is sent at most once per second of the controller's clock.
     running_.clock.Advance(1000);
     worker_.SendReport(RunningReport(1));
   }

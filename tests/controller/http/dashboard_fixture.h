@@ -18,7 +18,7 @@ class DashboardTest : public testing::Test {
   std::string address() const { return running_.controller->http_address(); }
   HttpClient Connect() const { return HttpClient(address()); }
 
-  // One node, and nothing may be placed on it: jobs stay queued.
+  // One node on which nothing may be placed: jobs stay queued.
   void SetUp() override {
     worker_.Take(v1::ControllerMessage::kWelcome);
     ASSERT_EQ(client_.Post("/api/v1/nodes/a/cordon", R"({"reason":"test"})").status, 200);

@@ -1,4 +1,4 @@
-// The HTTP side of a whole controller, over real sockets.
+// The HTTP side of a complete controller, over real sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -174,8 +174,8 @@ TEST_F(DashboardTest, AlertsOlderThanAThousandEventsAreStillTold) {
   ASSERT_EQ(running_.Submit("long"), 1);
   worker_.Take(v1::ControllerMessage::kStartAttempt);
   worker_.SendFact(1, StartedFact(1));
-  // Until the attempt runs: what is planned in a tick follows the requests of that tick, and a slow
-  // loop may take all of them in one.
+  // Waits until the attempt is running: planning in a tick follows the requests of that tick, and a
+  // slow loop may handle all of them in one tick.
   worker_.Take(v1::ControllerMessage::kFactsAcknowledged);
   const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
   v1::TelemetryRecord record;

@@ -13,7 +13,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// Never reached when all is well.
+// Reached only on failure.
 constexpr int kTimeoutSeconds = 20;
 
 }  // namespace
@@ -35,7 +35,7 @@ HttpClient::~HttpClient() { close(fd_); }
 void HttpClient::SendBytes(const std::string& bytes) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
-    // The server may have closed after what it has seen.
+    // The server may have closed the connection after the bytes sent so far.
     const ssize_t more = send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (more <= 0) return;
     sent += static_cast<std::size_t>(more);

@@ -1,4 +1,4 @@
-// A plain HTTP client over a socket: it sends exactly the bytes that a test gives it.
+// A plain HTTP client over a socket that sends exactly the bytes given by a test.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 #define TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 
@@ -20,13 +20,13 @@ struct Answer {
 
 class HttpClient {
  public:
-  // "host:port". A test failure when the connection fails.
+  // "host:port". Fails the test if it cannot connect.
   explicit HttpClient(const std::string& address);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Sends one request with a Host header and reads its answer; the connection stays open.
+  // Sends one request with a Host header and reads the answer. The connection stays open.
   Answer Send(const std::string& method, const std::string& target,
               const std::map<std::string, std::string>& headers = {}, const std::string& body = "");
   Answer Get(const std::string& target) { return Send("GET", target); }
@@ -35,15 +35,16 @@ class HttpClient {
   }
 
   void SendBytes(const std::string& bytes);
-  // True when unread bytes have arrived or the server has closed; waits up to `wait_ms` for either.
+  // True if unread bytes have arrived or the server has closed the connection; waits up to
+  // `wait_ms` for either.
   bool HasInput(int wait_ms = 0) const;
-  // Status 0 when the server closed instead. `has_body` is false after HEAD.
+  // Status 0 if the server closed the connection instead. `has_body` is false after HEAD.
   Answer ReadAnswer(bool has_body = true);
-  // The next event of a stream: its fields by name. Empty when the stream has ended.
+  // The next event of a stream: its fields by name. Empty after the end of the stream.
   std::map<std::string, std::string> ReadEvent();
 
  private:
-  // False at the end.
+  // False at the end of the input.
   bool Fill();
   std::string TakeUntil(const std::string& end);
 

@@ -1,4 +1,4 @@
-// Connections alone: limits and time-outs, with a handler that only echoes.
+// Tests of connections only: limits and time-outs, with a handler that just echoes.
 #include "controller/http/server.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-// Keeps the streams that the server opens, so that a test can see when they are dropped.
+// Keeps the streams opened by the server, so that a test can see when they are dropped.
 class ServerTest : public testing::Test {
  protected:
   void Start(ServerLimits limits) {
@@ -38,7 +38,7 @@ class ServerTest : public testing::Test {
     });
   }
 
-  // A stream must not outlive the server that it belongs to.
+  // A stream must not outlive its server.
   void TearDown() override {
     if (server_ != nullptr) server_->Stop();
     streams_.clear();
@@ -53,7 +53,7 @@ class ServerTest : public testing::Test {
     return streams_.back();
   }
 
-  // True when the server answers a client within 20 s. A client that hits a test's short time-outs
+  // True if the server answers a client within 20 s. A client that exceeds a test's short time-outs
   // on a busy machine tries again.
   bool Serves() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -63,7 +63,7 @@ class ServerTest : public testing::Test {
     return true;
   }
 
-  // Returns after the server's thread has done all earlier work.
+  // Returns after the server's thread has finished all earlier work.
   void Settle() {
     std::mutex mutex;
     std::unique_lock lock(mutex);
@@ -77,7 +77,7 @@ class ServerTest : public testing::Test {
     done.wait(lock, [&] { return ran; });
   }
 
-  // False when it is still open after 20 s.
+  // False if the stream is still open after 20 s.
   bool IsDropped(const StreamSink& stream) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (stream.open() && std::chrono::steady_clock::now() < end) Settle();
@@ -110,15 +110,15 @@ TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
   EXPECT_EQ(client.ReadAnswer().status, 0);
 }
 
-// Pause between the bytes of a slow client. They do not move the deadline, which is for the whole
-// request.
+// Pause between the bytes of a slow client. The bytes do not extend the deadline, which applies to
+// the whole request.
 constexpr int kTrickleMs = 5;
 
 TEST_F(ServerTest, AClientThatTricklesIsDroppedAllTheSame) {
   Start({.header_bytes = 1 << 30, .read_timeout = milliseconds(100)});
   HttpClient client(server_->address());
   client.SendBytes("GET / HTTP/1.1\r\nHost: localhost\r\n");
-  // The server parses a header from its beginning each time: without a pause the header would grow
+  // The server parses a header from its beginning each time. Without a pause, the header would grow
   // too large to parse in time.
   while (!client.HasInput(kTrickleMs)) client.SendBytes("X: y\r\n");
   EXPECT_EQ(client.ReadAnswer().status, 408);
@@ -178,7 +178,7 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
   const auto message = std::make_shared<const std::string>(64 << 10, 'x');
-  // The kernel buffers a few megabytes before anything waits in the server.
+  // The kernel buffers a few megabytes before messages queue up in the server.
   int sent = 0;
   while (stream->open() && sent < 10'000) {
     stream->Send(message);
@@ -196,14 +196,14 @@ TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
   HttpClient client(server_->address());
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
-  // Larger than the kernel's buffers of a connection, so that the write blocks.
+  // Larger than the kernel's buffers for a connection, so that the write blocks.
   stream->Send(std::make_shared<const std::string>(64 << 20, 'x'));
   EXPECT_TRUE(IsDropped(*stream));
   Settle();
   EXPECT_EQ(server_->Streams().dropped, 1);
 }
 
-// The first message of a stream grows with the cluster, and its reader may be on a slow line.
+// A stream's first message grows with the cluster, and its reader may have a slow connection.
 TEST_F(ServerTest, ALargeBeginningIsNoReasonToDropAStream) {
   Start({.stream_bytes = 1000});
   HttpClient client(server_->address());

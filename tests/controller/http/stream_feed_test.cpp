@@ -1,4 +1,4 @@
-// The stream of a whole controller, over real sockets.
+// The stream of a complete controller, over real sockets.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ class StreamFeedTest : public testing::Test {
  protected:
   std::string address() const { return running_.controller->http_address(); }
 
-  // One node, and nothing may be placed on it: jobs stay queued.
+  // One node on which nothing may be placed: jobs stay queued.
   void SetUp() override {
     worker_.Take(v1::ControllerMessage::kWelcome);
     ASSERT_EQ(client_.Post("/api/v1/nodes/a/cordon", R"({"reason":"test"})").status, 200);
@@ -33,7 +33,7 @@ class StreamFeedTest : public testing::Test {
   HttpClient client_{address()};
 };
 
-// A metric store whose disk is full on request.
+// A metric store whose disk can be made full.
 class FullMetricStore final : public KeepsData<MetricStore> {
  public:
   void SetFull(bool full) { full_ = full; }
@@ -90,7 +90,7 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   stream.SendBytes(
       "GET /api/v1/events/stream?topics=jobs,metrics:1 HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_EQ(stream.ReadAnswer().status, 200);
-  // The stream has its topics once it says hello.
+  // Once the stream sends hello, it is subscribed to its topics.
   EXPECT_EQ(stream.ReadEvent().at("event"), "hello");
   worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7, 2.5);
   while (running_.Get("1").progress().step() != 7) {
@@ -98,7 +98,7 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   // A tick that announces the progress.
   running_.Tick();
   running_.Submit("later");
-  // Every event up to the one that names the later job: the step is observed and not stored.
+  // Reads all events up to the one with the later job. The step was observed but not stored.
   while (true) {
     const auto event = stream.ReadEvent();
     ASSERT_NE(event.at("event"), "metrics") << "announced before it was stored";
@@ -240,7 +240,7 @@ TEST_F(StreamFeedTest, RemovedNodesReachOpenPagesAndResumedOnes) {
   EXPECT_EQ(ReadRemoved(resumed, "nodes"), json({"b"}));
 }
 
-// Bytes of a stream's first messages must not grow with the queue.
+// The size of a stream's first messages must not grow with the queue.
 TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
   constexpr int kJobs = 600;
   for (int job = 0; job < kJobs; ++job) running_.Submit(absl::StrCat("job-", job));
@@ -256,7 +256,7 @@ TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
   ASSERT_EQ(snapshot["jobs"].size(), 200u);
   EXPECT_EQ(snapshot["jobs"].back()["id"], 1) << "the head of the queue is there";
   EXPECT_EQ(snapshot["pending"]["1"]["queue_position"], 1);
-  // A resumed stream has missed more changes than are sent one by one, so it gets a snapshot.
+  // A resumed stream has missed more changes than are sent individually, so it gets a snapshot.
   HttpClient resumed(address());
   resumed.SendBytes(head + "Last-Event-ID: 3\r\n\r\n");
   resumed.ReadAnswer();
@@ -266,7 +266,7 @@ TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
   EXPECT_EQ(missed["jobs"].size(), 200u);
 }
 
-// Pages show a recovering job in the queue, so the counts of the stream must put it there too.
+// Pages show a recovering job in the queue, so the counts of the stream must include it there.
 TEST_F(StreamFeedTest, CountsAJobWhoseFailedAttemptIsStillBeingStoppedAsWaiting) {
   ASSERT_EQ(client_.Post("/api/v1/nodes/a/uncordon", "{}").status, 200);
   HttpClient stream(address());
@@ -283,7 +283,7 @@ TEST_F(StreamFeedTest, CountsAJobWhoseFailedAttemptIsStillBeingStoppedAsWaiting)
   const json started = ReadJobs(stream, in_state("running"));
   EXPECT_EQ(started["waiting"], 0);
   EXPECT_EQ(started["placed"], 1);
-  // The worker has not yet reported that the ranks are gone: the attempt is live.
+  // The worker has not yet reported that the ranks are gone, so the attempt is still live.
   worker_.SendFact(2, ExitedFact(1, 3));
   const json failed = ReadJobs(stream, in_state("recovering"));
   EXPECT_EQ(failed["pending"]["1"]["code"], "stopping");

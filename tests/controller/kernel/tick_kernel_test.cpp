@@ -22,7 +22,7 @@ constexpr Timestamp kNow = 1'000'000;
 
 class TickKernelTest : public testing::Test {
  protected:
-  // One node with a slot is attached.
+  // Attaches one node with a slot.
   TickKernelTest() {
     tick_.Start(kNow);
     hello_.set_node_id("a");
@@ -65,7 +65,7 @@ TEST_F(TickKernelTest, AnswersOnceTheEventsAreCommitted) {
   Submit("one");
   Submit("two");
   const uint64_t before = tick_.last_sequence();
-  // Two submissions, and a placement for the one slot.
+  // Two submissions, and a placement on the only slot.
   EXPECT_THAT(tick_.Decide(kNow), SizeIs(3));
   EXPECT_THAT(answers_, IsEmpty());
   EXPECT_EQ(tick_.decided_of_users(), 2u);
@@ -117,7 +117,7 @@ TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
 }
 
 TEST_F(TickKernelTest, AFloodOfWorkersRequestsDelaysNoUser) {
-  // Facts out of order are refused: only the number of decisions matters.
+  // Facts out of order are rejected; only the number of decisions matters here.
   std::size_t refused = 0;
   v1::Fact fact;
   fact.set_sequence(100);
@@ -146,7 +146,7 @@ TEST_F(TickKernelTest, AFloodOfUsersDoesNotStarveWorkers) {
   EXPECT_GT(tick_.waiting(), 0u);
 }
 
-// Requests that arrive after the disk has free space again must not put off planning for ever.
+// Requests that arrive after the disk has free space again must not delay planning forever.
 TEST_F(TickKernelTest, PlansOnceTheRequestsThatWaitedForSpaceAreDecided) {
   tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
   const auto submit_fact = [&] {
@@ -190,7 +190,7 @@ TEST_F(TickKernelTest, WithoutSpaceARestartedWorkerIsAdmittedAndJoinsLater) {
   EXPECT_THAT(admitted, SizeIs(3)) << "each was answered once";
 }
 
-// Until the binding is in the log, another worker could claim the id.
+// Until the log contains the binding, another worker could claim the id.
 TEST_F(TickKernelTest, WithoutSpaceAWorkerWhoseSecretIsNotBoundYetIsRefused) {
   tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
   v1::Hello hello = hello_;
@@ -239,7 +239,7 @@ TEST_F(TickKernelTest, AGapBetweenTicksIsNotTimeWithoutAHeartbeat) {
   EXPECT_EQ(tick_.observations().nodes["a"].last_heartbeat_ms, kNow + 30'000);
 }
 
-// A machine whose wall clock is set under a running controller.
+// A machine whose wall clock is changed while the controller runs.
 class ClockTest : public TickKernelTest {
  protected:
   static constexpr Timestamp kWall = 1'700'000'000'000;
@@ -257,7 +257,7 @@ class ClockTest : public TickKernelTest {
     return {kWall + ms + ahead_ms, 5000 + ms};
   }
 
-  // Decides; returns the time.
+  // Decides at this clock reading; returns the tick's time.
   Timestamp Begin(const ClockReading& reading) {
     const Timestamp now = tick_.BeginTick(reading);
     EXPECT_EQ(tick_.ExcuseOwnStall(now), 0);

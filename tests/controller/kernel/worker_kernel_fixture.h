@@ -36,7 +36,7 @@ inline v1::Hello HelloOf(const std::string& node_id) {
   return hello;
 }
 
-// A controller without threads; the test commits by hand.
+// A controller without threads; the test itself commits.
 class WorkerKernelTest : public testing::Test {
  protected:
   WorkerKernelTest() {
@@ -88,7 +88,7 @@ class WorkerKernelTest : public testing::Test {
     tick_.Committed(now_);
   }
 
-  // With the ended attempt of job 1 and 10 bytes of telemetry on its disk if `has_job`.
+  // If `has_job`, the worker has the ended attempt of job 1 and 10 bytes of telemetry on its disk.
   void Attach(LinkId link, bool has_job = false) {
     v1::WorkerMessage message;
     *message.mutable_hello() = HelloOf("a");
@@ -116,7 +116,7 @@ class WorkerKernelTest : public testing::Test {
     Tick();
   }
 
-  // Takes job 1 out of the state, with nothing left of it on its node.
+  // Moves job 1 out of the state, with no data of it left on its node.
   void ArchiveJob() {
     archived_ = ToArchived(tick_.state().jobs.at(1), tick_.observations(), now_);
     v1::Snapshot snapshot = ToSnapshot(tick_.state(), tick_.last_sequence());
@@ -177,9 +177,9 @@ class WorkerKernelTest : public testing::Test {
   WorkerKernel workers_{tick_.state(), tick_.observations(), tick_.options(), Options()};
   WorkerKernel* kernel_ = &workers_;
   std::vector<SendMessage> sent_;
-  // Attempts of each ReadOffsets.
+  // Number of attempts in each ReadOffsets.
   std::vector<std::size_t> attempts_read_;
-  // Begin offsets of the batches that went to the store.
+  // Begin offsets of the batches passed to the store.
   std::vector<int64_t> stored_;
 };
 

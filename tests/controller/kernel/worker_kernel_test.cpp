@@ -35,7 +35,7 @@ TEST_F(WorkerKernelTest, AnExitGetsItsTimeByTheControllersClock) {
   EXPECT_EQ(event->rank_exited().corrected_ms(), now_ - 5);
 }
 
-// The commit that holds the fact may hold the removal of its node, too.
+// The commit that contains the fact may also contain the removal of its node.
 TEST_F(WorkerKernelTest, AFactOfANodeThatWasRemovedEndsItsLink) {
   Attach(1);
   Tick();
@@ -59,7 +59,7 @@ TEST_F(WorkerKernelTest, AStreamWhoseRecordWaitsDelaysNoOtherStream) {
   EXPECT_THAT(stored_, ElementsAre(100, 0, 10));
 }
 
-// The exit decides where the next attempt starts.
+// The exit determines where the next attempt starts.
 TEST_F(WorkerKernelTest, ACheckpointBeyondTheBudgetIsCommittedBeforeTheExitOfItsRank) {
   RunJob();
   for (int64_t step = 1; step <= kJobEventsAtOnce + 2; ++step) {
@@ -108,7 +108,7 @@ TEST_F(WorkerKernelTest, TelemetryWaitsUntilItsCheckpointIsCommitted) {
   EXPECT_THAT(stored_, ElementsAre(0, 10, 20));
 }
 
-// A crash between the two would lose what the loss guard must decide on.
+// A crash between the two would lose the loss on which the loss guard must decide.
 TEST_F(WorkerKernelTest, TelemetryWaitsUntilALossThatIsNoNumberIsCommitted) {
   RunJob();
   SendTelemetry(1, 0, Loss(1, 2));
@@ -142,7 +142,7 @@ TEST_F(WorkerKernelTest, AnAlertThatComesAgainAfterItsCommitIsKnownFromTheLog) {
   EXPECT_EQ(Alerts(), 1);
 }
 
-// Several batches may have been received and not stored before the controller ended.
+// Several batches may have been received but not stored before the controller ended.
 TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) {
   RunJob();
   SendTelemetry(1, 10, Alert());

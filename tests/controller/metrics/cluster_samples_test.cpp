@@ -19,7 +19,7 @@ v1::Event At(Timestamp time_ms) {
   return event;
 }
 
-// A cluster, and what is exported of it.
+// A cluster and its exported metrics.
 struct Exported {
   TestCluster cluster;
   EventTotals events;
@@ -46,7 +46,7 @@ TEST(ClusterSamplesTest, EmptyClusterShowsZeros) {
   EXPECT_EQ(exported.Value("trainyard_nodes{state=\"ready\"}"), 0);
   EXPECT_EQ(exported.Value("trainyard_restarts_total{cause=\"node_lost\"}"), 0);
   EXPECT_EQ(exported.Value("trainyard_events_total{type=\"job_submitted\"}"), 0);
-  // Nothing that Prometheus would refuse.
+  // Checks that Prometheus would accept the page.
   test::ShapeOf(exported.Page());
 }
 
@@ -167,7 +167,7 @@ TEST(ClusterSamplesTest, EndedJobIsShownForTenMinutes) {
   EXPECT_THAT(exported.Page(), Not(HasSubstr("job_name=\"short\"")));
   EXPECT_EQ(exported.events.ForgetEnded(exported.cluster.now), std::vector<int64_t>{job});
   EXPECT_TRUE(exported.events.ended_jobs().empty());
-  // A controller that starts now knows it no more; one that started earlier did.
+  // A controller started now no longer counts the job; one started earlier does.
   EventTotals fresh;
   fresh.Restore(exported.cluster.state, exported.cluster.now);
   EXPECT_TRUE(fresh.ended_jobs().empty());

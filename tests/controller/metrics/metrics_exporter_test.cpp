@@ -15,7 +15,7 @@ using test::ValueOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Reads when it is told to, on the thread of the test.
+// Reads when the test requests it, on the test's thread.
 class HandLoop final : public ClusterLoop {
  public:
   ClusterView View() const { return cluster.View(); }
@@ -82,7 +82,7 @@ TEST(MetricsExporterTest, LoopThatIsStuckLeavesTheNewestSnapshot) {
   const std::string page = exported.exporter.RenderMetrics();
   EXPECT_EQ(ValueOf(page, "trainyard_nodes{state=\"ready\"}"), 1);
   EXPECT_GE(ValueOf(page, "trainyard_snapshot_age_seconds"), 0.001) << "the patience at least";
-  // The answer that comes late is taken all the same.
+  // A late answer is still used.
   exported.loop.waiting.front()(exported.loop.View());
   EXPECT_EQ(ValueOf(exported.exporter.RenderMetrics(), "trainyard_nodes{state=\"ready\"}"), 2);
 }

@@ -7,7 +7,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Runs of a device that is not as predicted, of several micro-batches and ZeRO stages.
+// Runs, with several micro-batches and ZeRO stages, of a device that differs from the predictions.
 std::vector<MeasuredStep> RunsOf(const StepScale& truth, bool knows_parts) {
   std::vector<MeasuredStep> runs;
   for (const int64_t micro_batch : {1, 2, 4}) {
@@ -44,7 +44,8 @@ TEST(CalibrationTest, WithoutPartsTheWholeStepIsScaled) {
   EXPECT_NEAR(found.scale.tensor_wait, 1.3, 1e-9);
 }
 
-// Time that no part has, such as a slow host, still makes whole steps right.
+// If some time is in no part, for example because of a slow host, the times of whole steps are
+// still correct.
 TEST(CalibrationTest, PartsThatDoNotAddUpAreScaledToTheStep) {
   std::vector<MeasuredStep> runs = RunsOf({}, true);
   for (MeasuredStep& run : runs) run.seconds *= 1.5;

@@ -1,4 +1,4 @@
-// Whole documents are reviewed in tests/cli/commands/recipes/check_test.cpp; these are the edges.
+// Edge cases. tests/cli/commands/recipes/check_test.cpp reviews whole documents.
 #include "controller/planner/claim_review.h"
 
 #include "gtest/gtest.h"
@@ -22,7 +22,7 @@ RunConfig SmallRun() {
   return config;
 }
 
-// The only finding, or how many there are.
+// The only finding, or else the number of findings.
 std::string OnlyWhat(const RunConfig& config, const Claims& claims) {
   const std::vector<Finding> findings = ReviewClaims(config, claims);
   return findings.size() == 1 ? findings[0].what : std::to_string(findings.size()) + " findings";

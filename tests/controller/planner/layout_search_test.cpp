@@ -82,7 +82,7 @@ TEST(LayoutSearchTest, TheParetoListTradesTimeForMemory) {
   }
 }
 
-// The same device with more memory.
+// Compares the same device with more memory.
 TEST(LayoutSearchTest, MoreMemoryNeverMakesAPlanWorse) {
   double before = 0;
   for (const int64_t gigabytes : {192, 141, 96, 80, 64, 48}) {
@@ -141,7 +141,7 @@ TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
   EXPECT_NE(problem.message.find("abandoned after"), std::string::npos) << problem.message;
 }
 
-// One GPU a node, none of which holds a block: each of 16,384 sizes has to be looked at.
+// One GPU per node, none of which can hold a block: all 16,384 sizes have to be considered.
 TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   const Cluster cluster = ClusterWith("A10G", 1, 1);
   const LargerCluster larger = FewestNodes(Llama405b(), cluster, 16384);
@@ -149,7 +149,7 @@ TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   EXPECT_GT(larger.looked_at, 100);
 }
 
-// PeakMemory looks at two stages, the contract at all.
+// PeakMemory computes two stages, the contract computes all.
 TEST(LayoutSearchTest, ThePeakIsOnTheFirstOrTheLastStage) {
   for (const int64_t layers : {12, 18, 31, 126}) {
     for (const int64_t stages : {1, 2, 3, 4, 6, 12}) {

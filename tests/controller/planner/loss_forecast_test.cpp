@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// SplitMix64 and Box-Muller: the same noise everywhere.
+// SplitMix64 and Box-Muller: the same noise on every machine.
 class Noise {
  public:
   explicit Noise(uint64_t seed) : state_(seed) {}
@@ -62,7 +62,8 @@ TEST(LossForecastTest, IsTheLossLawOfTheDocumentsForOneModel) {
   EXPECT_NEAR(ForecastLoss(points, 0, 101.909e9).forecast->loss, 2.335, 0.002);
 }
 
-// 95 % of the intervals hold the truth; of 40 at least 34 do but in one case of a thousand.
+// 95 % of the intervals contain the truth. At least 34 of 40 intervals do, except in one case of a
+// thousand.
 TEST(LossForecastTest, IntervalsHoldTheTruth) {
   int hits = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {

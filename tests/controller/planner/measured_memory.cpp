@@ -28,7 +28,7 @@ std::vector<MemoryRun> TorchtitanMemory() {
     runs.push_back({name, run.config, profile, gibibytes * kGibibyte / 1e9, is_fitted});
   };
   const ModelConfig model = Llama(32, 4096, 14336, 32);
-  // Recomputation of some operations is in per_element.
+  // per_element includes the recomputation of some operations.
   const RunSettings small = Settings(model, 8192, 16, 2).Dp(8).Zero(3);
   const RunSettings large = Settings(model, 8192, 256, 2).Dp(128).Zero(3);
   add("8B x8", small, Eager(), 82.4, false);
@@ -51,18 +51,18 @@ std::vector<MemoryRun> TorchtitanMemory() {
   return runs;
 }
 
-// Held by tensor parallelism beside its part of a block and of the logits, where ranks share the
-// rows between the products. The inputs of attention, feed-forward half and head are gathered in
-// bf16 and kept for their weight gradients. torch.distributed.tensor.parallel.loss makes the
-// gradient of the logits in two steps, so that one more fp32 copy of them lives.
+// Memory of tensor parallelism in addition to a rank's part of a block and of the logits, where
+// ranks share the rows between the products. The inputs of attention, feed-forward half and head
+// are gathered in bf16 and kept for their weight gradients. torch.distributed.tensor.parallel.loss
+// computes the gradient of the logits in two steps, which needs one more fp32 copy of them.
 double GatheredBytes(const BlockWork& work) {
   if (work.norm_rows == work.rows) return 0;
   return 3 * 2 * work.rows * work.hidden + 4 * work.rows * work.vocabulary;
 }
 
-// At the end of the forward pass: the state, two whole blocks of weights, what the blocks have
-// kept, and the head's logits. With full recomputation a block keeps its input, and one is made
-// again.
+// Memory at the end of the forward pass: the state, two whole blocks of weights, the activations
+// kept by the blocks, and the head's logits. With full recomputation each block keeps only its
+// input, and one block is recomputed.
 double PredictedGigabytes(const MemoryRun& run) {
   const RunConfig& config = run.config;
   const LayoutConfig& layout = config.layout;

@@ -12,13 +12,13 @@
 
 namespace trainyard::planner {
 
-// Allocations of a trainer under FSDP.
+// Memory of a trainer under FSDP.
 struct MemoryProfile {
   double state =
-      16;  // Bytes a parameter, sharded over all ranks: fp32 weights, gradients, moments.
-  double per_logit = 0;  // Bytes of each logit at the peak: copies in bf16 and fp32, and gradients.
-  double per_element = 0;  // Bytes that a block keeps for each element of a hidden state.
-  double slack = 0;        // Bytes of blocks that the allocator holds and does not use.
+      16;  // Bytes per parameter, sharded over all ranks: fp32 weights, gradients, moments.
+  double per_logit = 0;    // Bytes per logit at the peak: copies in bf16 and fp32, and gradients.
+  double per_element = 0;  // Bytes kept by a block per element of a hidden state.
+  double slack = 0;        // Bytes in blocks held but not used by the allocator.
 };
 
 struct MemoryRun {
@@ -33,7 +33,7 @@ struct MemoryRun {
 // tables 1 to 4.
 std::vector<MemoryRun> TorchtitanMemory();
 
-// 10^9 bytes on each GPU.
+// In units of 10^9 bytes per GPU.
 double PredictedGigabytes(const MemoryRun& run);
 
 }  // namespace trainyard::planner

@@ -6,13 +6,12 @@
 namespace trainyard::planner {
 namespace {
 
-// Rates by the paper's count of operations, with recomputation: 96 B s l h^2 (1 + s / 6h + V /
-// 16lh).
+// Rates use the paper's operation count, with recomputation: 96 B s l h^2 (1 + s / 6h + V / 16lh).
 void AddPipelineTensorRuns(MeasuredSet& set) {
   struct Row {
     const char* name;
     int64_t layers, hidden, heads, pp, batch, devices;
-    double teraflops;  // A second, of each device.
+    double teraflops;  // Per second and device.
   };
   constexpr Row kRows[] = {
       {"175B", 96, 12288, 96, 12, 1536, 384, 153},
@@ -45,7 +44,7 @@ ModelConfig Gpt2(int64_t layers, int64_t hidden, int64_t heads) {
   return model;
 }
 
-// The shapes of tests/gpu/model_shapes.py.
+// The shape in tests/gpu/model_shapes.py.
 ModelConfig Qwen3Small() {
   ModelConfig model = Gated(28, 1024, 3072, 16, 151936, 8);
   model.kv_channels = 128;
@@ -83,7 +82,7 @@ MeasuredSet TrainyardRuns() {
         run.config.layout.tp * run.config.layout.cp * run.config.layout.pp * run.config.layout.dp;
     set.runs.push_back({name, run.config, ClusterOf("H200", run), seconds, is_fitted});
   };
-  // Two GPUs: 16 samples for each, 2,048 positions.
+  // Two GPUs, with 16 samples of 2,048 positions each.
   const auto pair = [&model](int64_t micro_batch) {
     return Settings(model, 2048, 32, micro_batch);
   };
@@ -234,7 +233,7 @@ MeasuredSet MegatronH100Runs() {
                      MegatronH100Profile(),
                      false,
                      {}};
-  // Seconds by the number of data-parallel ranks; the batch grows with them.
+  // Step times in seconds by number of data-parallel ranks; the batch grows with that number.
   struct Point {
     int64_t dp;
     double seconds;
@@ -260,7 +259,7 @@ MeasuredSet MegatronH100Runs() {
       {{4, 8.309, true}, {16, 8.42, false}, {64, 8.49, false}});
   add("340B", Settings(Nemotron(96, 18432, 73728, 96), 4096, 1, 1).Tp(8).Pp(8).Vpp(12), 16,
       {{2, 4.61, false}, {8, 4.70, false}, {32, 4.84, false}});
-  // The vocabulary of GPT-2, padded.
+  // GPT-2's vocabulary, padded.
   const auto large = [](int64_t layers) {
     return Settings(Gated(layers, 16384, 53248, 128, 51200, 8), 8192, 1, 1).Tp(8).Cp(2);
   };
@@ -279,7 +278,7 @@ MeasuredSet FoundryRuns() {
     const char* name;
     int64_t layers, hidden, heads, length, devices, micro_batch, rounds;
     bool recomputes;
-    double tokens;  // A second, of each device.
+    double tokens;  // Per second and device.
     bool is_fitted;
   };
   constexpr Row kRows[] = {

@@ -57,8 +57,8 @@ TEST(PlannedFeatureSearchTest, ATooLargeMixtureNamesTheSmallestCluster) {
   EXPECT_TRUE(SearchLayouts(config, H100s(*problem.fewest_nodes)).best.has_value());
 }
 
-// Eight experts of two that a token takes have the operations of a dense model of twice the width;
-// on top come the transfers, and the rows that are sorted.
+// With eight experts and two per token, the operations equal those of a dense model of twice the
+// width. Transfers and sorting of rows are added.
 TEST(PlannedFeatureStepTest, ExpertsTakeTheTimeOfTheirRowsAndTransfers) {
   const RunSettings mixture = MixtureRun(8, 2, 14336).Dp(8);
   const StepTime dense = PredictStep(WideRun().Dp(8).config, H100s(1));

@@ -1,4 +1,4 @@
-// Settings of measured runs, in a few words: models, layouts and clusters of NVIDIA's nodes.
+// Concise settings for measured runs: models, layouts, and clusters of NVIDIA nodes.
 #ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_RUN_SETTINGS_H_
 #define TRAINYARD_TESTS_CONTROLLER_PLANNER_RUN_SETTINGS_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// A run with one rank, changed by the functions, each of which returns another one.
+// A run, initially with one rank. Each function returns a modified copy.
 struct RunSettings {
   RunConfig config;
   int64_t per_node = 8;
@@ -52,10 +52,10 @@ ModelConfig Nemotron(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads)
 
 // The model with experts of this width in every layer.
 ModelConfig WithExperts(ModelConfig model, int64_t count, int64_t topk, int64_t width);
-// The model with the latent attention of DeepSeek-V3.
+// The model with DeepSeek-V3's latent attention.
 ModelConfig WithLatentAttention(ModelConfig model);
 
-// As many nodes as the layout needs, with the device's usual network.
+// As many nodes as the layout needs, with the device's default network.
 Cluster ClusterOf(const std::string& device, const RunSettings& run);
 
 }  // namespace trainyard::planner

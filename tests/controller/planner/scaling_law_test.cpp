@@ -6,7 +6,7 @@
 namespace trainyard::planner {
 namespace {
 
-// The three models of the single-node guide, with the losses that it gives.
+// The three models of the single-node guide, with the guide's losses.
 TEST(ScalingLawTest, GivesTheDocumentsLosses) {
   EXPECT_NEAR(LossOf(1.545e9, 101.909e9), 2.335, 5e-4);
   EXPECT_NEAR(LossOf(2.224e9, 61.545e9), 2.351, 5e-4);
@@ -31,7 +31,7 @@ TEST(ScalingLawTest, NoDivisionHasLessLossThanTheMinimum) {
   }
 }
 
-// 14.5 tokens a parameter, and a budget that is overdrawn by a fifth.
+// 14.5 tokens per parameter, and a budget exceeded by a fifth.
 TEST(ScalingLawTest, TheGuidesCoefficientsAreAsPublished) {
   const Optimum optimum = GuideCoefficients(5.88e23);
   EXPECT_NEAR(optimum.tokens / optimum.parameters, 14.6, 0.1);
@@ -46,7 +46,8 @@ TEST(ScalingLawTest, KaplanPrefersLargerModels) {
   EXPECT_GT(KaplanOptimum(3.14e23).parameters, 5 * RuleOfTwenty(3.14e23).parameters);
 }
 
-// LLaMA 3 8B on 15 T tokens: about 100 times 20 a parameter, as the guide says.
+// LLaMA 3 8B on 15 T tokens: about 100 times the rule of 20 tokens per parameter, as the guide
+// states.
 TEST(ScalingLawTest, OverTrainingIsMeasuredInTheRule) {
   const OverTraining over = OverTrainingOf(8.03e9, 15e12);
   EXPECT_NEAR(over.tokens_per_parameter, 1868, 1);
@@ -74,7 +75,7 @@ TEST(ScalingLawTest, TheBestShapeIsNearTheMinimumOfTheLaw) {
   EXPECT_EQ(best->model.num_attention_heads, 2 * best->model.num_query_groups);
   EXPECT_EQ(best->parameters, static_cast<double>(ParameterCount(best->model)));
   EXPECT_NEAR(best->tokens * TrainingFlopsPerToken(best->model, 2048), flops, flops * 1e-9);
-  // The look-up of the embedding costs nothing, attention does.
+  // The embedding look-up costs no FLOPs, but attention does.
   EXPECT_NEAR(best->loss, LossMinimum(flops).loss, 0.01);
   EXPECT_LT(best->loss, LossOf(1.545e9, flops / TrainingFlopsPerToken(LlamaShape(), 2048)) + 1e-3);
 }

@@ -1,5 +1,5 @@
-// Predicted step times beside measured ones: prints every row and bounds the errors of the rows
-// that gave no constant.
+// Compares predicted with measured step times: prints every row, and bounds the errors of rows that
+// determined no constant.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::string PlannedFeatureTable() {
   return table;
 }
 
-// The rows of all sets that gave a constant, or of those that gave none.
+// The rows of all sets that determined a constant, or those that determined none.
 std::string TableOf(bool fitted) {
   std::string table;
   for (const MeasuredSet& set : AllRuns()) {
@@ -73,7 +73,7 @@ Errors PrintAndCompare(const MeasuredSet& set) {
   return errors;
 }
 
-// The bounds are close to what was reached, so that a change that loses accuracy fails.
+// The bounds are close to the achieved errors, so that a change that loses accuracy fails.
 TEST(StepTimeErrorTest, OfOurTrainerOnH200) {
   const Errors errors = PrintAndCompare(TrainyardRuns());
   EXPECT_EQ(errors.rows, 8);
@@ -95,7 +95,7 @@ TEST(StepTimeErrorTest, OfOurTrainerOnFourGpus) {
   EXPECT_LT(errors.largest, 0.04);
 }
 
-// The layout of one model and batch on one node that is predicted to be the fastest.
+// For one model and batch on one node, the layout predicted to be the fastest.
 TEST(StepTimeErrorTest, TheLayoutThatIsChosenIsTheFastestOfThoseMeasured) {
   const MeasuredSet set = FourGpuTrainyardRuns();
   const auto chosen = std::ranges::min_element(
@@ -132,7 +132,7 @@ TEST(StepTimeErrorTest, OfFoundryOnA100) {
   EXPECT_LT(errors.largest, 0.08);
 }
 
-// By formulas that knew none of these rows: the bounds are what came out first.
+// None of these rows influenced the formulas: the bounds are the first results.
 TEST(StepTimeErrorTest, OfPlannedFeaturesOnH100) {
   const Errors errors = PrintAndCompare(PlannedFeatureH100Runs());
   EXPECT_EQ(errors.rows, 11);

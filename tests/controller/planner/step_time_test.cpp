@@ -35,13 +35,13 @@ TEST(StepTimeTest, EveryAxisHasItsWait) {
   EXPECT_EQ(tensor.context_wait + tensor.pipeline_wait + tensor.data_wait + tensor.world_wait, 0);
 }
 
-// (p - 1) / m of the work, a part of it with several chunks or deferred weight gradients.
+// The bubble is (p - 1) / m of the work, and less with several chunks or deferred weight gradients.
 TEST(StepTimeTest, BubblesFollowTheSchedule) {
   RunSettings run = Small(32).Pp(4);
   run.config.model.vocab_size = 128;  // Stages of equal work.
   const Cluster cluster = {FindDeviceSpec("H200"), 1, 4, *FindNetwork("ndr")};
   TrainerProfile profile = TrainyardProfile();
-  profile.node_link = 1e9;  // Transfers take no time.
+  profile.node_link = 1e9;  // Makes transfers take no time.
   const auto bubble = [&](const RunConfig& config) {
     const StepTime step = SecondsOfStep(config, PlanPass(config, cluster, profile),
                                         LoadsOfStages(config, true), cluster, profile);
@@ -88,7 +88,7 @@ TEST(StepTimeTest, FasterDevicesTakeLess) {
   EXPECT_LT(Predicted(Small(8), "A100").Total(), Predicted(Small(8), "A10G").Total());
 }
 
-// 32 samples of 1,024 tokens in 57 ms: a disk gives them, an object store does not.
+// 32 samples of 1,024 tokens per 57 ms: a disk is fast enough, an object store is not.
 TEST(StepTimeTest, StorageBoundsTheStepWhereItIsSlower) {
   const RunSettings run = Settings(Gated(12, 768, 2048, 12, 50304), 1024, 32, 32);
   Cluster cluster = ClusterOf("H200", run);

@@ -68,7 +68,7 @@ TEST(TuningTest, OneStepBeyondTheMemoryComesLast) {
   const TuneCandidate& beyond = plan.candidates.back();
   EXPECT_EQ(beyond.reason, TuneReason::kBeyondMemory);
   EXPECT_GT(plan.too_large, 0);
-  // The next smaller micro-batch of the same kind fits.
+  // The next smaller micro-batch that divides the batch fits.
   RunConfig smaller = WithCandidate(run.config, beyond);
   do {
     --smaller.layout.micro_batch;
@@ -144,7 +144,7 @@ TEST(TuningTest, AnUnattendedSweepEndsWithOtherAttentionOfTheFastestThatFits) {
   }
 }
 
-// As they are, the settings are fast and too large.
+// As given, the settings are fast but need too much memory.
 TEST(TuningTest, AnUnattendedSweepComparesNoAttentionOfSettingsThatDoNotFit) {
   RunSettings run = Recipe();
   run.config.layout.micro_batch = 192;

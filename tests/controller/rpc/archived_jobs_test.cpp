@@ -1,4 +1,4 @@
-// Archived jobs through the users' API: everything answers as if the job were in the state.
+// Archived jobs through the users' API: all answers are as if the job were in the state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ LoopOptions ArchivingSoon() {
   return options;
 }
 
-// Job 1 takes both slots, so that all others wait until they are stopped.
+// Job 1 holds both slots, so that all other jobs stay queued until they are stopped.
 class ArchivedJobsTest : public testing::Test {
  protected:
   ArchivedJobsTest() {
@@ -188,7 +188,7 @@ TEST_F(ArchivedJobsTest, ListsGoOnFromTheStateIntoTheArchive) {
 TEST_F(ArchivedJobsTest, ARepeatedSubmitGivesItsJobAndItsNameIsFree) {
   Archive({"gone"});
   EXPECT_EQ(Submit("gone").job().id(), 2);
-  // Long after, only the archive knows the request.
+  // After a long time, only the archive contains the request.
   running_.clock.Advance(700'000);
   Archive({"other"});
   Archive({"another"});

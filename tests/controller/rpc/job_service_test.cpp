@@ -58,7 +58,7 @@ class JobServiceTest : public testing::Test {
     return running_.jobs->DeleteJob(&context, request, &response);
   }
 
-  // The end of a watch whose job is not there.
+  // Final status of a watch of a job that does not exist.
   grpc::Status Watched(const std::string& job) {
     v1::WatchJobRequest request;
     request.set_job(job);
@@ -69,7 +69,7 @@ class JobServiceTest : public testing::Test {
     return watch->Finish();
   }
 
-  // Job 2, which never ran.
+  // Stops job 2, which never ran.
   void StopSecondJob() {
     running_.Submit("first", 2);
     running_.Submit("second", 2);
@@ -274,7 +274,7 @@ TEST_F(JobServiceTest, AWatchedJobThatIsDeletedEndsTheWatch) {
   ASSERT_TRUE(Delete("2", true, response).ok());
   while (watch->Read(&message)) {
   }
-  // The end of the job may have ended the watch before.
+  // The end of the job may already have ended the watch.
   const grpc::Status end = watch->Finish();
   if (!end.ok()) {
     EXPECT_EQ(end.error_code(), grpc::StatusCode::NOT_FOUND);

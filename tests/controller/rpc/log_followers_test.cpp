@@ -20,7 +20,7 @@ TEST(LogFollowersTest, TellsTheFollowersOfTheJobUntilTheyLeave) {
   EXPECT_EQ(second, 2);
 }
 
-// A job that writes nothing never notifies anyone.
+// A job that writes nothing never triggers a notification that would remove its followers.
 TEST(LogFollowersTest, FollowersOfQuietJobsThatLeftAreForgotten) {
   LogFollowers followers;
   const auto stays = followers.Add(1, [] {});

@@ -8,8 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Processes no message, and keeps its read permit, until WorkFromNowOn. The loop takes each message
-// at once unless StallLoop was called.
+// Processes no message, and keeps its read permit, until WorkFromNowOn. Messages count as taken by
+// the loop at once unless StallLoop was called.
 class IdleListener final : public WorkerListener {
  public:
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
@@ -56,8 +56,8 @@ class IdleListener final : public WorkerListener {
     loop_stalled_ = false;
     released.swap(waiting_);
   }
-  // Called without the lock: a permit frees read capacity, and the next message may arrive before
-  // this returns.
+  // Called without the lock: releasing a permit frees read capacity, and the next message may
+  // arrive before this call returns.
   void GiveBackPermits() { released_.clear(); }
 
   std::size_t bytes() {
@@ -122,8 +122,8 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
       worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kMiB), chunk);
     }
   });
-  // One worker may have 24 MiB waiting (kOneStreamBytes of worker_control_service.cpp); the message
-  // that reaches the bound is still read, so it is at most one chunk more.
+  // A single worker may have 24 MiB pending (kOneStreamBytes in worker_control_service.cpp). The
+  // message that reaches this limit is still read, so the total is at most one chunk more.
   EXPECT_TRUE(listener_.WaitForBytes(24 * kMiB));
   EXPECT_TRUE(WaitForPause(listener_));
   EXPECT_LT(listener_.bytes(), 26 * kMiB);
@@ -137,7 +137,7 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
   EXPECT_TRUE(listener_.WaitForClosed());
 }
 
-// Heartbeats behind a flood must not wait for long once the loop goes on.
+// Heartbeats behind a flood must not wait long once the loop resumes.
 TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop) {
   constexpr std::size_t kPiece = 256 << 10;
   constexpr std::size_t kPieces = 40;
@@ -150,7 +150,7 @@ TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop
       worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kPiece), piece);
     }
   });
-  // kOneStreamWaitingBytes of worker_control_service.cpp, and the message that reaches it.
+  // kOneStreamWaitingBytes in worker_control_service.cpp, plus the message that reaches it.
   EXPECT_TRUE(listener_.WaitForBytes(4 << 20));
   EXPECT_TRUE(WaitForPause(listener_));
   EXPECT_LT(listener_.bytes(), (4 << 20) + 2 * kPiece);
@@ -161,8 +161,8 @@ TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop
 
 TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   constexpr std::size_t kMiB = 1 << 20;
-  // All workers together may have 128 MiB waiting (kAllStreamsBytes of worker_control_service.cpp).
-  // Each stays below its own 24 MiB (kOneStreamBytes), so that only the common bound pauses
+  // All workers together may have 128 MiB pending (kAllStreamsBytes in worker_control_service.cpp).
+  // Each stays below its own 24 MiB (kOneStreamBytes), so that only the common limit pauses
   // reading.
   constexpr std::size_t kAllStreamsMiB = 128;
   constexpr int kWorkers = 6;
@@ -190,13 +190,13 @@ TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   workers.clear();
 }
 
-// Attaches and never reads, not even the status that ends its call: a test waits for the end of the
+// Attaches and never reads, not even the final status of its call. A test waits for the end of the
 // stream at the listener.
 struct SlowWorker {
   explicit SlowWorker(const std::string& address)
       : stub(v1::WorkerControl::NewStub(
             grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {
-    // A first connection that fails on a busy machine is tried again.
+    // Retries a first connection that fails on a busy machine.
     context.set_wait_for_ready(true);
     stream = stub->Attach(&context);
     v1::WorkerMessage message;
@@ -214,7 +214,7 @@ struct SlowWorker {
   std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream;
 };
 
-// A message of about this size; any field that holds text would do.
+// A message of about this size. The choice of text field does not matter.
 v1::ControllerMessage MessageOf(std::size_t bytes) {
   v1::ControllerMessage message;
   message.mutable_start_attempt()->set_skip_samples(std::string(bytes, 's'));
@@ -224,7 +224,8 @@ v1::ControllerMessage MessageOf(std::size_t bytes) {
 TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
   SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
-  // While the worker does not read, gRPC takes at most one of these; the others wait.
+  // While the worker does not read, gRPC accepts at most one of these messages; the others are
+  // queued.
   for (int i = 0; i < 3; ++i) listener_.link()->Send(MessageOf(4 << 20));
   EXPECT_GE(listener_.link()->outgoing().waiting, 2u);
   listener_.link()->CutOff(absl::ResourceExhaustedError("slow"));
@@ -234,8 +235,9 @@ TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
 TEST_F(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
   SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
-  // gRPC cannot take all of the first message while the worker does not read, so those after it
-  // wait. 8192 may wait (kOutgoingLimit of worker_control_service.cpp): the last one is too many.
+  // gRPC cannot accept all of the first message while the worker does not read, so later messages
+  // are queued. The queue is limited to 8192 messages (kOutgoingLimit in
+  // worker_control_service.cpp); the last one exceeds it.
   listener_.link()->Send(MessageOf(8 << 20));
   for (int i = 0; i < 8192; ++i) listener_.link()->Send(MessageOf(1));
   EXPECT_TRUE(listener_.WaitForClosed());

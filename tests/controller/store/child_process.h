@@ -1,4 +1,4 @@
-// Runs a part of a test in a child process that may be killed at any moment.
+// Runs a part of a test in a child process that may be killed at any time.
 #ifndef TRAINYARD_TESTS_CONTROLLER_STORE_CHILD_PROCESS_H_
 #define TRAINYARD_TESTS_CONTROLLER_STORE_CHILD_PROCESS_H_
 
@@ -15,7 +15,7 @@ namespace trainyard::controller {
 // A child that reports numbers through a pipe. The test must be single-threaded when it forks.
 class ChildProcess {
  public:
-  // `body` gets the descriptor to report to; the child ends when it returns.
+  // `body` receives the descriptor to report to. The child ends when `body` returns.
   explicit ChildProcess(const std::function<void(int report_fd)>& body) {
     int fds[2] = {-1, -1};
     if (pipe2(fds, O_CLOEXEC) != 0) _exit(1);
@@ -39,7 +39,7 @@ class ChildProcess {
     if (write(report_fd, &number, sizeof(number)) != sizeof(number)) _exit(1);
   }
 
-  // Next number that the child reported; false when it has ended and nothing is left.
+  // Reads the next number reported by the child. False if the child has ended and nothing is left.
   bool Read(int64_t& number) { return read(report_fd_, &number, sizeof(number)) == sizeof(number); }
 
   // Ends the child with SIGKILL. Its earlier reports can still be read.
@@ -49,7 +49,7 @@ class ChildProcess {
     Wait();
   }
 
-  // The status that waitpid gives.
+  // The status returned by waitpid.
   int Wait() {
     int status = 0;
     waitpid(pid_, &status, 0);

@@ -1,7 +1,7 @@
-// The three stores on a disk that loses power at any call, fails at every call in turn, or fills
-// up. All acknowledged data is there exactly once afterwards: numbers, counts and contents.
+// The three stores on a disk that loses power at any call, fails at each call in turn, or fills up.
+// Afterwards all acknowledged data exists exactly once: numbers, counts and contents.
 //
-// TRAINYARD_POWER_CUTS=N makes N cuts instead of the suite's few hundred, TRAINYARD_SEED=N begins
+// TRAINYARD_POWER_CUTS=N makes N cuts instead of the default few hundred. TRAINYARD_SEED=N begins
 // with another seed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 #ifdef TRAINYARD_SANITIZED
-// Each takes up to ten times as long; what a cut leaves does not depend on a sanitizer.
+// With a sanitizer each cut takes up to ten times as long. The result of a cut does not depend on
+// the sanitizer.
 constexpr int kCutsOfTheSuite = 60;
 #else
 constexpr int kCutsOfTheSuite = 240;
@@ -38,14 +39,14 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text != nullptr && absl::SimpleAtoi(text, &number) && number > 0 ? number : otherwise;
 }
 
-// ---- Contents of batch number k, from 0, of each store: a function of the number.
+// ---- Contents of batch number k, from 0, of each store, as a function of the number.
 
 v1::Event StoredEvent(int64_t number) {
   v1::Event event;
   event.set_time_ms(number);
   v1::AlertRaised& alert = *event.mutable_alert_raised();
   alert.set_job_id(1 + number % 3);
-  // Some fill a dozen pages.
+  // Some batches fill a dozen pages.
   const auto filler = static_cast<std::size_t>(number % 23 == 0 ? 50'000 : number * 31 % 900);
   alert.set_message(absl::StrCat("event ", number, " ", std::string(filler, 'e')));
   return event;
@@ -127,7 +128,7 @@ std::vector<LogBatch> LogBatches(int64_t batch) {
   return batches;
 }
 
-// ---- The batches that must be there.
+// ---- The batches that must exist.
 
 enum StoreIndex { kEvents, kMetrics, kLogs, kStoreCount };
 
@@ -213,7 +214,7 @@ int64_t LogBatchesIn(Stores& stores) {
   return batches;
 }
 
-// Reads everything; afterwards `held` has the exact number of batches in each store.
+// Reads everything. Afterwards `held` contains the exact number of batches in each store.
 void Verify(Stores& stores, Held& held) {
   const int64_t found[kStoreCount] = {EventBatchesIn(stores), MetricBatchesIn(stores),
                                       LogBatchesIn(stores)};
@@ -235,7 +236,7 @@ absl::Status AppendBatch(Stores& stores, int store, int64_t batch) {
   }
 }
 
-// Appends the store's next batch and keeps account of it.
+// Appends the store's next batch and updates `held`.
 absl::Status AppendNext(Stores& stores, int store, Held& held) {
   held.most[store] = held.least[store] + 1;
   const absl::Status status = AppendBatch(stores, store, held.least[store]);
@@ -252,8 +253,8 @@ absl::Status WriteSnapshot(Stores& stores, const Held& held) {
 
 // ---- Power cuts.
 
-// A history of one seed: each round opens what the cut before has left, checks it, and writes on
-// until the next cut, which may come while it opens.
+// A history for one seed. Each round opens and verifies the files left by the previous cut, and
+// then writes until the next cut, which may occur during the opening.
 class CutHistory {
  public:
   explicit CutHistory(unsigned seed) : random_(seed) {}
@@ -263,7 +264,7 @@ class CutHistory {
       SCOPED_TRACE(absl::StrCat("round ", round));
       RunRound(1 + static_cast<int64_t>(random_() % (round % 4 == 0 ? 80 : 900)));
     }
-    // The image that the last cut has left, on a disk that works.
+    // The image left by the last cut, on a working disk.
     auto stores = OpenSqliteStores(directory_);
     ASSERT_TRUE(stores.ok()) << stores.status();
     Verify(*stores, held_);
@@ -311,7 +312,7 @@ TEST(PowerCutTest, KeepsExactlyWhatWasAcknowledged) {
 
 struct FaultCase {
   DiskFault fault;
-  // Calls that fail, from one on.
+  // Number of consecutive failing calls.
   int64_t calls;
 };
 
@@ -381,7 +382,7 @@ TEST_P(FailingDiskTest, LosesNothingWhicheverCallFails) {
       SimulatedDisk disk(directory_);
       disk.FailAt(call, GetParam().fault, GetParam().calls);
       WriteUntilFailure(disk, held);
-      // Closing writes the log back into the database.
+      // Closing folds the log into the database.
       reached = disk.reached();
     }
     auto stores = OpenSqliteStores(directory_);

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::size_t kSectorBytes = 512;
 
-// As SQLite allots it: this, and the inner VFS's file behind it.
+// SQLite allocates this structure followed by the inner VFS's file.
 struct DiskFile {
   sqlite3_file base;
   SimulatedDisk* disk;
-  // Null for temporary files, which no power cut can hurt.
+  // Null for temporary files, which a power cut does not affect.
   SimulatedDisk::File* tracked;
 
   sqlite3_file* inner() { return reinterpret_cast<sqlite3_file*>(this + 1); }
@@ -28,7 +28,7 @@ struct DiskFile {
 
 DiskFile& AsDiskFile(sqlite3_file* file) { return *reinterpret_cast<DiskFile*>(file); }
 
-// The code for SQLite, and errno as the system call would leave it.
+// Returns the code for SQLite, and sets errno as the system call would.
 int Fail(DiskFault fault, int code) {
   errno = fault == DiskFault::kFull ? ENOSPC : EIO;
   return code;
@@ -50,7 +50,7 @@ int DiskRead(sqlite3_file* file, void* buffer, int amount, sqlite3_int64 offset)
 int DiskWrite(sqlite3_file* file, const void* buffer, int amount, sqlite3_int64 offset) {
   DiskFile& disk_file = AsDiskFile(file);
   const DiskFault fault = disk_file.disk->Count(DiskCall::kWrite);
-  // A failed write has written a part, as on a disk that fills up.
+  // A failed write writes a part of its data, as on a disk that fills up.
   const int written = fault == DiskFault::kNone ? amount : amount / 2;
   sqlite3_file* inner = disk_file.inner();
   const int code = inner->pMethods->xWrite(inner, buffer, written, offset);
@@ -75,7 +75,7 @@ int DiskTruncate(sqlite3_file* file, sqlite3_int64 size) {
   return code;
 }
 
-// Syncs nothing on the real disk: the tests' files need no durability of their own.
+// Syncs nothing on the real disk: the tests' files need not be durable.
 int DiskSync(sqlite3_file* file, int /*flags*/) {
   DiskFile& disk_file = AsDiskFile(file);
   const DiskFault fault = disk_file.disk->Count(DiskCall::kSync);
@@ -205,7 +205,7 @@ void Overlay(std::string& content, int64_t offset, const char* bytes, std::size_
   std::memcpy(content.data() + begin, bytes, size);
 }
 
-// Keeps some sectors of the write; the last one that is kept may be torn.
+// Keeps some sectors of the write. The last kept sector may be torn.
 void OverlayPart(const SimulatedDisk::Change& write, std::mt19937& random, std::string& content) {
   std::size_t done = 0;
   while (done < write.bytes.size()) {
@@ -220,17 +220,18 @@ void OverlayPart(const SimulatedDisk::Change& write, std::mt19937& random, std::
   }
 }
 
-// Contents that a power cut may leave of the file; nothing when its name is gone.
+// Contents of the file that a power cut may leave; nullopt if its name is gone.
 std::optional<std::string> AfterCut(const SimulatedDisk::File& file, std::mt19937& random) {
   using Kind = SimulatedDisk::Change::Kind;
   if (!file.linked && random() % 2 == 0) return std::nullopt;
   std::string content = file.durable;
-  // Each cut keeps nothing, everything, or a part of what was not synced.
+  // Each cut keeps none, all, or a part of the unsynced data.
   const unsigned mode = random() % 4;
   for (const SimulatedDisk::Change& change : file.unsynced) {
     const unsigned choice = mode == 0 ? 0 : mode == 1 ? 1 : random() % 3;
     if (change.kind == Kind::kDelete) {
-      // Later changes are of another file under this name, which is not in the directory yet.
+      // Later changes apply to another file under this name, which the directory does not contain
+      // yet.
       if (choice == 0) return content;
       return std::nullopt;
     }
@@ -308,7 +309,7 @@ SimulatedDisk::File& SimulatedDisk::Track(const std::string& path, bool is_new) 
   File& file = found->second;
   if (added) {
     file.durable = ReadWhole(path);
-    // An empty file means the same as no file.
+    // An empty file is equivalent to no file.
     file.linked = !is_new && !file.durable.empty();
   }
   return file;
@@ -324,7 +325,7 @@ void SimulatedDisk::Truncate(File& file, int64_t size) {
 
 void SimulatedDisk::Sync(File& file) {
   if (std::exchange(file.directory_sync_due, false)) SyncDirectory();
-  // A delete becomes durable only when its directory is synced, not here.
+  // A deletion becomes durable only when its directory is synced, not here.
   std::vector<Change> kept;
   for (Change& change : file.unsynced) {
     if (!kept.empty() || change.kind == Change::Kind::kDelete) {
@@ -368,7 +369,7 @@ void SimulatedDisk::MakeImage() {
   }
   if (!std::filesystem::exists(directory_)) return;
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
-    // Not opened yet. Shared memory is gone with its processes.
+    // Files that were not opened yet. Shared memory does not survive its processes.
     const std::string path = entry.path().string();
     const bool shared_memory = path.size() > 4 && path.substr(path.size() - 4) == "-shm";
     if (!files_.contains(path) && !shared_memory) image_[path] = ReadWhole(path);

@@ -1,10 +1,11 @@
-// A disk under SQLite that loses unsynced writes, tears sectors, and fails on request.
+// A disk below SQLite that loses unsynced writes, tears sectors, and fails on request.
 //
-// It is the default VFS of the process while it lives. Bytes go to real files as always, so locks
-// and shared memory are SQLite's own; beside them the disk keeps for each file what is durable and,
-// in order, what has been written since. A power cut is an image: durable bytes, and of the rest
-// any subset, by sectors of 512 bytes of which the last may be torn. As SQLite assumes of real
-// disks (SQLITE_IOCAP_POWERSAFE_OVERWRITE) a torn write never changes bytes beside it.
+// While the object exists, it is the default VFS of the process. Bytes still go to real files, so
+// locks and shared memory are SQLite's own. In addition the disk records for each file its durable
+// content and, in order, all later writes. A power cut produces an image: the durable bytes and any
+// subset of the later writes, in sectors of 512 bytes, the last of which may be torn. As SQLite
+// assumes of real disks (SQLITE_IOCAP_POWERSAFE_OVERWRITE), a torn write never changes adjacent
+// bytes.
 #ifndef TRAINYARD_TESTS_CONTROLLER_STORE_SIMULATED_DISK_H_
 #define TRAINYARD_TESTS_CONTROLLER_STORE_SIMULATED_DISK_H_
 
@@ -22,7 +23,7 @@ namespace trainyard::controller {
 
 enum class DiskFault { kNone, kIoError, kFull };
 
-// Calls of SQLite to a disk. Each one is counted.
+// SQLite's calls to a disk. Each one is counted.
 enum class DiskCall { kOpen, kDelete, kRead, kWrite, kTruncate, kSync, kSize, kMapShared };
 
 // For use by one thread.
@@ -35,41 +36,42 @@ class SimulatedDisk {
   // Every database must be closed.
   ~SimulatedDisk();
 
-  // The call with this number, from 1 and counted from now, and `calls` - 1 further ones fail. A
-  // full disk refuses only calls that need free space.
+  // Makes the call with this number, counted from now and starting at 1, and the `calls` - 1 calls
+  // after it fail. A full disk rejects only calls that need free space.
   void FailAt(int64_t call, DiskFault fault, int64_t calls = 1);
   // True once the call of FailAt has been made.
   bool reached() const { return calls_ >= fail_from_; }
   // No call fails from now on.
   void Mend() { fault_ = DiskFault::kNone; }
 
-  // The power goes during the call with this number, from 1 and counted from now: the image is made
-  // and `on_cut` is called. Then everything goes on, on a disk whose contents are not used again.
+  // Cuts the power during the call with this number, counted from now and starting at 1: creates
+  // the image and calls `on_cut`. Afterwards execution continues on a disk whose contents are not
+  // used again.
   void CutAt(int64_t call, unsigned seed, std::function<void()> on_cut);
   bool cut() const { return cut_; }
 
   // Replaces the files of the directory by the image. Every database must be closed.
   void WriteImage();
 
-  // Calls since the disk was made.
+  // Number of calls since the disk was created.
   int64_t calls() const { return calls_; }
 
   // ---- For the VFS
   struct Change {
     enum class Kind { kWrite, kTruncate, kDelete };
     Kind kind = Kind::kWrite;
-    int64_t offset = 0;  // The new size of a truncation.
+    int64_t offset = 0;  // For a truncation: the new size.
     std::string bytes;
   };
   struct File {
     std::string durable;
-    // True when the name is durable in its directory. Otherwise a power cut may remove it.
+    // True if the name is durable in its directory. Otherwise a power cut may remove the file.
     bool linked = false;
     bool directory_sync_due = false;
     std::vector<Change> unsynced;
   };
 
-  // The fault of this call.
+  // Counts the call and returns its fault.
   DiskFault Count(DiskCall call);
   File& Track(const std::string& path, bool is_new);
   void Write(File& file, int64_t offset, std::string bytes);

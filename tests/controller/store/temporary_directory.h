@@ -1,5 +1,5 @@
-// A directory of one test, removed at its end. In memory where the system has such a file system: a
-// killed process leaves there what it would on a disk, and syncing costs nothing.
+// A directory for one test, removed at its end. It is in memory if the system has such a file
+// system: a killed process leaves the same data there as on a disk, and syncing costs nothing.
 #ifndef TRAINYARD_TESTS_CONTROLLER_STORE_TEMPORARY_DIRECTORY_H_
 #define TRAINYARD_TESTS_CONTROLLER_STORE_TEMPORARY_DIRECTORY_H_
 

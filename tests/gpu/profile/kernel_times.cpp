@@ -1,8 +1,8 @@
-// Times of the GPU's kernels, by name, of a whole program: a library that the CUDA driver loads.
+// Times of all GPU kernels of a program, by name: a library loaded by the CUDA driver.
 //   CUDA_INJECTION64_PATH=libkernel_times.so KERNEL_TIMES=FILE trainyard-trainer ...
-// FILE is written again every second: a line with the number of optimizer steps and the
-// milliseconds that they took, then for each kernel its calls and milliseconds a step, the longest
-// first. The first kWarmUpSteps steps do not count.
+// FILE is rewritten every second: a line with the number of optimizer steps and their duration in
+// milliseconds, then for each kernel its calls and milliseconds per step, longest first. The first
+// kWarmUpSteps steps do not count.
 #include <cupti.h>
 #include <cxxabi.h>
 
@@ -73,11 +73,11 @@ class KernelTimes {
   std::mutex mutex_;
   std::map<std::string, Total> totals_;
   int64_t steps_ = 0;
-  uint64_t first_ = 0;  // Nanoseconds, at the end of the last step that does not count.
+  uint64_t first_ = 0;  // Nanoseconds, at the end of the last uncounted step.
   uint64_t last_ = 0;
 };
 
-KernelTimes* times = nullptr;  // Lives until the process ends.
+KernelTimes* times = nullptr;  // Exists until the process ends.
 
 std::string Demangled(const char* name) {
   int status = 0;
@@ -88,7 +88,7 @@ std::string Demangled(const char* name) {
 
 void CUPTIAPI GiveBuffer(uint8_t** buffer, size_t* size, size_t* max_records) {
   *size = kBufferBytes;
-  *max_records = 0;  // As many as fit.
+  *max_records = 0;  // As many as fit into the buffer.
   *buffer = static_cast<uint8_t*>(std::aligned_alloc(8, kBufferBytes));
 }
 

@@ -11,7 +11,7 @@ TEST(OutputGapTest, HasAsManyBytesAsWereDropped) {
   for (const int64_t bytes : {0, 1, 2, 3, 50, 100, 59'999, 60'000, 60'001, 60'002, 262'144}) {
     const std::string filled = FillGap(bytes);
     ASSERT_EQ(static_cast<int64_t>(filled.size()), bytes);
-    // It ends the line before it, and what follows begins a line.
+    // The marker ends the preceding line, and the following output begins a new line.
     if (bytes > 0) {
       EXPECT_EQ(filled.front(), '\n');
       EXPECT_EQ(filled.back(), '\n');

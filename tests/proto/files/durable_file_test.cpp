@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-// proto/support/durable_file.h, for the daemons, has a DurableFileTest of its own.
+// A different class than DurableFileTest, which tests the daemons' proto/support/durable_file.h.
 class ContractDurableFileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "a longer text", {.mode = 0640}).has_value());
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "short", {.mode = 0640}).has_value());
   EXPECT_EQ(Text("file"), "short");
-  // umask(2) is read by setting it.
+  // umask(2) can be read only by setting it.
   EXPECT_EQ(
       Mode("file"), 0640 & ~[] {
         const mode_t mask = umask(0);
@@ -90,7 +90,7 @@ TEST_F(ContractDurableFileTest, SaysWhichCallFailedOnWhichPath) {
   EXPECT_EQ(SyncDirectory(Path("missing"))->number, ENOENT);
 }
 
-// Otherwise whoever can create a link named PATH.tmp chooses the file that is overwritten.
+// Otherwise anyone who can create a link named PATH.tmp chooses the overwritten file.
 TEST_F(ContractDurableFileTest, DoesNotFollowASymbolicLinkAtTheTemporaryPath) {
   ASSERT_EQ(symlink("/dev/null", Path("file.tmp").c_str()), 0);
   EXPECT_EQ(WriteFileAtomically(Path("file"), "text", {.mode = 0600})->number, ELOOP);

@@ -1,5 +1,5 @@
-// Removals against the will of the owner. tests/proto/support/remove_tree_test.cpp tests the other
-// properties.
+// Removals that the owner tries to prevent. tests/proto/support/remove_tree_test.cpp tests the
+// other properties.
 #include "proto/files/remove_tree.h"
 
 #include <fcntl.h>

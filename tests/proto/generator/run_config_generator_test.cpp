@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/generator/reader_generator.h"
 #include "proto/jobspec/scalar_text.h"
 #include "trainyard/v1/job_spec.pb.h"
 
@@ -16,20 +17,43 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
 std::string TextOf(const std::string& name) {
-  for (const GeneratedHeader& header : GenerateRunConfig()) {
-    if (header.name == name) return header.text;
+  for (const GeneratedFile& header : GenerateRunConfig()) {
+    if (header.path == "proto/contract/" + name) return header.text;
   }
   return "";
 }
 
+void ExpectCommitted(const GeneratedFile& generated) {
+  std::ifstream file(std::string(SOURCE_ROOT) + "/" + generated.path, std::ios::binary);
+  std::stringstream committed;
+  committed << file.rdbuf();
+  EXPECT_EQ(committed.str(), generated.text)
+      << generated.path << " is stale: run `ninja renew_run_config` and commit it";
+}
+
 TEST(RunConfigGeneratorTest, TheCommittedHeadersAreCurrent) {
-  for (const GeneratedHeader& header : GenerateRunConfig()) {
-    std::ifstream file(std::string(CONTRACT_FOLDER) + "/" + header.name, std::ios::binary);
-    std::stringstream committed;
-    committed << file.rdbuf();
-    EXPECT_EQ(committed.str(), header.text)
-        << "proto/contract/" << header.name
-        << " is stale: run `ninja renew_run_config` and commit it";
+  for (const GeneratedFile& header : GenerateRunConfig()) ExpectCommitted(header);
+}
+
+TEST(ReaderGeneratorTest, TheCommittedReadersAreCurrent) {
+  ExpectCommitted(GenerateSectionReaders());
+}
+
+TEST(ReaderGeneratorTest, ReadsWhatIsWritten) {
+  const std::string text = GenerateSectionReaders().text;
+  EXPECT_THAT(text, testing::HasSubstr(
+                        "  if (spec.has_num_layers()) config.num_layers = spec.num_layers();\n"));
+  EXPECT_THAT(text, testing::HasSubstr("static_cast<Precision>(spec.precision())"));
+  EXPECT_THAT(text, testing::HasSubstr("config.blend.assign(spec.blend().begin(), "));
+}
+
+// Readers copy only written fields, and a field without presence cannot show that it is written.
+TEST(ReaderGeneratorTest, EverySettingShowsWhetherItIsWritten) {
+  for (const FieldDescriptor* section : SectionFields()) {
+    for (int i = 0; i < section->message_type()->field_count(); ++i) {
+      const FieldDescriptor& field = *section->message_type()->field(i);
+      EXPECT_TRUE(field.is_repeated() || field.has_presence()) << field.full_name();
+    }
   }
 }
 
@@ -61,8 +85,8 @@ TEST(RunConfigGeneratorTest, DeclaresAnEnumInTheFirstSectionThatUsesIt) {
               testing::HasSubstr("#include \"proto/contract/train_config.h\"\n"));
 }
 
-// In RunConfig a number without a default is 0 when nobody wrote it: 0 must not be a legal value. A
-// bool without a default is a std::optional.
+// In RunConfig, a number without a default is 0 if it was not written, so 0 must not be a valid
+// value. A bool without a default is a std::optional.
 void ExpectZeroMeansNotWritten(const Descriptor& section) {
   for (int i = 0; i < section.field_count(); ++i) {
     const FieldDescriptor& field = *section.field(i);

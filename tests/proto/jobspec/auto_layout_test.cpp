@@ -83,7 +83,7 @@ TEST(AutoLayoutTest, ContradictionsAreRefused) {
               HasSubstr("is for trainyard-trainer"));
 }
 
-// A batch that no layout with dp 4 would divide is no mistake yet.
+// Until the layout is chosen, a batch that no layout with dp 4 divides is not an error.
 TEST(AutoLayoutTest, RulesOfTheLayoutWaitForIt) {
   EXPECT_EQ(ErrorOf("", "layout: auto\n"), "");
   EXPECT_THAT(ErrorOf("", ""), HasSubstr("must be a multiple of layout.micro_batch * dp"));

@@ -121,7 +121,7 @@ TEST(ExtendsTest, EveryRecipeResolves) {
   EXPECT_GT(recipes, 0);
 }
 
-// A client names a recipe, and must not read any other file of the machine.
+// A client names a recipe, and must not be able to read any other file of the machine.
 TEST(ExtendsTest, ARecipeByNameIsNoPath) {
   const JobFileReader reader = RecipeReader({RECIPES_DIRECTORY});
   EXPECT_TRUE(ResolveJobFile("llama3-70b-tp8-pp4", {}, reader).ok()) << "it extends another one";

@@ -149,7 +149,7 @@ TEST(JobSpecLoaderTest, ReadsAFileThatBreaksRules) {
   EXPECT_EQ(reading->resolved.spec.layout().ep(), 3);
 }
 
-// yaml-cpp's own way to read all documents never ends on these.
+// yaml-cpp's own function for reading all documents never returns for these texts.
 TEST(JobSpecLoaderTest, TextThatBeginsWithACommaIsRefusedAtOnce) {
   for (const char* text : {",", ", a", ", {\"name\": \"x\"}", "\n,\n"}) {
     EXPECT_THAT(Errors(text), ElementsAre(HasSubstr("begins with a comma"))) << text;

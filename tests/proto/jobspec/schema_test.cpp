@@ -14,7 +14,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Every field has a doc; every section has one; every default obeys its own rule.
+// Every field and every section has documentation, and every default satisfies its own rule.
 void CheckSection(const Descriptor& descriptor) {
   EXPECT_FALSE(descriptor.options().GetExtension(v1::section_doc).empty()) << descriptor.name();
   const auto* prototype =

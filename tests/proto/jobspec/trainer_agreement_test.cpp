@@ -1,4 +1,5 @@
-// The resolver and the trainer read the same settings: what one accepts, the other accepts.
+// The resolver and the trainer must agree: each accepts exactly the settings that the other
+// accepts.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -23,7 +24,7 @@ using nlohmann::json;
 
 constexpr int kSpecs = 4000;
 
-// Settings that are legal by themselves, mostly consistent, and now and then out of their limits.
+// Settings that are individually valid, mostly consistent, and occasionally out of range.
 class SpecMaker {
  public:
   explicit SpecMaker(unsigned seed) : random_(seed) {}
@@ -66,7 +67,7 @@ class SpecMaker {
     }
   }
 
-  // A limit, a neighbour of one, or a small number.
+  // A limit, a neighbour of a limit, or a small number.
   double Number(const SettingRule& rule) {
     const double max = std::min(rule.max, 1e15);
     const double choices[] = {std::max(rule.min, -1e15),    max,    1, 2,
@@ -100,7 +101,7 @@ class SpecMaker {
     model["max_position_embeddings"] = 8 + Pick(4);
   }
 
-  // Most specs are of dense models in bf16 or fp32: both sides refuse the other ones.
+  // Most specs must describe dense models in bf16 or fp32, because both sides reject the others.
   void RemovePlannedFeatures(json& spec) {
     if (Chance(20)) return;
     const std::pair<const char*, std::vector<const char*>> settings[] = {
@@ -117,7 +118,7 @@ class SpecMaker {
     }
   }
 
-  // Most specs must pass the rules that span settings.
+  // Most specs must satisfy the rules that involve several settings.
   void AddConsistentSizes(json& spec) {
     RemovePlannedFeatures(spec);
     const int64_t heads = 1 + Pick(4);
@@ -151,7 +152,7 @@ class SpecMaker {
   std::mt19937 random_;
 };
 
-// Errors of `submit` for the settings; empty when it accepts them.
+// Errors of `submit` for the settings; empty if it accepts them.
 std::string Refusal(const json& settings, v1::JobSpec& resolved) {
   const absl::StatusOr<ResolvedSpec> answer =
       ResolveJobFile(kSentJobFile, {}, SentJobFileReader(settings.dump(), {}));
@@ -160,7 +161,7 @@ std::string Refusal(const json& settings, v1::JobSpec& resolved) {
   return absl::StrJoin(CheckLaunch(answer->spec, {}), "\n");
 }
 
-// The error of the trainer, as one of `world_size` ranks; empty when it accepts the settings.
+// The trainer's error on one of `world_size` ranks; empty if it accepts the settings.
 std::string TrainersRefusal(const json& settings, int world_size, RunConfig& config) {
   try {
     config = trainer::ParseRunConfig(settings);
@@ -188,7 +189,7 @@ TEST(TrainerAgreementTest, BothAcceptTheSameSettings) {
         << settings << "\nsubmit: " << refusal << "\ntrainer: " << trainers;
     accepted += refusal.empty();
   }
-  // Both kinds must occur often, or the test shows little.
+  // Accepted and rejected specs must both occur often; otherwise the test proves little.
   EXPECT_GT(accepted, kSpecs / 10);
   EXPECT_LT(accepted, kSpecs * 9 / 10);
 }

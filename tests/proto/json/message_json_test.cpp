@@ -25,7 +25,7 @@ TEST(JobSpecJsonTest, RendersEnumsDurationsMapsAndLists) {
     "stop_grace": "90s", "command": ["python3"], "env": {"A": "b"}})"));
 }
 
-// The tree has the set fields only; the text has the others, too, with 0, "", [] or {}.
+// The tree contains only the set fields. The text also contains the others, with 0, "", [] or {}.
 TEST(MessageJsonTest, TreeAndTextAgreeInWhatIsSet) {
   v1::Job job;
   job.set_id(int64_t{1} << 60);

@@ -58,7 +58,7 @@ TEST(PipelinePlaceTest, EveryPartHasALayer) {
   EXPECT_EQ(LayersOfParts(7, 1, 1, 50), (Counts{7}));
 }
 
-// Layers of each part where the last one has `last` of them.
+// Layers of each part if the last one has `last` layers.
 Counts WithLast(int64_t layers, int64_t parts, int64_t last) {
   Counts counts;
   for (int64_t part = 0; part + 1 < parts; ++part) {
@@ -77,11 +77,11 @@ double SlowestStage(const Counts& counts, int64_t stages, double head) {
   return *std::max_element(work.begin(), work.end());
 }
 
-// No other number for the last part makes the slowest stage faster, and of equally good ones the
-// largest is taken, which is nearest to an even split.
+// No other number of layers in the last part makes the slowest stage faster. Among equally good
+// numbers the largest is chosen, which is nearest to an even split.
 void ExpectBestSplit(int64_t layers, int64_t stages, int64_t chunks, double head) {
   const int64_t parts = stages * chunks;
-  if (parts == 1) return;  // All layers, and nothing to choose.
+  if (parts == 1) return;  // The part has all layers; there is no choice.
   const Counts chosen = LayersOfParts(layers, stages, chunks, head);
   const double slowest = SlowestStage(chosen, stages, head);
   for (int64_t last = 1; last <= layers / parts; ++last) {
@@ -106,7 +106,7 @@ TEST(PipelinePlaceTest, NoSplitOfItsKindIsBetter) {
   }
 }
 
-// LLaMA-3 8B: 525 M weights of the head, 218 M of a layer and 33.6 M for attention at 8,192.
+// LLaMA-3 8B: the head has 525 M weights, a layer 218 M, plus 33.6 M for attention at 8,192.
 TEST(PipelinePlaceTest, TheHeadOfEightBillionIsTwoLayers) {
   ModelConfig model;
   model.num_layers = 32;

@@ -1,5 +1,5 @@
-// Memory of runs with experts, latent attention and FP8. Dense runs are compared with measurements
-// in memory_model_test.cpp.
+// Memory of runs with experts, latent attention and FP8. memory_model_test.cpp compares dense runs
+// with measurements.
 #include "proto/memory/block_memory.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(BlockMemoryTest, Fp8KeepsNarrowInputsAndCopiesOfTheWeights) {
   EXPECT_EQ(narrow.moments, wide.moments);
 }
 
-// The first stage has the dense layers and keeps most passes; others have more experts.
+// The first stage has the dense layers and keeps the most passes; other stages have more experts.
 TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {
   RunConfig config = WithExperts(EightRanks(), 64, 2);
   config.model.moe_dense_layers = 3;

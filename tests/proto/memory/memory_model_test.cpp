@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-// Peaks that LibTorch's allocator reported on an H200, in units of 1e9 bytes with one decimal.
+// Peaks reported by LibTorch's allocator on an H200, in units of 1e9 bytes with one decimal.
 void ExpectMeasured(const RunConfig& config, double gigabytes) {
   constexpr double kTolerance = 0.01;
   EXPECT_NEAR(PredictTrainingMemory(config).Tensors(), gigabytes * 1e9,
@@ -45,7 +45,7 @@ TEST(MemoryModelTest, PredictsMeasuredPeaksOfOtherAxes) {
 TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
   RunConfig config = Llama3_1b5(2);
   config.train.global_batch = 32;
-  config.model.vocab_size = 1024;  // A head that is hardly any work: stages of equal length.
+  config.model.vocab_size = 1024;  // Makes the head's work negligible, for stages of equal length.
   config.layout.pp = 2;
   const MemoryPrediction two = PredictTrainingMemory(config);
   config.layout.pp = 6;
@@ -56,8 +56,8 @@ TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
   EXPECT_GT(PredictTrainingMemory(config).activations, six.activations);
 }
 
-// Manual attention keeps 4 bytes for each pair of positions of each head and layer; the fused one
-// 4 for each position, and with documents 2 for each pair of a sample.
+// Per head and layer, manual attention keeps 4 bytes per pair of positions. Fused attention keeps 4
+// bytes per position and, with documents, 2 bytes per pair of positions in a sample.
 TEST(MemoryModelTest, AttentionBackendsDifferByPairsOfPositions) {
   RunConfig config = Small162m(2);
   const double fused = PredictTrainingMemory(config).activations;
@@ -118,7 +118,7 @@ TEST(MemoryModelTest, OtherBlocksKeepLess) {
       << "both halves have one input";
 }
 
-// The sums are by hand, for 16 * 2048 rows: bytes of a row in each block.
+// Manually calculated sums for 16 * 2048 rows: bytes per row in each block.
 TEST(MemoryModelTest, RecomputationKeepsLess) {
   constexpr double kBlockRows = 18.0 * 16 * 2048;
   RunConfig config = Llama3_1b5(16);
@@ -142,7 +142,7 @@ TEST(MemoryModelTest, LongDeterministicAttentionNeedsMostWorkingMemory) {
   EXPECT_LT(PredictTrainingMemory(config).working, 2.5e9) << "the head's logits";
 }
 
-// Without the fused kernel every block keeps the weights of its attention.
+// Without the fused kernel, every block keeps its attention weights.
 TEST(MemoryModelTest, AttentionInFp32KeepsItsWeights) {
   RunConfig config = Small162m(32);
   config.train.precision = Precision::kFp32;

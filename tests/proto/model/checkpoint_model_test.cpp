@@ -39,7 +39,7 @@ class CheckpointModelTest : public ::testing::Test {
 
   std::string Manifest() const { return directory_ + "/manifest.json"; }
   void Write(const std::string& text) const { std::ofstream(Manifest()) << text; }
-  // Keys in the order of a manifest: the list of files stands before the model.
+  // Keys in the order of a manifest: the list of files precedes the model.
   void WriteModel(const std::string& model) const {
     const nlohmann::json manifest = {
         {"files", {{{"name", "rank_00000.safetensors"}, {"model", "no"}}}},
@@ -83,11 +83,11 @@ TEST_F(CheckpointModelTest, ManifestsThatNameNoModelAreNotChecked) {
     Write(text);
     const CheckpointFit fit = CheckCheckpointModel(directory_, SmallModel());
     EXPECT_THAT(fit.problem, IsEmpty()) << text;
-    EXPECT_THAT(fit.unchecked, HasSubstr("names no model")) << text;
+    EXPECT_THAT(fit.unchecked, HasSubstr("contains no readable description of the model")) << text;
   }
   WriteModel("fingerprint");
   EXPECT_THAT(CheckCheckpointModel(directory_, SmallModel()).unchecked,
-              HasSubstr("another version"));
+              HasSubstr("in the format of another release"));
 }
 
 TEST_F(CheckpointModelTest, APipeInPlaceOfTheManifestDoesNotBlock) {

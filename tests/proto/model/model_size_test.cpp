@@ -19,7 +19,7 @@ ModelConfig Llama3_8b() {
 }
 
 TEST(ModelSizeTest, CountsLlama3_8b) {
-  EXPECT_EQ(ParameterCount(Llama3_8b()), 8'030'261'248);  // As its model card's file sums up to.
+  EXPECT_EQ(ParameterCount(Llama3_8b()), 8'030'261'248);  // The sum in its model card's file.
   EXPECT_EQ(MatrixParameterCount(Llama3_8b()), 8'030'261'248 - 65 * 4096 - 128256 * 4096);
 }
 
@@ -41,7 +41,7 @@ TEST(ModelSizeTest, CountsGpt2) {
   EXPECT_EQ(MatrixParameterCount(model), 12 * 12 * 768 * 768 + 50257 * 768);
 }
 
-// As in its model card, whose vocabulary is padded.
+// The number in its model card, which includes the padded vocabulary.
 TEST(ModelSizeTest, CountsGptNeox20b) {
   ModelConfig model;
   model.num_layers = 44;
@@ -75,17 +75,18 @@ TEST(ModelSizeTest, FlopsAreSixPerWeightAndFullAttention) {
                    6.0 * static_cast<double>(MatrixParameterCount(Llama3_8b())) + attention);
 }
 
-// Megatron-LM's terms, forward and backward of a multiplication and an addition each: projections,
-// half of both attention products, SwiGLU, logits.
+// Megatron-LM's terms: projections, half of both attention products, SwiGLU, and logits; each
+// forward and backward, with a multiplication and an addition.
 TEST(ModelSizeTest, CausalFlopsAreMegatrons) {
   const double hidden = 4096, keys = 8 * 128, length = 8192, ffn = 14336;
-  const double layer = hidden * (hidden + 2 * keys) + hidden * length / 2 * 2 + hidden * hidden +
-                       3 * hidden * ffn;
+  const double layer =
+      hidden * (hidden + 2 * keys) + hidden * length / 2 * 2 + hidden * hidden + 3 * hidden * ffn;
   EXPECT_DOUBLE_EQ(CausalTrainingFlopsPerToken(Llama3_8b(), 8192),
                    3 * 2 * (32 * layer + hidden * 128256));
 }
 
-// Mistral 7B's window: of 8192 queries, the first 4096 see 1, 2, ... keys, the others 4096.
+// Mistral 7B's window: of 8192 queries, the first 4096 see 1, 2, ... keys; the others see 4096
+// each.
 TEST(ModelSizeTest, AWindowLeavesOutWhatItHides) {
   ModelConfig model = Llama3_8b();
   model.window_size = 4096;
@@ -93,7 +94,7 @@ TEST(ModelSizeTest, AWindowLeavesOutWhatItHides) {
   for (int64_t query = 0; query < 8192; ++query) {
     keys += static_cast<double>(std::min<int64_t>(query + 1, 4096));
   }
-  const double length = 2 * keys / 8192 - 1;  // 8192 where every query sees all before it.
+  const double length = 2 * keys / 8192 - 1;  // 8192 if every query saw all keys before it.
   EXPECT_DOUBLE_EQ(
       TrainingFlopsPerToken(model, 8192),
       6.0 * static_cast<double>(MatrixParameterCount(model)) + 12.0 * 32 * 4096 * length);

@@ -63,7 +63,7 @@ TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
   config.model.window_size = 8;
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kFlash, config)), "");
   EXPECT_THAT(ProblemOf(With(AttentionBackend::kSdpa, config)),
-              HasSubstr("has no window (`model.window_size`); set it to auto, cudnn, flash or "));
+              HasSubstr("does not support `model.window_size`; set it to auto, cudnn, flash or "));
   config.layout.cp = 2;
   EXPECT_THAT(ProblemOf(With(AttentionBackend::kFlash, config)), HasSubstr("context parallelism"));
   EXPECT_THAT(ProblemOf(With(AttentionBackend::kCudnn, config)),
@@ -85,10 +85,12 @@ TEST(AttentionRulesTest, ABackendThatCannotIsRefusedWithThoseThatCan) {
   config.data.reset_attention_mask = true;
   EXPECT_EQ(ProblemOf(With(AttentionBackend::kCudnn, config)), "");
   for (const auto backend : {AttentionBackend::kFlash, AttentionBackend::kSdpa}) {
-    EXPECT_THAT(ProblemOf(With(backend, config)), HasSubstr("inside documents"));
+    EXPECT_THAT(ProblemOf(With(backend, config)),
+                HasSubstr("does not support `data.reset_attention_mask`"));
   }
   config.layout.cp = 2;
-  EXPECT_THAT(ProblemOf(With(AttentionBackend::kCudnn, config)), HasSubstr("inside documents"));
+  EXPECT_THAT(ProblemOf(With(AttentionBackend::kCudnn, config)),
+              HasSubstr("does not support `data.reset_attention_mask`"));
 }
 
 TEST(AttentionRulesTest, AnEndTokenIsInTheVocabularyAndHasAUse) {

@@ -86,7 +86,7 @@ TEST(PlannedFeaturesTest, LatentAttentionNeedsItsSizes) {
   RunConfig config = Latent();
   config.model.v_head_dim = 0;
   EXPECT_THAT(FeatureProblems(config),
-              ElementsAre(HasSubstr("`model.multi_latent_attention` without its sizes")));
+              ElementsAre(HasSubstr("`model.multi_latent_attention` needs its sizes")));
   config = Latent();
   config.model.num_query_groups = 2;
   EXPECT_THAT(FeatureProblems(config), ElementsAre(HasSubstr("`model.num_query_groups` (2) with")));

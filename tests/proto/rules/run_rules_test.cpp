@@ -30,7 +30,7 @@ RunConfig Small() {
   return config;
 }
 
-// The messages, each of which must name the section of its key: "model" for "model.num_layers".
+// The messages. Each must name the section of its key: "model" for "model.num_layers".
 std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
   std::vector<std::string> messages;
   for (const SettingProblem& problem : problems) {
@@ -40,8 +40,8 @@ std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
   return messages;
 }
 
-// Messages of all rules for a gang of `world_size` ranks. A group with a problem hides the later
-// groups, whose rules calculate with values that it has checked.
+// Messages of all rules for a gang of `world_size` ranks. A group of rules with a problem hides
+// later groups, whose rules use the values that it checks.
 std::vector<std::string> Problems(RunConfig config, int64_t world_size = 1) {
   FillDerived(world_size, config);
   for (const auto& found :
@@ -81,7 +81,7 @@ TEST(RunRulesTest, TokensAreRoundedUpToWholeSteps) {
 
 TEST(RunRulesTest, RefusesStepsAndTokensThatContradictEachOther) {
   RunConfig config = Small();
-  // The command line derives steps from tokens and sends both: a consistent pair is legal.
+  // The command line derives steps from tokens and sends both: a consistent pair is valid.
   config.train.tokens = 8 * 32 * 10;
   EXPECT_THAT(Problems(config), IsEmpty()) << "the resolver sends both";
   config.train.tokens += 1;

@@ -123,7 +123,7 @@ TEST(ScheduleSpansTest, RefusesSettingsWithoutAnEffect) {
   schedule.wsd_decay_style = WsdDecayStyle::kCosine;
   EXPECT_THAT(ScheduleProblems(schedule), ElementsAre(HasSubstr("needs `schedule.kind` wsd")));
   schedule = {.kind = ScheduleKind::kConstant, .decay_steps = 5};
-  EXPECT_THAT(ScheduleProblems(schedule), ElementsAre(HasSubstr("no meaning for `schedule.kind`")));
+  EXPECT_THAT(ScheduleProblems(schedule), ElementsAre(HasSubstr("no effect with `schedule.kind`")));
   schedule = {.kind = ScheduleKind::kWsd};
   EXPECT_THAT(ScheduleProblems(schedule), ElementsAre(HasSubstr("wsd needs it")));
 }

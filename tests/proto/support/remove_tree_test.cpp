@@ -70,7 +70,7 @@ TEST_F(RemoveTreeTest, NoDepthNeedsDescriptorsForEachLevel) {
   const std::string name(100, 'x');
   fs::create_directories(File("tree"));
   int directory = open(File("tree").c_str(), O_RDONLY | O_DIRECTORY);
-  // Deeper than a path can be, and than this process may have files open below.
+  // Deeper than the maximum path length, and deeper than this process may have open files.
   for (int level = 0; level < 60; ++level) {
     ASSERT_EQ(mkdirat(directory, name.c_str(), 0700), 0);
     const int next = openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY);
@@ -88,7 +88,7 @@ TEST_F(RemoveTreeTest, NoDepthNeedsDescriptorsForEachLevel) {
   EXPECT_FALSE(fs::exists(File("tree")));
 }
 
-// In a mount namespace of its own; returns the text of the error, or "skip".
+// Runs in a separate mount namespace; returns the text of the error, or "skip".
 std::string RemoveWithMount(const std::string& tree, const std::string& mounted,
                             const std::string& at) {
   int ends[2];

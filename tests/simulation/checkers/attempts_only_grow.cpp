@@ -1,5 +1,5 @@
-// Each attempt of a job has a greater number than the one before, and a node never starts a rank of
-// an attempt below one that it has started before.
+// Each attempt of a job has a greater number than the preceding one, and a node never starts a rank
+// of an attempt with a lower number than one that it has already started.
 #include <map>
 
 #include "absl/strings/str_cat.h"

@@ -13,20 +13,20 @@
 
 namespace trainyard::simulation {
 
-// State of the simulation that a checker sees after a step.
+// State of the simulation after a step, as seen by a checker.
 struct Step {
   Timestamp now = 0;
   const controller::ClusterState& state;
-  // The whole durable log; events from first_new on came with this step.
+  // The whole durable log; events from first_new on were added in this step.
   const std::vector<v1::Event>& log;
   std::size_t first_new = 0;
   const TrainingWorld& world;
   const SimulatedStore& store;
-  // Messages that left the controller in this step.
+  // Messages sent by the controller in this step.
   const std::vector<SentMessage>& sent;
-  // Durable archive, by job.
+  // The durable archive, by job.
   const std::map<int64_t, v1::ArchivedJob>& archive;
-  // `now` as the controller sees it. Of its last tick, which events come with.
+  // The time of the controller's last tick, by its own clock. Its events have this time.
   Timestamp controller_now = 0;
 };
 

@@ -1,5 +1,5 @@
-// A stream gets commands only after its Welcome, and the same one not again and again: once a
-// second while it stays due, and one that was not due in between at once.
+// A stream receives commands only after its Welcome. A command is repeated at most once per second
+// while it is due; a command that has newly become due is sent at once.
 #include <map>
 #include <set>
 #include <string>
@@ -38,7 +38,7 @@ class CommandsArePacedChecker : public Checker {
   }
 
   std::set<int64_t> welcomed_;
-  // Times of the last two of each command, by stream.
+  // Times of the last two sends of each command, by stream.
   std::map<std::pair<int64_t, std::string>, std::pair<Timestamp, Timestamp>> sent_;
 };
 

@@ -1,4 +1,4 @@
-// A job whose program fails in the same way at the same step, twice in a row, is not tried again.
+// A job whose program fails in the same way at the same step twice in a row is not restarted.
 #include <map>
 #include <string>
 
@@ -31,7 +31,7 @@ class DeterministicFailuresEndChecker : public Checker {
   }
 
  private:
-  // Failures by the program's bug in a row, at the same step.
+  // Consecutive failures by the program's bug at the same step.
   struct Row {
     int failures = 0;
     int64_t step = 0;

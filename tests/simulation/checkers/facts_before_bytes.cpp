@@ -1,6 +1,6 @@
-// Once the bytes of a checkpoint or an alert are stored, the event log has it, and it has each
-// alert once; once more where a gang that healed in place trained the step again. The same holds
-// for a loss to which the loss guard objects. Of a deleted job neither is wanted any more.
+// Once the bytes of a checkpoint or an alert are stored, the event log contains it. It contains
+// each alert once, or again if a gang that healed in place trained the step again. The same applies
+// to a loss rejected by the loss guard. Neither is required for a deleted job.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -80,7 +80,7 @@ class FactsBeforeBytesChecker : public Checker {
     if (record.has_alert()) return alerts_.contains({attempt, record.alert().step()});
     const auto loss = record.metrics().values().find("loss");
     if (loss == record.metrics().values().end() || !std::isnan(loss->second)) return true;
-    // The loss of an older attempt, or of a job that has ended, is history.
+    // The loss of an older attempt, or of an ended job, no longer matters.
     const auto newest = newest_.find(attempt.job_id);
     return newest == newest_.end() || newest->second != attempt.number ||
            losses_.contains({attempt, record.metrics().step()});
@@ -88,11 +88,11 @@ class FactsBeforeBytesChecker : public Checker {
 
   std::set<int64_t> deleted_;
   std::set<Record> checkpoints_;
-  // Number of times that an alert was raised.
+  // Number of times that each alert was raised.
   std::map<Record, int64_t> alerts_;
-  // Alerts about losses, by the loss guard or by a trainer.
+  // Alerts about losses, raised by the loss guard or by a trainer.
   std::map<Record, int64_t> losses_;
-  // Newest step that was known at the begin of each heal.
+  // Newest step known at the start of each heal.
   std::map<AttemptKey, std::vector<int64_t>> healed_from_;
   // Newest attempt of each job that has not ended.
   std::map<int64_t, int64_t> newest_;

@@ -1,5 +1,5 @@
-// Of the failed ranks that are known the one that failed first is blamed, however far apart the
-// clocks of the nodes are; ranks that lost a peer come last.
+// Among the known failed ranks, the one that failed first is blamed, however far apart the clocks
+// of the nodes are. Ranks that lost a peer come last.
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -10,8 +10,8 @@ namespace trainyard::simulation {
 namespace {
 
 constexpr int kExitOfLostPeer = 69;
-// The newest messages of a node may have waited in a partition, or for a frozen controller. Clocks
-// of nodes differ by more.
+// The newest messages of a node may have been delayed by a partition or by a frozen controller.
+// Node clocks differ by more than this.
 constexpr int64_t kToleranceMs = 60'000;
 
 class FirstFailureIsBlamedChecker : public Checker {
@@ -30,7 +30,7 @@ class FirstFailureIsBlamedChecker : public Checker {
  private:
   using Order = std::tuple<bool, Timestamp>;
 
-  // By the clock of the world.
+  // Ordered by the simulated world's clock.
   static Order OrderOf(const Step& step, const v1::RankExited& exited) {
     const v1::Job& job = step.state.jobs.at(exited.job_id()).job;
     const v1::Attempt& attempt = job.attempts(job.attempts_size() - 1);
@@ -57,7 +57,7 @@ class FirstFailureIsBlamedChecker : public Checker {
     const v1::RankExited* blamed = nullptr;
     std::vector<const v1::RankExited*> others;
     for (std::size_t i = 0; i < failed_at; ++i) {
-      // A failure that was healed is none of the gang any more.
+      // A failure that was healed no longer belongs to the gang.
       if (IsHealOf(failed, step.log[i])) {
         blamed = nullptr;
         others.clear();

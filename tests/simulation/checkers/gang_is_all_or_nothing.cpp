@@ -1,4 +1,5 @@
-// A placement gives every rank of the gang a slot: distinct ready nodes, the same number on each.
+// A placement gives every rank of the gang a slot, on distinct ready nodes, with the same number of
+// slots on each.
 #include <map>
 #include <set>
 
@@ -31,7 +32,7 @@ class GangIsAllOrNothingChecker : public Checker {
     if (event.has_node_lost()) ready_.erase(event.node_lost().node_id());
   }
 
-  // A granted layout has the gang's ranks and the batch of the job.
+  // A granted layout has the gang's number of ranks and the job's batch.
   static std::string CheckLayout(const Step& step, const v1::JobPlaced& placed) {
     const v1::JobSpec& spec = step.state.jobs.at(placed.job_id()).job.spec();
     if (spec.auto_layout() != placed.has_layout()) return "a layout too many, or none";
@@ -44,7 +45,7 @@ class GangIsAllOrNothingChecker : public Checker {
     return samples == spec.train().global_batch() ? "" : "the layout has another batch";
   }
 
-  // Spare nodes come last. Only a job that recovers goes on with fewer of them.
+  // Spare nodes come last. Only a recovering job continues with fewer of them.
   static std::string CheckSpares(const Step& step, const v1::JobPlaced& placed, int nodes,
                                  std::size_t placed_nodes) {
     const v1::JobSpec& spec = step.state.jobs.at(placed.job_id()).job.spec();

@@ -1,4 +1,5 @@
-// Jobs get their first slots, and those after a pause, in the order in which they came.
+// Jobs get their first slots, and their first slots after a pause, in the order in which they
+// entered the queue.
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -34,7 +35,7 @@ class HeadNotOvertakenChecker : public Checker {
       queued_.insert(event.job_submitted().job_id());
     }
     if (event.has_job_paused()) queued_.erase(event.job_paused().job_id());
-    // One that is resumed while its ranks still leave keeps its slots.
+    // A job that is resumed while its ranks are still exiting keeps its slots.
     if (event.has_job_resumed() && !live_.contains(event.job_resumed().job_id())) {
       queued_.insert(event.job_resumed().job_id());
     }
@@ -43,7 +44,7 @@ class HeadNotOvertakenChecker : public Checker {
   }
 
   std::set<int64_t> queued_;
-  std::set<int64_t> live_;  // With an attempt that has not ended.
+  std::set<int64_t> live_;  // Jobs with an attempt that has not ended.
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Only attempts with a real fault (a rank or machine that died, peers that cannot reach each other)
-// may fail: lost messages, dead daemons and missing heartbeats alone cost no restart.
+// Only attempts with a real fault (a rank or machine that died, or peers that cannot reach each
+// other) may fail. Lost messages, dead daemons and missing heartbeats alone cause no restart.
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
 
@@ -26,7 +26,7 @@ class HealthyJobsNotRestartedChecker : public Checker {
       // A machine that died before the attempt had a process there.
       const bool node_lost = failed.verdict().cause() == v1::VERDICT_CAUSE_NODE_LOST;
       if (node_lost && step.world.IsGone(failed.verdict().node_id())) continue;
-      // A worker that left before it started the attempt ran nothing of it.
+      // A worker that left before it started the attempt ran none of its ranks.
       if (node_lost && !HasRanOn(step.world, failed)) continue;
       return absl::StrCat("attempt ", failed.attempt(), " of job ", failed.job_id(),
                           " was healthy: ", failed.verdict().summary());

@@ -1,6 +1,6 @@
-// An event log that has gone back in time assigns no job or attempt number again; ranks of lost
-// attempts are neither stopped nor forgotten before all of them is stored, and no stream mixes the
-// output of two attempts.
+// An event log that has gone back in time never assigns a job or attempt number again. Ranks of
+// lost attempts are neither stopped nor forgotten before all their data is stored, and no stream
+// mixes the output of two attempts.
 #include <map>
 #include <set>
 #include <string>
@@ -52,8 +52,8 @@ class LostHistoryIsKeptChecker : public Checker {
     return "";
   }
 
-  // True when a worker has seen the number: it has started the attempt (0: any of the job), or a
-  // mark has reached the workers since. Nobody can notice the loss of the rest.
+  // True if a worker has seen the number: it has started the attempt (0: any attempt of the job),
+  // or a mark has reached the workers since. The loss of other numbers cannot be noticed.
   bool WasSeen(const Step& step, const AttemptKey& key, Timestamp assigned_ms) const {
     if (went_back_ms_ - assigned_ms > kMarksArriveMs) return true;
     for (const auto& [id, process] : step.world.processes()) {
@@ -110,7 +110,7 @@ class LostHistoryIsKeptChecker : public Checker {
     return "";
   }
 
-  // The store has no more of a stream than its one process wrote.
+  // A stream's stored data contains only what its one process wrote.
   static std::string CheckStreams(const Step& step) {
     for (const auto& [key, stream] : step.store.streams()) {
       const Process* process = step.world.FindRank({key.job_id, key.attempt}, key.rank);
@@ -125,7 +125,7 @@ class LostHistoryIsKeptChecker : public Checker {
 
   std::size_t log_size_ = 0;
   Timestamp went_back_ms_ = 0;
-  // When the number was assigned first.
+  // Time when each number was first assigned.
   std::map<int64_t, Timestamp> jobs_;
   std::map<AttemptKey, Timestamp> attempts_;
 };

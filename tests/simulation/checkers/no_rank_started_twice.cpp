@@ -1,4 +1,4 @@
-// A rank of an attempt is started once, whatever its worker has lost.
+// A rank of an attempt is started only once, whatever data its worker has lost.
 #include <string>
 #include <tuple>
 

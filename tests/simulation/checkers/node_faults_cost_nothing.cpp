@@ -1,5 +1,5 @@
-// A node that cannot start ranks costs no job its budget or its life, and a rank that exceeds a
-// limit fails its own job and no other.
+// A node that cannot start ranks neither uses up a job's restart budget nor ends the job. A rank
+// that exceeds a limit fails only its own job.
 #include <map>
 
 #include "absl/strings/str_cat.h"

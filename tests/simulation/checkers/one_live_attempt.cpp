@@ -1,5 +1,5 @@
 // A job has at most one live attempt, its newest; an ended job has none. While heartbeats of a node
-// are received, no rank of an older attempt runs there beside the newest attempt.
+// are received, no rank of an older attempt runs there next to the newest attempt.
 #include <map>
 
 #include "absl/strings/str_cat.h"

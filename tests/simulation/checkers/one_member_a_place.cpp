@@ -1,5 +1,5 @@
-// Each place of a live attempt has one member that holds it, and no two processes train at one
-// place of one generation.
+// Each place of a live attempt is held by one member, and no two processes train at the same place
+// in the same generation.
 #include <map>
 #include <tuple>
 #include <vector>

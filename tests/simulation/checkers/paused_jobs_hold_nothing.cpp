@@ -1,5 +1,6 @@
-// A job that users have paused or hold has no live attempt, no slots except those that its node has
-// not confirmed, and no place in the queue; nobody starts it. A pause is no restart that counts.
+// A job paused or held by users has no live attempt, no slots except those whose release its node
+// has not confirmed, and no place in the queue; it is not started. A pause does not count as a
+// restart.
 #include <set>
 
 #include "absl/strings/str_cat.h"

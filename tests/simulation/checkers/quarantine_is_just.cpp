@@ -1,6 +1,6 @@
-// A node goes into quarantine only after a fault that struck it: lost contact to its peers, a lost
-// machine or lost records, an error of its device. Trouble of the controller, of its network or of
-// programs quarantines no node.
+// A node is quarantined only after a fault that affected it: lost contact to its peers, a lost
+// machine or lost records, or a device error. Problems of the controller, its network or programs
+// quarantine no node.
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
 
@@ -27,13 +27,13 @@ class QuarantineIsJustChecker : public Checker {
   }
 
  private:
-  // A node without a heartbeat whose gang waits for a rank that died elsewhere cannot be told from
-  // one that is lost.
+  // A node without heartbeats whose gang waits for a rank that died elsewhere is indistinguishable
+  // from a lost node.
   static bool LooksLost(const std::string& reason) {
     return reason.find("peers in job") != std::string::npos;
   }
-  // The same holds for a node without a heartbeat that never got the order to start: no peer can
-  // show that its ranks run.
+  // True for a node without heartbeats that never received the start command. It looks lost as
+  // well: no peer can show that its ranks are running.
   static bool NeverStarted(const std::string& reason) {
     return reason.find("before it was due to start") != std::string::npos;
   }

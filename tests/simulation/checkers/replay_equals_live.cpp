@@ -1,5 +1,5 @@
-// The log applied to nothing gives the live state; so do a snapshot and the events after it.
-// Replaying the whole log costs time that grows with it, so this looks at every 64th new event.
+// Applying the whole log to an empty state gives the live state; so does a snapshot with the later
+// events. The cost of a replay grows with the log, so only every 64th new event is checked.
 #include "controller/core/state/apply.h"
 #include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"

@@ -1,5 +1,5 @@
-// No job is restarted more often than its budget allows within its window, nor before its backoff.
-// Restarts are free of it only when the job is not to blame.
+// No job is restarted more often than its budget permits within the window, nor before its backoff
+// has ended. A restart does not count only if the job is not to blame.
 #include <deque>
 #include <map>
 #include <set>
@@ -29,7 +29,7 @@ class RestartBudgetKeptChecker : public Checker {
         paused_.erase(event.job_placed().job_id());
       }
       if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
-      // A user who resumes a job does not wait.
+      // A job resumed by a user does not wait for the backoff.
       if (event.has_job_resumed()) not_before_.erase(event.job_resumed().job_id());
       if (event.has_rank_started()) {
         const v1::RankStarted& started = event.rank_started();
@@ -54,7 +54,7 @@ class RestartBudgetKeptChecker : public Checker {
         if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_SPIKE) continue;
         if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_NOT_FINITE) continue;
         if (verdict.exit_code() == kTryAgain || verdict.exit_code() == kBadCheckpoint) continue;
-        // Nothing of the job ran on the node to blame.
+        // No process of the job ran on the blamed node.
         if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) continue;
         const bool lost = verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
         if (lost && !started_on_[job_id].contains(verdict.node_id())) continue;
@@ -73,7 +73,7 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
  private:
-  // Waits and windows are as long as they were.
+  // Waits and windows keep their durations.
   void Shift(int64_t step_ms) {
     for (auto& [job_id, times] : restarts_) {
       for (Timestamp& time : times) time += step_ms;
@@ -82,12 +82,12 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
   std::map<int64_t, std::deque<Timestamp>> restarts_;
-  // End of each job's newest wait.
+  // End of each job's newest backoff.
   std::map<int64_t, Timestamp> not_before_;
-  // Of each job's newest attempt; and the jobs that users have paused since it was placed.
+  // Verdict on each job's newest attempt, and the jobs that users have paused since it was placed.
   std::map<int64_t, v1::Verdict> verdicts_;
   std::set<int64_t> paused_;
-  // Newest placement of each job, and the nodes on which ranks of it have started.
+  // Newest placement of each job, and the nodes on which its ranks have started.
   std::map<int64_t, v1::JobPlaced> placed_;
   std::map<int64_t, std::set<std::string>> started_on_;
 };

@@ -1,6 +1,6 @@
 // Each attempt starts from the newest checkpoint in the log that no attempt has found damaged and
-// no rollback has made bad. Only damaged checkpoints are rejected, and no job fails because of one
-// while another checkpoint is left.
+// no rollback has invalidated. Only damaged checkpoints are rejected, and no job fails because of a
+// damaged checkpoint while another one is left.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
-// After a rollback no attempt of the job starts from a checkpoint that the spike has reached: not
-// the next one, not after a crash, and not after a restart of the controller. Rollbacks stay within
+// After a rollback, no attempt of the job starts from a checkpoint affected by the spike: not the
+// next attempt, not after a crash, and not after a restart of the controller. Rollbacks stay within
 // their budget.
 #include <map>
 #include <set>
@@ -43,11 +43,11 @@ class RollbacksLeaveTheBranchChecker : public Checker {
   }
 
  private:
-  // The world tells what really happened, whatever the events claim.
+  // Uses the simulated world's record of what really happened, whatever the events claim.
   void Learn(const TrainingWorld& world) {
     for (; learnt_ < world.meetings().size(); ++learnt_) {
       const TrainingWorld::Meeting& meeting = world.meetings()[learnt_];
-      // The guard may have missed an earlier one: it saw the newest.
+      // The guard may have missed an earlier bad sample, but it saw the newest.
       met_[meeting.attempt] = meeting.step;
     }
   }

@@ -1,5 +1,5 @@
-// A sample that a rollback has skipped is never trained on by a later attempt of the job, whatever
-// failed in between.
+// A sample skipped by a rollback is never trained on by a later attempt of the job, whatever failed
+// in between.
 #include <map>
 #include <string>
 #include <utility>
@@ -30,7 +30,7 @@ class SkippedSamplesStaySkippedChecker : public Checker {
   }
 
  private:
-  // The positions that the attempt met at the step of the rollback.
+  // The positions that the attempt trained on at the step of the rollback.
   void Learn(const v1::AttemptRolledBack& back, const Step& step) {
     const AttemptKey attempt{back.job_id(), back.attempt()};
     for (const TrainingWorld::Meeting& meeting : step.world.meetings()) {
@@ -40,7 +40,7 @@ class SkippedSamplesStaySkippedChecker : public Checker {
   }
 
   std::size_t checked_ = 0;
-  // Job and position -> attempt that was rolled back over it.
+  // Job and position -> the attempt that was rolled back because of it.
   std::map<std::pair<int64_t, int64_t>, int64_t> skipped_;
 };
 

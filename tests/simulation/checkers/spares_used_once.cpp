@@ -1,5 +1,5 @@
-// A heal gives places to standbys that were placed with the attempt and that no heal has used, each
-// a place of its own; generations follow each other.
+// A heal assigns places to standbys that were placed with the attempt and that no heal has used,
+// one place each. Generations are consecutive.
 #include <map>
 #include <set>
 

@@ -1,4 +1,5 @@
-// The watchdog stops an attempt only when a rank of it hangs, or its ranks cannot reach each other.
+// The watchdog stops an attempt only if one of its ranks hangs or its ranks cannot reach each
+// other.
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
 

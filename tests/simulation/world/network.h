@@ -1,6 +1,6 @@
-// The streams between workers and the controller. Like a gRPC stream, each keeps the order of its
-// messages and loses none, until it breaks: then all messages under way are lost, and each end
-// learns of it at its own time.
+// The streams between workers and the controller. Like a gRPC stream, each delivers its messages in
+// order and without loss until it breaks. Then all messages in transit are lost, and the two ends
+// learn of it at different times.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
 
@@ -22,7 +22,7 @@
 namespace trainyard::simulation {
 
 struct NetworkFaults {
-  // Chance that a stream breaks at a message.
+  // Probability that a stream breaks at a message.
   double break_stream = 0;
   int64_t delay_ms_max = 50;
 };
@@ -30,7 +30,7 @@ struct NetworkFaults {
 enum class End { kWorker, kController };
 
 struct StreamClosed {};
-// The next message of a stream at one of its ends, or the stream's end there.
+// The next message of a stream at one of its ends, or the end of the stream there.
 struct Arrival {
   int64_t stream = 0;
   std::string node_id;
@@ -42,31 +42,31 @@ class Network {
   explicit Network(Random& random) : random_(random) {}
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
-  // Messages of the node's streams wait while it is partitioned, those to one of its ends or to
-  // both; a stream that has waited for as long as keepalives allow breaks.
+  // While the node is partitioned, messages of its streams to one or both ends are held back. A
+  // stream held back longer than keepalives permit breaks.
   void Partition(const std::string& node_id,
                  const std::set<End>& cut_off = {End::kWorker, End::kController}) {
     partitioned_[node_id] = cut_off;
   }
   void Heal(const std::string& node_id) { partitioned_.erase(node_id); }
 
-  // Opens a stream of the node's worker. No number is used twice.
+  // Opens a stream of the node's worker. Stream numbers are never reused.
   int64_t Open(const std::string& node_id);
-  // Queues a message to the end; one to an end that is closed is lost.
+  // Queues a message to the other end. A message to a closed end is lost.
   void Send(int64_t stream, v1::WorkerMessage message, Timestamp now);
   void Send(int64_t stream, v1::ControllerMessage message, Timestamp now);
-  // One end closes the stream: what it has sent still arrives, before the other end learns of it.
+  // One end closes the stream. Its earlier messages still arrive before the other end learns of it.
   void Close(int64_t stream, End by, Timestamp now);
-  // The connection is gone: messages under way are lost, and both ends learn of it later.
+  // The connection breaks: messages in transit are lost, and both ends learn of it later.
   void Break(int64_t stream, Timestamp now);
-  // The process at this end of all streams, or of those of a node, died.
+  // The process at this end has died, for all streams or for those of one node.
   void Kill(End end, const std::string& node_id, Timestamp now);
 
-  // Everything that arrives at this end now, in order; nothing for a node that is frozen.
+  // Everything that arrives at this end now, in order; nothing for a frozen node.
   std::vector<Arrival> Deliver(End end, const std::function<bool(const std::string&)>& is_frozen,
                                Timestamp now);
 
-  // Messages on their way to the worker, and those that arrived there.
+  // Messages in transit to the worker, plus those that have arrived there.
   std::size_t WaitingForWorker(int64_t stream) const;
   uint64_t TakenByWorker(int64_t stream) const;
 
@@ -75,19 +75,19 @@ class Network {
     Timestamp due = 0;
     std::variant<v1::WorkerMessage, v1::ControllerMessage, StreamClosed> message;
   };
-  // Messages on their way to one end.
+  // Messages in transit to one end.
   struct Side {
     std::deque<Queued> queue;
     Timestamp last_due = 0;
     uint64_t arrived = 0;
-    // This end has closed the stream or knows that it is closed.
+    // This end has closed the stream or knows that it was closed.
     bool closed = false;
   };
   struct Stream {
     std::string node_id;
     Side to_worker;
     Side to_controller;
-    // Start of the partition that the stream waits for; 0 for none.
+    // Start of the partition that holds back the stream; 0 if none.
     Timestamp waits_since = 0;
     Side& To(End end) { return end == End::kWorker ? to_worker : to_controller; }
   };
@@ -100,7 +100,7 @@ class Network {
 
   Random& random_;
   NetworkFaults faults_;
-  // The ends that messages do not reach, by node.
+  // For each node, the ends that messages do not reach.
   std::map<std::string, std::set<End>> partitioned_;
   int64_t last_stream_ = 0;
   std::map<int64_t, Stream> streams_;

@@ -1,4 +1,5 @@
-// The one source of chance of a simulation: same seed, same history, on every machine.
+// The only source of randomness in a simulation: the same seed gives the same history on every
+// machine.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 
@@ -6,7 +7,8 @@
 
 namespace trainyard::simulation {
 
-// SplitMix64 (Steele, Lea, Flood 2014): the distributions of <random> differ between libraries.
+// SplitMix64 (Steele, Lea, Flood 2014), because the distributions of <random> differ between
+// libraries.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}

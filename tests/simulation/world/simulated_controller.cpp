@@ -48,7 +48,7 @@ struct SimulatedController::Process {
       : tick(options),
         workers(tick.state(), tick.observations(), tick.options(), std::move(workers_options)) {}
 
-  // A ReadOffsets, StoreTelemetry or StoreOutput in the storage thread's queue.
+  // An entry of the storage thread's queue: ReadOffsets, StoreTelemetry or StoreOutput.
   using StoreItem =
       std::variant<controller::ReadOffsets, controller::TelemetryItem, controller::OutputItem>;
 
@@ -185,7 +185,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   RunStore(now);
 }
 
-// The choice is decided on in the next tick; what a crash loses is asked again.
+// The next tick decides on the choice. After a crash, a lost question is asked again.
 void SimulatedController::AnswerLayoutQuestion(Timestamp now) {
   const controller::ClusterView view = process_->tick.View(now);
   if (view.schedule.layout_questions.empty()) return;
@@ -234,7 +234,7 @@ void SimulatedController::CarryOutOne(controller::EndLink& action) {
     network_.Break(action.link, now_);
   } else {
     network_.Close(action.link, End::kController, now_);
-    // As gRPC does once the stream is finished.
+    // As gRPC does once the stream has finished.
     inbox_.push_back({action.link, "", StreamClosed{}});
   }
 }
@@ -270,8 +270,8 @@ controller::Stored SimulatedController::ToKernel(int64_t link, const v1::StreamI
   };
 }
 
-// The storage thread: takes what waits, and has written it some time later. A crash in between
-// loses the group, a crash after it the replies.
+// The storage thread: takes the queued items and completes their write some time later. A crash in
+// between loses the group; a crash afterwards loses the replies.
 void SimulatedController::RunStore(Timestamp now) {
   if (now < store_busy_until_ms_) return;
   if (process_->store.HasGroup()) WriteGroup();
@@ -284,7 +284,7 @@ void SimulatedController::RunStore(Timestamp now) {
       LearnOffset(controller::ToStreamKey(output->chunk.stream()));
       process_->store.Add(std::move(*output));
     } else {
-      // Answered once everything before it is stored.
+      // Answered only once everything before it is stored.
       if (process_->store.HasGroup()) break;
       AnswerOffsets(std::get<controller::ReadOffsets>(front));
     }

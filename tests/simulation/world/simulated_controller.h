@@ -1,5 +1,5 @@
-// The rules of the controller (controller/kernel) on a simulated network, event log and store. The
-// process can die between any two of its actions that matter: decide, commit, answer, store.
+// The controller's rules (controller/kernel) on a simulated network, event log and store. The
+// process can die between any two of its significant actions: decide, commit, answer, store.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
 
@@ -25,12 +25,12 @@
 
 namespace trainyard::simulation {
 
-// Time of the simulation at which the machine of the controller started first.
+// Simulation time at which the controller's machine first booted.
 inline constexpr Timestamp kBootMs = 999'000'000'000;
 
 enum class CrashPoint { kNone, kBeforeCommit, kAfterCommit, kBetweenTicks };
 
-// A message that left the controller.
+// A message sent by the controller.
 struct SentMessage {
   int64_t stream = 0;
   std::string node_id;
@@ -46,37 +46,37 @@ class SimulatedController {
   void Receive(Arrival arrival) { inbox_.push_back(std::move(arrival)); }
   void Submit(controller::Request request);
 
-  // Handles what has arrived, then runs one tick and the storage thread. With a crash point the
-  // process dies there and starts again at once.
+  // Handles arrived messages, then runs one tick and the storage thread. With a crash point, the
+  // process dies there and restarts at once.
   void Tick(CrashPoint crash, Timestamp now);
 
-  // The controller's wall clock is set; all other clocks go on.
+  // Changes the controller's wall clock; all other clocks are unaffected.
   void StepClock(int64_t ms) { wall_ahead_ms_ += ms; }
-  // The machine of the controller starts anew, and with it the process in the next tick.
+  // Reboots the controller's machine; the process restarts in the next tick.
   void Reboot() { booted_ms_ = now_; }
-  // The controller's time of this moment.
+  // The current time by the controller's clock.
   Timestamp Time() const;
-  // The disk of the event log is full until then; the store writes nothing until then.
+  // Until this time the disk of the event log is full, and the store writes nothing.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
   void StallStoreUntil(Timestamp until) { store_busy_until_ms_ = until; }
 
-  // Copies the data directory, as a snapshot of the disk does.
+  // Copies the data directory, like a snapshot of the disk.
   void TakeCopy();
-  // Kills the controller, puts the copy of the event log in place, and with `all` that of the
-  // stores too, and starts the controller.
+  // Kills the controller, restores the copy of the event log and, with `all`, of the stores, and
+  // starts the controller.
   void PutCopyBack(bool all, Timestamp now);
 
   const controller::ClusterState& state() const;
-  // The durable log, and the stores beside it.
+  // The durable log, and the stores next to it.
   const std::vector<v1::Event>& log() const { return log_; }
   const SimulatedStore& store() const { return store_; }
-  // Durable archive: jobs that have left the state.
+  // Durable archive: jobs that were moved out of the state.
   const std::map<int64_t, v1::ArchivedJob>& archive() const { return archive_; }
   // Messages sent since the last call.
   std::vector<SentMessage> TakeSent() { return std::exchange(sent_, {}); }
 
  private:
-  // Everything that is lost when the process dies.
+  // All data that is lost when the process dies.
   struct Process;
   struct DiskCopy {
     std::vector<v1::Event> log;
@@ -91,11 +91,11 @@ class SimulatedController {
 
   ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
-  // As controller/history_check.h does when the daemon starts.
+  // Same as controller/history_check.h when the daemon starts.
   void RecordLosses();
-  // The event log has grown.
+  // Called after the event log has grown.
   void NoteAppended();
-  // The newest durable mark, as the daemon gives it to its stores.
+  // The newest durable mark, as passed by the daemon to its stores.
   v1::LogMark NewestMark() const;
   controller::ClusterState Replay() const;
   void Handle(Arrival arrival, Timestamp now);
@@ -108,9 +108,9 @@ class SimulatedController {
   void CarryOutOne(controller::StoreOutput& action);
   static void CarryOutOne(controller::ScheduleTick&) {}
   static void CarryOutOne(controller::WriteLog&) {}
-  // Chooses the layout that the first job waits for, as the daemon's reader thread does.
+  // Chooses the layout for the first job that waits for one, like the daemon's reader thread.
   void AnswerLayoutQuestion(Timestamp now);
-  // False when the disk is full.
+  // False if the disk is full.
   bool HasSpace(Timestamp now);
   void RunStore(Timestamp now);
   void LearnOffset(const controller::StreamKey& stream);
@@ -124,18 +124,18 @@ class SimulatedController {
   Random& random_;
   const controller::CoreOptions options_;
 
-  // Survives a crash of the process.
+  // The members below survive a crash of the process.
   std::vector<v1::Event> log_;
   std::vector<controller::LogTerm> log_terms_;
   v1::Snapshot snapshot_;
   std::map<int64_t, v1::ArchivedJob> archive_;
   SimulatedStore store_;
-  // Mark of the event log in the store.
+  // Mark of the event log that is stored in the store.
   v1::LogMark store_mark_;
   Timestamp disk_full_until_ms_ = 0;
   Timestamp store_busy_until_ms_ = 0;
 
-  // Of log_ and log_terms_.
+  // Terms of log_ and log_terms_.
   controller::LogTerms terms_;
   uint64_t term_ = 0;
   DiskCopy copy_;

@@ -1,4 +1,4 @@
-// The metric and log stores of the simulated controller: they survive a crash of its process.
+// The simulated controller's metric and log stores. They survive a crash of its process.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_
 
@@ -15,7 +15,7 @@ namespace trainyard::simulation {
 
 struct StoredStream {
   int64_t offset = 0;
-  // Steps with a point, by the series' name.
+  // Steps that have a point, by series name.
   std::map<std::string, std::set<int64_t>> points;
   std::string output;
 };
@@ -29,7 +29,7 @@ class SimulatedStore {
     const auto found = streams_.find(stream);
     return found == streams_.end() ? 0 : found->second.offset;
   }
-  // The first rule of the real stores that was broken; empty without one.
+  // The first violated rule of the real stores; empty if none.
   const std::string& violation() const { return violation_; }
 
   void Append(const controller::MetricBatch& batch) {

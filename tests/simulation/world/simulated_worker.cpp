@@ -20,15 +20,15 @@ namespace {
 constexpr int64_t kShortestBackoffMs = 200;
 constexpr int64_t kLongestBackoffMs = 2000;
 constexpr int64_t kWelcomeTimeoutMs = 10'000;
-// Messages that a stream takes in one step.
+// Maximum number of messages that a stream accepts per step.
 constexpr int kMessagesInStep = 50;
 // Time between two writes of the newest mark of the event log (worker/position_keeper.h).
 constexpr int64_t kMarkKeptEveryMs = 5000;
-// Size on disk that each fact counts for: compactions must occur.
+// Assumed size of each fact on disk, large enough for compactions to occur.
 constexpr int64_t kBytesOfFact = 4096;
 constexpr int kSignalOfUnknownExit = 9;
 
-// Clocks of the nodes are minutes apart: "n0" is 14 min behind, "n4" as much ahead.
+// Node clocks differ by minutes: "n0" is 14 min behind, "n4" is 14 min ahead.
 int64_t ClockAheadMs(const std::string& node_id) {
   constexpr int64_t kBetweenTwoMs = 7 * 60'000;
   return (node_id[1] - '2') * kBetweenTwoMs;
@@ -73,7 +73,7 @@ struct SimulatedWorker::Daemon {
   worker::Uplink uplink;
   worker::WorkerKernel kernel;
   worker::SeenLog seen_log;
-  // Launches and signals in order, as the helper thread of the ranks runs them.
+  // Launches and signals, in the order in which the ranks' helper thread runs them.
   std::deque<std::function<void()>> helper;
   // 0 while no stream is open.
   int64_t stream = 0;
@@ -138,7 +138,7 @@ void SimulatedWorker::LoseARecord() {
   }
   if (random_.Chance(0.5)) return;
   disk_.commands.erase(victim);
-  // Without a record of any rank the folder is the rest of a creation that was interrupted.
+  // If no rank has a record, the folder is left over from an interrupted creation.
   if (!lost.processes().empty()) disk_.lost[key] = lost;
 }
 
@@ -225,7 +225,7 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
     rank.set_step(process->step);
     rank.mutable_newest()->set_init_seconds(static_cast<double>(process->init_ms) / 1000);
     rank.mutable_newest()->set_step(process->made_step);
-    // The generation of the newest step: a record is written after a step.
+    // Reports the generation of the newest step, because a record is written after a step.
     const bool has_stepped = process->phase == "train" && process->generation > 1;
     if (has_stepped) rank.mutable_newest()->set_generation(process->generation);
     if (!report.cleared()) continue;
@@ -288,7 +288,7 @@ void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {
     status = StatusOfEnded(rank, *process);
     if (process->leaves_children) world_.Sweep(node_id_, rank.attempt, rank.rank, now_);
   } else if (process != nullptr) {
-    // Found by its mark where its records are lost.
+    // A rank whose records are lost is found by its mark.
     status.presence = Presence::kRunning;
     status.pid = 1;
     status.started_ms = now_;
@@ -303,7 +303,8 @@ worker::RankStatus SimulatedWorker::StatusOfEnded(const worker::RankKey& rank,
   status.exited = *process.exited;
   status.exited.set_time_ms(process.exited->time_ms() + clock_ahead_ms_);
   const bool is_recorded = !disk_.unrecorded.contains(rank);
-  // An empty folder and no process: as if it had never been started. Only the facts say otherwise.
+  // An empty folder without a process looks as if the rank had never been started. Only the facts
+  // show that it was.
   const bool is_known = daemon_->attempts.attempts().WasStarted(rank);
   if (!is_recorded && is_known && !process.leaves_children) return {};
   status.presence = worker::RankStatus::Presence::kEnded;
@@ -353,7 +354,7 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
     daemon_->dial_at_ms = now + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
     return;
   }
-  // Errors are for the worker's log: facts that could not be written are written again.
+  // Errors only go to the worker's log: facts that could not be written are written again.
   const auto& message = std::get<v1::ControllerMessage>(arrival.message);
   if (!daemon_->welcomed && message.has_welcome()) {
     daemon_->welcomed = true;

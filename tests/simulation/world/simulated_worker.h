@@ -1,4 +1,4 @@
-// The rules of the worker daemon (worker/core) on a simulated disk, with simulated processes and a
+// The worker daemon's rules (worker/core) on a simulated disk, with simulated processes and a
 // simulated stream.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
@@ -25,42 +25,42 @@ class SimulatedWorker final : public worker::AttemptIo {
                   Random& random);
   ~SimulatedWorker() override;
 
-  // kill -9 of the daemon; its ranks go on.
+  // kill -9 of the daemon; its ranks continue.
   void Crash(Timestamp now);
   // The daemon crashes during its next actions.
   void CrashBetweenActions() { crash_between_actions_ = true; }
   void Start(Timestamp now);
-  // The daemon, which is down, finds one of its records lost: an attempt's command, or a rank's.
+  // While the daemon is down, loses one of its records: an attempt's command, or a rank's records.
   void LoseARecord();
-  // The daemon, which is down, finds facts and attempt numbers lost: some, the last ones or all.
+  // While the daemon is down, loses facts and attempt numbers: some, the last ones or all.
   void DamageFiles();
   bool IsUp() const { return daemon_ != nullptr; }
-  // The machine is gone for good.
+  // Loses the machine permanently.
   void Destroy(Timestamp now);
   bool IsDestroyed() const { return destroyed_; }
-  // Facts and attempt numbers cannot be written until then.
+  // Until this time, facts and attempt numbers cannot be written.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
-  // Every start of a rank fails until then, at any of its writes.
+  // Until this time, every start of a rank fails, at any of its writes.
   void FailStartsUntil(Timestamp until) { starts_fail_until_ms_ = until; }
   void StepClock(int64_t ms) { clock_ahead_ms_ += ms; }
-  // Reports until then that the node can take no ranks.
+  // Until this time, reports that the node cannot accept ranks.
   void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
-  // The kernel's log has an error of a device with this number (proto/contract/xid.h).
+  // The kernel log contains a device error with this number (proto/contract/xid.h).
   void LogDeviceError(int xid, Timestamp now);
-  // The device works again, and the kernel's log is a new one.
+  // The devices work again, and the kernel log is new.
   void MendDevices() { device_errors_.clear(); }
   // Ends a running rank because it exceeds a limit of the node.
   void EndForLimit(Timestamp now);
-  // Leaves on request: says farewell, and is down from then on.
+  // Leaves on request: sends a farewell, and is down from then on.
   void Leave(Timestamp now);
-  // Sends telemetry and output of a rank that runs on another node.
+  // Sends telemetry and output of a rank of another node.
   void SendForeign(Timestamp now);
 
   void Receive(Arrival arrival, Timestamp now);
   void Step(Timestamp now);
 
   const std::string& node_id() const { return node_id_; }
-  // Facts on disk that the controller has not acknowledged.
+  // Number of facts on disk that the controller has not acknowledged.
   int64_t UnacknowledgedFacts() const;
   // Attempts on disk.
   std::size_t AttemptsOnDisk() const { return disk_.commands.size() + disk_.lost.size(); }
@@ -70,7 +70,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   struct Disk {
     worker::SeenAttempts seen_attempts;
     std::map<AttemptKey, v1::StartAttempt> commands;
-    // Attempts whose command is lost while ranks' records are there: job, attempt and these ranks.
+    // Attempts whose command is lost but which have records of ranks: job, attempt and these ranks.
     std::map<AttemptKey, v1::StartAttempt> lost;
     // Ranks whose records are lost.
     std::set<worker::RankKey> unrecorded;
@@ -78,7 +78,7 @@ class SimulatedWorker final : public worker::AttemptIo {
     v1::LogMark log_mark;
   };
   class Facts;
-  // Everything that is lost when the daemon dies.
+  // All data that is lost when the daemon dies.
   struct Daemon;
 
   absl::Status CreateAttempt(const v1::StartAttempt& command) override;
@@ -89,7 +89,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   void RemoveStreams(const AttemptKey& attempt) override;
   void Describe(v1::AttemptReport& report) override;
   void Launch(const v1::StartAttempt& command, const worker::RankKey& rank) override;
-  // Its file server always answers.
+  // Does nothing: the simulated file server always answers.
   void CancelLaunch(const worker::RankKey&) override {}
   void Signal(const worker::RankKey& rank, bool kill) override;
   absl::Status WriteOrder(const worker::RankKey& rank, const std::string& order) override;
@@ -99,9 +99,9 @@ class SimulatedWorker final : public worker::AttemptIo {
 
   // The error of a write: the daemon dies here, or the disk is full.
   absl::Status BeforeWrite(bool needs_space);
-  // Ends the daemon if it died during the call that has just returned.
+  // Ends the daemon if it died during the preceding call.
   void BuryDead();
-  // The error of a step of a start; OK when the node can start ranks.
+  // The error of a step of a start; OK if the node can start ranks.
   absl::Status BeforeStart(const AttemptKey& attempt);
   void RunHelper();
   void ObserveNow(const worker::RankKey& rank);
@@ -114,7 +114,7 @@ class SimulatedWorker final : public worker::AttemptIo {
 
   const std::string node_id_;
   const int slots_;
-  // By how much the wall clock of the node is ahead of the world's.
+  // Difference between the node's wall clock and the world's; positive if ahead.
   int64_t clock_ahead_ms_;
   TrainingWorld& world_;
   Network& network_;

@@ -1,4 +1,4 @@
-// The simulated machines: processes of ranks, gangs that train, and the file system that holds
+// The simulated machines: processes of ranks, training gangs, and the file system with the
 // checkpoints. Workers and controller decide nothing here; they only start and signal processes.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
@@ -19,7 +19,7 @@
 
 namespace trainyard::simulation {
 
-// Words of an order file.
+// Contents of an order file.
 struct HealOrder {
   int64_t generation = 0;
   int place = 0;
@@ -31,42 +31,42 @@ struct Process {
   AttemptKey attempt;
   int rank = 0;
   int slot = 0;
-  // Set when it has ended; stays on the node's disk.
+  // Set once the process has ended; remains on the node's disk.
   std::optional<v1::RankExited> exited;
-  // Time and manner of the process's end.
+  // Time and kind of the process's end.
   Timestamp ends_at_ms = 0;
   int exit_code = 0;
   int signal = 0;
   bool ignores_sigterm = false;
   Timestamp last_activity_ms = 0;
   std::string phase = "init";
-  // It waits for a peer that is gone and writes no more.
+  // The process waits for a lost peer and writes nothing further.
   bool stuck = false;
-  // It never makes a step again, and ends by SIGKILL only.
+  // The process makes no further steps, and only SIGKILL ends it.
   bool hangs = false;
   int slow_factor = 1;
   Timestamp slow_until_ms = 0;
-  // Newest step that it has written.
+  // Newest step in its records.
   int64_t step = 0;
-  // False once its shim was killed: nobody records how it ends, and its children outlive it.
+  // False once its shim was killed: its exit is not recorded, and its children outlive it.
   bool has_shim = true;
   bool has_children = false;
-  // Ended, with children that live and hold its slot.
+  // The process has ended, but its children are running and hold its slot.
   bool leaves_children = false;
-  // End of these children, once they are killed; 0 before that.
+  // Time at which the killed children end; 0 before they are killed.
   Timestamp children_end_at_ms = 0;
-  // Place in its gang; -1 for a standby without an order.
+  // Place in the gang; -1 for a standby without an order.
   int place = -1;
-  // Generation of the gang that it belongs to; 0 for a standby without an order.
+  // Generation of its gang; 0 for a standby without an order.
   int64_t generation = 0;
   // Newest order in its order file.
   std::optional<HealOrder> order;
-  // It has the gang's state: it loaded or received it.
+  // True once the process has loaded or received the gang's state.
   bool has_state = false;
-  // Newest step that it has made, and the end of its wait for an order; 0: it does not wait.
+  // Newest completed step, and the end of its wait for an order; 0 if it is not waiting.
   int64_t made_step = 0;
   Timestamp heal_until_ms = 0;
-  // Time from its start to its first step; 0 before that.
+  // Time from its start to its first step; 0 before the first step.
   Timestamp started_ms = 0;
   int64_t init_ms = 0;
   // Append-only, like the telemetry file of a rank.
@@ -85,12 +85,12 @@ std::string OutputBetween(int64_t begin, int64_t end);
 
 // Effect of a bad sample on the gang that trains on it.
 enum class Poison {
-  kSpike,  // Its loss is far too high, and the weights are never the same again.
-  kNan,    // The same, with a loss that is no number.
-  kExit,   // The ranks notice it, change no weight and end with 76.
+  kSpike,  // The loss is far too high, and the weights are permanently damaged.
+  kNan,    // Like kSpike, but the loss is NaN.
+  kExit,   // The ranks detect it, change no weights and exit with 76.
 };
 
-// Exit code of the rank that meets a bug of its program.
+// Exit code of the rank that hits a bug of its program.
 inline constexpr int kExitCodeOfBug = 3;
 
 struct WorldOptions {
@@ -99,14 +99,15 @@ struct WorldOptions {
   int64_t total_steps = 60;
   int64_t checkpoint_every = 10;
   int64_t alert_every = 15;
-  // Chance that a rank whose peer is gone hangs instead of ending with 69.
+  // Probability that a rank that lost a peer hangs instead of exiting with 69.
   double hang_without_peer = 0.3;
   double ignore_sigterm = 0.2;
-  // If false, only rank 0 writes while it trains, as in our own trainer.
+  // If false, only rank 0 writes while training, like our own trainer.
   bool all_ranks_write = false;
-  // Bad samples, by their position in the order of samples; each step takes one sample.
+  // Bad samples by their position in the sample order. Each step takes one sample.
   std::map<int64_t, Poison> poison;
-  // Step, by job, after which rank 0 always ends with kExitCodeOfBug; 0: before the first step.
+  // For each job, the step after which rank 0 always exits with kExitCodeOfBug; 0: before the first
+  // step.
   std::map<int64_t, int64_t> bugs;
 };
 
@@ -114,24 +115,25 @@ class TrainingWorld {
  public:
   TrainingWorld(const WorldOptions& options, Random& random) : options_(options), random_(random) {}
 
-  // Processes, by node, attempt and rank. A worker sees those of its own node only.
+  // Key of a process: node, attempt and rank. A worker sees only processes of its own node.
   using ProcessKey = std::tuple<std::string, AttemptKey, int>;
   const std::map<ProcessKey, Process>& processes() const { return processes_; }
   const Process* Find(const std::string& node_id, const AttemptKey& attempt, int rank) const;
-  // The process of the rank on any node; nullptr also when its machine is gone.
+  // The rank's process on any node; nullptr also if its machine is lost.
   const Process* FindRank(const AttemptKey& attempt, int rank) const;
 
   void Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank, Timestamp now);
-  // Writes the order file of a rank, as a worker does.
+  // Writes the order file of a rank, like a worker.
   void WriteOrder(const ProcessKey& key, HealOrder order);
-  // Sends SIGTERM or SIGKILL, as a worker does.
+  // Sends SIGTERM or SIGKILL, like a worker.
   void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
               Timestamp now);
 
-  // Kills what an ended rank has left, as a worker does when the shim is gone. It takes up to 3 s.
+  // Kills the remaining processes of an ended rank, like a worker when the shim is gone. Takes up
+  // to 3 s.
   void Sweep(const std::string& node_id, const AttemptKey& attempt, int rank, Timestamp now);
 
-  // Ranks that were started although they had been started before.
+  // Ranks that were started more than once.
   const std::vector<ProcessKey>& started_twice() const { return started_twice_; }
 
   // Removes the files of the attempt's ranks on the node.
@@ -142,54 +144,54 @@ class TrainingWorld {
   // Faults. Attempts that a fault affects are in hurt().
   // A fault outside of this world affects the attempt.
   void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
-  // A fault has struck the node itself.
+  // A fault has affected the node itself.
   void BlameNode(const std::string& node_id) { nodes_at_fault_.insert(node_id); }
   // The attempt's rank has exceeded a limit of its node.
   void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
-  // The rank hangs from now on, and its gang waits for it. False when it does not train, or its end
-  // is due.
+  // From now on the rank hangs, and its gang waits for it. Returns false if the rank is not
+  // training or its end is due.
   bool HangRank(const ProcessKey& key);
-  // The rank exits with 0 before the last step, and its gang waits for it. False as above, and for
-  // a gang of one.
+  // The rank exits with 0 before the last step, and its gang waits for it. Returns false in the
+  // same cases as HangRank, and for a gang of one.
   bool LeaveGang(const ProcessKey& key, Timestamp now);
-  // The rank's device takes `factor` times as long for a step from now on until then; its gang
+  // From now until `until`, the rank's device takes `factor` times as long per step, and its gang
   // waits for it.
   void SlowRank(const ProcessKey& key, int factor, Timestamp until);
-  // The shim of a running rank is killed.
+  // Kills the shim of a running rank.
   void KillShim(const ProcessKey& key);
-  // Every process of the node is gone at once, without a trace.
+  // All processes of the node vanish at once, without a trace.
   void CrashNode(const std::string& node_id);
   // The node's ranks cannot reach their peers.
   void IsolateNode(const std::string& node_id);
   void ReconnectNode(const std::string& node_id) { isolated_.erase(node_id); }
-  // One of the published checkpoints cannot be read any more.
+  // Makes one of the published checkpoints unreadable.
   void DamageCheckpoint();
 
   void Advance(Timestamp now);
 
-  // Attempts that a fault outside of the control plane has affected.
+  // Attempts affected by a fault outside of the control plane.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
-  // Attempts with a rank that hangs or has left its gang, and that rank.
+  // Attempts with a rank that hangs or has left its gang, with that rank.
   const std::map<AttemptKey, int>& hung() const { return hung_; }
-  // Attempts that ended by a bug of their program.
+  // Attempts that ended because of a bug in their program.
   const std::set<AttemptKey>& met_bug() const { return met_bug_; }
-  // True when ranks of the attempt could not reach each other for some time.
+  // True if ranks of the attempt could not reach each other for some time.
   bool WasIsolated(const AttemptKey& attempt) const { return were_isolated_.contains(attempt); }
-  // Attempts that met bad samples: attempt, step and position, in order.
+  // An encounter of an attempt with a bad sample: attempt, step and position, in order.
   struct Meeting {
     AttemptKey attempt;
     int64_t step = 0;
     int64_t position = 0;
   };
   const std::vector<Meeting>& meetings() const { return meetings_; }
-  // Attempts of ranks that exceeded a limit.
+  // Attempts with a rank that exceeded a limit.
   const std::set<AttemptKey>& flooded() const { return flooded_; }
   const std::set<std::string>& nodes_at_fault() const { return nodes_at_fault_; }
-  // True when the machine is gone for good.
+  // True if the machine is lost permanently.
   bool IsGone(const std::string& node_id) const { return gone_.contains(node_id); }
   bool IsDamaged(const std::string& checkpoint) const { return damaged_.contains(checkpoint); }
-  // Running processes, by node.
+  // Processes running on the node.
   std::vector<ProcessKey> RunningOn(const std::string& node_id) const;
 
  private:
@@ -198,28 +200,28 @@ class TrainingWorld {
     int64_t step = 0;
     int64_t first_step = 0;
     std::string resume_from;
-    // Positions that are skipped: begin and end of each range.
+    // Skipped positions: begin and end of each range.
     std::map<int64_t, int64_t> skip;
     bool loaded = false;
     Timestamp complete_since_ms = 0;
     Timestamp next_step_ms = 0;
     bool broken = false;
     bool done = false;
-    // It continues in place: its ranks wait for orders when they lose a peer.
+    // The gang continues in place: ranks that lose a peer wait for orders.
     bool heals = false;
-    // Newest generation that any rank has joined, and the newest that has made a step.
+    // Newest generation that any rank has joined, and the newest that has completed a step.
     int64_t generation = 1;
     int64_t trained_generation = 0;
-    // End of the time in which the ranks of a new generation connect; 0: not all are there.
+    // Time at which the ranks of a new generation are connected; 0 while some are missing.
     Timestamp connected_at_ms = 0;
   };
 
-  // True when the rank trains with its gang, which does not hang yet.
+  // True if the rank is training with its gang and the gang is not hanging yet.
   bool MayHang(const Process& process) const;
   std::map<int, Process*> Members(const AttemptKey& attempt);
-  // True when the rank's end is due: it has exited now.
+  // Returns true if the rank's end was due, in which case it has now exited.
   static bool EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now);
-  // Gangs that heal (training_world_heal.cpp).
+  // Healing gangs (training_world_heal.cpp).
   void AdvanceHealing(const AttemptKey& attempt, GangRun& gang, Timestamp now);
   static void Join(GangRun& gang, Process& process, Timestamp now);
   void AwaitOrders(GangRun& gang, const std::map<int, Process*>& living, Timestamp now);
@@ -231,10 +233,10 @@ class TrainingWorld {
             Timestamp now);
   void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                 Timestamp now);
-  // False when the gang's ranks end over a bad sample.
+  // Returns false if the gang's ranks end because of a bad sample.
   bool TakeSample(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                   double& loss, Timestamp now);
-  // True when a rank ends by a bug of its program at the gang's step.
+  // Returns true if a bug of the program ends a rank at the gang's step.
   bool MeetsBug(const AttemptKey& attempt, const GangRun& gang,
                 const std::map<int, Process*>& members, Timestamp now);
   void Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0, Timestamp now);

@@ -68,7 +68,7 @@ TEST(BoxTest, ElementsAreNumberedRowMajor) {
   EXPECT_THAT(IndexOf(0, {}), testing::IsEmpty());
 }
 
-// Every range of some tensors: the boxes follow each other and hold exactly its elements.
+// For every range of some tensors: the boxes are consecutive and contain exactly its elements.
 TEST(BoxTest, RangesAreFewContiguousBoxes) {
   for (const Extents& shape : {Extents{}, Extents{7}, Extents{4, 5}, Extents{3, 1, 4}}) {
     const int64_t elements = *ElementsOf(shape);

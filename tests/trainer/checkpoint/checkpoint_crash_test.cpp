@@ -1,4 +1,4 @@
-// Files that a process leaves behind when it dies in a save, for every point at which it can die.
+// Files left behind by a process that dies during a save, for every point at which it can die.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ using testing::IsEmpty;
 
 constexpr int64_t kCrashingJob = 7;
 
-// A pipe through which a child process reports the steps that it publishes. Like telemetry, the
-// reports survive the process that wrote them.
+// A pipe through which a child process reports published steps. Like telemetry, the reports survive
+// the process that wrote them.
 class StepReports {
  public:
   StepReports() {
@@ -36,9 +36,10 @@ class StepReports {
         abort();
     };
   }
-  // The newest step that was reported; 0 when none was.
+  // The newest reported step; 0 if none.
   int64_t Newest() {
-    // This process has the write end too, so a blocking read would never see the end of the pipe.
+    // This process holds the write end, too, so a blocking read would never reach the end of the
+    // pipe.
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
     int64_t newest = 0;
     while (read(ends_[0], &newest, 8) == 8) {
@@ -50,18 +51,18 @@ class StepReports {
   int ends_[2];
 };
 
-// The checkpoint that the next attempt starts from when the controller names step `reported`, the
-// newest that was reported to it.
+// The checkpoint from which the next attempt starts if the controller names step `reported`, the
+// newest step reported to it.
 std::string NextStart(const CheckpointDirectory& directory, int64_t reported) {
   return FindStartingPoint(directory.Step(reported), directory.path(), kCrashingJob).path;
 }
 
-// A process that dies in a save leaves the previous checkpoint or the new one, whole. The one that
-// the controller names to the next attempt exists.
+// A process that dies during a save leaves either the previous checkpoint or the new one complete.
+// The checkpoint that the controller names to the next attempt exists.
 class CrashTest : public testing::TestWithParam<SavePhase> {
  protected:
-  // Attempt 2 saves step 20, and dies at the phase GetParam() of its save of step 30. Retention
-  // keeps one checkpoint, so step 10 of attempt 1 is deleted.
+  // Attempt 2 saves step 20, and dies at phase GetParam() of its save of step 30. Retention keeps
+  // one checkpoint, so step 10 of attempt 1 is deleted.
   void DieInSave() {
     const pid_t child = fork();
     if (child == 0) {
@@ -112,8 +113,8 @@ TEST_P(CrashTest, LeavesAGoodCheckpoint) {
   for (const std::string& name : directory_.Names()) EXPECT_THAT(name, Not(HasSubstr(".tmp")));
 }
 
-// The reports after step 10 are lost with the node that they were written on, and step 10 itself is
-// deleted: the next attempt falls back to the newest checkpoint on disk.
+// The reports after step 10 are lost with their node, and step 10 itself is deleted: the next
+// attempt falls back to the newest checkpoint on disk.
 TEST_P(CrashTest, LeavesAStartWhenTheNewsAreLost) {
   directory_.SaveWhole(10, Weights(1), AttemptKey{kCrashingJob, 1});
   DieInSave();
@@ -128,8 +129,8 @@ INSTANTIATE_TEST_SUITE_P(EveryPhase, CrashTest,
                                          SavePhase::kManifestWritten, SavePhase::kFenceHeld,
                                          SavePhase::kPublished, SavePhase::kRetained));
 
-// Rank 1 dies in a save. Rank 0 publishes the checkpoint when all that rank 1 writes is on disk,
-// its entries being the last; otherwise it abandons the save.
+// Rank 1 dies during a save. Rank 0 publishes the checkpoint if all data of rank 1 is on disk (rank
+// 1 writes its entries last); otherwise it abandons the save.
 class PeerCrashTest : public testing::TestWithParam<SavePhase> {};
 
 TEST_P(PeerCrashTest, RankZeroPublishesOnlyWhatIsWhole) {

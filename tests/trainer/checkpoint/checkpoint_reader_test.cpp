@@ -66,7 +66,8 @@ TEST(CheckpointReaderTest, TellsWhatTheCheckpointIs) {
   EXPECT_FALSE(reader.Has("v"));
 }
 
-// 1 -> 3 -> 2 ranks, each time cut anew; any box of any of them must be the original's.
+// 1 -> 3 -> 2 ranks, split differently each time. Every box read from any of the checkpoints must
+// equal the original's.
 TEST(CheckpointReaderTest, ReshardingKeepsEveryBit) {
   std::mt19937 random(20261121);
   for (int round = 0; round < 12; ++round) {
@@ -104,7 +105,8 @@ TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
       SameBytes(ReadBox(reader, "w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
 }
 
-// bf16 weights with the low bits of their masters are fp32 in a checkpoint, also across blocks.
+// bf16 weights with the low bits of their master weights are stored as fp32 in a checkpoint, even
+// across blocks.
 TEST(CheckpointReaderTest, SplitMasterWeightsAreStoredWhole) {
   const CheckpointDirectory directory;
   const torch::Tensor master = torch::randn({5, 1 << 20});
@@ -183,7 +185,8 @@ TEST_F(BlockTest, ACheckpointOfVersion2IsCheckedWhereAChunkIsReadWhole) {
   EXPECT_EQ(VerifyCheckpoint(directory_.Step(1)).size(), 1u);
 }
 
-// Boxes of several tensors and ranks at once, in no order: every element comes once to its place.
+// Reads boxes of several tensors and ranks at once, in arbitrary order: every element must arrive
+// once at its place.
 TEST(CheckpointReaderTest, ReadsManyBoxesAtOnce) {
   const CheckpointDirectory directory;
   std::mt19937 random(7);
@@ -248,8 +251,8 @@ TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
               testing::ElementsAre(testing::Pair(step, HasSubstr("is not a checkpoint"))));
 }
 
-// No descriptor is free: the manifest is there and cannot be read. An older checkpoint may be
-// readable, so this must not pass for a missing input, which ends a job for good.
+// Without a free descriptor, the manifest exists but is unreadable. An older checkpoint may be
+// readable, so this must not count as a missing input, which ends a job permanently.
 TEST(CheckpointReaderTest, AManifestThatCannotBeReadIsABadCheckpoint) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::ones({100}))});
@@ -276,8 +279,8 @@ TEST(CheckpointReaderTest, VerifyFindsEveryFlippedByte) {
   EXPECT_TRUE(VerifyCheckpoint(step).empty());
 }
 
-// A checkpoint that is listed stays whole while it is read, whatever is published and retired
-// beside it, as long as the writer knows that it is in use.
+// A listed checkpoint stays complete while it is read, whatever is published and retired in the
+// meantime, as long as the writer knows that it is in use.
 TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::full({5000}, 1))});
@@ -296,7 +299,7 @@ TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   int64_t newest = 1;
   do {
     EXPECT_EQ(ReadWhole(CheckpointReader(directory.Step(1)), "w").min().item<float>(), 1);
-    // A listed checkpoint is complete: all of it is of one step, unless it is already retired.
+    // A listed checkpoint is complete: all its data is of one step, unless it was already retired.
     for (const PublishedCheckpoint& listed : ListCheckpoints(directory.path())) {
       newest = std::max(newest, listed.step);
       try {
@@ -332,7 +335,7 @@ TEST(CheckpointReaderTest, LatestIsOfTheNewestAttempt) {
     bytes += static_cast<int64_t>(entry.file_size());
   }
   EXPECT_EQ(list[2].bytes, bytes);
-  directory.SaveWhole(10, chunks, AttemptKey{7, 1});  // a job has taken the directory over
+  directory.SaveWhole(10, chunks, AttemptKey{7, 1});  // a job has taken over the directory
   EXPECT_EQ(LatestCheckpoint(directory.path())->step, 10);
 }
 

@@ -1,4 +1,4 @@
-// Tensors cut into boxes, and saved by several ranks.
+// Tensors split into boxes and saved by several ranks.
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_CUT_TENSORS_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_CUT_TENSORS_H_
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::trainer {
 
-// Cuts a tensor into up to `pieces` boxes at random places, one dimension after the other.
+// Splits a tensor into up to `pieces` boxes at random positions, one dimension after the other.
 inline std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor& tensor,
                                     int pieces, std::mt19937* random) {
   std::vector<TensorChunk> chunks = {WholeTensor(name, tensor)};
@@ -32,7 +32,7 @@ inline std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor
   return chunks;
 }
 
-// `world` ranks save the chunks at once, dealt out in turn.
+// `world` ranks save the chunks concurrently, assigned round-robin.
 inline void SaveFromRanks(const CheckpointDirectory& directory, int64_t step, int world,
                           const std::vector<TensorChunk>& chunks,
                           const nlohmann::json& trainer_state = {}) {

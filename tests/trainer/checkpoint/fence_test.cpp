@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Raises the fence for an attempt outside of any job.
+// Exit code of raising the fence for an attempt outside of any job.
 ExitCode CodeOfRaise(const std::string& directory, int64_t attempt_number) {
   try {
     RaiseFence(directory, {{0, attempt_number}});
@@ -82,8 +82,8 @@ TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
   EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{9, 1}}));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{9, 2}}), "");
   EXPECT_THAT(ErrorOfRaise(directory.path(), {{9, 1}}), HasSubstr("attempt 1 is over: attempt 2"));
-  // A late attempt of job 7 and a run outside of any job get an error that names the owner of the
-  // directory and what to do.
+  // A late attempt of job 7, and a run outside of any job, get an error that names the owner of the
+  // directory and the remedy.
   for (const WriterKey& other : {WriterKey{{7, 6}}, WriterKey{{0, 100}}}) {
     EXPECT_THAT(ErrorOfRaise(directory.path(), other),
                 testing::AllOf(HasSubstr("belongs to job 9 (attempt 2"), HasSubstr("remove ")));
@@ -127,13 +127,14 @@ TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
 
 TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
   const CheckpointDirectory directory;
-  // Earlier versions called the attempt an epoch and the fence EPOCH. ATTEMPT becomes a second
-  // (hard) link to it, so that both versions keep one fence. It says: attempt 3 of job 7.
+  // Earlier versions called the attempt an epoch and the fence file EPOCH. ATTEMPT becomes a second
+  // (hard) link to that file, so that both versions share one fence. The file contains attempt 3 of
+  // job 7.
   const std::string former = directory.path() + "/EPOCH";
   std::ofstream(former) << "00000000000000000003 00000000000000000007\n";
   EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 2}}), HasSubstr("attempt 2 is over: attempt 3"));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 4}}), "");
-  // A trainer of that version, which may still run, is fenced by what it reads there.
+  // A trainer of that version, which may still be running, is fenced by the contents of its file.
   std::string number;
   std::ifstream(former) >> number;
   EXPECT_EQ(number, "00000000000000000004");
@@ -141,7 +142,7 @@ TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
               HasSubstr("remove " + directory.path() + "/ATTEMPT* and " + former));
 }
 
-// A lock server that never excludes another node.
+// A lock server that never excludes other nodes.
 int LockNobody(int, int) { return 0; }
 
 // A file system without locks.
@@ -150,7 +151,7 @@ int RefuseLock(int, int) {
   return -1;
 }
 
-// Runs `work` in a process of its own; returns its exit status.
+// Runs `work` in a separate process; returns its exit status.
 template <typename Work>
 int InOtherProcess(const Work& work) {
   const pid_t child = fork();
@@ -176,7 +177,8 @@ TEST(FenceTest, WorksWhereTheFileSystemHasNoLocks) {
   EXPECT_THROW(RaiseFence(directory.path(), {{0, 1}}, RefuseLock), TrainerError);
 }
 
-// The older attempt holds the lock, as on another node, and has just found no newer attempt.
+// The older attempt holds the lock, as on another node, and has just checked that there is no newer
+// attempt.
 TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
   const CheckpointDirectory directory;
   ASSERT_EQ(CodeOfRaise(directory.path(), 1), ExitCode::kOk);
@@ -191,7 +193,7 @@ TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
   EXPECT_THROW(lock.CheckNotNewerThan({{0, 1}}), TrainerError);
 }
 
-// Numbers that a late write of an older attempt puts into the file change nothing.
+// Numbers written late into the file by an older attempt have no effect.
 TEST(FenceTest, AClaimOutweighsTheFile) {
   const CheckpointDirectory directory;
   ASSERT_EQ(CodeOfRaise(directory.path(), 5), ExitCode::kOk);

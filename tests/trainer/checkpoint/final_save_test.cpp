@@ -1,4 +1,5 @@
-// The last save of a run waits for space instead of losing the steps since the checkpoint before.
+// The last save of a run waits for disk space instead of losing the steps since the preceding
+// checkpoint.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Kind = CheckpointEvent::Kind;
 
-// SaveEvents of a writer, which come from its background thread, and the first kBlocked.
+// Records the SaveEvents of a writer, sent from its background thread, and the first kBlocked.
 class SaveEvents {
  public:
   CheckpointWriterOptions RecordedBy(CheckpointWriterOptions options) {
@@ -90,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(EveryFile, BlockedSaveTest,
                          testing::Values("rank_00000.safetensors", "rank_00000.json.tmp",
                                          "manifest.json.tmp"));
 
-// Each rank repeats its own steps: the others need not begin again.
+// Each rank retries only its own writes; the other ranks need not start again.
 TEST(FinalSaveTest, RankZeroWaitsForARankThatWaitsForSpace) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options();

@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Builds without CUDA can lock nothing, like a GPU's build on a node with too low a limit.
+// Builds without CUDA cannot lock memory, like a GPU build on a node whose limit is too low.
 TEST(HostMemoryTest, TellsThatItIsNotLocked) {
   const HostMemory plain(100, /*for_gpu=*/false);
   EXPECT_EQ(plain.lock_failure(), "");

@@ -28,7 +28,7 @@ Manifest Example() {
   return manifest;
 }
 
-// The text of a manifest with its checksum made right.
+// The text of a manifest with a corrected checksum.
 std::string Sealed(nlohmann::json json) {
   json.erase("xxh64");
   const std::string body = json.dump().substr(1);
@@ -77,7 +77,7 @@ TEST(ManifestTest, ReadsTheFirstVersion) {
   EXPECT_EQ(ManifestToText(read), ManifestToText(Example()));
 }
 
-// Version 2 has one checksum for a chunk, however large the chunk is.
+// Version 2 has one checksum per chunk, whatever the size of the chunk.
 TEST(ManifestTest, ReadsTheSecondVersion) {
   nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
   json["version"] = 2;
@@ -92,7 +92,7 @@ TEST(ManifestTest, ReadsTheSecondVersion) {
   EXPECT_EQ(again.entries.tensors.at("w").chunks.at(0).block_bytes, 12);
 }
 
-// Version 3 does not say how large blocks are.
+// Version 3 does not contain the block size.
 TEST(ManifestTest, ReadsTheThirdVersion) {
   nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
   json["version"] = 3;

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = CheckpointEvent::Kind;
 
-// Rank 1 cannot write: rank 0 learns it at once and abandons this checkpoint.
+// Rank 1 cannot write: rank 0 is notified at once and abandons this checkpoint.
 TEST(PeerPartsTest, ARankThatFailsFailsTheSave) {
   const CheckpointDirectory directory;
   RecordedEvents events;
@@ -43,8 +43,8 @@ TEST(PeerPartsTest, ARankThatFailsFailsTheSave) {
   EXPECT_THAT(directory.Names(), IsEmpty());
 }
 
-// Outside of a job every run is attempt 1. The list that rank 1 of the run before has left must not
-// pass for one of this run: its file is being written.
+// Outside of a job every run is attempt 1. The list left by rank 1 of the previous run must not be
+// mistaken for the list of this run, whose file is still being written.
 TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options();
@@ -62,8 +62,8 @@ TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }
 
-// A peer's list that cannot be believed or read costs one save: the checkpoint that the attempt has
-// started from is not to blame, and the input is not missing.
+// A peer's invalid or unreadable list costs one save. The starting checkpoint of the attempt is not
+// to blame, and no input is missing.
 TEST(PeerPartsTest, AListOfNoUseCostsOneCheckpoint) {
   const CheckpointDirectory directory;
   RecordedEvents events;
@@ -87,7 +87,7 @@ TEST(PeerPartsTest, AListOfNoUseCostsOneCheckpoint) {
   const std::vector<CheckpointEvent> taken = events.Taken();
   ASSERT_EQ(taken.size(), 2u);
   EXPECT_THAT(taken[0].message, HasSubstr("rank_00000.json: Too many open files"));
-  EXPECT_THAT(taken[1].message, HasSubstr("the list of what rank 1 has written is unusable"));
+  EXPECT_THAT(taken[1].message, HasSubstr("the file list of rank 1 is invalid"));
 }
 
 TEST(PeerPartsTest, DoesNotWaitForALostRankForEver) {
@@ -106,8 +106,8 @@ TEST(PeerPartsTest, DoesNotWaitForALostRankForEver) {
   abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
 }
 
-// Two ranks that save together, each with a tensor of its own, as one process would end them after
-// an error: by their destructors. The thread of one rank is held up at one phase.
+// Two ranks that save together, each with its own tensor. They are ended by their destructors, as
+// by a process after an error. The thread of one rank is blocked at one phase.
 class LeavingTest : public testing::Test {
  protected:
   LeavingTest() {
@@ -145,7 +145,7 @@ class LeavingTest : public testing::Test {
   std::array<std::unique_ptr<CheckpointWriter>, 2> writers_;
 };
 
-// A loss that is not finite ends all ranks while the last good checkpoint is being written.
+// A non-finite loss ends all ranks while the last good checkpoint is being written.
 TEST_F(LeavingTest, RankZeroWaitsForARankThatIsStillWriting) {
   Save(1, SavePhase::kCopied);
   const std::future<void> first = Leave(0);
@@ -157,7 +157,7 @@ TEST_F(LeavingTest, RankZeroWaitsForARankThatIsStillWriting) {
   EXPECT_THAT(VerifyCheckpoint(directory_.Step(1)), IsEmpty());
 }
 
-// The controller ends a gang soon after its first rank has left with an error.
+// The controller ends a gang soon after its first rank has exited with an error.
 TEST_F(LeavingTest, OtherRanksWaitForRankZeroToPublish) {
   Save(0, SavePhase::kManifestWritten);
   writers_[1]->Finish();
@@ -168,7 +168,8 @@ TEST_F(LeavingTest, OtherRanksWaitForRankZeroToPublish) {
   EXPECT_TRUE(LatestCheckpoint(directory_.path()));
 }
 
-// A rank that is killed releases its lock: here a child process, in the middle of its part.
+// A killed rank releases its lock; here it is a child process killed in the middle of writing its
+// part.
 TEST_F(LeavingTest, NoRankWaitsForOneThatIsGone) {
   const pid_t child = fork();
   if (child == 0) {

@@ -46,8 +46,8 @@ TEST(PublicationTest, RetentionSparesWhatTheAttemptResumedFrom) {
   EXPECT_THAT(deleted, ElementsAre(20, 30, 50));
 }
 
-// The new checkpoint is reported before older ones are deleted: the receiver of the report may know
-// only checkpoints that are deleted.
+// The new checkpoint is reported before older ones are deleted; otherwise the receiver of the
+// report might know only deleted checkpoints.
 TEST(PublicationTest, TellsOfTheNewBeforeItRetiresTheOld) {
   const CheckpointDirectory directory;
   std::vector<std::vector<std::string>> there;
@@ -65,8 +65,8 @@ TEST(PublicationTest, TellsOfTheNewBeforeItRetiresTheOld) {
   EXPECT_THAT(directory.Names(), ElementsAre("step_000000020"));
 }
 
-// A later job begins at step 1 again in the directory of a job that has ended: neither deletes the
-// other's checkpoints.
+// A later job begins at step 1 in the directory of an ended job. Neither deletes the other's
+// checkpoints.
 TEST(PublicationTest, RetentionLeavesWhatAnotherJobHasPublished) {
   const CheckpointDirectory directory;
   directory.SaveWhole(100, Weights(1), AttemptKey{7, 5});
@@ -98,7 +98,7 @@ TEST(PublicationTest, AnAttemptThatIsOverCannotPublishOrDelete) {
   EXPECT_EQ(CodeOf([&] { CheckpointWriter(directory.Options(1)); }), ExitCode::kFenced);
 }
 
-// The next attempt begins on another node, which the lock does not reach, between the check of the
+// The next attempt begins on another node, where the lock has no effect, between the check of the
 // fence and the publication.
 TEST(PublicationTest, AnAttemptThatEndsWhileItPublishesIsFencedWithoutALock) {
   const CheckpointDirectory directory;

@@ -20,7 +20,8 @@ std::string FileIn(const TemporaryDirectory& directory) {
   return trainyard::ReadFile(directory.File("rank_00003.safetensors"));
 }
 
-// Two blocks and a part of a third one, half of a tensor, and narrow elements at the end.
+// A file with two blocks and a part of a third one, half of a tensor, and narrow elements at the
+// end.
 class RankFileTest : public testing::Test {
  protected:
   const torch::Tensor w_ = torch::randn({10, 1 << 20});
@@ -32,7 +33,7 @@ class RankFileTest : public testing::Test {
       {"narrow", torch::kBFloat16, {7}, {{0}, {7}}}};
 };
 
-// In pieces of any number of blocks the file is the same as from whole tensors.
+// Writing in pieces of any number of blocks gives the same file as writing whole tensors.
 TEST_F(RankFileTest, PiecesMakeTheSameFileAsTensors) {
   const TemporaryDirectory whole, pieces;
   const Entries expected = WriteRankFile(

@@ -12,14 +12,14 @@
 
 namespace trainyard::trainer {
 
-// The logical tensor; without a type and shape if the checkpoint has none of this name, which
-// ReadBoxes then reports.
+// The logical tensor. If the checkpoint has no tensor of this name, the result has no type and
+// shape, which ReadBoxes then reports.
 inline LogicalTensor TensorIn(const CheckpointReader& reader, const std::string& name) {
   const auto found = reader.tensors().find(name);
   return found == reader.tensors().end() ? LogicalTensor{} : found->second;
 }
 
-// The box of `shape` at `offset` of the tensor.
+// Reads the box of `shape` at `offset` of the tensor.
 inline torch::Tensor ReadBox(const CheckpointReader& reader, const std::string& name,
                              const std::vector<int64_t>& offset,
                              const std::vector<int64_t>& shape) {

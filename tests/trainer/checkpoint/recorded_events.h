@@ -13,7 +13,7 @@
 
 namespace trainyard::trainer {
 
-// Events of a writer, which come from its background thread.
+// Events of a writer, sent from its background thread.
 class RecordedEvents {
  public:
   auto Recorder() {

@@ -1,4 +1,4 @@
-// Saves of a rank that sees another directory at the path of the gang's checkpoints.
+// Saves with a rank that sees a different directory at the path of the gang's checkpoints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class SharedDirectoryTest : public testing::Test {
   }
 
   std::string Path() const { return top_.path() + "/shared"; }
-  // Another directory comes to the path, as by an unmount.
+  // Another directory appears at the path, as after an unmount.
   void Unmount() const {
     std::filesystem::rename(Path(), Path() + ".away");
     std::filesystem::create_directory(Path());
@@ -59,7 +59,7 @@ class SharedDirectoryTest : public testing::Test {
     while (Events().empty() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     return !Events().empty();
   }
-  // Names in the directory at the path, but those of the fence.
+  // Names in the directory at the path, without those of the fence.
   std::vector<std::string> Written() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(Path())) {
@@ -115,8 +115,9 @@ TEST_F(SharedDirectoryTest, NothingIsWrittenIntoAnotherDirectory) {
   ASSERT_EQ(Events().size(), 1u);
   EXPECT_EQ(Events()[0].kind, Kind::kFailed);
   EXPECT_TRUE(Events()[0].is_unshared);
-  EXPECT_THAT(Events()[0].message, AllOf(HasSubstr("another directory than at the start"),
-                                         HasSubstr("mount its storage again on this node")));
+  EXPECT_THAT(Events()[0].message,
+              AllOf(HasSubstr("the directory from the start of this attempt is no longer at"),
+                    HasSubstr("mount its storage again on this node")));
   EXPECT_THAT(Written(), IsEmpty());
 }
 
@@ -141,7 +142,7 @@ TEST_F(SharedDirectoryTest, ARankWhoseFilesNeverAppearCostsOneSaveAndIsNamed) {
   CheckpointWriter writer(options);
   const std::string building = Path() + "/" + "step_000000100.tmp-j9-e3-1";
   writer.Save(100, {}, Weights(1));
-  // Rank 1 is at work; nothing of rank 2 is there.
+  // Rank 1 is writing; rank 2 has created no file there.
   while (!std::filesystem::exists(building)) std::this_thread::yield();
   std::ofstream(building + "/rank_00001.safetensors") << "x";
   ASSERT_TRUE(AwaitEvent());

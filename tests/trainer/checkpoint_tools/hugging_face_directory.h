@@ -1,4 +1,5 @@
-// A Hugging Face directory with a tiny LLaMA, written by hand as transformers writes it.
+// A Hugging Face directory with a tiny LLaMA, in the format written by transformers but created
+// here.
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_DIRECTORY_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_DIRECTORY_H_
 
@@ -24,7 +25,7 @@ struct RawTensor {
 
 using RawTensors = std::map<std::string, RawTensor>;
 
-// Small random values: no NaN and no infinity in any of the types.
+// Small random values, without NaN or infinity in any of the types.
 inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> shape,
                               std::mt19937* random) {
   int64_t elements = 1;
@@ -39,13 +40,13 @@ inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> sha
       bytes.append(reinterpret_cast<const char*>(&half), sizeof(half));
       continue;
     }
-    // The upper half of a little-endian float is a bfloat16.
+    // A bfloat16 is the upper half of a little-endian float.
     bytes.append(dtype == "BF16" ? first + 2 : first, dtype == "BF16" ? 2 : 4);
   }
   return {dtype, std::move(shape), std::move(bytes)};
 }
 
-// A LLaMA of two layers with 4 query heads and 2 key heads of 8, and 64 tokens.
+// A LLaMA of two layers with 4 query heads and 2 key heads of size 8, and 64 tokens.
 inline RawTensors TinyLlama(const std::string& dtype, bool is_tied = false) {
   std::mt19937 random(20261123);
   RawTensors tensors;
@@ -69,7 +70,7 @@ inline RawTensors TinyLlama(const std::string& dtype, bool is_tied = false) {
   return tensors;
 }
 
-// Its config.json, as LlamaConfig.save_pretrained of transformers 4.46 writes it.
+// The tiny LLaMA's config.json, as written by LlamaConfig.save_pretrained of transformers 4.46.
 inline nlohmann::json TinyLlamaConfig() {
   return nlohmann::json::parse(R"({
     "architectures": ["LlamaForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
@@ -122,7 +123,7 @@ inline RawTensors ReadSafetensors(const std::string& path) {
   return tensors;
 }
 
-// Config and weights, in model.safetensors.
+// Writes the config, and the weights in model.safetensors.
 inline void WriteHuggingFace(const std::string& directory, const RawTensors& tensors,
                              const nlohmann::json& config = TinyLlamaConfig()) {
   std::filesystem::create_directories(directory);
@@ -130,7 +131,7 @@ inline void WriteHuggingFace(const std::string& directory, const RawTensors& ten
   WriteSafetensors(directory + "/model.safetensors", tensors);
 }
 
-// Writes two shards: the tensors before the middle of the names, and the others.
+// Writes two shards: the first half of the tensors by name, and the others.
 inline void WriteHuggingFaceShards(const std::string& directory, const RawTensors& tensors) {
   std::filesystem::create_directories(directory);
   WriteText(directory + "/config.json", TinyLlamaConfig().dump(2));
@@ -147,7 +148,7 @@ inline void WriteHuggingFaceShards(const std::string& directory, const RawTensor
   WriteText(directory + "/model.safetensors.index.json", index.dump(2));
 }
 
-// The weights of a directory with or without shards.
+// Reads the weights of a directory with or without shards.
 inline RawTensors ReadHuggingFace(const std::string& directory) {
   RawTensors tensors;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {

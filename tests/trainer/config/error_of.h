@@ -11,7 +11,8 @@
 
 namespace trainyard::trainer {
 
-// Expects a TrainerError of this code; "no error" when the call throws none.
+// Expects a TrainerError with this code and returns its message; "no error" if the call throws
+// none.
 inline std::string ErrorOf(const std::function<void()>& call, ExitCode code) {
   try {
     call();

@@ -10,7 +10,8 @@ namespace {
 
 using Shares = std::vector<int64_t>;
 
-// One source of nearly all and many of nearly nothing is the hardest for an interleaving.
+// The hardest case for interleaving is one source with nearly all samples and many sources with
+// hardly any.
 const std::vector<Shares> kBlends = {{1},
                                      {1, 1},
                                      {7, 3},
@@ -21,7 +22,7 @@ const std::vector<Shares> kBlends = {{1},
                                      {5, 5, 5, 4, 4, 3, 3, 2, 1},
                                      Shares(64, 1)};
 
-// Blends drawn at random, of up to 12 sources of very unlike shares.
+// Random blends of up to 12 sources with very unequal shares.
 std::vector<Shares> RandomBlends(int count) {
   uint64_t random = 7;
   const auto pick = [&random](uint64_t below) {
@@ -39,7 +40,8 @@ std::vector<Shares> RandomBlends(int count) {
   return blends;
 }
 
-// Over two and a half periods: less than one sample from its weight for every source and prefix.
+// Over two and a half periods, the count of every source in every prefix must differ from its
+// weight by less than one sample.
 void ExpectPrefixesHoldTheWeights(const Shares& shares) {
   const BlendOrder order(shares);
   const int64_t period = std::accumulate(shares.begin(), shares.end(), int64_t{0});
@@ -48,7 +50,7 @@ void ExpectPrefixesHoldTheWeights(const Shares& shares) {
     const BlendOrder::Place place = order.At(position);
     ASSERT_EQ(place.index, taken[place.source]++) << "position " << position;
     for (size_t i = 0; i < shares.size(); ++i) {
-      // |taken - (position + 1) * share / period| < 1 in whole numbers.
+      // |taken - (position + 1) * share / period| < 1, in integers.
       ASSERT_LT(std::abs(taken[i] * period - (position + 1) * shares[i]), period)
           << "source " << i << " of " << shares.size() << ", position " << position;
     }
@@ -74,7 +76,7 @@ TEST(BlendOrderTest, CountsAndPositionsAgreeWithTheOrder) {
   }
 }
 
-// Far into a run as at its beginning: nothing is counted up from position 0.
+// Positions far into a run behave like those at its beginning: nothing is counted from position 0.
 TEST(BlendOrderTest, RepeatsAfterEachPeriod) {
   const BlendOrder order({7, 3});
   constexpr int64_t kFar = 1'000'000'000'000;
@@ -85,7 +87,7 @@ TEST(BlendOrderTest, RepeatsAfterEachPeriod) {
   }
 }
 
-// The order is part of what a checkpoint means: a change would break every run that is resumed.
+// Checkpoints depend on this order: a change would break every resumed run.
 TEST(BlendOrderTest, NeverChanges) {
   const BlendOrder order({5, 3, 2});
   Shares sources;

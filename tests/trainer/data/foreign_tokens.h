@@ -1,4 +1,4 @@
-// Token files of other tools, written byte by byte from their published layouts.
+// Token files in the formats of other tools, written byte by byte from their published layouts.
 #ifndef TRAINYARD_TESTS_TRAINER_DATA_FOREIGN_TOKENS_H_
 #define TRAINYARD_TESTS_TRAINER_DATA_FOREIGN_TOKENS_H_
 
@@ -19,7 +19,7 @@ inline std::string LittleEndianBytes(const std::vector<int64_t>& numbers, int wi
   return bytes;
 }
 
-// One document for each sequence, as preprocess_data.py writes them.
+// One document per sequence, as written by preprocess_data.py.
 inline std::string MegatronIndex(const std::vector<int64_t>& lengths, int type_code, int width) {
   const auto sequences = static_cast<int64_t>(lengths.size());
   std::vector<int64_t> pointers, documents;

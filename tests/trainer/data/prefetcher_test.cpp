@@ -65,7 +65,7 @@ TEST_F(PrefetcherTest, PreparesNoMoreThanItsDepthAhead) {
   EXPECT_EQ(prefetcher.Next().number, 1);
 }
 
-// A batch is begun only when it is asked for: sooner or later Next is there before it is done,
+// A batch is started only on request. Therefore Next sooner or later has to wait for a batch,
 // however busy the machine is.
 TEST_F(PrefetcherTest, MeasuresTheTimeThatNextWaits) {
   std::atomic<int64_t> asked = -1;

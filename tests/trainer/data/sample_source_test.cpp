@@ -23,7 +23,8 @@ SampleSourceOptions Options(int64_t seq_length, const std::string& skip = "") {
   return options;
 }
 
-// Window of ten tokens that the sample reads. In the directory of WriteCounting, token i is i.
+// Index of the window of ten tokens read for the sample. In the directory of WriteCounting, token i
+// is i.
 int64_t WindowOf(const SampleSource& source, int64_t sample) {
   std::vector<int64_t> tokens(11);
   source.Fill(sample, tokens.data());
@@ -52,7 +53,7 @@ TEST(PermuteIndexTest, StaysInRangeForHugeSizes) {
   EXPECT_EQ(seen.size(), 1000u);
 }
 
-// Indices that stay next to each other would mean that batches hold neighbouring text.
+// If neighbouring indices stayed together, batches would contain neighbouring text.
 TEST(PermuteIndexTest, SpreadsNeighboursApart) {
   const int64_t size = 10000;
   double distance = 0;
@@ -79,11 +80,11 @@ TEST(PermuteIndexTest, DependsOnSeedAndEpoch) {
     same_seed += PermuteIndex(1, 0, 1000, i) == PermuteIndex(2, 0, 1000, i);
     same_epoch += PermuteIndex(1, 0, 1000, i) == PermuteIndex(1, 1, 1000, i);
   }
-  EXPECT_LT(same_seed, 10);  // about one of 1000 falls together by chance
+  EXPECT_LT(same_seed, 10);  // about one of 1000 coincides by chance
   EXPECT_LT(same_epoch, 10);
 }
 
-// The order is part of what a checkpoint means: a change would break every run that is resumed.
+// Checkpoints depend on this order: a change would break every resumed run.
 TEST(PermuteIndexTest, NeverChanges) {
   std::vector<int64_t> order;
   for (int64_t i = 0; i < 8; ++i) order.push_back(PermuteIndex(1234, 0, 1000, i));
@@ -139,7 +140,7 @@ TEST(SampleSourceTest, SkipsPositionsAndShiftsWhatFollows) {
   }
 }
 
-// A rollback adds ranges after the samples that were trained on; those must stay what they were.
+// A rollback adds ranges after the samples that were already trained on, which must not change.
 TEST(SampleSourceTest, LaterSkipsDoNotMoveEarlierSamples) {
   const TokenDirectory directory;
   directory.WriteCounting(1001);
@@ -152,7 +153,7 @@ TEST(SampleSourceTest, LaterSkipsDoNotMoveEarlierSamples) {
   EXPECT_EQ(after.PositionOf(48), 60);
 }
 
-// Sources of 1000, 40 and 205 tokens whose first tokens tell them apart.
+// Sources of 1000, 40 and 205 tokens, identifiable by their first tokens.
 class BlendTest : public testing::Test {
  protected:
   BlendTest() {
@@ -230,7 +231,7 @@ TEST_F(BlendTest, PositionsBeforeTheFirstWindowComesAgain) {
 
 TEST(SampleSourceTest, RefusesTokensOutsideTheVocabulary) {
   const TokenDirectory directory;
-  directory.WriteTrain({1, 2, 300, 3, 4}, 256);  // a header that lies
+  directory.WriteTrain({1, 2, 300, 3, 4}, 256);  // a wrong header
   const TokenFile file(directory.path(), "train");
   SampleSourceOptions options = Options(4);
   options.vocab_size = 256;

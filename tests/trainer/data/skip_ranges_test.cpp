@@ -41,7 +41,7 @@ TEST(SkipRangesTest, TextIsReadBack) {
   EXPECT_EQ(SkipRangesToText({}), "");
 }
 
-// The text of both lists in one after the first `samples` samples.
+// The text of the list that results from adding `more` to `skip` after the first `samples` samples.
 std::string Added(const std::string& skip, const std::string& more, int64_t samples) {
   return SkipRangesToText(WithRangesAhead(ParseSkipRanges(skip), ParseSkipRanges(more), samples));
 }
@@ -60,8 +60,8 @@ TEST(SkipRangesTest, WhatLiesBehindTheSamplesUsedIsLeftOut) {
   EXPECT_EQ(Added("3:5", "0:13", 10), "3:5,12:13");  // 10 samples took positions 0 to 11
 }
 
-// Whatever is added, and after whichever sample: the next sample is the first that neither list
-// holds, from the position on that the samples have reached.
+// Whatever ranges are added after whichever sample, the next sample is the first one that neither
+// list contains, starting at the position reached so far.
 TEST(SkipRangesTest, AddedRangesNeverMoveThePlaceReached) {
   const std::vector<SkipRange> skip = ParseSkipRanges("3:5,8:9,20:30");
   const std::vector<SkipRange> more = ParseSkipRanges("0:2,4:10,15:22,40:45");

@@ -31,7 +31,7 @@ class TokenDirectory {
             {"end_of_document", 0}};
   }
 
-  // train.bin with these tokens and a header that fits.
+  // Writes train.bin with these tokens and a matching header.
   void WriteTrain(const std::vector<uint16_t>& tokens, int64_t vocab_size) const {
     std::string bytes;
     for (const uint16_t token : tokens) {
@@ -42,7 +42,7 @@ class TokenDirectory {
     WriteText("train.json", Header(static_cast<int64_t>(tokens.size()), vocab_size).dump());
   }
 
-  // Tokens 0, 1, 2, ... so that a window shows where it was taken from.
+  // Writes tokens 0, 1, 2, ..., so that a window shows its origin.
   void WriteCounting(int64_t tokens) const {
     std::vector<uint16_t> values;
     for (int64_t i = 0; i < tokens; ++i) values.push_back(static_cast<uint16_t>(i));

@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Opens train of the directory and expects this error.
+// Opens `train` in the directory and expects this error.
 void ExpectError(const TokenDirectory& directory, ExitCode code, const std::string& part) {
   try {
     const TokenFile file(directory.path(), "train");

@@ -1,4 +1,4 @@
-// Other tools' token files, read as they are.
+// Token files of other tools, read without conversion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(TokenFormatsTest, AutoRefusesWhatItCannotTell) {
   const TokenDirectory directory;
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput), HasSubstr("train.bin: cannot open"));
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput, DataFormat::kLlmc),
-              HasSubstr("has no .bin file with `train`"));
+              HasSubstr("contains no .bin file whose name is, or contains as a word, `train`"));
   directory.WriteText("train.bin", LittleEndianBytes(kTokens, 2));
   EXPECT_THAT(RefusalOf(directory), HasSubstr("made by nanoGPT, which writes no header"));
   WriteMegatron(directory, "train", 8, 2);
@@ -182,8 +182,8 @@ TEST(TokenFormatsTest, RefusesDamagedIndexesOfMegatron) {
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput), HasSubstr("train.bin: cannot open"));
 }
 
-// Opens damaged files of all kinds: each is refused with a TrainerError or gives tokens that lie
-// inside the file. The sanitizers' build finds reads outside it.
+// Opens damaged files of all kinds. Each must be rejected with a TrainerError or return tokens
+// within the file. The sanitizer build detects reads outside of it.
 TEST(TokenFormatsTest, NoDamageToAHeaderCrashes) {
   uint64_t random = 1;
   const auto pick = [&random](uint64_t below) {

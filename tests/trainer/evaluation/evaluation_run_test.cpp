@@ -1,4 +1,4 @@
-// The whole program: checkpoints that follow evaluations, and runs that only evaluate.
+// The complete program: checkpoints after evaluations, and evaluation-only runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Steps StepsIn(const std::filesystem::path& checkpoints) {
   return steps;
 }
 
-// Losses on a set by step.
+// Losses on an evaluation set by step.
 std::map<int64_t, double> EvaluationLosses(const TrainerProcess& trainer,
                                            const std::string& set = "val") {
   std::map<int64_t, double> losses;
@@ -33,7 +33,7 @@ std::map<int64_t, double> EvaluationLosses(const TrainerProcess& trainer,
   return losses;
 }
 
-// Steps whose loss is lower than all before.
+// Steps whose loss is lower than all earlier ones.
 Steps Improvements(const std::map<int64_t, double>& losses) {
   Steps steps;
   double best = INFINITY;
@@ -44,7 +44,8 @@ Steps Improvements(const std::map<int64_t, double>& losses) {
   return steps;
 }
 
-// Evaluates after each second of 24 steps, with a rate so high that some evaluations get worse.
+// Evaluates after every second step of 24, with a learning rate so high that some evaluations get
+// worse.
 void EvaluateOften(TrainerFolder& folder) {
   folder.spec["train"]["steps"] = 24;
   folder.spec["optimizer"] = {{"lr", 0.3}, {"min_lr", 0.3}};
@@ -71,7 +72,7 @@ TEST(EvaluationRunTest, SavesAtEachEvaluationOrWhereItImproved) {
   EXPECT_EQ(EvaluationLosses(improved), losses) << "saving changes no number";
   Steps expected = Improvements(losses);
   ASSERT_LT(expected.size(), 12u) << "some evaluations must be worse";
-  expected.insert(24);  // The last step is saved, whatever its loss is.
+  expected.insert(24);  // The last step is saved regardless of its loss.
   EXPECT_EQ(StepsIn(folder.path() / "improved"), expected);
 }
 
@@ -99,12 +100,12 @@ TEST(EvaluationRunTest, ARestartedRunKeepsTheBestOfAllAttempts) {
       EXPECT_EQ(record["metric_value"], losses.at(record["step"]));
     }
   }
-  // 12 is where the second part has begun.
+  // The second part begins at step 12.
   EXPECT_EQ(StepsIn(folder.path() / "parts"), (Steps{12, best, 24}));
   EXPECT_GT(best, 12) << "else the test shows nothing";
 }
 
-// A copy of a checkpoint's weights under every layout gives the loss of the run that has saved it.
+// Under every layout, a copy of a checkpoint's weights gives the loss of the run that saved it.
 TEST(EvaluationRunTest, EvaluatesWhatTheRunHasEvaluated) {
   TrainerFolder folder;
   folder.spec["evaluation"]["sets"] = {"val " + (folder.path() / "data").string(),
@@ -174,7 +175,7 @@ TEST(EvaluationRunTest, RefusesWhatCannotBeEvaluated) {
   expect_fails(66, "val.bin");
 }
 
-// The set is read for the first time long after the start: its faults are found before it.
+// The set is first read long after the start, but its faults must be found at the start.
 TEST(EvaluationRunTest, RefusesSetsOfAnotherTokenizerAndTokensOutsideOfTheVocabulary) {
   TrainerFolder folder;
   const auto expect_fails = [&](int code, const std::string& part) {

@@ -1,4 +1,4 @@
-// Bounds for the results of kernels, and tensors to call them with.
+// Error bounds for the results of kernels, and tensors for calling them.
 #ifndef TRAINYARD_TESTS_TRAINER_GPU_ACCURACY_H_
 #define TRAINYARD_TESTS_TRAINER_GPU_ACCURACY_H_
 
@@ -15,7 +15,7 @@
 
 namespace trainyard::trainer {
 
-// Types that the kernels store.
+// Types that the kernels can store.
 inline constexpr torch::ScalarType kGpuTypes[] = {torch::kFloat32, torch::kBFloat16};
 
 inline torch::Device Gpu() { return {torch::kCUDA, 0}; }
@@ -31,12 +31,12 @@ inline torch::Tensor RandomOnGpu(std::vector<int64_t> shape, torch::ScalarType t
 
 inline torch::Tensor Wide(const torch::Tensor& tensor) { return tensor.to(torch::kFloat64); }
 
-// An output that still has a NaN where a kernel has not written.
+// An output filled with NaN, so that elements not written by a kernel are detected.
 inline torch::Tensor Poisoned(at::IntArrayRef shape, torch::ScalarType type) {
   return torch::full(shape, std::nan(""), OnGpu(type));
 }
 
-// A copy that begins one element after an address of whole vectors.
+// A copy that begins one element after a vector-aligned address.
 inline torch::Tensor AtOddAddress(const torch::Tensor& tensor) {
   const torch::Tensor flat = torch::empty({tensor.numel() + 1}, tensor.options());
   return flat.narrow(0, 1, tensor.numel()).view(tensor.sizes()).copy_(tensor);
@@ -44,9 +44,9 @@ inline torch::Tensor AtOddAddress(const torch::Tensor& tensor) {
 
 inline double NormOf(const torch::Tensor& tensor) { return Wide(tensor).norm().item<double>(); }
 
-// `expected`: fp64. Results may be wrong by as much as rounding them once to the type of `actual`
-// makes them, and by the error e of computing in fp32 before: |e| <= tolerance * scale. It counts
-// twice, as it can also turn the rounding r: |r(x + e) - x| <= |r(x) - x| + 2|e|.
+// `expected`: fp64. The permitted error is the error of rounding once to the type of `actual`, plus
+// twice the error e of computing in fp32 before that, where |e| <= tolerance * scale. e counts
+// twice because it can also change the rounding r: |r(x + e) - x| <= |r(x) - x| + 2|e|.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance, double scale) {
   const double rounding = NormOf(Wide(expected.to(actual.scalar_type())) - expected);
@@ -54,7 +54,7 @@ inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& exp
       << "norm of the exact result: " << NormOf(expected);
 }
 
-// With the scale of the result itself: for sums of which none cancels most of another.
+// Uses the result's own scale: for sums in which no term cancels most of another.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance) {
   ExpectAccurate(actual, expected, tolerance, NormOf(expected));
@@ -65,14 +65,14 @@ inline constexpr double kShortSumTolerance = 1e-6;
 // Tolerance for sums of thousands of terms.
 inline constexpr double kLongSumTolerance = 5e-6;
 
-// Equal bits, of NaNs too.
+// True for equal bits, including NaNs.
 inline bool SameBits(const torch::Tensor& a, const torch::Tensor& b) {
   const auto bytes = [](const torch::Tensor& t) { return t.reshape({-1}).view(torch::kUInt8); };
   return a.scalar_type() == b.scalar_type() && a.numel() == b.numel() && bytes(a).equal(bytes(b));
 }
 
-// run: returns the results of one run. Memory of other sizes is taken between the runs, so that
-// results come to lie elsewhere.
+// run: returns the results of one run. Memory of varying sizes is allocated between the runs, so
+// that results have different addresses.
 template <typename Run>
 void ExpectSameBitsInEveryRun(const Run& run) {
   const std::vector<torch::Tensor> first = run();
@@ -87,7 +87,7 @@ void ExpectSameBitsInEveryRun(const Run& run) {
   }
 }
 
-// For messages about a shape.
+// Text for messages about a shape.
 inline std::string ShapeName(torch::ScalarType type, std::initializer_list<int64_t> sizes) {
   std::string name = torch::toString(type);
   for (const int64_t size : sizes) name += " " + std::to_string(size);

@@ -18,7 +18,7 @@ using torch::Tensor;
 constexpr AdamWFactors kGpuFactors{
     .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1};
 
-// Moments as if of earlier steps. On the GPU.
+// Moments as after earlier steps, on the GPU.
 AdamWState RandomState(int64_t count, torch::ScalarType moments) {
   return {.values = RandomOnGpu({count}, torch::kFloat32),
           .low_bits = Tensor(),
@@ -28,7 +28,7 @@ AdamWState RandomState(int64_t count, torch::ScalarType moments) {
           .first_element = 640};
 }
 
-// A copy whose tensors are all made by `copy`.
+// Copies the state; each tensor is copied with `copy`.
 template <typename Copy>
 AdamWState CopyOf(const AdamWState& state, const Copy& copy) {
   AdamWState result = state;
@@ -48,7 +48,7 @@ AdamWState OnCpu(const AdamWState& state) {
   return CopyOf(state, [](const Tensor& tensor) { return tensor.cpu().clone(); });
 }
 
-// The same weights as bf16 values with their low bits.
+// The same weights as bf16 values and their low bits.
 AdamWState SplitOnGpu(const AdamWState& state) {
   AdamWState split = CloneOf(state);
   split.values = torch::empty_like(state.values, torch::kBFloat16);
@@ -61,7 +61,7 @@ Tensor MasterOf(const AdamWState& state) {
   return state.low_bits.defined() ? JoinMasterWeights(state.values, state.low_bits) : state.values;
 }
 
-// A step that clips.
+// Values of a step in which gradients are clipped.
 Tensor ClippedStep(int64_t step) {
   Tensor values = StepValuesOf(step, 0.05);
   SetValue(values, StepValue::kGradientScale, 0.375);
@@ -74,7 +74,7 @@ bool SameState(const AdamWState& a, const AdamWState& b) {
          (!a.low_bits.defined() || SameBits(a.low_bits, b.low_bits));
 }
 
-// Three steps on both devices.
+// Runs three steps on both devices.
 void ExpectEqualsCpu(const AdamWState& gpu) {
   const AdamWState cpu = OnCpu(gpu);
   for (int64_t step = 1; step <= 3; ++step) {
@@ -101,7 +101,8 @@ TEST(AdamWGpuTest, EqualsThePlainUpdate) {
   }
 }
 
-// 1 - beta must be taken before it is rounded to fp32: of a beta of 0.9999 it would be 0.02% off.
+// 1 - beta must be computed before rounding to fp32: for a beta of 0.9999, rounding first gives an
+// error of 0.02%.
 TEST(AdamWGpuTest, BetasNearOneAreExact) {
   torch::manual_seed(7);
   AdamWState gpu = RandomState(1000, torch::kFloat32);
@@ -115,8 +116,8 @@ TEST(AdamWGpuTest, BetasNearOneAreExact) {
   EXPECT_LT(RelativeNorm(gpu.second_moment, cpu.second_moment), kShortSumTolerance);
 }
 
-// The fraction of numbers, bf16, of which the two devices have neighbours. Larger differences
-// fail, but for numbers near 0, which cancel until little more than errors is left of them.
+// The fraction of bf16 numbers for which the two devices give adjacent values. Larger differences
+// fail, except for numbers near 0, where cancellation leaves little more than errors.
 double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
   const auto bits = [](const Tensor& tensor) {
     return tensor.view(torch::kInt16).to(torch::kInt32);
@@ -127,8 +128,8 @@ double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
   return apart.to(torch::kFloat64).mean().item<double>();
 }
 
-// Both devices round with the same random bits. Only where their fp32 numbers differ in the last
-// bits and one of these carries, about once in 2^16, are the results different.
+// Both devices round with the same random bits. The results differ only where their fp32 numbers
+// differ in the last bits and one of them carries, about once in 2^16.
 TEST(AdamWGpuTest, SixteenBitMomentsAreRoundedAsOnTheCpu) {
   torch::manual_seed(2);
   for (const int64_t step : {1, 2, 1000000}) {
@@ -143,7 +144,7 @@ TEST(AdamWGpuTest, SixteenBitMomentsAreRoundedAsOnTheCpu) {
   }
 }
 
-// Rounding to the nearest would leave a second moment that decays by 0.999 a step at 1.
+// With rounding to nearest, a second moment that decays by 0.999 per step would stay at 1.
 TEST(AdamWGpuTest, SixteenBitMomentsAreRightOnAverage) {
   AdamWState state = RandomState(20000, torch::kBFloat16);
   state.gradients.zero_();
@@ -213,7 +214,8 @@ TEST(AdamWGpuTest, EveryRunHasTheSameBits) {
   }
 }
 
-// Parameters begin at whole vectors in a store; another address is an error of the caller.
+// Parameters in a store begin at vector-aligned addresses; another address is an error of the
+// caller.
 TEST(AdamWGpuTest, RefusesOddAddresses) {
   const AdamWState state = CopyOf(RandomState(100, torch::kFloat32),
                                   [](const Tensor& tensor) { return AtOddAddress(tensor); });

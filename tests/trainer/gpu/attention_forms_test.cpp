@@ -1,4 +1,4 @@
-// Attention with windows and documents, and by each backend.
+// Attention with windows and documents, with each backend.
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
@@ -36,7 +36,7 @@ FormResult RunForm(const FormCase& c, const AttentionForm& form, Reproducible re
   return result;
 }
 
-// By autograd, with the limits as a mask of one long formula.
+// By autograd; one formula, with the limits as a mask.
 FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::ScalarType type) {
   const int64_t queries = c.heads.query_heads, keys = c.heads.key_heads, length = c.packed.size(1);
   const Tensor packed = c.packed.to(type).detach().clone().set_requires_grad(true);
@@ -55,9 +55,9 @@ FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::Sc
   return {out.detach(), Tensor(), gradients[0]};
 }
 
-// The plain formula in bf16 rounds scores and weights: a fused kernel, which keeps the scores in
-// fp32, may not be worse. If a token sees itself alone, the gradients of queries and keys are 0,
-// for the formula exactly: kUnseen of the norm of all gradients is left for those.
+// The plain formula in bf16 rounds scores and weights. A fused kernel, which keeps the scores in
+// fp32, must not be less accurate. If a token sees only itself, the formula's gradients of queries
+// and keys are exactly 0; the kernel's may be up to kUnseen times the norm of all gradients.
 void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& form,
                                         Reproducible reproducible) {
   const FormResult actual = RunForm(c, form, reproducible);
@@ -80,7 +80,7 @@ void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& 
 
 const AttentionHeads kFormHeads[] = {{4, 2, 64}, {4, 4, 128}};
 
-// Documents of about 50 tokens, other ones in each sample.
+// Documents of about 50 tokens, different in each sample.
 Tensor DocumentsOf(int64_t batch, int64_t length) {
   const Tensor positions = torch::arange(length, OnGpu(torch::kInt64)).unsqueeze(0);
   const Tensor shift = 7 * torch::arange(batch, OnGpu(torch::kInt64)).unsqueeze(1);
@@ -183,7 +183,7 @@ TEST(AttentionFormsGpuTest, ManualTakesAllLimits) {
   }
 }
 
-// Without a bias cuDNN does not know the documents.
+// Without a bias, cuDNN cannot handle documents.
 TEST(AttentionFormsGpuTest, AutoTakesManualForDocuments) {
   torch::manual_seed(4);
   const FormCase c = RandomForm(2, 256, {4, 2, 64}, torch::kBFloat16);
@@ -217,7 +217,7 @@ TEST(AttentionFormsGpuTest, LibTorchsEfficientAttention) {
     const FormCase c = RandomForm(2, 200, heads, torch::kFloat32);
     const FormResult actual = RunForm(c, form, Reproducible::kNo);
     const FormResult exact = ByFormula(c, {}, torch::kFloat64);
-    // Its products may round to TF32.
+    // Its matrix products may round to TF32.
     EXPECT_LT(RelativeNorm(actual.out, exact.out), 2e-3);
     EXPECT_LT(RelativeNorm(actual.d_packed, exact.d_packed), 2e-3);
   }

@@ -35,7 +35,7 @@ struct PartCase {
   Tensor dout;
 };
 
-// Views: the second half of the queries of packed rows, and the first half of the keys.
+// Strided views: the second half of the queries of packed rows, and the first half of the keys.
 PartCase RandomPart(const PartShape& shape) {
   const AttentionHeads& heads = shape.heads;
   const auto packed = [&](int64_t length) {
@@ -66,7 +66,7 @@ PartRun RunPart(const PartCase& c) {
   return run;
 }
 
-// attention: of query, key and value.
+// attention: a function of query, key and value.
 template <typename Attention>
 PartRun PartByAutograd(const PartCase& c, torch::ScalarType type, const Attention& attention) {
   std::vector<Tensor> inputs;
@@ -125,7 +125,7 @@ TEST(AttentionPartGpuTest, IsAsExactAsLibTorchs) {
   }
 }
 
-// cuDNN decides which other shapes it takes. It refuses them before anything is computed.
+// cuDNN decides which other shapes it supports. It rejects the others before computing anything.
 TEST(AttentionPartGpuTest, OtherShapesAreExactOrRefused) {
   torch::manual_seed(2);
   for (const PartShape& shape : {PartShape{2, 200, 72, {4, 2, 64}, AttentionMask::kNone},
@@ -160,7 +160,7 @@ GpuRingCase RandomRingOnGpu(int64_t length, const AttentionHeads& heads, torch::
           RandomOnGpu({2, length, heads.query_heads, heads.head_size}, type)};
 }
 
-// Result of the whole sequence, by autograd. attention: of packed rows.
+// Result for the whole sequence, by autograd. attention: a function of packed rows.
 template <typename Attention>
 RingResult WholeByAutograd(const GpuRingCase& c, torch::ScalarType type,
                            const Attention& attention) {
@@ -191,8 +191,8 @@ RingResult RingByTorch(const GpuRingCase& c) {
   });
 }
 
-// The output and the gradients of each part are rounded to bf16 before they are added, which can
-// double the square of the error of one fused pass, and the order of the sums is another.
+// The output and the gradients of each part are rounded to bf16 before they are added. This can
+// double the squared error of one fused pass. The order of the sums differs, too.
 TEST(AttentionPartGpuTest, ZigzagRingIsNearlyAsExactAsLibTorchsWhole) {
   torch::manual_seed(4);
   constexpr double kRoundedParts = 1.7;
@@ -232,7 +232,7 @@ TEST(AttentionPartGpuTest, EveryRingHasTheSameBits) {
   });
 }
 
-// Halves of longer sequences, [batch, length, heads, head_size] and [batch, heads, length].
+// Halves of longer sequences: [batch, length, heads, head_size] and [batch, heads, length].
 struct MergeCase {
   Tensor out_sum, log_sum_exp, part_out, part_log_sum_exp;
 };

@@ -49,7 +49,7 @@ AttentionResult RunAttention(const AttentionCase& c) {
   return result;
 }
 
-// In fp64, by autograd.
+// Computed in fp64 by autograd.
 AttentionResult AttentionByAutograd(const AttentionCase& c) {
   const Tensor packed = Wide(c.packed).set_requires_grad(true);
   const Tensor out = reference::Attention(packed, c.heads);
@@ -57,7 +57,7 @@ AttentionResult AttentionByAutograd(const AttentionCase& c) {
   return {out.detach(), Tensor(), gradients[0]};
 }
 
-// LibTorch's own fused attention with its gradient, in the type of the case.
+// LibTorch's own fused attention with its gradient, in the case's type.
 AttentionResult AttentionByTorch(const AttentionCase& c) {
   const Tensor packed = c.packed.detach().clone().set_requires_grad(true);
   const auto part = [&](int64_t first, int64_t count) {
@@ -71,7 +71,7 @@ AttentionResult AttentionByTorch(const AttentionCase& c) {
   return {out.detach(), Tensor(), gradients[0]};
 }
 
-// Logarithms of the softmax's sums in fp64, [batch, query_heads, length].
+// Logarithms of the softmax sums in fp64, [batch, query_heads, length].
 Tensor LogSumExp(const AttentionCase& c) {
   const int64_t queries = c.heads.query_heads, keys = c.heads.key_heads;
   return reference::Scores(Wide(c.packed.narrow(2, 0, queries)),
@@ -79,9 +79,9 @@ Tensor LogSumExp(const AttentionCase& c) {
       .logsumexp(-1);
 }
 
-// Errors of attention in bf16 have no simple bound, as the weights of the softmax are rounded too:
-// they are compared with those of another fused implementation. A fifth is left for the chance of
-// rounding.
+// Errors of attention in bf16 have no simple bound, because the softmax weights are rounded, too.
+// They are therefore compared with the errors of another fused implementation, with a margin of a
+// fifth for random rounding.
 void ExpectAsExactAsTorch(const AttentionCase& c) {
   constexpr double kChance = 1.2;
   const AttentionResult actual = RunAttention(c), exact = AttentionByAutograd(c);
@@ -111,7 +111,7 @@ TEST(AttentionGpuTest, IsAsExactAsLibTorchs) {
   }
 }
 
-// cuDNN decides which other shapes it takes. It refuses them before anything is computed.
+// cuDNN decides which other shapes it supports. It rejects the others before computing anything.
 TEST(AttentionGpuTest, OtherShapesAreExactOrRefused) {
   torch::manual_seed(2);
   for (const AttentionTestShape& shape :

@@ -8,7 +8,7 @@ namespace {
 
 using torch::Tensor;
 
-// Widths of one vector and of many blocks, odd ones, and rows of less and more than one slice.
+// Widths of one vector and of many blocks, odd widths, and rows shorter and longer than one slice.
 constexpr int64_t kBiasWidths[] = {1, 7, 8, 64, 96, 264, 768, 2304, 3072, 16384 + 8};
 constexpr int64_t kBiasRows[] = {1, 3, 31, 33, 127, 4099, 32768};
 
@@ -29,7 +29,7 @@ TEST(BiasGpuTest, IsAddedToEveryRow) {
   }
 }
 
-// The scale of a sum of random numbers, most of which cancels, is that of its terms.
+// For a sum of random numbers, most of which cancels, the scale is that of its terms.
 void ExpectBiasGradient(const Tensor& dy) {
   const Tensor expected = Wide(dy).sum(0);
   const Tensor gradient = Poisoned(expected.sizes(), torch::kFloat32);

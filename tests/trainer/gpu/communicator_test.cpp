@@ -1,6 +1,6 @@
-// Two processes, each with a GPU of its own: one is stopped or killed, the other must notice it
-// within its limit and must leave. Each process is this program again, which runs one test only:
-// CUDA does not work in a process that was forked after its first call.
+// Two processes, each with its own GPU. One is stopped or killed; the other must detect this within
+// its limit and exit. Each process executes this program again with a single test, because CUDA
+// does not work in a process forked after its first call.
 #include "trainer/parallel/communicator.h"
 
 #include <ATen/cuda/Sleep.h>
@@ -32,20 +32,20 @@ using torch::Tensor;
 
 constexpr seconds kLimit{10};  // Limit of the waits in which the peer is lost.
 constexpr seconds kMargin{5};
-constexpr seconds kStart{120};    // Time before them: slow machines load CUDA for long.
-constexpr seconds kProcess{240};  // Start, limit, OperationWatch's margin and end of a member.
+constexpr seconds kStart{120};    // Time before these waits: slow machines take long to load CUDA.
+constexpr seconds kProcess{240};  // Start, limit, OperationWatch's margin, and exit of a member.
 
 constexpr char kRank[] = "TEST_MEMBER_RANK";
 constexpr char kPort[] = "TEST_MEMBER_PORT";
 constexpr char kScenario[] = "TEST_MEMBER_SCENARIO";
 
-// The part of a member once it is connected with its peer.
+// A member's part of a scenario, once it is connected to its peer.
 struct Member {
   int64_t rank = 0;
   std::string scenario;
 
-  // Stops or kills the member of the scenario when it comes here, once its peer waits for it: until
-  // then the peer may need answers of its store.
+  // Stops or kills the scenario's member when it reaches this point, but only once its peer waits
+  // for it: until then the peer may need answers from its store.
   void PassPoint(const std::string& point) const {
     const std::string here = point + " rank" + std::to_string(rank);
     if (scenario != "stop " + here && scenario != "kill " + here) return;
@@ -59,8 +59,8 @@ PeerLimits LimitsOf(const std::string& scenario) {
   return {.connect = in_connect ? kLimit : kStart, .operation = kLimit};
 }
 
-// Runs `wait`, which must end with kPeerLost in time. The device must be idle then: unwinding frees
-// memory of it.
+// Runs `wait`, which must end with kPeerLost in time. The device must then be idle, because
+// unwinding frees device memory.
 void ExpectLoss(const std::function<void()>& wait) {
   const Clock::time_point start = Clock::now();
   try {
@@ -79,7 +79,7 @@ void AddUp(Communicator& communicator, Tensor& values) {
   communicator.AllReduce(values).WaitOnHost();
 }
 
-// More launches than the queue of a device takes, behind an operation that does not end.
+// Queues more launches than a device's queue accepts, behind an operation that does not end.
 void FillQueue(Communicator& communicator, Tensor& values) {
   Work sum = communicator.AllReduce(values);
   sum.Wait();
@@ -87,7 +87,8 @@ void FillQueue(Communicator& communicator, Tensor& values) {
   communicator.Barrier();
 }
 
-// The device of every member works for longer than an operation's limit before it comes to one.
+// The device of every member is busy for longer than an operation's limit before it reaches the
+// operation.
 void WorkForLong(Communicator& communicator, torch::Device device) {
   constexpr int64_t kCyclesPerSecond = 2'000'000'000;
   Tensor sum = torch::ones({1}, torch::device(device));
@@ -101,12 +102,13 @@ void WorkForLong(Communicator& communicator, torch::Device device) {
 void CheckSums(Communicator& communicator, torch::Device device) {
   const double mine = static_cast<double>(communicator.rank()) + 1;
   EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
-  // The rest of master weights beside bf16 values: a type that NCCL does not know.
+  // The low bits of master weights, stored next to bf16 values, have a type that NCCL does not
+  // support.
   const auto rest = torch::device(device).dtype(torch::kInt16);
   const Tensor gathered = torch::empty({4}, rest);
   communicator.AllGather(gathered, torch::full({2}, communicator.rank() + 1, rest)).Wait();
   EXPECT_TRUE(gathered.cpu().equal(torch::tensor({1, 1, 2, 2}, torch::kInt16)));
-  // Beside the current stream, with operations that the host waits for between.
+  // Runs concurrently with the current stream, with operations in between for which the host waits.
   Tensor gradients = torch::ones({1 << 20}, torch::device(device));
   for (int round = 0; round < 20; ++round) {
     Work sum = communicator.AllReduce(gradients);
@@ -145,14 +147,14 @@ void RunMember(const Member& member, int64_t port) {
   ExpectLoss([&] { AddUp(*communicator, values); });
 }
 
-// Not a test of its own: what the processes of the tests below run.
+// Not a separate test: it is run by the processes that the tests below start.
 TEST(GpuPeerMember, DISABLED_Run) {
   ASSERT_NE(std::getenv(kScenario), nullptr) << "is for the other tests only";
   const Member member{std::atoi(std::getenv(kRank)), std::getenv(kScenario)};
   RunMember(member, std::atoi(std::getenv(kPort)));
 }
 
-// Killed when it is still there at the end.
+// A child process that the destructor kills if it is still running.
 class MemberProcess {
  public:
   MemberProcess(int64_t rank, int64_t port, const std::string& scenario) {
@@ -176,7 +178,7 @@ class MemberProcess {
   MemberProcess(const MemberProcess&) = delete;
   MemberProcess& operator=(const MemberProcess&) = delete;
 
-  // The exit code, or 128 + the signal that ended it; -1 when it hangs.
+  // The exit code, or 128 + the number of the signal that ended it; -1 if it hangs.
   int Wait() {
     const Clock::time_point deadline = Clock::now() + kProcess;
     int status = 0;
@@ -223,7 +225,7 @@ TEST_F(GpuPeerTest, OwnWorkBeforeAnOperationMayTakeLongerThanItsLimit) {
 
 TEST_F(GpuPeerTest, StoppedBeforeItConnects) {
   EXPECT_EQ(ExitOfSurvivor(1, "stop connect"), 0);
-  EXPECT_EQ(ExitOfSurvivor(0, "stop connect"), 0);  // Serves the store as well.
+  EXPECT_EQ(ExitOfSurvivor(0, "stop connect"), 0);  // Member 0 also serves the store.
 }
 
 TEST_F(GpuPeerTest, KilledBeforeItConnects) {

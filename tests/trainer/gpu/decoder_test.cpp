@@ -13,7 +13,7 @@ namespace {
 
 using torch::Tensor;
 
-// Heads of 64, which cuDNN takes; a vocabulary and a batch without round numbers.
+// Heads of 64, which cuDNN supports; a vocabulary and a batch that are not round numbers.
 ModelConfig GpuModel(bool untied = true) {
   ModelConfig model;
   model.num_layers = 3;
@@ -35,7 +35,7 @@ DecoderOptions GpuOptions(torch::ScalarType type, Recompute recompute = Recomput
   return options;
 }
 
-// The weights of the predictions differ, and one is 0.
+// The predictions have different weights, and one weight is 0.
 TrainingTokens GpuTokens(int64_t batch, int64_t length) {
   const Tensor weights = torch::rand({batch * length}, OnGpu(torch::kFloat32));
   weights[1] = 0;
@@ -47,7 +47,7 @@ struct DecoderPass {
   Tensor gradients;  // The flat buffer.
 };
 
-// Runs micro-batches as one step.
+// Runs the micro-batches as one step.
 DecoderPass RunPass(Decoder& decoder, const std::vector<TrainingTokens>& micro_batches,
                     WeightGradients::Timing timing = WeightGradients::Timing::kAtOnce) {
   Tensor loss = torch::zeros({}, OnGpu(torch::kFloat64));
@@ -74,7 +74,7 @@ PlainPass RunPlain(PlainLlama plain, const TrainingTokens& batch, torch::Device 
   return pass;
 }
 
-// Rounding of a gradient that is 0, to the norm of all.
+// Rounding error of a gradient that is 0, relative to the norm of all.
 constexpr double kUnseen = 1e-5;
 
 void ExpectEqualsPlainLlamaOnGpu(const ModelConfig& model) {
@@ -103,11 +103,12 @@ TEST(DecoderGpuTest, TiedHeadEqualsPlainLlama) {
   ExpectEqualsPlainLlamaOnGpu(GpuModel(/*untied=*/false));
 }
 
-// A gradient in bf16 is as wrong as what it is computed from, for which there is no simple bound:
-// LibTorch's own bf16 operations with autograd are the measure. A fifth is left for the chance of
-// rounding, and as much again and more for queries and keys with biases: a bias is the same for all
-// keys, so it multiplies the sum of a row's gradients of scores, which is 0 but for the rounding of
-// a few numbers. The errors of LibTorch's own two kernels were 0.8 to 2.1 of the measure there.
+// The error of a bf16 gradient depends on that of its inputs, for which there is no simple bound,
+// so LibTorch's own bf16 operations with autograd are the reference. The margin is a fifth for
+// random rounding. For queries and keys with biases the margin is larger: a bias is the same for
+// all keys, so it multiplies the sum of a row's score gradients, which is 0 except for the rounding
+// of a few numbers. There, the errors of LibTorch's own two kernels were 0.8 to 2.1 times the
+// reference.
 double ChanceOf(const ModelConfig& model, const std::string& name) {
   const bool sees_common_keys =
       model.add_bias_linear &&
@@ -130,7 +131,7 @@ void ExpectAsExactAsAutograd(const ModelConfig& model) {
   for (const StoredSlice& slice : store.slices()) {
     const std::string& name = slice.logical.name;
     const Tensor& expected = exact.gradients.at(name);
-    if (IsUnseen(model, name)) continue;  // Rounding of bf16, and nothing to compare it with.
+    if (IsUnseen(model, name)) continue;  // Only bf16 rounding; there is no reference.
     EXPECT_LE(RelativeNorm(SliceOf(pass.gradients, slice), expected),
               ChanceOf(model, name) * RelativeNorm(peer.gradients.at(name), expected) + kSlack)
         << name;
@@ -143,14 +144,14 @@ TEST(DecoderGpuTest, SixteenBitWithTiedHeadIsAsExactAsAutograd) {
   ExpectAsExactAsAutograd(GpuModel(/*untied=*/false));
 }
 
-// The families with sizes of GpuModel, by name.
+// The families with GpuModel's sizes, by name.
 std::map<std::string, ModelConfig> GpuFamilies() {
   std::map<std::string, ModelConfig> families = {{"Qwen3", GpuModel(/*untied=*/false)},
                                                  {"OLMo", GpuModel()},
                                                  {"GPT-2", GpuModel()},
                                                  {"GPT-3 15B", GpuModel()},
                                                  {"GPT-NeoX", GpuModel()}};
-  families["Qwen3"].kv_channels = 128;  // Heads larger than their share of the hidden size.
+  families["Qwen3"].kv_channels = 128;  // Heads larger than hidden_size / heads.
   families["Qwen3"].qk_layernorm = true;
   families["OLMo"].normalization = Normalization::kLayerNorm;
   families["OLMo"].norm_weights = false;
@@ -209,7 +210,7 @@ TEST(DecoderGpuTest, RecomputationAndRepeatsChangeNoBit) {
       kept.parameters().gradients().fill_(std::nan(""));
       const DecoderPass pass = RunPass(kept, {batch});
       EXPECT_EQ(pass.loss, expected.loss);
-      // Padding between parameters is no result.
+      // Padding between parameters is not part of the result.
       std::vector<Tensor> gradients;
       for (int64_t i = 0; i < kept.parameters().size(); ++i) {
         gradients.push_back(kept.parameters().Gradient(i).clone());
@@ -242,7 +243,7 @@ TEST(DecoderGpuTest, DeferredWeightGradientsAreTheSameBits) {
   }
 }
 
-// The whole batch has more rows than the head takes at once.
+// The whole batch has more rows than the head processes at once.
 TEST(DecoderGpuTest, GradientsOfMicroBatchesAddUp) {
   torch::manual_seed(6);
   const int64_t samples = 68, length = 128;
@@ -259,7 +260,7 @@ TEST(DecoderGpuTest, GradientsOfMicroBatchesAddUp) {
   EXPECT_LT(RelativeNorm(parts.gradients, whole.gradients), 1e-5);
 }
 
-// Sums over micro-batches are fp32: that of two equal gradients is twice each.
+// Sums over micro-batches are fp32: the sum of two equal gradients is exactly twice each.
 TEST(DecoderGpuTest, SixteenBitGradientsAddUpInSinglePrecision) {
   torch::manual_seed(7);
   const TrainingTokens batch = GpuTokens(3, 128);

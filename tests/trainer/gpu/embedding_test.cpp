@@ -9,7 +9,7 @@ namespace {
 
 using torch::Tensor;
 
-// Tokens of real text are skewed; the kernel cuts frequent ones into many parts.
+// Tokens of real text are skewed; the kernel splits frequent tokens into many parts.
 enum class TokenSpread { kUniform, kSkewed, kOneToken };
 
 Tensor RandomTokens(int64_t rows, int64_t vocabulary, TokenSpread spread) {
@@ -30,7 +30,7 @@ const EmbeddingShape kEmbeddingShapes[] = {
     {4096, 7, 50257}, {4096, 768, 50304}, {32768, 2048, 128256}, {32768, 2048, 256},
 };
 
-// Gradient of a table of zeros, in fp64.
+// Gradient of the table, accumulated from zero in fp64.
 Tensor EmbeddingGradient(const Tensor& dy, const Tensor& tokens, int64_t vocabulary) {
   return torch::zeros({vocabulary, dy.size(1)}, OnGpu(torch::kFloat64))
       .index_add_(0, tokens, Wide(dy));
@@ -65,7 +65,7 @@ TEST(EmbeddingGpuTest, LooksUpRowsExactly) {
   }
 }
 
-// Positions of a batch of samples, as learned positions are looked up.
+// Positions of a batch of samples, as in the look-up of learned positions.
 TEST(EmbeddingGpuTest, AddsRowsToWhatIsThere) {
   torch::manual_seed(8);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -84,7 +84,7 @@ TEST(EmbeddingGpuTest, AddsRowsToWhatIsThere) {
   }
 }
 
-// Every position has as many rows as there are samples, far from each other.
+// Every position has one row per sample, and these rows are far apart.
 TEST(EmbeddingGpuTest, AddsTheGradientsOfEachPosition) {
   torch::manual_seed(9);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -121,7 +121,7 @@ TEST(EmbeddingGpuTest, TakesGradientsAtOddAddresses) {
   }
 }
 
-// The rows [first_token, first_token + rows) of a table of a vocabulary.
+// The rows [first_token, first_token + rows) of the table of a vocabulary.
 struct TablePart {
   int64_t first_token;
   int64_t rows;
@@ -170,7 +170,7 @@ TEST(EmbeddingGpuTest, TokensOutsideTheTableAddNothing) {
   torch::manual_seed(7);
   const Tensor dy = torch::full({4099, 96}, std::nan(""), OnGpu(torch::kBFloat16));
   const Tensor tokens = RandomTokens(4099, 256, TokenSpread::kUniform);
-  // Beside the gradient lies memory that must stay as it is.
+  // The memory next to the gradient must not change.
   const Tensor memory = RandomOnGpu({3 * 64, 96}, torch::kFloat32);
   const Tensor before = memory.clone();
   for (const int64_t first_token : {256, -64}) {

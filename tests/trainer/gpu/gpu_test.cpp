@@ -4,7 +4,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Tests that are started by a command that promises a GPU fail without one.
+// Without a GPU these tests fail, because the command that starts them guarantees one.
 class GpuEnvironment : public ::testing::Environment {
  public:
   void SetUp() override { ASSERT_TRUE(at::hasCUDA()) << "LibTorch sees no GPU"; }

@@ -18,7 +18,7 @@ Tensor SquaredSumOf(const Tensor& values) {
   return sum;
 }
 
-// Squares and sums are taken in fp64, so that little more than its own rounding is left.
+// Squares and sums are computed in fp64, so that the error is little more than its rounding.
 TEST(SquaredSumGpuTest, EqualsTheSumInDoublePrecision) {
   torch::manual_seed(1);
   for (const int64_t count : {1, 3, 4, 4099, 10000000, 20000003}) {
@@ -45,7 +45,7 @@ TEST(SquaredSumGpuTest, KeepsWhatIsNotFinite) {
   }
 }
 
-// Whatever run it is, and wherever the values lie.
+// The bits must not depend on the run or on the address of the values.
 TEST(SquaredSumGpuTest, BitsDependOnTheCountOnly) {
   torch::manual_seed(2);
   const Tensor values = RandomOnGpu({10000003}, torch::kFloat32), odd = AtOddAddress(values);
@@ -53,7 +53,7 @@ TEST(SquaredSumGpuTest, BitsDependOnTheCountOnly) {
   EXPECT_TRUE(SameBits(SquaredSumOf(odd), SquaredSumOf(values)));
 }
 
-// Equal to the plain version's numbers, which takes the same steps in fp64.
+// Must equal the CPU version's numbers, which takes the same steps in fp64.
 void ExpectFinishesAsOnTheCpu(const std::vector<double>& parts, double max_norm, double loss) {
   const Tensor squared = torch::tensor(parts, torch::kFloat64);
   Tensor cpu = torch::zeros({kStepValues}, torch::kFloat64);

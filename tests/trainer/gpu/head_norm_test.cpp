@@ -12,17 +12,17 @@ using torch::Tensor;
 
 constexpr double kHeadEpsilon = 1e-6;
 
-// Some heads of packed rows.
+// A range of heads in packed rows.
 struct HeadShape {
   int64_t batch;
   int64_t length;
   int64_t row_heads;
-  int64_t first;  // First of the heads that have a norm.
+  int64_t first;  // First of the normalized heads.
   int64_t heads;
   int64_t size;
 };
 
-// Every plan, sizes that fill none, the last elements of the last block, and sizes without vectors.
+// Every plan, sizes that do not fill one, a partly filled last block, and sizes without vectors.
 const HeadShape kHeadShapes[] = {
     {1, 1, 1, 0, 1, 64},    {3, 5, 6, 0, 4, 64},       {2, 127, 6, 4, 1, 80},
     {1, 333, 9, 2, 5, 96},  {2, 2048, 32, 0, 16, 128}, {2, 1024, 32, 16, 8, 128},
@@ -56,7 +56,8 @@ struct HeadNormResult {
   HeadNormKept kept;
 };
 
-// Both passes in place on copies that make(tensor) gives; accumulates when asked.
+// Runs both passes in place on copies made by make(tensor); accumulates into the gradient if
+// `accumulate`.
 template <typename Make>
 HeadNormResult RunHeadNorm(const HeadNormCase& c, const Make& make, bool accumulate) {
   const auto type = c.packed.scalar_type();
@@ -71,7 +72,7 @@ HeadNormResult RunHeadNorm(const HeadNormCase& c, const Make& make, bool accumul
   return result;
 }
 
-// All but the heads of the norm.
+// Checks all heads outside of the normalized range.
 void ExpectOthersUntouched(const HeadNormCase& c, const Tensor& actual, const Tensor& before) {
   Tensor restored = actual.clone();
   c.HeadsOf(restored).copy_(c.HeadsOf(before));
@@ -88,7 +89,7 @@ void ExpectHeadNormEqualsAutograd(const HeadNormCase& c, const HeadNormResult& a
   ExpectAccurate(c.HeadsOf(actual.packed), y.detach(), kShortSumTolerance);
   EXPECT_TRUE(SameBits(actual.kept.x, c.HeadsOf(c.packed).contiguous()));
   ExpectAccurate(actual.kept.inverse_rms, inverse_rms.flatten(), kShortSumTolerance);
-  // Heads of few elements are nearly multiples of their norm: most of the gradient cancels.
+  // A head of few elements is nearly a multiple of its norm, so most of the gradient cancels.
   const double scale = NormOf(dy * Wide(c.weight) * inverse_rms.unsqueeze(-1));
   ExpectAccurate(c.HeadsOf(actual.d_packed), gradients[0], kShortSumTolerance, scale);
   const Tensor sum = accumulate ? gradients[1] + Wide(c.gradient) : gradients[1];

@@ -11,10 +11,10 @@ using torch::Tensor;
 
 constexpr double kLayerNormEpsilon = 1e-5;
 
-// Weight and bias are undefined where the norm has none.
+// Weight and bias are undefined if the norm has none.
 struct LayerNormCase {
   Tensor x, weight, bias, dy, residual;
-  Tensor gradient;  // A backward pass adds to it.
+  Tensor gradient;  // A backward pass adds to this.
 };
 
 LayerNormCase RandomLayerNorm(int64_t rows, int64_t width, torch::ScalarType type, bool plain) {
@@ -33,7 +33,7 @@ struct ExactLayerNorm {
   double dx_scale = 0;  // Norm of the largest term of dx, most of which may cancel.
 };
 
-// In fp64, by the formulas of kernels/layer_norm.h.
+// Computed in fp64 by the formulas in kernels/layer_norm.h.
 ExactLayerNorm Exact(const LayerNormCase& c) {
   const Tensor x = Wide(c.x), dy = Wide(c.dy);
   ExactLayerNorm exact;
@@ -69,7 +69,7 @@ struct LayerNormGradients {
   Tensor dx, weight, bias;
 };
 
-// accumulate: adds to the case's gradient. residual: may be undefined.
+// accumulate: adds to the gradient in the case. residual: may be undefined.
 LayerNormGradients GradientsOf(const LayerNormCase& c, const Tensor& statistics,
                                const Tensor& residual, bool accumulate) {
   LayerNormGradients result{Poisoned(c.x.sizes(), c.x.scalar_type()), c.gradient.clone(),
@@ -85,7 +85,7 @@ LayerNormGradients GradientsOf(const LayerNormCase& c, const Tensor& statistics,
   return result;
 }
 
-// A row of one element, whose differences from the mean are 0, has an inverse_std of 316.
+// For a row of one element, differences from the mean are 0 and inverse_std is 316.
 double StatisticsTolerance(int64_t width) { return width < 8 ? 1e-5 : kShortSumTolerance; }
 
 void ExpectLayerNormForward(const LayerNormCase& c, const ExactLayerNorm& exact,
@@ -102,7 +102,7 @@ void ExpectLayerNormEqualsFormulas(const LayerNormCase& c) {
   const LayerNormForwardResult kept = LayerNormOf(c);
   ExpectLayerNormForward(c, exact, kept);
   const double tolerance = StatisticsTolerance(c.x.size(1));
-  for (const bool with_more : {false, true}) {  // A residual, and a gradient to add to.
+  for (const bool with_more : {false, true}) {  // With a residual, and a gradient to add to.
     const LayerNormGradients actual =
         GradientsOf(c, kept.statistics, with_more ? c.residual : Tensor(), with_more);
     const Tensor more = with_more ? Wide(c.gradient) : torch::zeros_like(exact.bias_gradient);
@@ -115,8 +115,8 @@ void ExpectLayerNormEqualsFormulas(const LayerNormCase& c) {
   }
 }
 
-// Widths of every plan for rows in registers of the forward and of the backward pass, odd ones, and
-// some that are too long for one or both.
+// Widths for every plan with rows in registers, of the forward and the backward pass; odd widths;
+// and widths that are too long for one or both passes.
 TEST(LayerNormGpuTest, EqualsFormulasForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -145,7 +145,7 @@ TEST(LayerNormGpuTest, TakesMemoryAtOddAddresses) {
   }
 }
 
-// A mean that is large beside the spread costs no digits of the variance.
+// A mean that is large compared with the spread must not cost digits of the variance.
 TEST(LayerNormGpuTest, LargeMeansKeepTheVariance) {
   torch::manual_seed(3);
   for (const int64_t width : {768, 16384 + 8}) {
@@ -154,13 +154,13 @@ TEST(LayerNormGpuTest, LargeMeansKeepTheVariance) {
     c.x = c.x + 1000;
     const ExactLayerNorm exact = Exact(c);
     const LayerNormForwardResult actual = LayerNormOf(c);
-    // 1e-4 is the rounding of a mean near 1000; sums of squares would lose 0.1 of the variance.
+    // The rounding of a mean near 1000 is 1e-4; sums of squares would lose 0.1 of the variance.
     ExpectAccurate(actual.statistics[1], exact.inverse_std, 1e-5);
     ExpectAccurate(actual.y, exact.y, 2e-4);
   }
 }
 
-// The gradient may take the memory of dy or of the residual gradient, with equal bits.
+// The gradient may overwrite the memory of dy or of the residual gradient; the bits must be equal.
 TEST(LayerNormGpuTest, GradientTakesTheMemoryOfAnInput) {
   torch::manual_seed(4);
   for (const torch::ScalarType type : kGpuTypes) {

@@ -1,5 +1,5 @@
-// Layouts on GPUs: every rank as a thread of this process. On one GPU the ranks take turns and
-// exchange through its memory; on several each has a GPU of its own, and NCCL.
+// Layouts on GPUs, with every rank as a thread of this process. On one GPU the ranks take turns and
+// exchange data through its memory. On several GPUs each rank has its own GPU and uses NCCL.
 #include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
-// Sizes that kernels take: heads of 64, or of 96 where they are not hidden_size / heads.
+// Sizes that kernels support: heads of 64, or of 96 if they differ from hidden_size / heads.
 RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   RunConfig config = SmallRun();
   layout.edit(config);
@@ -46,13 +46,13 @@ RunConfig OnOneProcess(const RunConfig& config) {
   return alone;
 }
 
-// The GPU's only rank, or all ranks by turns.
+// Runs the only rank, or all ranks in turn, on GPU 0.
 LayoutMachine OneGpu() {
   return {.open_device = [](int64_t) { return OpenDevice(DeviceKind::kGpu, 0); },
           .takes_turns = true};
 }
 
-// Runs on one process, by settings: several layouts share one.
+// Cache of runs on one process by their settings: several layouts share a run.
 const LayoutRun& Reference(const RunConfig& config, bool masked) {
   static std::vector<std::pair<std::pair<RunConfig, bool>, std::unique_ptr<LayoutRun>>> runs;
   const RunConfig alone = OnOneProcess(config);
@@ -65,8 +65,8 @@ const LayoutRun& Reference(const RunConfig& config, bool masked) {
 
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }
 
-// Ends of the names of tensors whose gradient is rounding: softmax does not see what all keys have
-// in common, unless positions turn it.
+// Name suffixes of tensors whose gradient is only rounding noise: a contribution common to all keys
+// does not change the softmax, except with rotary positions.
 std::string NoiseOf(const ModelConfig& model) {
   return model.position_embedding_type == PositionEmbedding::kRope ? "" : "k_proj.bias";
 }
@@ -98,7 +98,7 @@ TEST_P(GpuLayoutTest, EqualsOneProcessInSinglePrecision) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, GpuLayoutTest, ::testing::ValuesIn(LayoutCases()));
 
-// bf16 through the fused kernels: as near to fp32 as one process in bf16 is.
+// bf16 with the fused kernels: as close to fp32 as one process in bf16.
 TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
   for (const LayoutCase& layout : LayoutCases()) {
     if (layout.masked) continue;
@@ -119,7 +119,7 @@ TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
   }
 }
 
-// Ranks as threads, each with a GPU.
+// Ranks as threads, each with its own GPU.
 LayoutMachine SeveralGpus(int64_t ranks) {
   const int64_t port = FreePort();
   auto rendezvous = std::make_shared<std::vector<std::unique_ptr<Rendezvous>>>(ranks);

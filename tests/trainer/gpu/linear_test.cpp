@@ -20,8 +20,9 @@ const LinearShape kLinearShapes[] = {
     {384, 256, 503}, {4096, 2048, 1024}, {1000, 8192, 512}, {4096, 768, 50257}, {8192, 1024, 16392},
 };
 
-// Tensor cores cut off what does not fit into a sum instead of rounding it, so that the errors of
-// thousands of terms add up. fp32 products may not be that wrong: TF32 would be off by 2e-4.
+// Tensor cores truncate bits that do not fit into a sum instead of rounding, so the errors of
+// thousands of terms add up. The tolerance for fp32 products is smaller; TF32 would have an error
+// of 2e-4.
 double ProductTolerance(torch::ScalarType type) {
   return type == torch::kBFloat16 ? 5e-5 : kLongSumTolerance;
 }
@@ -48,7 +49,7 @@ void ExpectForwardProducts(const LinearCase& c) {
   y.fill_(std::nan(""));
   LinearForwardWithResidual(c.x, c.weight, c.residual, y);
   const Tensor sum = product + Wide(c.residual);
-  // cuBLASLt may round the product before it adds; e is then that error.
+  // cuBLASLt may round the product before the addition; e is then that rounding error.
   const double product_rounding = NormOf(Wide(product.to(y.scalar_type())) - product);
   const double scale = NormOf(sum);
   const double with_rounding = tolerance + product_rounding / (2 * scale);

@@ -13,7 +13,7 @@ constexpr double kNormEpsilon = 1e-5;
 
 struct NormCase {
   Tensor x, weight, dy, residual;
-  Tensor weight_gradient;  // A backward pass adds to it.
+  Tensor weight_gradient;  // A backward pass adds to this.
 };
 
 NormCase RandomNorm(int64_t rows, int64_t width, torch::ScalarType type) {
@@ -28,7 +28,8 @@ struct NormResult {
   Tensor y, inverse_rms, dx, weight_gradient;
 };
 
-// In fp64, by autograd, without the residual and what the weight's gradient is added to.
+// Computed in fp64 by autograd, without the residual and without the earlier value of the weight's
+// gradient.
 NormResult NormByAutograd(const NormCase& c) {
   const Tensor x = Wide(c.x).set_requires_grad(true);
   const Tensor weight = Wide(c.weight).set_requires_grad(true);
@@ -49,8 +50,9 @@ NormForwardResult NormForward(const NormCase& c) {
   return result;
 }
 
-// dx of the case, with the residual where it is defined, against `expected`. A row of few elements
-// is nearly its own norm's multiple, and most of dx cancels: the error is one of its terms.
+// Compares dx of the case, with the residual if it is defined, with `expected`. A row of few
+// elements is nearly a multiple of its norm, and most of dx cancels, so the error is relative to
+// one of its terms.
 void ExpectNormGradient(const NormCase& c, const NormResult& expected, const Tensor& dx,
                         bool has_residual) {
   const Tensor term = Wide(c.dy) * Wide(c.weight) * expected.inverse_rms.unsqueeze(1);
@@ -80,7 +82,7 @@ void ExpectNormEqualsAutograd(const NormCase& c) {
   ExpectAccurate(added, expected.weight_gradient + Wide(c.weight_gradient), kLongSumTolerance);
 }
 
-// Widths of every plan for rows in registers, odd ones, and one that is too long for registers.
+// Widths for every plan with rows in registers, odd widths, and one that is too long for registers.
 TEST(NormGpuTest, EqualsAutogradForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -110,7 +112,7 @@ TEST(NormGpuTest, TakesMemoryAtOddAddresses) {
   }
 }
 
-// The gradient may take the memory of dy or of the residual gradient, with equal bits.
+// The gradient may overwrite the memory of dy or of the residual gradient; the bits must be equal.
 TEST(NormGpuTest, GradientTakesTheMemoryOfAnInput) {
   torch::manual_seed(3);
   for (const torch::ScalarType type : kGpuTypes) {

@@ -24,7 +24,8 @@ const RotaryShape kRotaryShapes[] = {
     {2, 2048, {16, 8, 128}},
     {1, 4096, {32, 8, 128}},
     {5, 333, {5, 1, 256}},
-    // A part of each head: of whole vectors, of none, and in heads that are no whole vectors.
+    // A part of each head: in whole vectors, in less than a vector, and in heads that are not whole
+    // vectors.
     {2, 127, {4, 2, 64}, 16},
     {2, 129, {3, 1, 80}, 20},
     {1, 65, {4, 4, 128}, 126},
@@ -48,7 +49,7 @@ RotaryCase RandomRotary(const RotaryShape& shape, torch::ScalarType type) {
           heads};
 }
 
-// In fp64, with the table's fp32 numbers.
+// Computed in fp64 with the table's fp32 numbers.
 Tensor Turned(const RotaryCase& c, Rotation rotation) {
   const int64_t turned = c.heads.query_heads + c.heads.key_heads;
   const Tensor sin = rotation == Rotation::kForward ? Wide(c.table.sin) : -Wide(c.table.sin);

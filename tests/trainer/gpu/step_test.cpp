@@ -34,7 +34,7 @@ RunConfig SmallGpuRun(Precision precision, Precision moments) {
   return config;
 }
 
-// A whole run on one GPU, on tokens that repeat after four micro-batches.
+// A complete run on one GPU, with tokens that repeat after four micro-batches.
 class GpuRun {
  public:
   explicit GpuRun(const RunConfig& config)
@@ -48,7 +48,7 @@ class GpuRun {
         clock_(Gpu()),
         runner_({config_, model_, optimizer_, groups_, clock_, Gpu()}) {}
 
-  // Runs `steps` steps; launches `ahead` of them before it waits for the first.
+  // Runs `steps` steps; launches `ahead` of them before waiting for the first.
   std::vector<StepResult> Run(int64_t steps, int64_t ahead, double learning_rate) {
     std::vector<StepResult> results;
     for (int64_t i = 0; i < steps; ++i) {
@@ -73,7 +73,7 @@ class GpuRun {
 
   StepRunner& runner() { return runner_; }
 
-  // Everything that a step changes.
+  // All data that a step changes.
   std::vector<Tensor> State() {
     const Tensor& low_bits = parameters().low_bits();
     return {parameters().values().clone(), low_bits.defined() ? low_bits.clone() : Tensor(),
@@ -121,7 +121,7 @@ void ExpectSameSteps(const std::vector<StepResult>& a, const std::vector<StepRes
   }
 }
 
-// Covers steps in flight, whose memory the next steps may not take too early.
+// Includes steps in flight, whose memory later steps must not reuse too early.
 void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
   GpuRun first(config);
   const std::vector<StepResult> expected = first.Run(20, /*ahead=*/0, 1e-3);
@@ -177,8 +177,8 @@ TEST(StepRunnerGpuTest, ALossThatIsNotANumberChangesNoWeight) {
   }
 }
 
-// The step that ruins the weights is finite itself; those that are launched behind it, before
-// anybody knows, must change nothing.
+// The step that corrupts the weights is itself finite. Steps launched after it, before the failure
+// is known, must change nothing.
 TEST(StepRunnerGpuTest, StepsBehindAnInfiniteUpdateChangeNoWeight) {
   const RunConfig config = SmallGpuRun(Precision::kBf16, Precision::kFp32);
   const double infinity = std::numeric_limits<double>::infinity();

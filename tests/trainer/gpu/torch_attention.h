@@ -1,4 +1,4 @@
-// LibTorch's fused attention, to compare errors with.
+// LibTorch's fused attention, as a reference for errors.
 #ifndef TRAINYARD_TESTS_TRAINER_GPU_TORCH_ATTENTION_H_
 #define TRAINYARD_TESTS_TRAINER_GPU_TORCH_ATTENTION_H_
 
@@ -6,8 +6,8 @@
 
 namespace trainyard::trainer {
 
-// query: [batch, query_heads, queries, head_size]; key and value: of fewer heads, each of which
-// serves query heads that follow each other. causal: for as many keys as queries.
+// query: [batch, query_heads, queries, head_size]; key and value: fewer heads, each of which serves
+// consecutive query heads. causal: requires as many keys as queries.
 inline torch::Tensor TorchAttentionOfPart(const torch::Tensor& query, const torch::Tensor& key,
                                           const torch::Tensor& value, bool causal) {
   const int64_t share = query.size(1) / key.size(1);

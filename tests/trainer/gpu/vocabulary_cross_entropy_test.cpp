@@ -20,7 +20,7 @@ struct PartsCase {
   Widths widths;
 };
 
-// Every fifth row counts nothing.
+// Every fifth row has weight 0.
 PartsCase RandomParts(int64_t rows, const Widths& widths, torch::ScalarType type) {
   int64_t vocabulary = 0;
   for (const int64_t width : widths) vocabulary += width;
@@ -40,14 +40,15 @@ PartsResult ComputeParts(const PartsCase& c, LossPass pass) {
   return CrossEntropyOfParts(c.logits, c.targets, c.widths, pass);
 }
 
-// In fp64, by autograd, over the whole vocabulary.
+// Computed in fp64 by autograd over the whole vocabulary.
 PartsResult WholeByAutograd(const PartsCase& c) {
   const Tensor logits = Wide(c.logits).set_requires_grad(true);
   const Tensor loss = reference::CrossEntropy(logits, c.targets.tokens, Wide(c.targets.weights));
   return {{loss.item<double>()}, torch::autograd::grad({loss}, {logits})[0]};
 }
 
-// A row's loss is rounded beside a log-sum-exp of up to 20, whose last place is 2e-6.
+// The rounding error of a row's loss is relative to a log-sum-exp of up to 20, whose last place is
+// 2e-6.
 double PartsLossTolerance(const PartsCase& c, double loss) {
   return kShortSumTolerance * (loss + 2 * c.targets.weights.sum().item<double>());
 }
@@ -141,7 +142,7 @@ TEST(VocabularyCrossEntropyGpuTest, HugeLogitsStayFinite) {
   }
 }
 
-// As a part has that holds nothing but padding of the vocabulary.
+// As in a part that contains only padding of the vocabulary.
 TEST(VocabularyCrossEntropyGpuTest, PartsOfMinusInfinityAddNothing) {
   torch::manual_seed(5);
   for (const torch::ScalarType type : kGpuTypes) {

@@ -45,18 +45,19 @@ TEST(BuddiesTest, OfAnyParametersWhereNoneAreEqual) {
 
 TEST(PlanRecoveryTest, NewestStepThatAllHave) {
   const Buddies buddies = BuddiesOf({.dp = 3}, 3);
-  // Rank 1 is new. Rank 0 is a step behind with its own state, rank 2 holds what rank 1 had.
+  // Rank 1 is new. Rank 0's own state is a step behind; rank 2 holds the state of the former rank
+  // 1.
   const RecoveryPlan plan = PlanRecovery({{{7, 8}, {7, 8}}, {{}, {}}, {{8, 9}, {8, 9}}}, buddies);
   EXPECT_EQ(plan.step, 8);
   EXPECT_THAT(plan.receivers, ElementsAre(1));
   EXPECT_EQ(plan.first_holder, 0);
 }
 
-// Ranks 0 and 2 took step 9 for good; rank 1 had left it. Each part of it is somewhere.
+// Ranks 0 and 2 completed step 9, but rank 1 had left it. All parts of step 9 exist somewhere.
 TEST(PlanRecoveryTest, AStepThatARankHadLeftIsNotTaken) {
   const Buddies buddies = BuddiesOf({.dp = 4}, 4);
-  const RecoveryPlan plan = PlanRecovery(
-      {{{8, 9}, {8, 9}}, {{7, 8}, {7, 8}}, {{8, 9}, {8, 9}}, {{}, {}}}, buddies);
+  const RecoveryPlan plan =
+      PlanRecovery({{{8, 9}, {8, 9}}, {{7, 8}, {7, 8}}, {{8, 9}, {8, 9}}, {{}, {}}}, buddies);
   EXPECT_EQ(plan.step, 8);
   EXPECT_THAT(plan.receivers, ElementsAre(3));
 }

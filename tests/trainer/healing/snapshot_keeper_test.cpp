@@ -14,14 +14,13 @@ namespace {
 using nlohmann::json;
 using testing::UnorderedElementsAre;
 
-// The ward dies while its state after step 2 is on its way: some pieces may have come.
+// The ward dies while its state after step 2 is in transit: some pieces may have arrived.
 TEST(SnapshotKeeperTest, AnExchangeThatFailedLeavesNoStateOfTheWard) {
   InMemoryNetwork network;
   std::latch has_begun(1), has_died(1);
   RunThreads(2, [&](int64_t rank) {
     const LayoutConfig layout{.dp = 2, .zero = 1};
-    const auto ranks =
-        network.Connect({.name = "snapshots", .ranks = {0, 1}, .my_rank = rank});
+    const auto ranks = network.Connect({.name = "snapshots", .ranks = {0, 1}, .my_rank = rank});
     const torch::Tensor piece = torch::full({4}, static_cast<double>(rank));
     SnapshotMemory memory;
     {
@@ -36,7 +35,8 @@ TEST(SnapshotKeeperTest, AnExchangeThatFailedLeavesNoStateOfTheWard) {
         return;
       }
       keeper.AfterLaunch(2);
-      keeper.Confirm(2, [] { return json::object(); }, 0);
+      keeper.Confirm(
+          2, [] { return json::object(); }, 0);
       has_begun.count_down();
       has_died.wait();
       EXPECT_THROW(keeper.BeforeLaunch(3), TrainerError);

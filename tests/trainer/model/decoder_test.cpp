@@ -28,14 +28,14 @@ ModelConfig SmallModel() {
   return model;
 }
 
-// Rows of random tokens; the weights of the predictions differ, and some are 0.
+// Rows of random tokens. The predictions have different weights, some of which are 0.
 TrainingTokens RandomTokens(int64_t batch, int64_t length) {
   Tensor weights = torch::rand({batch * length});
   weights[1] = 0;
   return {torch::randint(0, 31, {batch, length + 1}, torch::kInt64), weights};
 }
 
-// Runs one micro-batch as a step of its own and returns the loss.
+// Runs one micro-batch as a separate step and returns the loss.
 double RunStep(Decoder& decoder, const TrainingTokens& batch) {
   Tensor loss = torch::zeros({}, torch::kFloat64);
   WeightGradients gradients(decoder.parameters());
@@ -49,7 +49,7 @@ double LossOf(const Decoder& decoder, const TrainingTokens& batch) {
   return loss.item<double>();
 }
 
-// Loss and gradients of every logical tensor, against the plain model.
+// Compares the loss and the gradients of every logical tensor with the plain model.
 void ExpectEqualsPlainLlama(const ModelConfig& model) {
   torch::manual_seed(1);
   const TrainingTokens batch = RandomTokens(3, 8);
@@ -79,7 +79,7 @@ TEST(DecoderTest, TiedHeadEqualsPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
-// Qwen3's small models: heads of another size, norms of heads, a tied head.
+// Qwen3's small models: heads of another size, normalized heads, a tied head.
 TEST(DecoderTest, NormsOfHeadsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   model.kv_channels = 6;
@@ -118,7 +118,7 @@ TEST(DecoderTest, LearnedPositionsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   MakeGpt2(model, /*max_positions=*/8);
   ExpectEqualsPlainLlama(model);
-  model.max_position_embeddings = 11;  // Rows that no token has.
+  model.max_position_embeddings = 11;  // Rows that no token uses.
   model.untie_embeddings_and_output_weights = true;
   ExpectEqualsPlainLlama(model);
 }
@@ -136,7 +136,7 @@ TEST(DecoderTest, ParallelBranchesEqualPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
-// LLaMA 3.1, with samples that are longer than the original ones.
+// LLaMA 3.1, with samples longer than the original context.
 TEST(DecoderTest, ScaledPositionsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   model.rope_scaling_factor = 8;
@@ -194,7 +194,7 @@ int64_t KeptBytes(Recompute recompute) {
   const RotaryTable rotary =
       MakeRotaryTable(torch::arange(8), HeadSize(model), {}, torch::kFloat32);
   MicroBatch micro_batch{2, 8, rotary, Stash()};
-  // The head's norm and matrix come first.
+  // The head's norm and matrix are at indices 0 and 1.
   Block(model, decoder.parameters(), 2, {.recompute = recompute})
       .Forward(torch::randn({16, model.hidden_size}), micro_batch);
   return micro_batch.stash.bytes();
@@ -203,7 +203,7 @@ int64_t KeptBytes(Recompute recompute) {
 TEST(DecoderTest, RecomputationKeepsLess) {
   const int64_t rows = 16, hidden = 16, ffn = 24;
   EXPECT_EQ(KeptBytes(Recompute::kFull), 4 * rows * hidden);
-  // Two normalised streams and the activation.
+  // The outputs of two norms, and the activation.
   EXPECT_EQ(KeptBytes(Recompute::kNone) - KeptBytes(Recompute::kSelective),
             4 * rows * (2 * hidden + ffn));
 }
@@ -217,7 +217,7 @@ TEST(DecoderTest, GradientsOfMicroBatchesAddUp) {
   RunStep(whole, batch);
   Tensor loss = torch::zeros({}, torch::kFloat64);
   WeightGradients gradients(parts.parameters());
-  for (int step = 0; step < 2; ++step) {  // The second step starts anew.
+  for (int step = 0; step < 2; ++step) {  // The second step accumulates from zero again.
     gradients.BeginStep();
     for (const int64_t first : {0, 2}) {
       parts.ForwardBackward(
@@ -297,7 +297,7 @@ TEST(DecoderTest, BiasesAndPositionsHaveNamesBesideThem) {
   EXPECT_EQ(shapes["model.embed_positions.weight"], (std::vector<int64_t>{8, 16}));
 }
 
-// Megatron-LM and nanoGPT: what has two dimensions decays, biases and norms do not.
+// As in Megatron-LM and nanoGPT: two-dimensional parameters decay, biases and norms do not.
 TEST(DecoderTest, MatricesDecayAndVectorsDoNot) {
   ModelConfig model = SmallModel();
   MakeGpt2(model, /*max_positions=*/8);

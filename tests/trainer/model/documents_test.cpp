@@ -57,10 +57,11 @@ Tensor LossesOf(const Decoder& decoder, const Tensor& tokens) {
               .flatten();
 }
 
-// The end of the first document predicts the second one's first token: that is left out.
+// The last token of the first document would predict the second document's first token; this
+// prediction is left out.
 TEST(DocumentsTest, APackedSampleHasTheLossesOfItsDocuments) {
   const Tensor first = Tokens({9, 8, 20, 11, kEnd}), second = Tokens({4, 30, 7, 7, 12, 2, kEnd});
-  const Tensor cut = Tokens({14, 15, 16});  // Goes on in another sample.
+  const Tensor cut = Tokens({14, 15, 16});  // Continues in another sample.
   for (const int64_t window : {0, 3}) {
     ModelConfig model = SmallPackedModel();
     model.window_size = window;
@@ -79,7 +80,7 @@ TEST(DocumentsTest, APackedSampleHasTheLossesOfItsDocuments) {
   }
 }
 
-// Gradients, with and without recomputation: those of a packed sample are the sum over documents.
+// With and without recomputation, the gradients of a packed sample are the sum over its documents.
 TEST(DocumentsTest, APackedSampleHasTheGradientsOfItsDocuments) {
   const Tensor first = Tokens({9, 8, 20, 11, kEnd}), second = Tokens({4, 30, 7, 7, 12, 2, kEnd});
   const auto run = [](Decoder& decoder, WeightGradients& gradients, const Tensor& tokens) {

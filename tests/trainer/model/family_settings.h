@@ -1,4 +1,4 @@
-// Families of models as settings, on top of a model's sizes.
+// Settings of model families, applied on top of a model's sizes.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::trainer {
 
-// Radford et al. 2019; Brown et al. 2020, arXiv 2005.14165, is the same but for its sizes.
+// Radford et al. 2019. Brown et al. 2020, arXiv 2005.14165, differs only in sizes.
 inline void MakeGpt2(ModelConfig& model, int64_t max_positions) {
   model.normalization = Normalization::kLayerNorm;
   model.add_bias_linear = true;
@@ -18,8 +18,8 @@ inline void MakeGpt2(ModelConfig& model, int64_t max_positions) {
   model.untie_embeddings_and_output_weights = false;
 }
 
-// Megatron-LM's GPT-3 15B, whose grouped queries are sizes: rotary positions, squared ReLU. Here
-// half of a head is turned.
+// Megatron-LM's GPT-3 15B: rotary positions, squared ReLU (its grouped queries are among the
+// sizes). Here positions rotate half of each head.
 inline void MakeGpt3_15b(ModelConfig& model) {
   model.normalization = Normalization::kLayerNorm;
   model.add_bias_linear = true;

@@ -52,7 +52,7 @@ TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
   EXPECT_EQ(store.Value(0).data_ptr<float>(), store.values().data_ptr<float>() + kAlignment);
 }
 
-// Slices of a bias are shorter than the padding between parameters.
+// A bias has slices shorter than the padding between parameters.
 TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
   LogicalTensorSlice foreign = LogicalVector("k", 4, 0);
   foreign.is_first_holder = false;
@@ -88,7 +88,7 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
-// An evaluation computes with the same values and needs no memory for anything else.
+// An evaluation uses the same values and needs no memory for gradients or optimizer state.
 TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
   const torch::Tensor rows = torch::randn({2, 3});
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {

@@ -1,6 +1,6 @@
-// LLaMA as written in Hugging Face's modelling code: separate projections, plain operations, and
-// gradients by autograd; with the parts in which other families differ. The reference in fp64; in
-// bf16 a peer, whose errors a model may have too.
+// LLaMA as in Hugging Face's modelling code: separate projections, plain operations, and gradients
+// by autograd; also the parts in which other families differ. In fp64 it is the reference. In bf16
+// its errors show which errors a model may have, too.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 
@@ -21,7 +21,7 @@
 namespace trainyard::trainer {
 
 // Causal attention by its formula. query: [batch, query_heads, length, head_size]; key and value:
-// of fewer heads, each of which serves query heads that follow each other.
+// fewer heads, each of which serves consecutive query heads.
 inline torch::Tensor PlainAttention(const torch::Tensor& query, const torch::Tensor& key,
                                     const torch::Tensor& value) {
   const int64_t length = query.size(2), share = query.size(1) / key.size(1);
@@ -43,7 +43,7 @@ struct PlainLlamaOptions {
 
 class PlainLlama {
  public:
-  // Starts from the values that `source` computes with.
+  // Starts with the values that `source` uses in computations.
   PlainLlama(const ModelConfig& model, Decoder& source, PlainLlamaOptions options = {})
       : model_(model), options_(std::move(options)) {
     ParameterStore& store = source.parameters();
@@ -119,7 +119,7 @@ class PlainLlama {
     return W(name) * normal.to(options_.type);
   }
 
-  // In the compute type, as in Meta's code; Hugging Face's rounds more.
+  // Rotates in the compute type, like Meta's code; Hugging Face's code rounds more often.
   torch::Tensor Rotate(const torch::Tensor& heads) {
     if (HasLearnedPositions()) return heads;
     const int64_t turned = std::lround(model_.rotary_percent * heads.size(3)), half = turned / 2;
@@ -162,7 +162,7 @@ class PlainLlama {
   std::map<std::string, torch::Tensor> weights_;
 };
 
-// loss_weights: of each prediction, [batch * length]. Both on the model's device.
+// loss_weights: one per prediction, [batch * length]. Both tensors are on the model's device.
 inline torch::Tensor PlainLoss(PlainLlama& plain, const torch::Tensor& tokens,
                                const torch::Tensor& loss_weights) {
   const int64_t length = tokens.size(1) - 1;
@@ -172,7 +172,7 @@ inline torch::Tensor PlainLoss(PlainLlama& plain, const torch::Tensor& tokens,
   return (losses.flatten() * loss_weights.to(losses.scalar_type())).sum();
 }
 
-// Biases begin at 0, where some mistakes would not be seen.
+// Biases start at 0, which would hide some errors.
 inline void RandomiseBiases(ParameterStore& store) {
   for (const StoredSlice& slice : store.slices()) {
     if (!slice.logical.name.ends_with(".bias")) continue;
@@ -180,8 +180,8 @@ inline void RandomiseBiases(ParameterStore& store) {
   }
 }
 
-// Attention without rotary positions does not see what all keys have in common: the gradient is
-// rounding.
+// Without rotary positions, a contribution common to all keys does not affect attention, so its
+// gradient is only rounding noise.
 inline bool IsUnseen(const ModelConfig& model, const std::string& name) {
   return model.position_embedding_type == PositionEmbedding::kLearnedAbsolute &&
          name.ends_with("k_proj.bias");

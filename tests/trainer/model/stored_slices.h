@@ -11,13 +11,13 @@
 
 namespace trainyard::trainer {
 
-// A slice's elements in a buffer of all elements, in the slice's shape.
+// A slice's elements within a buffer of all elements, in the slice's shape.
 inline torch::Tensor SliceOf(const torch::Tensor& flat, const StoredSlice& slice) {
   return flat.narrow(0, slice.range.first, slice.range.length).view(slice.logical.shape);
 }
 
-// A slice's master weights, if this rank owns all state: fp32, or fp64 if the values are. A copy
-// for bf16 values.
+// A slice's master weights, if this rank owns all state: in fp32, or fp64 if the values are fp64.
+// For bf16 values, the result is a copy.
 inline torch::Tensor MasterOf(const ParameterStore& store, const StoredSlice& slice) {
   const torch::Tensor values = SliceOf(store.values(), slice);
   if (!store.low_bits().defined()) return values;

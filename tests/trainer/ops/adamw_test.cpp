@@ -24,7 +24,7 @@ AdamWState FreshState(int64_t count, torch::ScalarType moments = torch::kFloat32
           .second_moment = torch::zeros({count}, moments)};
 }
 
-// The same weights as bf16 values with their low bits.
+// The same weights as bf16 values and their low bits.
 AdamWState Split(const AdamWState& state) {
   AdamWState split = state;
   split.values = torch::empty_like(state.values, torch::kBFloat16);
@@ -59,7 +59,7 @@ TEST(AdamWUpdateTest, AStepThatIsNotFiniteChangesNothing) {
   EXPECT_EQ(state.first_moment.abs().max().item<float>(), 0);
 }
 
-// With epsilon 0, 0 / 0 would be the update of an embedding row whose token has not come yet.
+// With epsilon 0, an embedding row whose token has not occurred yet would be updated by 0 / 0.
 TEST(AdamWUpdateTest, WithoutAGradientAndEpsilonTheWeightStays) {
   torch::manual_seed(7);
   AdamWState state = FreshState(100);
@@ -71,7 +71,7 @@ TEST(AdamWUpdateTest, WithoutAGradientAndEpsilonTheWeightStays) {
   EXPECT_FALSE(state.values.narrow(0, 50, 50).equal(before.narrow(0, 50, 50)));
 }
 
-// The weights of the old moment and of the new square add up to 1, however near 1 beta2 is.
+// The weights of the old moment and of the new square add up to 1, however close to 1 beta2 is.
 TEST(AdamWUpdateTest, TheSecondMomentOfASteadyGradientIsItsSquare) {
   AdamWState state = FreshState(4);
   state.gradients.fill_(3);
@@ -96,8 +96,8 @@ TEST(AdamWUpdateTest, ClipsByTheGradientScale) {
   EXPECT_TRUE(clipped.values.equal(scaled.values));
 }
 
-// A second moment that decays by a factor of 0.999 a step would not change in bf16 with rounding
-// to the nearest: the change is below half of its spacing.
+// With rounding to nearest, a bf16 second moment that decays by a factor of 0.999 per step would
+// not change: the change is below half of the spacing.
 TEST(AdamWUpdateTest, SixteenBitMomentsAreRightOnAverage) {
   AdamWState state = FreshState(20000, torch::kBFloat16);
   state.gradients = torch::zeros({20000});
@@ -149,7 +149,7 @@ TEST(FinishNormTest, ClipsOnlyWhatIsTooLarge) {
   EXPECT_NEAR(ValueOf(Finish(two, 0.5), StepValue::kGradientScale), 0.25, 1e-7);
 }
 
-// fp32 cannot hold the square of the gradient, unless it is clipped first.
+// fp32 cannot represent the square of the gradient unless it is clipped first.
 TEST(FinishNormTest, RefusesSquaresThatOverflow) {
   const Tensor huge = torch::full({1}, 2e19f);
   EXPECT_EQ(ValueOf(Finish(huge, 0), StepValue::kFinite), 0);

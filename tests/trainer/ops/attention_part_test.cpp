@@ -134,7 +134,7 @@ TEST(AttentionPartTest, CausalPartsNeedAsManyKeysAsQueries) {
   }
 }
 
-// Queries of 5 positions that come after 4 others: two parts.
+// Queries at 5 positions after 4 other positions: two parts.
 TEST(AttentionPartTest, EarlierKeysAndASquareAreCausalAttention) {
   torch::manual_seed(5);
   const AttentionHeads heads{4, 2, 6};
@@ -151,7 +151,7 @@ TEST(AttentionPartTest, EarlierKeysAndASquareAreCausalAttention) {
   EXPECT_LT(RelativeError(merged.out, reference::Attention(packed, heads).narrow(1, 4, 5)), 1e-13);
 }
 
-// A window of 3: the queries 6, 7 and 8 see no earlier key.
+// With a window of 3, queries 6, 7 and 8 see none of the earlier keys.
 TEST(AttentionPartTest, QueriesWithoutAKeyInAPartTakeNothingFromIt) {
   torch::manual_seed(8);
   const AttentionHeads heads{4, 2, 6};
@@ -211,7 +211,7 @@ RingCase RandomRing() {
           RandomDouble({2, 16, heads.query_heads, heads.head_size})};
 }
 
-// By the whole sequence in fp64.
+// Computed over the whole sequence in fp64.
 RingResult RingByAutograd(const RingCase& c) {
   const Tensor packed = c.packed.clone().set_requires_grad(true);
   const Tensor out = reference::Attention(packed, c.heads);

@@ -50,8 +50,8 @@ Result Forward(const Tensor& packed, const AttentionHeads& heads, const Attentio
   return result;
 }
 
-// Two samples of 7 tokens: a window, documents of other lengths in each, both, and a window of
-// one token.
+// Two samples of 7 tokens: a window, documents of different lengths in each sample, both, and a
+// window of one token.
 std::vector<AttentionLimits> SomeLimits() {
   const Tensor starts =
       torch::tensor({0, 0, 2, 2, 2, 5, 6, 0, 1, 1, 1, 1, 1, 1}, torch::kInt64).view({2, 7});
@@ -122,7 +122,7 @@ TEST(AttentionTest, AWindowOfAllTokensChangesNothing) {
   EXPECT_TRUE(Forward(packed, heads, wide).out.equal(Forward(packed, heads).out));
 }
 
-// A bias for cuDNN hides what the documents hide, but for later keys.
+// A bias for cuDNN hides the same keys as the documents, except later keys.
 TEST(AttentionTest, ABiasHidesEarlierDocuments) {
   const Tensor starts = torch::tensor({0, 0, 2, 2, 0, 1, 1, 3}, torch::kInt64).view({2, 4});
   const Tensor bias = DocumentBias(starts);

@@ -1,4 +1,4 @@
-// Compares gradients that are written by hand with autograd's.
+// Compares manually written gradients with autograd's.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 
@@ -17,12 +17,12 @@ inline torch::Tensor RandomDouble(std::vector<int64_t> shape) {
   return torch::randn(shape, torch::kFloat64);
 }
 
-// A fixed weight for every element of an output, so that each has a gradient of its own.
+// A fixed weight per output element, so that each element has a different gradient.
 inline torch::Tensor OutputWeights(const torch::Tensor& output) {
   return torch::linspace(-1, 2, output.numel(), output.options()).view(output.sizes());
 }
 
-// Gradients of the sum of output * OutputWeights by autograd: the reference. Inputs are fp64.
+// Reference: gradients of the sum of output * OutputWeights by autograd. Inputs are fp64.
 inline std::vector<torch::Tensor> AutogradGradients(const ScalarFunction& function,
                                                     std::vector<torch::Tensor> inputs) {
   for (torch::Tensor& input : inputs) input = input.detach().clone().set_requires_grad(true);
@@ -38,7 +38,7 @@ inline double RelativeError(const torch::Tensor& actual, const torch::Tensor& ex
          std::max(reference.abs().max().item<double>(), 1e-300);
 }
 
-// Norm of the difference relative to the norm of `expected`, in fp64. NaN where an element is.
+// Norm of the difference relative to the norm of `expected`, in fp64. NaN if any element is NaN.
 inline double RelativeNorm(const torch::Tensor& actual, const torch::Tensor& expected) {
   const torch::Tensor reference = expected.detach().cpu().to(torch::kFloat64);
   const torch::Tensor difference = actual.detach().cpu().to(torch::kFloat64) - reference;

@@ -1,4 +1,4 @@
-// The operations as formulas on fp64 tensors, for autograd: nothing of the product in them.
+// The operations as formulas on fp64 tensors, for autograd. They use none of the product's code.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_REFERENCES_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_REFERENCES_H_
 
@@ -20,7 +20,7 @@ inline torch::Tensor SwiGlu(const torch::Tensor& packed) {
   return gate / (1 + (-gate).exp()) * packed.narrow(-1, width, width);
 }
 
-// x times the probability of a standard normal number below x.
+// x times the probability that a standard normal number is below x.
 inline torch::Tensor Gelu(const torch::Tensor& x) {
   return x * (1 + torch::erf(x / std::sqrt(2.0))) / 2;
 }
@@ -41,7 +41,8 @@ inline torch::Tensor Rotate(const torch::Tensor& heads, const torch::Tensor& cos
 }
 
 // Scaled products of queries [batch, queries, query_heads, head_size] and keys [batch, keys,
-// key_heads, head_size]: [batch, query_heads, queries, keys]. causal: later keys get -1e300.
+// key_heads, head_size]: [batch, query_heads, queries, keys]. causal: scores of later keys are
+// -1e300.
 inline torch::Tensor Scores(const torch::Tensor& query, const torch::Tensor& key, bool causal) {
   const int64_t share = query.size(2) / key.size(2);
   const torch::Tensor keys = key.transpose(1, 2).repeat_interleave(share, 1);
@@ -61,7 +62,7 @@ inline torch::Tensor WeightedValues(const torch::Tensor& scores, const torch::Te
       .transpose(1, 2);
 }
 
-// packed: as attention_heads.h says; returns [batch, length, query_heads, head_size].
+// packed: as described in attention_heads.h. Returns [batch, length, query_heads, head_size].
 inline torch::Tensor Attention(const torch::Tensor& packed, const AttentionHeads& heads) {
   const int64_t queries = heads.query_heads, keys = heads.key_heads;
   const torch::Tensor scores = Scores(packed.narrow(2, 0, queries), packed.narrow(2, queries, keys),
@@ -69,7 +70,7 @@ inline torch::Tensor Attention(const torch::Tensor& packed, const AttentionHeads
   return WeightedValues(scores, packed.narrow(2, queries + keys, keys));
 }
 
-// weights: of each row in the sum.
+// weights: weight of each row in the sum.
 inline torch::Tensor CrossEntropy(const torch::Tensor& logits, const torch::Tensor& targets,
                                   const torch::Tensor& weights) {
   const torch::Tensor chances = at::log_softmax(logits, -1);

@@ -108,7 +108,7 @@ TEST(VocabularyCrossEntropyTest, HugeLogitsStayFinite) {
   EXPECT_EQ(result.logits.abs().max().item<double>(), 0);
 }
 
-// As a part has that holds nothing but padding of the vocabulary.
+// As in a part that contains only padding of the vocabulary.
 TEST(VocabularyCrossEntropyTest, PartsOfMinusInfinityAddNothing) {
   torch::manual_seed(6);
   PartsProblem p;

@@ -1,4 +1,4 @@
-// Cross-entropy over a vocabulary that is cut into parts, for tests on any device.
+// Cross-entropy over a vocabulary split into parts, for tests on any device.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_VOCABULARY_PARTS_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_VOCABULARY_PARTS_H_
 
@@ -37,7 +37,7 @@ inline torch::Tensor CombinedOf(const torch::Tensor& logits, const torch::Tensor
 }
 
 struct PartsResult {
-  std::vector<double> losses;  // That each part computed.
+  std::vector<double> losses;  // Loss computed by each part.
   torch::Tensor logits;        // Logits of all parts, after the pass.
 };
 

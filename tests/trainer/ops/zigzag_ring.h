@@ -1,5 +1,5 @@
-// Attention of one sequence that several ranks share in zigzag halves, computed part by part as a
-// ring of ranks does it, in one process.
+// Attention of one sequence shared by several ranks in zigzag halves, computed part by part like a
+// ring of ranks, but in one process.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_ZIGZAG_RING_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_ZIGZAG_RING_H_
 
@@ -18,20 +18,20 @@ namespace trainyard::trainer {
 struct RingResult {
   torch::Tensor out;          // [batch, length, query_heads, head_size], in the compute type.
   torch::Tensor log_sum_exp;  // [batch, query_heads, length]
-  torch::Tensor d_packed;     // Like packed rows, in the compute type.
+  torch::Tensor d_packed;     // In the layout of packed rows, in the compute type.
 };
 
-// Rank r of `ranks` holds the chunks r and 2 * ranks - 1 - r of the sequence's 2 * ranks: each rank
-// has as many pairs of a query and an earlier key as any other.
+// Rank r of `ranks` holds chunks r and 2 * ranks - 1 - r of the sequence's 2 * ranks chunks, so
+// that each rank has the same number of pairs of a query and an earlier key.
 class ZigzagRing {
  public:
-  // packed: rows of a whole sequence (attention_heads.h), length a multiple of 2 * ranks.
+  // packed: rows of a whole sequence (attention_heads.h); length must be a multiple of 2 * ranks.
   ZigzagRing(const torch::Tensor& packed, const AttentionHeads& heads, int64_t ranks)
       : heads_(heads), ranks_(ranks), chunk_(packed.size(1) / (2 * ranks)) {
     for (int64_t rank = 0; rank < ranks; ++rank) packed_.push_back(HalvesOf(packed, 1, rank));
   }
 
-  // Forward with every rank's part of the softmax, then backward with dout.
+  // Runs forward with every rank's part of the softmax, then backward with dout.
   RingResult Run(const torch::Tensor& dout) {
     RingResult result{torch::empty(dout.sizes(), Wide(dout)), LogSumExps(), torch::Tensor()};
     std::vector<torch::Tensor> gradients;
@@ -84,7 +84,7 @@ class ZigzagRing {
         .copy_(halves.narrow(dim, chunk_, chunk_));
   }
 
-  // Queries of `rank` with the keys of `sender`. Only the keys of the rank itself need a mask.
+  // Queries of `rank` with the keys of `sender`. Only the rank's own keys need a mask.
   RingStep StepOf(int64_t rank, int64_t sender) const {
     const Range all{0, 2 * chunk_}, early{0, chunk_}, late{chunk_, chunk_};
     if (sender == rank) return {all, all, AttentionMask::kCausal};
@@ -102,7 +102,7 @@ class ZigzagRing {
     return {own.narrow(2, 0, queries), sent.narrow(2, queries, keys),
             sent.narrow(2, queries + keys, keys), step.mask};
   }
-  // The rank whose keys arrive in `step`: its own first.
+  // The rank whose keys arrive in `step`; its own keys are first.
   int64_t SenderOf(int64_t rank, int64_t step) const { return (rank + ranks_ - step) % ranks_; }
 
   struct Merged {

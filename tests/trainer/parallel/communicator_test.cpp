@@ -22,7 +22,7 @@ using torch::Tensor;
 
 using Run = void (*)(int64_t size, const std::function<void(Communicator&)>& body);
 
-// Each implementation for CPUs.
+// Each CPU implementation.
 class CommunicatorTest : public ::testing::TestWithParam<Run> {};
 
 INSTANTIATE_TEST_SUITE_P(Backends, CommunicatorTest,
@@ -74,7 +74,7 @@ TEST_P(CommunicatorTest, ReducesNumbersOfSixteenBits) {
   }
 }
 
-// The rest of master weights beside bf16 values are whole numbers of 16 bits.
+// The low bits of master weights, stored next to bf16 values, are 16-bit integers.
 TEST_P(CommunicatorTest, MovesElementsOfAnyType) {
   for (const auto type : {torch::kBFloat16, torch::kInt16, torch::kInt64, torch::kUInt8}) {
     GetParam()(2, [type](Communicator& group) {
@@ -106,7 +106,7 @@ TEST_P(CommunicatorTest, ResultsMayLieWithinTheInputs) {
   });
 }
 
-// Member m sends m + to rows to member `to`, each with 10 * m + to.
+// Member m sends m + to rows to member `to`, each with the value 10 * m + to.
 TEST_P(CommunicatorTest, SendsUnevenPartsToAll) {
   GetParam()(3, [](Communicator& group) {
     const int64_t me = group.rank();
@@ -145,7 +145,7 @@ TEST_P(CommunicatorTest, TheCallerGoesOnBesideAnOperation) {
   std::atomic<bool> first_went_on{false};
   GetParam()(2, [&](Communicator& group) {
     const Tensor sum = torch::ones({3});
-    // The second member begins only when the first has returned from its beginning.
+    // The second member starts its operation only after the first member's call has returned.
     while (group.rank() == 1 && !first_went_on) std::this_thread::yield();
     Work work = group.AllReduce(sum);
     first_went_on = true;
@@ -198,7 +198,7 @@ TEST_P(CommunicatorTest, EveryMemberGetsTheSameBits) {
   EXPECT_TRUE(results[0].equal(results[2]));
 }
 
-// Calls `wait` and expects the error of a lost peer, whose text has `part`.
+// Calls `wait` and expects the error of a lost peer with `part` in its text.
 void ExpectLoss(const std::function<void()>& wait, const std::string& part) {
   try {
     wait();
@@ -212,8 +212,8 @@ void ExpectLoss(const std::function<void()>& wait, const std::string& part) {
 TEST(GlooTest, LostPeerIsNamedWithTheOperation) {
   std::latch connected(2);
   RunRanks(2, [&connected](Communicator& group) {
-    connected.arrive_and_wait();    // A peer that leaves earlier is missed by the connecting.
-    if (group.rank() == 1) return;  // Leaves without a word.
+    connected.arrive_and_wait();    // Connecting would detect a peer that leaves earlier.
+    if (group.rank() == 1) return;  // Leaves without notice.
     const auto sum_twice = [&] {
       group.AllReduce(torch::zeros({1000})).Wait();
       group.AllReduce(torch::zeros({1000})).Wait();
@@ -225,7 +225,7 @@ TEST(GlooTest, LostPeerIsNamedWithTheOperation) {
 TEST_P(CommunicatorTest, AnAbortEndsWhatWaitsForAMember) {
   std::latch connected(2), over(2);
   GetParam()(2, [&](Communicator& group) {
-    connected.arrive_and_wait();  // An abort during the connecting is missed by the connecting.
+    connected.arrive_and_wait();  // Connecting would detect an earlier abort.
     if (group.rank() == 0) {
       Work work = group.AllReduce(torch::zeros({1000}));
       std::thread other([&group] { group.Abort(); });
@@ -280,9 +280,9 @@ TEST(RendezvousTest, AbsentRankZeroIsALostPeer) {
   }
 }
 
-// The kernel accepts connections for a process that is stopped.
+// The kernel accepts connections for a stopped process.
 TEST(RendezvousTest, StoppedRankZeroIsALostPeer) {
-  // Open until the process is gone: the thread that is left behind throws when it is closed.
+  // Stays open until the process ends, because the thread left behind throws if the port is closed.
   static const TakenPort& silent = *new TakenPort;
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -301,7 +301,7 @@ TEST(RendezvousTest, ARankOfAnotherRunAtTheSamePortIsNobodysPeer) {
     env.checkpoint_dir = checkpoint_dir;
     return std::make_unique<Rendezvous>(env, std::chrono::seconds(seconds));
   };
-  // Rank 0 serves the others, so it stays until all of them have met.
+  // Rank 0 serves the others, so it is kept until all of them have met.
   std::unique_ptr<Rendezvous> host;
   std::thread thread([&] { host = come(0, "/ours", 30); });
   EXPECT_THROW(come(1, "/theirs", 1), TrainerError);
@@ -314,7 +314,7 @@ TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
   EXPECT_EQ(LocalAddressTowards("no-such-host.invalid", 29500), "127.0.0.1");
 }
 
-// It uses what its caller is about to destroy.
+// The work uses objects that its caller is about to destroy.
 TEST(GlooTest, WorkBehindALostPeerDoesNotRun) {
   RunRanks(2, [](Communicator& group) {
     if (group.rank() == 1) return;

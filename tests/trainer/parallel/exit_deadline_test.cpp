@@ -16,14 +16,15 @@ using ::testing::ExitedWithCode;
 
 constexpr milliseconds kShort{100};
 
-// A member like those that free memory of a device that never ends its work.
+// Simulates a member that frees memory of a device whose work never ends.
 struct HangsInItsDestructor {
   ~HangsInItsDestructor() {
     while (true) pause();
   }
 };
 
-// Unwinds like main: the deadline is set in the handler and outlives what it limits.
+// Unwinds like main: the deadline is set in the handler and outlives the objects whose destruction
+// it limits.
 void LoseAPeer() {
   std::optional<ExitDeadline> leaving;
   std::optional<HangsInItsDestructor> member;

@@ -35,7 +35,7 @@ class TakenPort {
   int64_t port_ = 0;
 };
 
-// A port that nobody listens on.
+// A port on which nobody listens.
 inline int64_t FreePort() { return TakenPort().port(); }
 
 }  // namespace trainyard::trainer

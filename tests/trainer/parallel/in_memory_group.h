@@ -14,19 +14,19 @@ namespace trainyard::trainer {
 
 class InMemoryGroup;
 
-// The groups of one run, by name. For any thread; must outlive the communicators.
+// The groups of one run, by name. May be used by any thread; must outlive the communicators.
 //
-// Stricter than a GPU: outputs are NaN until their Work is waited for by anyone, operations of a
-// member run strictly one after the other, and a wait that takes longer than the limit fails with
-// kPeerLost and the name of the group, so that a wrong order of operations is a failure and no
-// hang. Sums are made in the order of the ranks.
+// Stricter than a GPU: outputs are NaN until some thread has waited for their Work; operations of a
+// member run strictly one after the other; and a wait longer than the limit fails with kPeerLost
+// and the name of the group. A wrong order of operations therefore fails instead of hanging. Sums
+// are computed in rank order.
 class InMemoryNetwork {
  public:
-  // Members of any group hold it while they run, and let go of it while they wait: for devices that
-  // take one thread at a time.
+  // Held by members of any group while they run and released while they wait: for devices that
+  // support one thread at a time.
   using Turn = std::mutex;
 
-  // turn: of members that take turns, or null.
+  // turn: shared by members that take turns, or null.
   explicit InMemoryNetwork(Turn* turn = nullptr,
                            std::chrono::seconds limit = std::chrono::seconds(60))
       : turn_(turn), limit_(limit) {}
@@ -34,7 +34,7 @@ class InMemoryNetwork {
 
   std::unique_ptr<Communicator> Connect(const CommunicatorGroup& group);
 
-  // Fails all operations of all groups: a member has ended with an error.
+  // Fails all operations of all groups, because a member has ended with an error.
   void AbortAll();
 
  private:

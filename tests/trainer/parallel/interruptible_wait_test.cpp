@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Ends, with `error` if it has one, right after a look at it has timed out.
+// Ends, with `error` if it is set, right after a poll has timed out.
 class LateWork final : public c10d::Work {
  public:
   explicit LateWork(std::string error = "") : error_(std::move(error)) {}
@@ -28,7 +28,7 @@ class LateWork final : public c10d::Work {
   bool ended_ = false;
 };
 
-// Goes on for as long as the test does; `aborted` is set during the second look.
+// Runs as long as the test; sets `aborted` during the second poll.
 class EndlessWork final : public c10d::Work {
  public:
   explicit EndlessWork(std::atomic<bool>* aborted) : aborted_(aborted) {}

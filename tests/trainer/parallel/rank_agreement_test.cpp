@@ -29,7 +29,7 @@ TEST(RankAgreementTest, OfManyDifferencesSomeAreNamed) {
   EXPECT_NE(text.find("4 is a here and b there, and 4 more differ"), std::string::npos) << text;
 }
 
-// Errors of three ranks, of which those in `others` have another library.
+// Errors of three ranks; the ranks in `others` have a different library.
 std::vector<std::string> ErrorsOf(const std::set<int64_t>& others) {
   const int64_t port = FreePort();
   std::vector<std::string> errors(3);
@@ -47,7 +47,7 @@ std::vector<std::string> ErrorsOf(const std::set<int64_t>& others) {
   return errors;
 }
 
-// A rank that stayed would wait for the refused one.
+// A rank that continued would wait for the rejected one.
 TEST(RankAgreementTest, AllRanksEndWithTheReasonOfTheOneThatDiffers) {
   for (const std::string& error : ErrorsOf({2})) {
     EXPECT_EQ(error,

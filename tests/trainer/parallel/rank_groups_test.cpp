@@ -73,7 +73,7 @@ TEST(RankGroupsTest, EndsOfThePipelineShareATiedEmbedding) {
   EXPECT_EQ(GroupsOf(layout, 1, /*tied=*/false).at("tied1"), (Ranks{1}));
 }
 
-// Each rank connects its groups one after the other: no order may make ranks wait in a circle.
+// Each rank connects its groups one after the other. No order may cause a circular wait.
 TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
   LayoutConfig layout = Layout(2, 1, 1, 3);
   layout.vpp = 2;
@@ -93,7 +93,7 @@ TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
   });
 }
 
-// A rank that has lost a peer may go on with new groups in the same process.
+// A rank that has lost a peer may continue with new groups in the same process.
 TEST(RankGroupsTest, GroupsConnectAgainAfterAnAbort) {
   const LayoutConfig layout = Layout(2, 1, 1, 1);
   const int64_t ports[] = {FreePort(), FreePort()};

@@ -10,7 +10,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Ends the process with 0 when the signal has not ended it.
+// Exits with 0 if the signal has not ended the process.
 void Outlive(int signal) {
   WatchSignals();
   raise(signal);

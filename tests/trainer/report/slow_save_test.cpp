@@ -16,9 +16,9 @@ TEST(SlowSaveTest, TellsOfASaveThatTakesLongerThanTheGrace) {
   EXPECT_EQ(SlowSaveText({.seconds = 59.9, .bytes = 1}, 60), "");
   EXPECT_EQ(SlowSaveText({.seconds = 1e9}, std::numeric_limits<double>::infinity()), "");
   EXPECT_EQ(SlowSaveText({.seconds = 75.24, .bytes = 96'360'000'000}, 60),
-            "The save of 96.4 GB took 75.2 s, and a stop gives it 60 s: the save at a stop would "
-            "be cut off, and the steps since the last checkpoint lost. Set stop_grace to 151s, or "
-            "use faster storage for checkpoints.");
+            "The save of 96.4 GB took 75.2 s, but stop_grace allows only 60 s: a stop would "
+            "interrupt its save and lose the steps since the last checkpoint. Set stop_grace to "
+            "151s, or use faster storage for checkpoints.");
 }
 
 std::vector<json> SlowSaveAlerts(const TrainerProcess& trainer) {
@@ -51,12 +51,12 @@ TEST(SlowSaveTest, TheTrainerIsSilentWhereTheGraceIsLongOrUnknown) {
 
 TEST(SlowSaveTest, ALateSaveBlamesTheStorageOnlyWhenAllRanksHaveFilesThere) {
   EXPECT_EQ(LateSaveText("/ckpt", ""),
-            "The previous checkpoint is still being written to /ckpt: this one follows when it is "
-            "done. Save less often or use faster storage.");
+            "The previous checkpoint is still being written to /ckpt: the next save starts when it "
+            "is done. Save less often or use faster storage.");
   EXPECT_EQ(LateSaveText("/ckpt", "1,3"),
-            "The previous checkpoint is still being written to /ckpt: this one follows when it is "
-            "done. No file of ranks 1,3 is there: mount the same storage at this path on every "
-            "node.");
+            "The previous checkpoint is still being written to /ckpt: the next save starts when it "
+            "is done. Files of ranks 1,3 are missing there: mount the same storage at this path on "
+            "every node.");
 }
 
 }  // namespace

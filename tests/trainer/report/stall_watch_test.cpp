@@ -21,7 +21,7 @@ LayoutConfig TwoTensorRanks() {
   return layout;
 }
 
-// Rank 0 of two tensor-parallel ranks, whose other rank comes to operations when it is told to.
+// Rank 0 of two tensor-parallel ranks. The other rank joins operations when the test requests it.
 class StallWatchTest : public testing::Test {
  protected:
   StallWatchTest()

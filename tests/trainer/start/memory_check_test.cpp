@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kGigabyte = 1'000'000'000;
 
-// 70.2 GB with CUDA and its libraries.
+// Needs 70.2 GB including CUDA and its libraries.
 RunConfig Config() { return Llama3_1b5(16); }
 
 void ExpectHas(const std::string& text, const std::string& part) {
@@ -27,14 +27,14 @@ TEST(MemoryCheckTest, EnoughMemoryIsNotWorthAWord) {
 
 TEST(MemoryCheckTest, WarnsWhereThePredictionMayBeTooLow) {
   const std::string tight = CheckMemory(Config(), {72 * kGigabyte, 72 * kGigabyte});
-  ExpectHas(tight, "72.0 GB that are free of the GPU's 72.0 GB: the prediction is 70.2 GB (");
+  ExpectHas(tight, "than is free on the GPU (72.0 GB of 72.0 GB): the prediction is 70.2 GB (");
   ExpectHas(tight, "layout.micro_batch to 12 (");
   ExpectHas(CheckMemory(Config(), {68 * kGigabyte, 68 * kGigabyte}), "may need more memory");
 }
 
 TEST(MemoryCheckTest, WarnsOfMemoryThatOtherProgramsUse) {
   const std::string text = CheckMemory(Config(), {150 * kGigabyte, 60 * kGigabyte});
-  ExpectHas(text, "60.0 GB that are free of the GPU's 150.0 GB");
+  ExpectHas(text, "free on the GPU (60.0 GB of 150.0 GB)");
   ExpectHas(text, "layout.micro_batch to 8 (");
 }
 

@@ -22,7 +22,7 @@ class SharedDirectoryOfGangTest : public testing::Test {
     if (geteuid() != 0) GTEST_SKIP() << "needs root, to mount a directory for one rank alone";
   }
   std::string Shared() const { return folder_.path() / "checkpoints"; }
-  // A directory that one rank sees in the place of the shared one.
+  // A directory that one rank sees in place of the shared one.
   std::string Own() const {
     fs::create_directories(folder_.path() / "own");
     return folder_.path() / "own";
@@ -30,8 +30,8 @@ class SharedDirectoryOfGangTest : public testing::Test {
   TrainerStart StartOf(int64_t rank, int64_t port, std::map<std::string, std::string> more = {}) {
     return {.rank = rank, .world_size = 2, .port = port, .variables = std::move(more)};
   }
-  // Runs two ranks of which the second sees a directory of its own, to ends with `code`, and
-  // returns the output of the first.
+  // Runs two ranks, the second of which sees its own directory, until they end with `code`. Returns
+  // the output of the first rank.
   std::string ExpectRefused(int code, const std::map<std::string, std::string>& variables = {}) {
     const int64_t port = FreePort();
     TrainerStart second_start = StartOf(1, port, variables);
@@ -53,21 +53,21 @@ class SharedDirectoryOfGangTest : public testing::Test {
 TEST_F(SharedDirectoryOfGangTest, RanksThatSeeDifferentDirectoriesDoNotTrain) {
   EXPECT_THAT(ExpectRefused(78),
               AllOf(HasSubstr("The checkpoint directory " + Shared() +
-                              " is not on storage that all ranks share: it is there for rank 0 "
+                              " is not on storage that all ranks share: it is visible to rank 0 "
                               "on "),
-                    HasSubstr(" but not for rank 1 on "),
+                    HasSubstr(" but not to rank 1 on "),
                     HasSubstr("Mount the same storage at this path on every node")));
   EXPECT_TRUE(fs::is_empty(Own())) << "not a byte is written there";
 }
 
-// The gang has shared the directory before: other nodes, or a mount, may help the next attempt.
+// The gang has shared the directory before, so other nodes or a mount may help the next attempt.
 TEST_F(SharedDirectoryOfGangTest, ALaterAttemptThatLostTheDirectoryIsTriedAgain) {
   folder_.spec["train"]["steps"] = 6;
   TrainToTheEnd(folder_, {.world_size = 2, .port = FreePort()});
   folder_.spec["train"]["steps"] = 8;
   EXPECT_THAT(ExpectRefused(75, {{"TRAINYARD_ATTEMPT", "2"},
                                  {"TRAINYARD_RESUME_FROM", Shared() + "/step_000000006"}}),
-              HasSubstr("but not for rank 1 on "));
+              HasSubstr("but not to rank 1 on "));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A group of two whose sums go wrong where `wrong` says so.
+// A group of two whose sums are wrong if `wrong` is true.
 class TwoMembers : public Communicator {
  public:
   explicit TwoMembers(bool wrong)
@@ -63,8 +63,8 @@ TEST(StartCheckTest, OneWrongProductIsFound) {
   };
   std::string message;
   EXPECT_EQ(CodeOf([&] { CheckDevice(torch::kCPU, flip_a_bit); }, message), ExitCode::kDeviceFault);
-  EXPECT_THAT(message, HasSubstr("the device cpu computes wrong: of 1048576"));
-  EXPECT_THAT(message, HasSubstr(" 1 are wrong"));
+  EXPECT_THAT(message, HasSubstr("device cpu computes wrong results: 1 of 1048576 elements"));
+  EXPECT_THAT(message, HasSubstr(" are wrong; take the device out of service"));
 }
 
 TEST(StartCheckTest, ASumThatIsRightPasses) {
@@ -76,7 +76,9 @@ TEST(StartCheckTest, AGroupWithAWrongSumIsNamed) {
   const RankGroups groups = GroupsWith(std::make_unique<TwoMembers>(/*wrong=*/true));
   std::string message;
   EXPECT_EQ(CodeOf([&] { CheckGroups(groups, torch::kCPU); }, message), ExitCode::kTryAgain);
-  EXPECT_THAT(message, HasSubstr("a sum over the group dp0 (ranks 0 to 1) is wrong in 1 of 65536"));
+  EXPECT_THAT(
+      message,
+      HasSubstr("an all-reduce of group dp0 (ranks 0 to 1) returned wrong values for 1 of 65536"));
 }
 
 }  // namespace

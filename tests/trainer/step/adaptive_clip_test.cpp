@@ -35,7 +35,7 @@ struct Expected {
   int64_t units = 0;
 };
 
-// Unit by unit, from weights and gradients of whole tensors.
+// Computed unit by unit, from weights and gradients of whole tensors.
 Expected ClipPlainly(const LogicalTensors& weights, const LogicalTensors& gradients,
                      const std::string& left_out) {
   Expected expected;
@@ -126,7 +126,7 @@ TEST(AdaptiveClipTest, IsTheSameOnEveryLayout) {
   }
 }
 
-// The column-cut matrices, the vectors and the rows that ZeRO cuts.
+// Covers the column-split matrices, the vectors, and the rows that ZeRO splits.
 TEST(AdaptiveClipTest, LayerNormsUnderUnevenKeyHeads) {
   RunConfig config = Clipped(false);
   config.model.normalization = Normalization::kLayerNorm;

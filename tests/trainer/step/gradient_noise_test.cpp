@@ -13,7 +13,7 @@ namespace trainyard::trainer {
 namespace {
 
 TEST(GradientNoiseTest, SolvesForGradientAndNoise) {
-  // |G|^2 = 3 and tr(Sigma) = 20, as batches of 4 and 16 see them.
+  // The squares observed with batches of 4 and 16 if |G|^2 = 3 and tr(Sigma) = 20.
   const NoiseEstimate estimate = EstimateNoise({.small_squares = 3 + 20.0 / 4,
                                                 .big_squares = 3 + 20.0 / 16,
                                                 .small_samples = 4,
@@ -22,7 +22,7 @@ TEST(GradientNoiseTest, SolvesForGradientAndNoise) {
   EXPECT_DOUBLE_EQ(estimate.trace, 20);
 }
 
-// Gradients of single samples are g + noise, whose variance is element / 10 in each element.
+// Gradients of single samples are g + noise, whose variance per element is element / 10.
 TEST(GradientNoiseTest, FindsKnownNoise) {
   constexpr int64_t kElements = 40, kSmall = 2, kBig = 8, kSteps = 3000;
   std::mt19937 random(5);

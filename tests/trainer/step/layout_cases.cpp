@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Chains of settings, so that a case reads like its name.
+// Chainable settings, so that a case reads like its name.
 RunConfig& Tp(RunConfig& c, int64_t size) {
   c.layout.tp = size;
   return c;
@@ -59,7 +59,7 @@ RunConfig& Heads(RunConfig& c, int64_t queries, int64_t keys) {
   return c;
 }
 
-// Heads of another size than hidden / heads, norms of heads, a tied head.
+// Heads of a size other than hidden / heads, normalized heads, a tied head.
 RunConfig& Qwen3(RunConfig& c) {
   c.model.kv_channels = 12;
   c.model.qk_layernorm = true;
@@ -81,12 +81,12 @@ RunConfig& Gpt2(RunConfig& c) {
   MakeGpt2(c.model, /*max_positions=*/c.train.seq_length + 3);
   return c;
 }
-// Biases of shared key heads, half of a head turned.
+// Biases with shared key heads; positions rotate half of each head.
 RunConfig& Gpt3(RunConfig& c) {
   MakeGpt3_15b(c.model);
   return c;
 }
-// Both branches of one input; a quarter of a head turned.
+// Both branches use the same input; positions rotate a quarter of each head.
 RunConfig& GptNeox(RunConfig& c) {
   MakeGptNeox(c.model);
   return c;
@@ -97,7 +97,7 @@ RunConfig& Windowed(RunConfig& c, int64_t window) {
   return c;
 }
 
-// Attention, positions and losses of documents, of which a sample has several.
+// Attention, positions and losses per document; a sample has several documents.
 RunConfig& Packed(RunConfig& c) {
   c.data.reset_attention_mask = true;
   c.data.reset_position_ids = true;

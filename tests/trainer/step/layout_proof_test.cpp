@@ -1,4 +1,4 @@
-// Every layout against one process: the same losses, gradients, weights and optimizer state.
+// Compares every layout with one process: the same losses, gradients, weights and optimizer state.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,8 +17,9 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
-// Softmax does not see what all keys have in common. The gradient of the bias of elements that are
-// not turned is rounding, which Adam's division makes as large as others.
+// A contribution common to all keys does not change the softmax. The bias gradient of elements
+// without rotation is therefore only rounding noise, which Adam's division makes as large as
+// others.
 constexpr char kKeyBias[] = "k_proj.bias";
 
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }

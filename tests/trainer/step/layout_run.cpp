@@ -12,19 +12,19 @@ namespace {
 
 using torch::Tensor;
 
-// Tokens of a sample: a sequence that a small model can learn in part.
+// Tokens of a sample: a sequence that a small model can partly learn.
 int64_t TokenAt(int64_t sample, int64_t position, int64_t vocabulary) {
   const int64_t step = 1 + sample % 5;
   return (sample * 7919 + position * step * 13 + position * position) % vocabulary;
 }
 
-// Documents of five tokens or fewer, where the run has them.
+// Documents of at most five tokens, if the run has documents.
 int64_t TokenAt(const RunConfig& config, int64_t sample, int64_t position) {
   const bool ends = config.data.eod_token >= 0 && (3 * sample + position) % 5 == 0;
   return ends ? config.data.eod_token : TokenAt(sample, position, config.model.vocab_size);
 }
 
-// A third of the predictions count nothing.
+// A third of the predictions have weight 0.
 bool IsMasked(int64_t sample, int64_t position) { return (sample + 2 * position) % 3 == 0; }
 
 class Rank {
@@ -59,7 +59,7 @@ class Rank {
   AdamW& optimizer() { return optimizer_; }
 
   ElementRange Owned(int64_t group) { return store().OwnedOf(group); }
-  // Elements of the values that this rank keeps.
+  // Elements of the values stored on this rank.
   ElementRange Kept(int64_t group) {
     return store().parts().zero < 3 ? store().groups()[group].all : Owned(group);
   }
@@ -99,7 +99,7 @@ void AddFaults(const LogicalTensors& tensors, const std::string& what, LayoutRun
   for (const std::string& name : tensors.Faults()) run.faults.push_back(what + ": " + name);
 }
 
-// Written to by all ranks.
+// Data written by all ranks.
 struct Shared {
   std::mutex mutex;
   LayoutRun run;
@@ -128,7 +128,7 @@ void Train(Rank& rank, int64_t rank_number, Shared& shared) {
     if (rank_number == 0) shared.run.steps.push_back(result);
   }
   const std::lock_guard<std::mutex> lock(shared.mutex);
-  // Owned ones: what other ranks have updated may still be on its way.
+  // Only owned elements: values updated by other ranks may still be in transit.
   shared.run.weights.Add(store, owned, values);
   const auto state = [&](const Tensor& buffer) {
     return [&store, &buffer](int64_t group, const ElementRange& range) {

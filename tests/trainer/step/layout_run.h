@@ -12,35 +12,35 @@
 
 namespace trainyard::trainer {
 
-// Results of a run, put together from all ranks.
+// Results of a run, combined from all ranks.
 struct LayoutRun {
   std::vector<StepResult> steps;
   LogicalTensors first_gradients;  // Gradients of the first step, before clipping.
-  LogicalTensors weights;          // At the end, as the model computes with them.
+  LogicalTensors weights;          // At the end, as used in the model's computation.
   LogicalTensors first_moments;
   LogicalTensors second_moments;
-  // Ranks that differ in what must be the same bits, and steps in which they did.
+  // Ranks that differ in data that must have the same bits, and the steps in which they did.
   std::vector<std::string> faults;
 };
 
-// A small model with an odd vocabulary, on 16 tokens of 8 samples a step.
+// A small model with an odd vocabulary, trained on 8 samples of 16 tokens per step.
 RunConfig SmallRun();
 
-// Ranks that the layout needs.
+// Number of ranks that the layout needs.
 int64_t RanksOf(const LayoutConfig& layout);
 
-// The machine that a run is for; by default ranks on the CPU, over memory.
+// The machine for a run. By default, the ranks use the CPU and communicate over memory.
 struct LayoutMachine {
   std::function<torch::Device(int64_t rank)> open_device = [](int64_t) {
     return torch::Device(torch::kCPU);
   };
-  // The groups of a rank, or null for groups over memory. Called on the rank's thread.
+  // Connects the groups of a rank; null for groups over memory. Called on the rank's thread.
   std::function<ConnectGroupFunction(int64_t rank)> connect;
-  bool takes_turns = false;  // Ranks share a device that takes one thread at a time.
+  bool takes_turns = false;  // True if ranks share a device that supports one thread at a time.
 };
 
-// Trains on tokens that depend on the sample's number only; `masked` predictions count nothing.
-// Throws what a rank throws.
+// Trains on tokens that depend only on the sample's number. With `masked`, a third of the
+// predictions have weight 0. Rethrows a rank's exception.
 LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked = false,
                     const LayoutMachine& machine = {});
 

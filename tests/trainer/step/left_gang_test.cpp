@@ -1,5 +1,5 @@
-// A member that connects anew ends its operations, and those of the others may then end with what
-// happens to be in their memory: nothing of such a step may be taken for its result.
+// A member that leaves to reconnect ends its operations, and the operations of the other members
+// may then end with arbitrary memory contents. No data of such a step may be used as its result.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +11,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// From one operation on each ends at once and leaves the outputs as they are.
+// From a given operation on, every operation ends at once and leaves the outputs unchanged.
 class LeftGroup final : public Communicator {
  public:
   LeftGroup(const CommunicatorGroup& group, std::unique_ptr<Communicator> inner, int64_t whole)
@@ -32,7 +32,7 @@ class LeftGroup final : public Communicator {
   int64_t reductions_ = 0;
 };
 
-// Two ranks, whose world reduces the values of a step once in each.
+// Two ranks. The world group reduces the values of a step once per step.
 LayoutRun RunWithWholeSteps(int64_t whole, int64_t steps) {
   RunConfig config = SmallRun();
   config.layout.dp = 2;
@@ -57,8 +57,7 @@ TEST(LeftGangTest, AStepThatAMemberLeftHasNone) {
     FAIL() << "the third step had a result";
   } catch (const TrainerError& error) {
     EXPECT_EQ(error.code(), ExitCode::kPeerLost);
-    EXPECT_STREQ(error.what(),
-                 "Lost a peer in step 3: a rank has left the gang before its end.");
+    EXPECT_STREQ(error.what(), "Lost a peer in step 3: a rank has left the gang.");
   }
 }
 

@@ -1,4 +1,4 @@
-// Tensors as checkpoints name them, put together from the parts that ranks have.
+// Tensors with their names in checkpoints, assembled from the parts of all ranks.
 #ifndef TRAINYARD_TESTS_TRAINER_STEP_LOGICAL_TENSORS_H_
 #define TRAINYARD_TESTS_TRAINER_STEP_LOGICAL_TENSORS_H_
 
@@ -13,29 +13,29 @@
 
 namespace trainyard::trainer {
 
-// Parts that several ranks have must be the same bits. One thread at a time.
+// Parts held by several ranks must have the same bits. One thread at a time.
 class LogicalTensors {
  public:
   // Elements of a range of a group, flat.
   using Read = std::function<torch::Tensor(int64_t group, const ElementRange&)>;
 
-  // Adds what the rank has of each slice within `range_of(group)`.
+  // Adds the rank's part of each slice within `range_of(group)`.
   void Add(const ParameterStore& store, const std::function<ElementRange(int64_t)>& range_of,
            const Read& read);
 
-  // Names of tensors that ranks have different bits of, or of which elements are missing.
+  // Names of tensors that have different bits on some ranks or lack elements.
   std::vector<std::string> Faults() const;
   const std::map<std::string, torch::Tensor>& tensors() const { return tensors_; }
 
  private:
   void AddPart(const StoredSlice& slice, const ElementRange& range, const torch::Tensor& elements);
 
-  std::map<std::string, torch::Tensor> tensors_;  // NaN where nothing is known.
+  std::map<std::string, torch::Tensor> tensors_;  // NaN where unknown.
   std::vector<std::string> differing_;
 };
 
 // The largest relative L2 distance of a tensor from its reference, and that tensor's name.
-// left_out: end of the names of tensors that do not count.
+// left_out: name suffix of tensors to ignore.
 struct LargestDistance {
   double value = 0;
   std::string name;

@@ -74,7 +74,7 @@ TEST_F(RankProgressTest, StepTimeIsTheMeanSinceTheRecordBefore) {
   progress_->Step(3, 2, 0.3);
   progress_->Write(2000);
   EXPECT_EQ(Records().back()["step_seconds"], 2);
-  // Without a step in between the newest time stands, and the memory that was known.
+  // Without a step in between, the newest step time and the known memory remain.
   progress_->Write();
   EXPECT_EQ(Records().back()["step_seconds"], 2);
   EXPECT_EQ(Records().back()["memory_bytes"], 2000);

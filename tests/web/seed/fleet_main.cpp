@@ -1,6 +1,6 @@
-// Workers of a seeded cluster, all in one program and without processes behind their ranks: they
-// continue the attempts in the fleet file, and start, report, stop and forget attempts by the
-// controller's commands, as real workers do. Simulated trainers report at the pace of their batch.
+// Workers of a seeded cluster, all in one program and without processes for their ranks. They
+// continue the attempts in the fleet file, and start, report, stop and forget attempts on the
+// controller's commands, like real workers. Simulated trainers report at the pace of their batch.
 //   web_fleet --controller HOST:PORT --fleet-file FILE
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTurn{100};
 constexpr int64_t kHeartbeatMs = 1000;
-// Ranks other than 0 report their step time this often, and the first few write output.
+// Interval at which ranks other than 0 report their step time, and the first few write output.
 constexpr int64_t kRankReportMs = 10'000;
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kStepsPerBatch = 200;
@@ -37,12 +37,12 @@ constexpr int kTerminated = 15;
 
 using Stream = std::tuple<int64_t, int64_t, int, v1::StreamKind>;
 
-// State that the ranks of one attempt share: the step that they have reached.
+// State shared by the ranks of one attempt: the reached step.
 struct Gang {
   TrainingRun run;
   v1::JobSpec spec;
   int64_t resume_step = 0;
-  // Begin of training; 0 when the gang does not train yet.
+  // Start of training; 0 while the gang is not training yet.
   Timestamp since_ms = 0;
   int64_t first_step = 0;
 
@@ -368,7 +368,7 @@ class Worker {
 
 using Workers = std::map<std::string, std::unique_ptr<Worker>>;
 
-// The workers of all nodes of the snapshot that are not lost.
+// The workers of all nodes in the snapshot that are not lost.
 Workers WorkersOf(const v1::Snapshot& snapshot, Gangs& gangs) {
   Workers workers;
   for (const v1::NodeSnapshot& node : snapshot.nodes()) {

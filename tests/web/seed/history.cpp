@@ -19,11 +19,12 @@ constexpr std::size_t kEventsPerAppend = 2000;
 constexpr std::size_t kBatchesPerAppend = 64;
 constexpr int64_t kStepsPerBatch = 500;
 constexpr int64_t kStepsPerOutputBatch = 20;
-// Ranks that write output, and the steps between two lines of a rank other than 0.
+// Number of ranks that write output, and the number of steps between two lines of a rank other than
+// 0.
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kQuietEvery = 7;
 constexpr int64_t kEvaluationEvery = 250;
-// Time that an attempt spends beside its steps.
+// Time that an attempt spends outside of its steps.
 constexpr double kInitSeconds = 9;
 constexpr double kLoadSeconds = 14;
 constexpr double kStallRatio = 0.004;
@@ -160,7 +161,7 @@ void History::SendFact(const std::string& node_id, v1::Fact fact) {
 void History::Start(int64_t job) {
   Advance(400);
   Settle();
-  // A restart waits out its backoff.
+  // Waits until the backoff of the restart has ended.
   while (controller::LiveAttempt(state_.jobs.at(job)) == nullptr) {
     Advance(1000);
     Settle();

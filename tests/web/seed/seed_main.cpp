@@ -1,7 +1,7 @@
-// Writes a data directory as a controller leaves it after weeks: every kind of job that a page must
-// show, and many of them. The same seed and end give the same bytes of history.
+// Writes a data directory like that of a controller after weeks: every kind of job that a page must
+// show, and many of them. The same seed and end time give the same bytes of history.
 //   web_seed --data-dir DIR --fleet-file FILE [--jobs N] [--points N] [--log-bytes N]
-// web_fleet reads the fleet file and continues the jobs that still run.
+// web_fleet reads the fleet file and continues the running jobs.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -27,7 +27,7 @@ struct Options {
   std::string data_dir;
   std::string fleet_file;
   int64_t end_ms = 0;
-  // Sizes of the generated parts, beside the few jobs with a history of their own.
+  // Sizes of the generated parts, in addition to the few jobs with individual histories.
   int jobs = 10'000;
   int sweep = 50;
   int64_t points = 1'000'000;
@@ -35,7 +35,8 @@ struct Options {
   int big_nodes = 128;
 };
 
-// A program of its own: the layouts that pages must show are beyond what our trainer can do.
+// The jobs run their own program, because pages must show layouts that our trainer does not
+// support.
 constexpr const char* kRecipe = R"(
 name: llama3-8b
 command: [python3, -m, pretrain]
@@ -62,7 +63,7 @@ struct Written {
   std::vector<v1::Origin> origins;
 };
 
-// A job file that extends the recipe, with what the command line would set.
+// A job file that extends the recipe, with overrides as set by the command line.
 Written Resolve(const std::string& name, const std::vector<std::string>& overrides) {
   const JobFileReader reader = [&](const std::string& reference,
                                    const std::string&) -> absl::StatusOr<JobFileText> {
@@ -171,7 +172,7 @@ void AddFailed(History& history) {
                "error: data.path /data/c4-llama3 was prepared with another tokenizer\n");
 }
 
-// Two failures and two attempts to make up for them; the third one still trains.
+// An attempt history with two failures; the third attempt is still training.
 int64_t AddRestarted(History& history) {
   const int64_t job = Submit(history, "llama3-8b-c4", {"optimizer.lr=2.5e-4"});
   history.Start(job);
@@ -199,7 +200,7 @@ int64_t AddRestarted(History& history) {
   return job;
 }
 
-// A rank that keeps failing waits out a long backoff; one node is cordoned, one is lost.
+// A rank that keeps failing waits for the end of a long backoff; one node is cordoned, one is lost.
 void AddTrouble(History& history) {
   const int64_t crashing = Submit(
       history, "vision-adapter",
@@ -243,7 +244,7 @@ void Write(const Options& options) {
     std::fprintf(stderr, "seed: %s\n", stores.status().ToString().c_str());
     std::exit(1);
   }
-  // A controller refuses a data directory without a cluster id.
+  // A controller rejects a data directory without a cluster id.
   const auto id = controller::LoadClusterId(options.data_dir, true);
   if (!id.ok()) {
     std::fprintf(stderr, "seed: %s\n", id.status().ToString().c_str());

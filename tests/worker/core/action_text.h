@@ -1,4 +1,4 @@
-// Actions as short words, so that a test reads as a list: "spawn 1/2/0" is rank 0 of attempt 2 of
+// Actions as short texts, so that a test reads as a list: "spawn 1/2/0" is rank 0 of attempt 2 of
 // job 1.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
 #define TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
@@ -15,14 +15,14 @@ std::vector<std::string> Text(const Actions& actions);
 // Reports as "1/2: 0 running, 1" and "1/2 cleared: 0, 1".
 std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports);
 
-// Commands and answers with the least that matters.
+// Commands and answers with only the necessary fields.
 v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks);
 v1::StopAttempt StopOf(int64_t job, int64_t attempt_number, int64_t grace_ms);
 v1::ForgetAttempt ForgetOf(int64_t job, int64_t attempt_number);
 v1::RankExited ExitOf(int64_t job, int64_t attempt_number, int rank, int code = 0);
 RankKey Rank(int64_t job, int64_t attempt_number, int rank);
 
-// An attempt of job 1 whose ranks all run.
+// An attempt of job 1 with all ranks running.
 Attempts Running(int64_t attempt_number, int ranks);
 
 }  // namespace trainyard::worker

@@ -30,7 +30,7 @@ class AttemptKernelTest : public testing::Test {
   void Observe(Presence presence, int64_t pid, const v1::RankExited& exited = ExitOf(1, 1, 0)) {
     kernel_.Observed(Rank(1, 1, 0), {.presence = presence, .pid = pid, .exited = exited}, At(0));
   }
-  // Starts the attempt, and its rank runs.
+  // Starts the attempt and makes its rank run.
   void Run() {
     Start();
     Observe(Presence::kRunning, kPid);
@@ -47,7 +47,7 @@ class AttemptKernelTest : public testing::Test {
                         [](const v1::Fact& fact) { return fact.has_rank_exited(); })
         ->rank_exited();
   }
-  // The controller has stored all facts, and the disk is worth a compaction.
+  // The controller has stored all facts, and the size on disk makes a compaction worthwhile.
   void AcknowledgeAll() {
     facts_.disk_bytes = kLargeDiskBytes;
     facts_.Acknowledge(facts_.last_sequence());
@@ -323,7 +323,7 @@ TEST_F(AttemptKernelTest, ForgettingAnAttemptLeavesTheLimitsOfOthers) {
   EXPECT_EQ(LastExit().limit_exceeded(), "it had too many files");
 }
 
-// The worker remembers the numbers of a limited number of jobs.
+// The worker remembers the numbers of only a limited number of jobs.
 TEST_F(AttemptKernelTest, AForgottenAttemptLeavesNoTextsForALaterOneOfItsNumber) {
   kernel_.Restore(SeenAttempts(/*max_jobs=*/1), {});
   Run();

@@ -1,4 +1,4 @@
-// Rules that hold for every order of commands and answers, tried on random lives of attempts.
+// Rules that must hold for every order of commands and answers, tested with random sequences.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,7 +114,7 @@ class RandomLife {
     cleared_.insert(key);
   }
 
-  // Once everything is stopped, everything is cleared.
+  // Once everything is stopped, everything must be cleared.
   void Settle() {
     Carry(attempts_.StopAll(0, now_));
     while (!spawning_.empty() || !alive_.empty()) MoveOneRank();

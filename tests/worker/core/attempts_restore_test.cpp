@@ -1,4 +1,4 @@
-// Attempts that a worker finds on its disk when it starts.
+// Attempts found by a worker on its disk when it starts.
 #include "worker/core/attempts.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ SeenAttempts Seen(int64_t job, int64_t attempt) {
   return seen;
 }
 
-// The facts among actions, numbered from 1: what the fact log would hold.
+// Collects the facts among the actions, numbered from 1, like the fact log.
 void Collect(const Actions& actions, std::vector<v1::Fact>& facts) {
   for (const Action& action : actions) {
     if (const auto* record = std::get_if<RecordFact>(&action)) {

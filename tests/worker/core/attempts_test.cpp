@@ -109,8 +109,8 @@ TEST(AttemptsTest, KillIsSentAgainUntilTheRankEnds) {
   EXPECT_THAT(attempts.Tick(1000 + 2 * kKillAgainMs), IsEmpty());
 }
 
-// It waits in the kernel. Its attempt is not cleared, so it keeps its slot, but the next attempt of
-// the job may begin on other slots.
+// The process is blocked in the kernel. Its attempt is not cleared and keeps its slot, but the next
+// attempt of the job may start on other slots.
 TEST(AttemptsTest, AProcessThatCannotBeKilledHoldsUpNoNewerAttempt) {
   Attempts attempts = Running(1, 2);
   attempts.Start(StartOf(1, 2, 1), 1000);
@@ -132,7 +132,8 @@ TEST(AttemptsTest, AProcessThatCannotBeKilledHoldsUpNoNewerAttempt) {
   EXPECT_EQ(attempts.Reports()[0].ranks(1).unkillable(), "");
 }
 
-// Kills wait behind launches of other ranks: a rank that no signal has reached still trains.
+// Kills wait behind launches of other ranks: a rank that has not received a signal is still
+// training.
 TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -142,8 +143,8 @@ TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// They are delivered at once when the launches have ended, or when a worker goes on that was
-// paused.
+// Delayed kills are delivered together when the launches have ended, or when a paused worker
+// resumes.
 TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -163,7 +164,7 @@ TEST(AttemptsTest, KillsLessThanHalfAnIntervalApartCountOnce) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// Each process that reads or writes a disk sleeps so for a moment.
+// A process in disk I/O is briefly in an uninterruptible sleep, too.
 TEST(AttemptsTest, AProcessThatRunsBetweenTwoKillsIsNotUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -264,7 +265,7 @@ TEST(AttemptsTest, StopReachesOlderAttemptsOfTheJobOnly) {
   attempts.Start(StartOf(7, 1, 1), 0);
   attempts.RankSpawned(Rank(7, 1, 0), 200, 5);
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 5, 1000), 0)), ElementsAre("attempt 1/5", "term 1/2/0"));
-  // The newer attempt may be called cleared only when nothing of the older one is left.
+  // The newer attempt may be reported as cleared only when nothing of the older one is left.
   attempts.RankEnded(ExitOf(1, 2, 0));
   EXPECT_THAT(Text(attempts.RankGone(Rank(1, 2, 0))), ElementsAre("cleared 1/2", "cleared 1/5"));
 }

@@ -43,7 +43,7 @@ class FactQueueTest : public testing::Test {
     for (int job = 1; job <= count; ++job) ASSERT_TRUE(facts_.Append(ClearedOf(job)).ok());
   }
   void Welcome(uint64_t sequence) { ASSERT_TRUE(facts_.Reconcile(sequence).ok()); }
-  // Compacts; the facts of jobs above `job` are needed.
+  // Compacts; facts of jobs above `job` are still needed.
   void CompactUpTo(int64_t job) {
     const auto needed = [=](const v1::Fact& fact) { return fact.attempt_cleared().job_id() > job; };
     ASSERT_TRUE(facts_.Compact(needed).ok());

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-// A standby has a number beyond the gang's.
+// A standby's number is above the gang's ranks.
 TEST(HealOrderTest, StandbysAreNoRanksOfTheGang) {
   Attempts attempts;
   v1::StartAttempt spare = StartOf(1, 1, 2);

@@ -1,4 +1,4 @@
-// A node without disk and processes: a log of the calls, and results set by the test.
+// A node without disk and processes: records the calls, and returns results set by the test.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
 #define TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
 
@@ -32,12 +32,12 @@ class MemoryAttemptIo final : public AttemptIo {
   std::vector<std::string> Take();
 
   std::vector<std::string> warnings;
-  // Results of CreateAttempt, and of the writes that are retried.
+  // Results of CreateAttempt, and of the retried writes.
   absl::Status creation;
   absl::Status write;
   // Result of WriteOrder.
   absl::Status order_write;
-  // Step that Describe reports of each rank.
+  // Step that Describe reports for each rank.
   int64_t step = 0;
 
  private:

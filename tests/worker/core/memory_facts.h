@@ -16,9 +16,9 @@ class MemoryFacts final : public FactQueue {
 
   // Number of times that all records were replaced.
   int rewrites = 0;
-  // Size that the records pretend to have.
+  // Simulated size of the records.
   int64_t disk_bytes = 0;
-  // Records of the successful writes, in the order of the disk.
+  // Successfully written records, in disk order.
   std::vector<v1::Fact> records;
   // Result of every write.
   absl::Status write;
@@ -37,7 +37,7 @@ class MemoryFacts final : public FactQueue {
   int64_t DiskBytes() const override { return disk_bytes; }
 };
 
-// Larger than any size below which facts are not rewritten.
+// Above every size threshold for rewriting facts.
 inline constexpr int64_t kLargeDiskBytes = 1 << 20;
 
 }  // namespace trainyard::worker

@@ -26,7 +26,7 @@ class StillnessTest : public ::testing::Test {
   }
 
   int64_t now_ = 5000;
-  // By the clock of the node, which may be set.
+  // By the node's clock, which may be changed.
   int64_t activity_ms_ = 777;
   Stillness stillness_;
 };

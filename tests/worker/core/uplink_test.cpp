@@ -91,7 +91,7 @@ TEST_F(UplinkTest, ResumesFromWhatTheControllerHas) {
   EXPECT_THAT(Drain(), ElementsAre("fact 3", "log 0: 0", "log 1: 20"));
   EXPECT_EQ(facts_->acknowledged(), 2u);
   uplink_.OnClosed();
-  // The controller lost what it had not yet stored.
+  // The controller has lost data that it had not stored yet.
   Welcome(2, {{LogOf(1, 1, 1), 10}});
   EXPECT_THAT(Drain(), ElementsAre("fact 3", "log 0: 0", "log 1: 10"));
 }
@@ -274,8 +274,9 @@ TEST_F(UplinkTest, AWindowThatIsExactlyFullIsFull) {
   EXPECT_THAT(Drain(), ElementsAre("log 0: 1048576"));
 }
 
-// A controller behind a connection that breaks at any moment: messages and acknowledgements under
-// way are lost, and it is greeted anew with what was stored, as often as that may be.
+// A controller behind a connection that may break at any time: messages and acknowledgements in
+// transit are lost, and each new Welcome contains the stored state. This may happen any number of
+// times.
 class LossyController {
  public:
   LossyController(Uplink& uplink, FactLog& facts, unsigned seed)

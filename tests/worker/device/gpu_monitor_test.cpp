@@ -26,7 +26,8 @@ std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at
 TEST(GpuMonitorTest, ReadsEveryValueInItsUnit) {
   const std::vector<GpuReading> readings = ReadWith("");
   ASSERT_EQ(readings.size(), 3u);
-  // The utilization of a fake GPU is 90 % plus its index: GPU 1 shows that the right one is read.
+  // The utilization of a fake GPU is 90 % plus its index, so GPU 1 shows whether the right GPU is
+  // read.
   const GpuReading& gpu = readings[1];
   EXPECT_EQ(gpu.index, 1);
   EXPECT_EQ(gpu.uuid, "GPU-1");
@@ -70,7 +71,7 @@ TEST(GpuMonitorTest, LostGpuReportsItsErrorAndTheOthersAreRead) {
   EXPECT_EQ(readings[2].power_watts, 650.5);
 }
 
-// "old": of all measurements the device supports only the memory's use.
+// With "old", the only measurement that the device supports is memory use.
 TEST(GpuMonitorTest, ValuesTheDeviceDoesNotReportAreAbsent) {
   const std::vector<GpuReading> readings = ReadWith("old", "old");
   ASSERT_EQ(readings.size(), 3u);

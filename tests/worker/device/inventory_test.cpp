@@ -80,7 +80,7 @@ TEST(InventoryTest, BrokenDriverIsAWarning) {
   EXPECT_THAT(Detect(1, "libc.so.6").warnings, ElementsAre(HasSubstr("lacks functions")));
 }
 
-// Images made for a container toolkit have an empty file in the library's place.
+// Images made for a container toolkit contain an empty file in place of the library.
 TEST(InventoryTest, LibraryThatCannotBeLoadedIsAWarning) {
   const TemporaryDirectory temporary;
   const std::string library = temporary.File("libnvidia-ml.so.1");

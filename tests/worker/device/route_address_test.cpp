@@ -17,7 +17,7 @@ TEST(RouteAddressTest, RefusesWhatIsNoAddress) {
   }
 }
 
-// Longer than any name can be, so no name server is asked.
+// Longer than the maximum length of a name, so no name server is queried.
 TEST(RouteAddressTest, UnknownHostIsNotFound) {
   std::string target(300, 'a');
   target += ":7070";

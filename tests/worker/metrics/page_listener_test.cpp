@@ -35,7 +35,7 @@ UniqueFd Connect(const PageListener& listener) {
   return fd;
 }
 
-// All that comes until the listener closes.
+// All bytes received until the listener closes.
 std::string Send(const UniqueFd& fd, const std::string& text) {
   EXPECT_EQ(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(text.size()));
@@ -69,7 +69,7 @@ TEST(PageListenerTest, HalfRequestsDoNotKeepItFromOthers) {
   }
   EXPECT_THAT(test::HttpGet(absl::StrCat("127.0.0.1:", listener->port()), "/metrics"),
               HasSubstr("the page"));
-  // Beyond the limit of one address the oldest was closed.
+  // Above the limit for one address, the oldest connection was closed.
   char byte = 0;
   EXPECT_LE(recv(half.front().get(), &byte, 1, 0), 0);
 }

@@ -1,4 +1,4 @@
-// Ranks whose records are lost or replaced, and whose shim was killed: each is still found, can be
+// Ranks whose records are lost or replaced, and whose shim was killed. Each is still found, can be
 // killed, and is never started a second time.
 #include <signal.h>
 #include <sys/stat.h>
@@ -22,10 +22,9 @@ using testing::IsEmpty;
 
 class LostRecordsTest : public RankTest {
  protected:
-  // As `rm -rf` of the records.
+  // Like `rm -rf` of the records.
   void RemoveRecords() const {
-    for (const char* name :
-         {kStartFile, kLockFile, kShimFile, kOutputFile, kKillFile, kExitFile}) {
+    for (const char* name : {kStartFile, kLockFile, kShimFile, kOutputFile, kKillFile, kExitFile}) {
       std::filesystem::remove_all(File(name));
     }
   }
@@ -36,7 +35,7 @@ class LostRecordsTest : public RankTest {
     return state.value_or(RankState());
   }
 
-  // Kills the shim, and the rank's first process after it.
+  // Kills the shim, and then the rank's first process.
   void KillShimAndLeader() {
     const ShimRecord shim = Shim();
     ASSERT_EQ(kill(shim.shim.pid, SIGKILL), 0);
@@ -117,7 +116,8 @@ TEST_F(LostRecordsTest, ProcessesInOtherSessionsHoldTheSlotUntilTheyAreKilled) {
   EXPECT_TRUE(AwaitGone(marked));
   EXPECT_THAT(FindMarked(place().mark), IsEmpty());
   EXPECT_FALSE(State().processes_remain);
-  // Cleared its environment after its parent had gone: the limit that rank_mark.h names.
+  // This process cleared its environment after its parent had exited: the limitation described in
+  // rank_mark.h.
   pid_t unmarked = 0;
   ASSERT_TRUE(absl::SimpleAtoi(words[1], &unmarked));
   kill(-unmarked, SIGKILL);
@@ -131,7 +131,7 @@ TEST_F(LostRecordsTest, StopKillsAllSessionsOfARankWithoutShim) {
   ASSERT_EQ(kill(shim.shim.pid, SIGKILL), 0);
   ASSERT_TRUE(AwaitGone(shim.shim.pid));
   EXPECT_EQ(State().presence, RankPresence::kRunning);
-  // Its parent, which is marked, lives: it is killed with it.
+  // Its marked parent is still running, so both are killed.
   ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
   EXPECT_TRUE(AwaitGone(shim.rank.pid));
   kill(child, SIGKILL);
@@ -139,7 +139,7 @@ TEST_F(LostRecordsTest, StopKillsAllSessionsOfARankWithoutShim) {
 
 class ReplacedRecordTest : public RankTest, public testing::WithParamInterface<const char*> {};
 
-// A FIFO that nobody writes to: an open that waits would wait for ever.
+// A FIFO that nobody writes to: a blocking open would wait forever.
 TEST_P(ReplacedRecordTest, FifoStopsNobody) {
   ASSERT_TRUE(LaunchShell("echo up > word; exec sleep 1000").ok());
   ASSERT_EQ(AwaitWord(), "up");
@@ -156,13 +156,13 @@ TEST_P(ReplacedRecordTest, FifoStopsNobody) {
   EXPECT_TRUE(AwaitGone(rank));
 }
 
-INSTANTIATE_TEST_SUITE_P(Records, ReplacedRecordTest,
-                         testing::Values(kStartFile, kLockFile, kShimFile, kOutputFile, kKillFile,
-                                         kExitFile),
-                         [](const auto& info) {
-                           return std::string(absl::string_view(info.param).substr(
-                               0, absl::string_view(info.param).find('.')));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Records, ReplacedRecordTest,
+    testing::Values(kStartFile, kLockFile, kShimFile, kOutputFile, kKillFile, kExitFile),
+    [](const auto& info) {
+      return std::string(
+          absl::string_view(info.param).substr(0, absl::string_view(info.param).find('.')));
+    });
 
 TEST_F(LostRecordsTest, FifoBeforeTheStartIsAnError) {
   ASSERT_EQ(mkfifo(File(kOutputFile).c_str(), 0600), 0);
@@ -180,7 +180,7 @@ TEST_F(LostRecordsTest, ExitIsRecordedOverAFifo) {
 }
 
 TEST_F(LostRecordsTest, ProgramThatIsAFifoIsASpawnError) {
-  // The start itself may be over before that shows.
+  // The start itself may succeed before the error is known.
   ASSERT_EQ(mkfifo(File("program").c_str(), 0700), 0);
   RankCommand command = Shell("exit 0");
   command.argv = {File("program")};

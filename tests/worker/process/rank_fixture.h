@@ -1,4 +1,4 @@
-// Real ranks in a directory of their own, for tests.
+// Real ranks in a temporary directory, for tests.
 #ifndef TRAINYARD_TESTS_WORKER_PROCESS_RANK_FIXTURE_H_
 #define TRAINYARD_TESTS_WORKER_PROCESS_RANK_FIXTURE_H_
 
@@ -12,14 +12,14 @@
 
 namespace trainyard::worker {
 
-// Starts ranks through the real shim. Whatever a test leaves running is killed at its end.
+// Starts ranks with the real shim. All processes that a test leaves running are killed at its end.
 class RankTest : public testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 
   const std::string& dir() const { return directory_.path(); }
-  // Place of a rank whose mark no other test has.
+  // Place of a rank whose mark is unique to this test.
   RankPlace place() const { return RankPlace(dir(), "test-" + dir()); }
   std::string File(const std::string& name) const { return directory_.File(name); }
   const RankLauncher& launcher() const { return launcher_; }
@@ -28,13 +28,13 @@ class RankTest : public testing::Test {
   RankCommand Shell(const std::string& script) const;
   absl::Status LaunchShell(const std::string& script);
 
-  // Waits (10 s at most) until the script has done `echo WORD > word`; returns WORD.
+  // Waits (at most 10 s) until the script has executed `echo WORD > word`; returns WORD.
   std::string AwaitWord();
 
-  // Waits (10 s at most) on the exit watch, then reads the state.
+  // Waits (at most 10 s) on the exit watch, then reads the state.
   RankState AwaitEnd();
 
-  // Waits for the end of any process; false when it still lives after 10 s.
+  // Waits for the end of any process; false if it is still running after 10 s.
   static bool AwaitGone(pid_t pid);
 
   std::string Output() const;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::SizeIs;
 
-// The groups of this process by the two files of /proc.
+// The control groups of this process according to the two files in /proc.
 class OwnGroupTest : public testing::Test {
  protected:
   std::string Own(const std::string& membership, const std::string& mounts) {
@@ -38,11 +38,11 @@ TEST_F(OwnGroupTest, IsFoundOnEveryKindOfMachine) {
   EXPECT_EQ(Own("0::/system.slice/trainyard-worker.service\n", unified),
             "/sys/fs/cgroup/system.slice/trainyard-worker.service");
   EXPECT_EQ(Own("0::/\n", unified), "/sys/fs/cgroup");
-  // Version 1 beside version 2.
+  // cgroup version 1 next to version 2.
   EXPECT_EQ(
       Own("4:memory:/a\n0::/b\n", "31 25 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"),
       "/sys/fs/cgroup/unified/b");
-  // A container that sees its own part of the tree and the host's paths.
+  // A container that sees its own part of the tree but the host's paths.
   EXPECT_EQ(Own("0::/docker/77\n", "31 25 0:27 /docker/77 /sys/fs/cgroup ro - cgroup2 cgroup ro\n"),
             "/sys/fs/cgroup");
 }
@@ -54,14 +54,15 @@ TEST_F(OwnGroupTest, IsEmptyWithoutVersionTwo) {
   EXPECT_EQ(OwnGroup(directory_.File("none"), directory_.File("none")), "");
 }
 
-// Needs a kernel with groups of version 2, and the right to make them.
+// Needs a kernel with cgroups of version 2, and permission to create them.
 class RankGroupTest : public RankTest {
  protected:
   void SetUp() override {
     RankTest::SetUp();
     if (!CanMakeRankGroups()) GTEST_SKIP() << "this user may not make control groups here";
   }
-  // A rank that leaves a process which no mark, session or parent gives away; returns its pid.
+  // Starts a rank that leaves a process which no mark, session or parent identifies; returns that
+  // process's pid.
   pid_t LaunchRunaway(const std::string& then) {
     EXPECT_TRUE(
         LaunchShell("(env -i setsid /bin/sh -c 'echo $$ > word; sleep 1000' &) ; " + then).ok());

@@ -1,4 +1,4 @@
-// Life and death of real ranks under the real shim.
+// Start and end of real ranks under the real shim.
 #include "worker/process/rank_process.h"
 
 #include <fcntl.h>
@@ -98,14 +98,15 @@ TEST_F(RankProcessTest, ClosesDescriptors) {
   ASSERT_TRUE(leak.valid());
   ASSERT_TRUE(LaunchShell("exec ls /proc/self/fd").ok());
   AwaitEnd();
-  // 3 is the directory that ls lists.
+  // 3 is the directory opened by ls.
   EXPECT_EQ(Output(), "0\n1\n2\n3\n");
 }
 
 TEST_F(RankProcessTest, SignalsHaveDefaultActions) {
   ASSERT_TRUE(LaunchShell("grep -E 'SigBlk|SigIgn' /proc/self/status").ok());
   AwaitEnd();
-  // 32 and 33 are glibc's own: its posix_spawn may leave them ignored; it takes them when needed.
+  // Signals 32 and 33 belong to glibc: its posix_spawn may leave them ignored and sets their
+  // handlers when needed.
   EXPECT_THAT(Output(), testing::MatchesRegex("SigBlk:\t0{16}\nSigIgn:\t0{7}[01][08]0{7}\n"));
 }
 
@@ -120,7 +121,7 @@ TEST_F(RankProcessTest, LeadsASessionOfItsOwn) {
 struct SpawnFailure {
   const char* name;
   std::vector<std::string> argv;
-  // Null: the rank's own.
+  // Null: the rank's own directory.
   const char* working_directory;
   const char* cause;
 };
@@ -252,7 +253,7 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   const absl::StatusOr<UniqueFd> watch = OpenExitWatch(dir());
   ASSERT_TRUE(watch.ok()) << watch.status();
 
-  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);  // Only the leader: its child stays.
+  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);  // Only the leader; its child keeps running.
   RankState state = AwaitEnd();
   EXPECT_EQ(state.presence, RankPresence::kVanished);
   EXPECT_EQ(state.exit.signal, SIGKILL);
@@ -311,7 +312,7 @@ TEST_F(RankProcessTest, AStoppedShimIsOverdueOnlyOnceItsRankHasEnded) {
   EXPECT_EQ(AwaitEnd().presence, RankPresence::kExited);
 }
 
-// The pid now belongs to somebody else: this test.
+// The pid now belongs to another process: this test.
 TEST_F(RankProcessTest, RecycledPidIsNeitherFoundNorSignalled) {
   const ProcessStat own = ReadProcessStat(getpid()).value();
   const ProcessId recycled = {own.pid, own.start_time - 1};
@@ -396,7 +397,7 @@ TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
   EXPECT_EQ(hard, soft) << "the rank cannot take it back";
 }
 
-// Waits (10 s at most) until the process runs this program and sleeps.
+// Waits (at most 10 s) until the process runs this program and sleeps.
 bool AwaitSleepOf(pid_t pid, const std::string& program) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   const std::string path = absl::StrCat("/proc/", pid, "/stat");
@@ -422,7 +423,7 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   ASSERT_TRUE(AwaitSleepOf(Shim().rank.pid, "cat"))
       << "it would die of the first signal before it reads";
   while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
-    // Until it waits uninterruptibly, as it does once it was signalled.
+    // Repeated until the process sleeps uninterruptibly, which it does after a signal.
     SignalRank(place(), RankSignal::kKill).IgnoreError();
     std::this_thread::yield();
   }
@@ -433,7 +434,7 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   EXPECT_FALSE(WaitsInKernel(place()));
 }
 
-// As on a machine that swaps: the shim is killed once it has not answered for too long.
+// Simulates a swapping machine: the shim is killed after it has not answered for too long.
 TEST_F(RankProcessTest, AShimThatDoesNotAnswerLeavesNoZombie) {
   const std::string shim = File("shim.sh");
   ASSERT_TRUE(WriteFileAtomically(shim, "#!/bin/sh\nexec sleep 600\n").ok());

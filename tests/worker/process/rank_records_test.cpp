@@ -1,4 +1,4 @@
-// Files and texts around a rank, without processes.
+// Files and texts of a rank, without processes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

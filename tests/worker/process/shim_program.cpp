@@ -1,4 +1,4 @@
-// Stands for trainyard-worker: a program whose `shim` command is the shim.
+// Replaces trainyard-worker: a program whose `shim` command is the shim.
 #include <string_view>
 
 #include "worker/process/shim.h"

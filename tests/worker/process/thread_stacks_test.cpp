@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A process that is stopped, in a process group of its own.
+// A stopped process in its own process group.
 class StoppedProcess {
  public:
   StoppedProcess() : pid_(fork()) {

@@ -79,7 +79,7 @@ class LittleWorker : public AttachHandler {
     stream_->Wake();
   }
 
-  // Runs the loop until `done`; false when that takes too long.
+  // Runs the loop until `done` returns true; returns false on a time-out.
   bool RunUntil(const std::function<bool()>& done) {
     const auto deadline = steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {

@@ -1,5 +1,4 @@
-// A controller of a test's own, behind real gRPC: it stores what workers send, and breaks streams
-// on demand.
+// A test controller behind real gRPC that stores what workers send and breaks streams on demand.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 #define TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 
@@ -29,24 +28,25 @@ class FakeController : public v1::WorkerControl::Service {
   FakeController() = default;
   ~FakeController() override { Shutdown(); }
 
-  // Token that it proves; else FakeToken.
+  // Token that it proves; default FakeToken.
   void UseToken(const std::string& token) { access_.token = token; }
-  // Proves nothing in Welcome, as an older release.
+  // Proves nothing in Welcome, like an older release.
   void ProveNothingInWelcome() { proves_welcome_ = false; }
-  // Port 0 picks one.
+  // Port 0 selects a free one.
   void Serve(int port = 0);
   void Shutdown();
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   int port() const { return port_; }
 
-  // Sets a function that is called at every later Hello; a status other than OK refuses the stream.
+  // Sets a function called at every later Hello; a status other than OK rejects the stream.
   void RefuseWith(std::function<grpc::Status()> answer);
-  // Answers Hello with this instead of Welcome.
+  // Answers Hello with this message instead of Welcome.
   void AnswerHelloWith(v1::ControllerMessage message);
-  // Breaks a stream after as many messages as `script` says, one entry a stream; later streams live
-  // on. The last messages before a break are not stored, as in a crash before the commit.
+  // Breaks each stream after the number of messages in `script`, one entry per stream; later
+  // streams are not broken. The last messages before a break are not stored, as in a crash before
+  // the commit.
   void BreakAfter(std::vector<int> script);
-  // Sends this to the worker right after Welcome.
+  // Sends this message to the worker right after Welcome.
   void SendAfterWelcome(v1::ControllerMessage message);
 
   int hellos() const;
@@ -54,7 +54,7 @@ class FakeController : public v1::WorkerControl::Service {
   int heartbeats() const;
   std::vector<v1::Fact> facts() const;
   std::string stored(const v1::StreamId& stream) const;
-  // Violations of the protocol: a gap, a repetition after Welcome, a message out of order.
+  // Protocol violations: a gap, a repetition after Welcome, or a message out of order.
   std::vector<std::string> complaints() const;
 
  private:

@@ -1,5 +1,5 @@
-// Passes bytes between a worker and a controller, or holds them back as if the peer's machine hung,
-// so that neither side's kernel reports an error.
+// Forwards bytes between a worker and a controller, or holds them back as if the peer's machine
+// hung, so that neither side's kernel reports an error.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 #define TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 
@@ -33,7 +33,7 @@ class StallingProxy {
   std::string address() const {
     return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
   }
-  // Bytes that arrive during a stall are held back, not lost: a connection made then must work
+  // Bytes that arrive during a stall are held back, not lost: a connection made during it must work
   // afterwards.
   void Stall(bool stall) {
     boost::asio::post(loop_, [this, stall] {

@@ -66,7 +66,7 @@ TEST(AttemptFoldersTest, AnOrderReplacesWhatIsInItsPlace) {
   ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
   const RankKey rank{{3, 2}, 1};
   const std::string path = absl::StrCat(folders.RunDir(rank), "/", kHealFile);
-  // A link that the program has put there is not followed.
+  // A link created there by the program is not followed.
   WriteText(dir.File("elsewhere"), "text");
   fs::create_symlink(dir.File("elsewhere"), path);
   ASSERT_TRUE(folders.WriteOrder(rank, "first").ok());
@@ -118,7 +118,7 @@ TEST(AttemptFoldersTest, HalfMadeFolderIsRemoved) {
   EXPECT_FALSE(fs::exists(dir.File("attempts/3/2")));
 }
 
-// Folders of attempts 3/2 and 5/9, whose start.pb is damaged or not theirs.
+// Folders of attempts 3/2 and 5/9 whose start.pb is damaged or belongs to another attempt.
 AttemptFolders DamagedFolders(const TemporaryDir& dir) {
   AttemptFolders folders(dir.path());
   EXPECT_TRUE(folders.Create(Command(3, 2)).ok());
@@ -214,7 +214,7 @@ TEST(AttemptFoldersTest, StrangeNamesArePassedOver) {
   EXPECT_TRUE(fs::exists(dir.File("attempts/3/x")));
 }
 
-// Attempt 1 has it in its reach, as "../../2".
+// Attempt 1 can reach the newer attempt's folder as "../../2".
 TEST(AttemptFoldersTest, WhatAnOlderAttemptPutInTheWayOfANewerOneIsMovedAside) {
   TemporaryDir dir, elsewhere;
   const AttemptFolders folders(dir.path());

@@ -24,7 +24,7 @@ std::unique_ptr<RecordLog> OpenRecords(const std::string& path) {
   return *std::move(log);
 }
 
-// Sizes of the file after each of kRecords was appended.
+// Returns the file size after appending each of kRecords.
 std::vector<int64_t> WriteRecords(const std::string& path) {
   auto log = OpenRecords(path);
   std::vector<int64_t> ends;
@@ -51,7 +51,7 @@ TEST(RecordLogTest, FileIsForItsOwnerOnly) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
-// So that a node whose disk is full can still report what it could not do.
+// A node whose disk is full can then still report operations that failed.
 TEST(RecordLogTest, SpaceForRecordsToComeIsAllocatedAhead) {
   TemporaryDir dir;
   auto log = OpenRecords(dir.File("log"));
@@ -106,7 +106,7 @@ TEST(RecordLogTest, AFlippedByteCostsItsRecordAndTheDamagedFileStaysBeside) {
     {
       auto log = OpenRecords(dir.File("log"));
       ASSERT_EQ(log->records_at_open(), expected);
-      // A bad last record is a torn one.
+      // A bad last record counts as torn.
       const bool is_torn = hit + 1 == kRecords.size();
       ASSERT_EQ(log->damage().empty(), is_torn);
       if (!is_torn) {
@@ -152,7 +152,7 @@ TEST(RecordLogTest, WhatIsNotAFileIsSetAside) {
 }
 
 TEST(RecordLogTest, TailOfZerosIsCut) {
-  // Zeros that a file system leaves for an append whose data never reached the disk.
+  // Zeros, as left by a file system for an append whose data never reached the disk.
   TemporaryDir dir;
   WriteRecords(dir.File("log"));
   WriteText(dir.File("log"), ReadText(dir.File("log")) + std::string(4096, '\0'));

@@ -115,7 +115,8 @@ TEST(FileTailTest, LongLineIsSplitForLogs) {
   EXPECT_EQ(lines.bad_lines, 0);
 }
 
-// However the file grows and however small the reads are, the lines are those of the whole file.
+// However the file grows and however short the reads are, the lines must be those of the whole
+// file.
 TEST(FileTailTest, LinesDoNotDependOnHowReadsFall) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);

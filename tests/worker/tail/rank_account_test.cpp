@@ -10,7 +10,7 @@
 namespace trainyard::worker {
 namespace {
 
-// After all times of the records below.
+// Later than all times in the records below.
 constexpr ClockReading kRead{1'000'000'000, 900'000'000};
 
 // The account after these lines of telemetry, in order.
@@ -128,7 +128,7 @@ TEST(RankAccountTest, BackwardClockNanAndNegativeNumbersAddNothing) {
   EXPECT_EQ(account.newest().evaluation_seconds(), 0);
   EXPECT_EQ(account.newest().step_seconds(), 0);
   EXPECT_EQ(account.newest().data_stall_seconds(), 0);
-  // Infinity is capped: its conversion to int64 would be undefined.
+  // Infinity is capped, because its conversion to int64 would be undefined.
   EXPECT_GT(account.newest().memory_bytes(), 0);
 }
 

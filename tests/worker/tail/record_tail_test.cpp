@@ -26,7 +26,7 @@ class RecordTailTest : public testing::Test {
     return {file_.path(), parse, account_offset, account_};
   }
 
-  // Steps that the stream gets from `offset` on; moves the offset.
+  // Steps delivered by the stream from `offset` on; advances the offset.
   std::vector<int64_t> Stream(RecordTail& tail, int64_t& offset) {
     const auto batch = tail.ReadForStream(offset, false, kTimeOfRead);
     std::vector<int64_t> steps;
@@ -74,7 +74,8 @@ TEST_F(RecordTailTest, TheAccountIsCurrentWhileTheStreamWaits) {
   EXPECT_EQ(parsed_, 3 + 2 + 1) << "from here on once";
 }
 
-// After a reconnect the stream begins before what it had read; the account must not count twice.
+// After a reconnect the stream starts before the position it had reached. The account must not
+// count records twice.
 TEST_F(RecordTailTest, TheAccountTakesNoRecordTwice) {
   RecordTail tail = Make();
   file_.Append("{\"type\":\"checkpoint\",\"step\":1,\"path\":\"/c\",\"blocking_seconds\":2}\n");

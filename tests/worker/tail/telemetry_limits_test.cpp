@@ -71,7 +71,7 @@ TEST(TelemetryLimitsTest, StopsAFloodOfAlertsAndSaysSo) {
   EXPECT_TRUE(batch.records(0).has_phase());
 }
 
-// Telemetry that the controller has not acknowledged is read again after each new connection.
+// Unacknowledged telemetry is read again after each new connection.
 TEST(TelemetryLimitsTest, ReadingAgainNeitherCountsNorLoses) {
   TelemetryLimits limits;
   for (int again = 0; again < 5; ++again) {

@@ -7,11 +7,11 @@ namespace trainyard::worker {
 namespace {
 
 constexpr Timestamp kNow = 1700000000000;
-// Is the file complete? Only then is a last line without a line end read.
+// True if the file is complete. Only then is a last line without a line end read.
 constexpr bool kGrowing = false;
 constexpr bool kComplete = true;
 
-// Blank lines are not bad ones. A record without time_ms gets the time of the reading.
+// Blank lines are not bad lines. A record without time_ms gets the time of reading.
 TEST(TelemetryTailTest, CountsBadLinesAndMovesOn) {
   const GrowingFile file;
   file.Append("{\"type\":\"metrics\",\"time_ms\":7,\"step\":1,\"loss\":2}\nnonsense\n\n \t\n");
@@ -34,7 +34,7 @@ TEST(TelemetryTailTest, CountsBadLinesAndMovesOn) {
   EXPECT_EQ(nothing->end_offset(), last->end_offset());
 }
 
-// Output lines without metrics are not bad lines. An unfinished line is left for the next reading.
+// Output lines without metrics are not bad lines. An unfinished line is left for the next read.
 TEST(TelemetryTailTest, ReadsMetricsFromOutput) {
   v1::LogParserSpec spec;
   spec.set_kind(v1::LOG_PARSER_KIND_NANOGPT);

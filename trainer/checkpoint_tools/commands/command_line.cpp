@@ -20,14 +20,14 @@ constexpr char kHelp[] =
       job's checkpoint directory, verifies the newest checkpoint, or every one with --all.
 
   trainyard-ckpt diff A B [--tolerance X] [--only WHAT] [--all] [--output json]
-      Compares two checkpoints of any layouts: settings of the model, state of the trainer, and
-      tensors. Tensors with a relative L2 difference |B - A| / |A| of at most X count as the same;
-      by default every bit counts. WHAT is weights, optimizer, or the beginning of tensor names;
+      Compares two checkpoints, also of different layouts: model settings, trainer state, and
+      tensors. Tensors are equal if their relative L2 difference |B - A| / |A| is at most X; the
+      default 0 requires equal bits. WHAT is weights, optimizer, or a prefix of tensor names;
       only these tensors are compared. --all also shows equal tensors.
 
   trainyard-ckpt reshard IN OUT [--files N] [--weights-only] [--force]
       Writes a checkpoint with the same contents, spread evenly over N files (of about 4 GiB by
-      default). --weights-only omits the optimizer's state: nothing can resume from that.
+      default). --weights-only omits the optimizer state; no job can resume from the result.
       --force replaces a checkpoint at OUT.
 
   trainyard-ckpt import DIR OUT [--force]
@@ -51,7 +51,7 @@ Qwen3ForCausalLM, OlmoForCausalLM, GPT2LMHeadModel, GPTNeoXForCausalLM.
 
 Exit codes: 0 done (diff: they are the same), 1 diff: they differ, 2 wrong command line, 70 internal
 error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is damaged, unreadable or
-absent, 78 import, export: the trainer or Hugging Face has no such model, 130 interrupted.
+absent, 78 import, export: the trainer or Hugging Face does not support the model, 130 interrupted.
 )";
 
 [[noreturn]] void Refuse(const std::string& what) {
@@ -88,11 +88,11 @@ class Arguments {
     std::string wanted;
     for (const std::string& name : names) wanted += " " + name;
     if (places_.size() != names.size()) {
-      Refuse("`" + command_ + "` takes" + wanted + ", and got " + std::to_string(places_.size()) +
-             " names");
+      Refuse("`" + command_ + "` takes" + wanted + ", but got " + std::to_string(places_.size()) +
+             " arguments");
     }
     for (const std::string& place : places_) {
-      if (place.empty()) Refuse("a name is empty; is a shell variable unset?");
+      if (place.empty()) Refuse("an argument is empty; is a shell variable unset?");
     }
     return places_;
   }
@@ -143,7 +143,7 @@ CheckpointCommand ParseVerify(const std::vector<std::string>& words) {
 
 CheckpointCommand ParseDiff(const std::vector<std::string>& words) {
   const Arguments arguments(words, {{"--tolerance", "a number"},
-                                    {"--only", "weights, optimizer or the beginning of names"},
+                                    {"--only", "weights, optimizer or a prefix of tensor names"},
                                     {"--output", "table or json"},
                                     {"--all", nullptr}});
   DiffCommand command;

@@ -126,7 +126,7 @@ std::set<std::string> SelectedNames(const CheckpointReader& a, const CheckpointR
   if (names.empty() && !only.empty()) {
     throw TrainerError(ExitCode::kUsage,
                        "neither checkpoint has a tensor that `--only " + only +
-                           "` selects; give weights, optimizer or the beginning of a name");
+                           "` selects; pass weights, optimizer or a prefix of tensor names");
   }
   return names;
 }

@@ -54,7 +54,7 @@ void CheckStoredTensors(const CheckpointReader& from, const std::vector<TensorSh
   const std::string faults = TensorFaults(expected, there);
   if (faults.empty()) return;
   throw TrainerError(ExitCode::kBadCheckpoint,
-                     from.directory() + " does not fit the model that it names: it " + faults);
+                     from.directory() + " does not match the model in its manifest: it " + faults);
 }
 
 // The whole tensors of the export, with their dtypes in the export.

@@ -49,7 +49,7 @@ void CheckPlacedTensors(const PlacedTensors& placed, const std::vector<FamilyTen
   const std::string faults = TensorFaults(HuggingFaceShapes(expected), there);
   if (faults.empty()) return;
   throw TrainerError(ExitCode::kBadCheckpoint,
-                     directory + " does not fit its " + kConfigName + ": it " + faults);
+                     directory + " does not match its " + kConfigName + ": it " + faults);
 }
 
 class Importing {

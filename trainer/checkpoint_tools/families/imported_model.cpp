@@ -68,8 +68,8 @@ std::string UnknownKeys(const json& config, const ModelFamily& family) {
 
 [[noreturn]] void RefuseValue(const ModelFamily& family, const std::string& path,
                               const std::string& key, const json& value, const std::string& only) {
-  RefuseModel(path, "has " + Quoted(key) + " " + value.dump() + "; of " + family.architecture +
-                        " an import takes " + only + " only");
+  RefuseModel(path, "has " + Quoted(key) + " " + value.dump() + "; an import of " +
+                        family.architecture + " supports only " + only);
 }
 
 void CheckLists(const json& config, const ModelFamily& family, const std::string& path) {
@@ -84,8 +84,8 @@ void CheckLists(const json& config, const ModelFamily& family, const std::string
 void CheckFixed(const json& config, const ModelFamily& family, const std::string& path) {
   const json type = config.value("model_type", json(family.model_type));
   if (type != family.model_type) {
-    RefuseModel(path, "has " + Quoted("model_type") + " " + type.dump() + " with " +
-                          family.architecture + ", which is \"" + family.model_type + "\"");
+    RefuseModel(path, "has " + Quoted("model_type") + " " + type.dump() + ", but " +
+                          family.architecture + " requires \"" + family.model_type + "\"");
   }
   for (const FixedKey& fixed : family.fixed) {
     const json only = json::parse(fixed.value), value = config.value(fixed.key, only);
@@ -97,7 +97,7 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
   if (unknown.empty()) return;
   RefuseModel(path,
               "has keys that this version does not know and that may change the arithmetic: " +
-                  unknown + "; remove those that do not, in a copy of the directory");
+                  unknown + "; if a key has no effect, remove it in a copy of the directory");
 }
 
 // The Trainyard value for a config.json value; nullopt if the key does not support the value.
@@ -234,7 +234,8 @@ ImportedModel ModelOfConfig(const json& written, const std::string& path) {
   try {
     return {&family, WithoutUsualHeadSize(Resolved(settings))};
   } catch (const TrainerError& error) {
-    RefuseModel(path, std::string("is of a model that the trainer refuses: ") + error.what());
+    RefuseModel(
+        path, std::string("describes a model that the trainer does not support: ") + error.what());
   }
 }
 

@@ -78,7 +78,7 @@ class FlatKeys {
     for (const MappedKey& mapped : family_.mapped) {
       const bool is_scaling = std::strncmp(mapped.key, kPrefix, std::strlen(kPrefix)) == 0;
       if (!is_scaling || !config_.value(mapped.key, json()).is_null()) continue;
-      Refuse("has scaled positions and lacks `" + std::string(mapped.key) +
+      Refuse("scales positions but lacks `" + std::string(mapped.key) +
              "`; is it a copy of the whole config.json?");
     }
   }

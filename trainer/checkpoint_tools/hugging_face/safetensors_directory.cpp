@@ -55,13 +55,14 @@ PlacedTensor TensorFrom(const json& value, const std::string& path, int64_t data
   tensor.path = path;
   const std::string dtype = value.at("dtype").get<std::string>();
   const std::optional<torch::ScalarType> known = DtypeNamed(dtype);
-  if (!known) RefuseWeights(path, "has a tensor of type " + dtype + ", which the trainer lacks");
+  if (!known)
+    RefuseWeights(path, "has a tensor of type " + dtype + ", which the trainer does not support");
   tensor.dtype = *known;
   tensor.shape = value.at("shape").get<Extents>();
   const auto offset = [&](size_t i) {
     const auto bytes = value.at("data_offsets").at(i).get<int64_t>();
     if (bytes < 0 || bytes > kMostBytes)
-      RefuseDamagedDownload(path, "an offset in its header is impossible");
+      RefuseDamagedDownload(path, "an offset in its header is out of range");
     return data_begin + bytes;
   };
   tensor.begin = offset(0);
@@ -75,7 +76,7 @@ void CheckPlace(const std::string& name, const PlacedTensor& tensor, int64_t fil
   if (!elements || *elements > kMostBytes / width ||
       tensor.end - tensor.begin != *elements * width) {
     RefuseDamagedDownload(tensor.path,
-                          "tensor " + name + " has a place that does not fit its shape");
+                          "tensor " + name + " has a byte range that does not match its shape");
   }
   if (tensor.end <= file_bytes) return;
   RefuseDamagedDownload(tensor.path, "it is cut short: it has " + std::to_string(file_bytes) +
@@ -92,12 +93,13 @@ void AddFile(const std::string& path, PlacedTensors* tensors) {
     try {
       tensor = TensorFrom(value, path, data_begin);
     } catch (const json::exception& error) {
-      RefuseDamagedDownload(path, "tensor " + name + " is not described: " + error.what());
+      RefuseDamagedDownload(path,
+                            "tensor " + name + " has an invalid description: " + error.what());
     }
     CheckPlace(name, tensor, file_bytes);
     const auto [place, is_new] = tensors->emplace(name, std::move(tensor));
     if (!is_new)
-      RefuseWeights(path, "has tensor " + name + ", which " + place->second.path + " has, too");
+      RefuseWeights(path, "has tensor " + name + ", which " + place->second.path + " has too");
   }
 }
 
@@ -113,7 +115,8 @@ std::map<std::string, std::string> WeightMapOf(const std::string& index) {
   }
   for (const auto& [name, file] : files) {
     if (!file.empty() && file.find('/') == std::string::npos) continue;
-    RefuseDamagedDownload(index, "\"" + file + "\" is not the name of a file beside it");
+    RefuseDamagedDownload(index,
+                          "\"" + file + "\" is not the name of a file in the same directory");
   }
   return files;
 }

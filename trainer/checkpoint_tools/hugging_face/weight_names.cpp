@@ -55,7 +55,7 @@ PlacedTensors WithFamilyNames(PlacedTensors tensors, const ImportedModel& model,
     return tensors;
   }
   throw TrainerError(ExitCode::kBadCheckpoint,
-                     directory + " has " + family.head + " with other values than " +
+                     directory + " has " + family.head + " with values that differ from " +
                          family.embedding +
                          ", and its config.json ties them (`tie_word_embeddings`); set that to "
                          "false, or remove the tensor, in a copy of the directory");

@@ -328,7 +328,8 @@ export function Compare() {
         <p class="reason tone-warn">
           <Icon name="warn" />
           <span>
-            Showing the first {RUNS_MAX} of {asked.length} runs. More curves would look alike.
+            Showing the first {RUNS_MAX} of {asked.length} runs, because curves of more runs would
+            be hard to distinguish.
           </span>
         </p>
       )}

@@ -68,7 +68,7 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
   ended: { word: 'ended', tone: 'idle', icon: 'stop' },
 };
 
-// Also returns a look for unknown states, sent by a newer controller.
+// The look of `state`; a neutral one for states that only a newer controller sends.
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }
@@ -83,7 +83,7 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
   data_stall: 'waiting for data',
   checkpoint: 'saving checkpoint',
   evaluation: 'evaluation',
-  recompute: 'redone',
+  recompute: 'repeated steps',
   hang: 'stalled',
   heal: 'healing in place',
   standby: 'standby',

@@ -61,8 +61,9 @@ export function FirstSteps() {
         </Step>
         <Step number={2} title="Describe a job">
           <p class="faint">
-            Write a file such as job.yaml. Any program can be a job: it receives torchrun's
-            variables. Or start from a recipe: <code>trainyard recipes</code> lists all recipes.
+            Write a file such as job.yaml. Any program can be a job: it receives the environment
+            variables of torchrun. Or start from a recipe: <code>trainyard recipes</code> lists all
+            recipes.
           </p>
           <pre tabIndex={0}>{JOB_FILE}</pre>
         </Step>

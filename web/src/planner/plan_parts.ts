@@ -12,7 +12,7 @@ const MEMORY_PARTS: readonly (readonly [keyof PlannedMemory, string])[] = [
   ['gradients_bytes', 'Gradients'],
   ['moments_bytes', 'Moments'],
   ['activations_bytes', 'Saved activations'],
-  ['dispatch_bytes', 'Saved at experts'],
+  ['dispatch_bytes', 'Expert inputs'],
   ['working_bytes', 'Working memory'],
   ['overhead_bytes', 'CUDA and libraries'],
 ];

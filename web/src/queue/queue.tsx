@@ -79,7 +79,7 @@ export function Queue() {
       {!jobs && <Skeleton rows={5} height={54} />}
       {jobs?.length === 0 && (
         <Empty title="No queued jobs">
-          Every submitted job has its slots, has ended, or is paused or held.
+          All submitted jobs have slots, have ended, or are paused or held.
         </Empty>
       )}
       {jobs && jobs.length > 0 && (

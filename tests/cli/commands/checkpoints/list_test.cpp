@@ -36,7 +36,8 @@ TEST_F(CheckpointListTest, CheckpointListHidesDeletedOnes) {
   EXPECT_EQ(Run({"ckpt", "list", "17", "-o", "name"}).out, "/c/step_000000100\n");
 }
 
-// The lowest one that can still be used; an earlier metric is not compared with the newest one's.
+// The usable checkpoint with the lowest value. Values of an earlier metric are not compared with
+// the newest one's.
 TEST_F(CheckpointListTest, MarksTheBestCheckpoint) {
   v1::Job& job = *answers().job.mutable_job();
   const auto add = [&](int64_t step, const char* metric, double value) -> v1::Checkpoint& {
@@ -60,7 +61,7 @@ TEST_F(CheckpointListTest, MarksTheBestCheckpoint) {
 
 TEST_F(CheckpointListTest, TheControllersClockDecidesTheAgeOfACheckpoint) {
   answers().job.set_as_of_ms(kNow);
-  clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
+  clock_.now = kNow + 600000;  // This machine's clock is ten minutes ahead.
   EXPECT_THAT(Run({"ckpt", "list", "17"}).out, HasSubstr("  2m00s  published"));
 }
 

@@ -91,7 +91,7 @@ TEST_F(PsTest, TheControllersClockDecidesWhatIsOld) {
   *page.add_jobs() = RunningJob();
   page.set_as_of_ms(kNow);
   answers().pages.push_back(page);
-  clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
+  clock_.now = kNow + 600000;  // This machine's clock is ten minutes ahead.
   EXPECT_THAT(Run({"ps"}).out, HasSubstr("5.23k  1m12s  3m12s"));
 }
 

@@ -67,7 +67,7 @@ TEST_F(NodeDescribeTest, AnIdComesBeforeANameOfAnotherNode) {
 TEST_F(NodeDescribeTest, TheControllersClockDecidesAges) {
   *answers().nodes.add_nodes() = ReadyNode();
   answers().nodes.set_as_of_ms(kNow);
-  clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
+  clock_.now = kNow + 600000;  // This machine's clock is ten minutes ahead.
   EXPECT_THAT(Run({"node", "describe", "node-1"}).out, HasSubstr("2s ago"));
 }
 

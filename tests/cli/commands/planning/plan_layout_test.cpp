@@ -40,7 +40,7 @@ TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
   for (const char* part : {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory per GPU of stage ",
                            "weights", "kept activations", " of 80.0 GB\n", "\nStep time of stage",
                            "compute", "\nRun\n", "tokens/s", "MFU", "days", "GPU-hours", "cost",
-                           "per GPU-hour) to $", "\nNot chosen, of ", "is slower"}) {
+                           "per GPU-hour) to $", "\nRejected, of ", "is slower"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
@@ -135,7 +135,7 @@ TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
   EXPECT_EQ(plan["problem"], nullptr);
 }
 
-// A layout as printed is one that submit accepts.
+// The layout as printed is accepted by submit.
 TEST_F(PlanLayoutTest, TheLayoutCanBeSetInAJobFile) {
   const CliResult result = Plan({"--nodes", "8", "--device", "H100"});
   const size_t begin = result.out.find("layout: {");
@@ -200,14 +200,14 @@ TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
   EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
 }
 
-// Runs that the trainer lacks features for are planned, with the reason why submit refuses them.
+// Runs with features that the trainer lacks are planned, with the reason why submit rejects them.
 TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   const CliResult result = Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* part :
        {"  layout: {ep: ", "  parameters: 46702792704, 12879925248 active per token",
         "submit would refuse this job", "`model.num_experts` cannot be trained yet", "per GPU, ep ",
-        "kept at experts", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
+        "expert inputs", "wait: experts", "tokens/s", "MFU", "days", "cost"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   const CliResult document =
@@ -239,7 +239,7 @@ TEST_F(PlanLayoutTest, AMixtureTakesSettingsAndItsWrittenLayout) {
                                           "--layout", "written"};
   const CliResult result = Run(words);
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("Written layout for mixtral-8x7b"));
+  EXPECT_THAT(result.out, HasSubstr("Job file's layout for mixtral-8x7b"));
   EXPECT_THAT(result.out, HasSubstr("ep: 8"));
   EXPECT_THAT(
       Run({"plan", "mixtral-8x7b", "--device", "H100", "--set", "model.moe_router_topk=9"}).err,

@@ -33,27 +33,26 @@ TEST_F(RecipeCheckTest, EveryRecipeIsSound) {
   EXPECT_EQ(parameters["deepseek-v3"], 671026404352) << "without its 61 layers' routing biases";
 }
 
-// Each finding by a part of its line, and no others.
+// Identifies each expected finding by a part of its line. No other findings are allowed.
 TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
   const std::map<std::string, std::vector<std::string>> expected = {
       {"chinchilla", {"D / N = 14.62", "6 N D is 1.196 times C"}},
       {"data-mixture", {"the shares sum to 0.97"}},
       {"deepseek-v3",
-       {"6222780920832", "a token is computed with 226620699648", "without its sizes",
+       {"6222780920832", "226620699648 parameters are active per token", "needs its sizes",
         "`model.num_query_groups` (16)", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
         "`layout.dp` (32) must be a multiple of `layout.ep` (64); with `layout.etp` 1"}},
       {"gpt3-15b", {"13100206080", "3906252 samples x 4096 are 16B"}},
       {"gpt3-175b", {"150000 steps x 1536 x 2048 are 472B"}},
       {"gpt3-175b-guide", {"300000 steps x 1536 x 2048 are 944B"}},
-      {"llama2-1.36b", {"1294159104", "are 1.57B", "right: 33.61-43.69 hours"}},
-      {"llama2-1.36b-b200", {"or the rate is of one GPU", "right: 131.2-131.2 hours"}},
-      {"llama3-1.5b", {"are 9.4e+20", "right: 1.336e+04-1.503e+04 tokens/s"}},
+      {"llama2-1.36b", {"1294159104", "are 1.57B", "fix: 33.61-43.69 hours"}},
+      {"llama2-1.36b-b200", {"or the rate is of one GPU", "fix: 131.2-131.2 hours"}},
+      {"llama3-1.5b", {"are 9.4e+20", "fix: 1.336e+04-1.503e+04 tokens/s"}},
       {"llama3-2.2b", {"are 8.2e+20"}},
       {"llama3-8b-fp8", {"and there is only one"}},
-      {"llama3.1-405b",
-       {"126 / 8 = 15.75", "it means 15T tokens; right: train.samples 3662109375"}},
-      {"mixtral-8x22b", {"right: 141B", "expert-parallel ranks are inside it"}},
-      {"mixtral-8x7b", {"right: 46.7B", "expert-parallel ranks are inside it"}},
+      {"llama3.1-405b", {"126 / 8 = 15.75", "it means 15T tokens; fix: train.samples 3662109375"}},
+      {"mixtral-8x22b", {"fix: 141B", "expert-parallel ranks are inside DP"}},
+      {"mixtral-8x7b", {"fix: 46.7B", "expert-parallel ranks are inside DP"}},
       {"qwen3-1.8b", {"are 9e+20"}}};
   std::vector<std::string> there, known;
   for (const auto& entry : std::filesystem::directory_iterator(DOCUMENTS_DIRECTORY)) {
@@ -77,7 +76,7 @@ TEST_F(RecipeCheckTest, ARecipeThatNoLongerHoldsIsFoundAndRenewed) {
   const std::string path = WriteFile("mine.yaml", text);
   const CliResult stale = Run({"recipe", "check", path});
   EXPECT_EQ(stale.exit_code, 1);
-  EXPECT_THAT(stale.out, HasSubstr("the planner predicts something else"));
+  EXPECT_THAT(stale.out, HasSubstr("the planner's prediction differs"));
   const CliResult renewed = Run({"recipe", "check", path, "--renew"});
   EXPECT_EQ(renewed.exit_code, 0) << renewed.out << renewed.err;
   const std::string line = Run({"recipe", "show", path}).out;
@@ -96,7 +95,7 @@ TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string text = Run({"recipe", "show", entry.path().stem()}).out;
-    if (text.find("\nextends: ") != std::string::npos) continue;  // The extended one has them.
+    if (text.find("\nextends: ") != std::string::npos) continue;  // The extended recipe has them.
     EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
         << entry.path();
   }

@@ -1,5 +1,4 @@
-// Commands on the recipes that come with the product and on the figures of the documents that they
-// are from.
+// Commands on the shipped recipes, and on the figures in their source documents.
 #ifndef TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 

@@ -1,4 +1,4 @@
-// server backup and restore, with a shell script in place of the controller's program.
+// `server backup` and `server restore`, with a shell script in place of the controller's program.
 #include <csignal>
 #include <filesystem>
 
@@ -25,7 +25,7 @@ class ControllerProgramTest : public CliFixture {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  // The controller that answers has this id; the data directory on this machine has the other.
+  // Sets the id of the controller that answers, and the id of the data directory on this machine.
   void SetIds(const std::string& server_id, const std::string& id_here) {
     answers().server.set_data_dir(DataDir());
     answers().server.set_cluster_id(server_id);
@@ -57,7 +57,7 @@ TEST_F(ControllerProgramTest, AFailureOfTheProgramIsAFailure) {
   EXPECT_TRUE(ProgramRan());
 }
 
-// While SIGCHLD is ignored the kernel keeps no exit code for waitpid.
+// While SIGCHLD is ignored, the kernel keeps no exit code for waitpid.
 TEST_F(ControllerProgramTest, AnUnknownEndOfTheProgramIsAnError) {
   InstallProgram(3);
   const auto before = std::signal(SIGCHLD, SIG_IGN);
@@ -93,7 +93,7 @@ TEST_F(ControllerProgramTest, ADataDirectoryThatIsNotHereIsSaid) {
       HasSubstr("which is not on this machine\n  run this command on the controller's machine"));
 }
 
-// A name that is too long and a directory in the place of the file fail for root too.
+// A name that is too long, and a directory in place of the file, fail even for root.
 TEST_F(ControllerProgramTest, ADataDirectoryThatCannotBeReadNamesTheUserToRunAs) {
   InstallProgram(0);
   SetIds(kOurs, kOurs);

@@ -36,7 +36,7 @@ TEST_F(ServerStatusTest, TheControllersClockDecidesAges) {
   answers().server.set_started_time_ms(kNow - 60000);
   answers().server.set_as_of_ms(kNow);
   answers().server.add_storage_problems()->set_since_ms(kNow - 5000);
-  clock_.now = kNow + 600000;  // Of this machine: ten minutes ahead.
+  clock_.now = kNow + 600000;  // This machine's clock is ten minutes ahead.
   const std::string out = Run({"server", "status"}).out;
   EXPECT_THAT(out, HasSubstr("  up           1m00s\n"));
   EXPECT_THAT(out, HasSubstr("(for 5s): "));

@@ -1,4 +1,4 @@
-// Trials against a controller whose jobs end as a test sets it.
+// Trials against a fake controller. Tests define how its jobs end.
 #ifndef TRAINYARD_TESTS_CLI_COMMANDS_TRIALS_TRIAL_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_COMMANDS_TRIALS_TRIAL_FIXTURE_H_
 
@@ -25,14 +25,14 @@ class TrialFixture : public CliFixture {
     job.set_id(21);
     job.set_name("llama-tiny-cpu-smoke");
     job.set_state(state);
-    // As llama-tiny-cpu has it.
+    // The same value as in llama-tiny-cpu.
     job.mutable_spec()->mutable_train()->set_steps(10);
     job.mutable_spec()->mutable_model()->set_vocab_size(2048);
     job.mutable_spec()->mutable_model()->set_hidden_size(192);
     return job;
   }
 
-  // Each job that is watched ends like this after ten steps.
+  // Every watched job ends in this state after ten steps.
   void Ends(v1::JobState state) {
     v1::Job job = JobIn(state);
     v1::Attempt& attempt = *job.add_attempts();
@@ -57,7 +57,7 @@ class TrialFixture : public CliFixture {
     }
   }
 
-  // Losses of a model of 2,048 tokens that learns.
+  // Losses of a learning model with a vocabulary of 2,048 tokens.
   void Learns() {
     std::vector<double> losses;
     for (int i = 0; i < 10; ++i) losses.push_back(std::log(2048.0) - 0.05 * i);

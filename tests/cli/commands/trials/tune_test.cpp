@@ -13,7 +13,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Measurements of a machine without daemons: run i takes (i + 1) / 10 seconds, and `broken` fails.
+// Measurements from a machine without daemons: run i takes (i + 1) / 10 seconds; run `broken`
+// fails.
 nlohmann::json Measure(nlohmann::json sweep, size_t broken) {
   for (size_t i = 0; i < sweep["runs"].size(); ++i) {
     nlohmann::json& run = sweep["runs"][i];
@@ -55,7 +56,7 @@ TEST_F(TuneTest, TuneMeasuresSettingsAndWritesTheChosenOnes) {
   std::ifstream file(overlay);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(text, AllOf(HasSubstr("extends: llama-tiny-cpu"), HasSubstr("micro_batch: 8")));
-  // The file is a job file, and the calibration explains what was measured.
+  // The overlay is a valid job file, and the calibration explains the measurements.
   EXPECT_EQ(Run({"plan", overlay, "--offline"}).exit_code, 0);
   const CliResult again = Run({"tune", "llama-tiny-cpu", "--runs", "2", "--calibration", measured});
   EXPECT_EQ(again.exit_code, 0) << again.err;

@@ -38,7 +38,7 @@ TEST(SourceTreeTest, EveryFormatGivesPathsAndLines) {
       ElementsAre("3 a.b=-1", "3 a.c[]=0.9", "3 a.c[]=y", "4 e.f=4096", "4 g=2", "4 j=k+1"));
 }
 
-// The library asserts instead.
+// toml++ itself would fail an assertion.
 TEST(SourceTreeTest, ATableNameThatIsNoNameIsAnError) {
   EXPECT_THAT(Values(ReadTomlTree("[%model]\nname = 1\n")),
               ElementsAre(testing::HasSubstr("is not valid TOML")));

@@ -86,7 +86,7 @@ TEST(DecideTest, SubmitRefusesCheckpointDirectoryOfLiveJob) {
   EXPECT_TRUE(cluster.Try(Submission(spec)).ok());
 }
 
-// A derived directory may be one that another job has named.
+// A derived directory may have been set explicitly by another job.
 TEST(DecideTest, SubmitRefusesDerivedCheckpointDirectoryOfLiveJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

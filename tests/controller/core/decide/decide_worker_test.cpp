@@ -102,7 +102,7 @@ TEST(DecideWorkerTest, AttemptThatItsNodeIsRidOfUnrunFailsAndIsTriedAgain) {
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.Settle();
   ASSERT_EQ(cluster.Attempt(job).state(), v1::ATTEMPT_STATE_STARTING);
-  // The worker has run and forgotten this attempt, as after the restore of a backup.
+  // The worker has run and forgotten this attempt, as after restoring a backup.
   const auto events = cluster.Do(ReceiveFact{"a", ClearedFact(1, job, 1)});
   EXPECT_THAT(Kinds(events), ElementsAre("AttemptCleared", "AttemptFailed", "FactsReceived"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);

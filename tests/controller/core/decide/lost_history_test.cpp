@@ -53,7 +53,7 @@ TEST(LostHistoryTest, NumbersJumpBeyondTheMarkAndALossIsRecordedOnce) {
       << "another loss";
   EXPECT_GT(cluster.Submit("next", 1, 1), 40);
   cluster.RunJob(job);
-  // 15 events were lost at least, and each may have been a start.
+  // At least 15 events were lost, and each may have started an attempt.
   EXPECT_GT(cluster.Attempt(job).number(), 15);
 }
 
@@ -65,7 +65,7 @@ TEST(LostHistoryTest, ALossCoversItsTermUpToTheJobNumbersThatItSkipped) {
   EXPECT_FALSE(IsRecorded(cluster.state, Mark(1, 30, next))) << "a job after the loss";
 }
 
-// An older release may have lost more events since.
+// A controller of an older release may have lost further events since.
 TEST(LostHistoryTest, WithoutATermALossCoversItsEventsOnly) {
   TestCluster cluster;
   cluster.Do(LossOf(Mark(0, 25, 40)));
@@ -106,7 +106,8 @@ TEST(LostHistoryTest, AWorkerIsRefusedUntilTheLossThatItKnowsIsRecorded) {
   EXPECT_TRUE(cluster.Try(AttachWorker{hello, true}).ok());
 }
 
-// Job `running` runs attempt 1 in this log; in truth its attempt 2, and another job, run on "a".
+// In this log, job `running` runs attempt 1. Actually its attempt 2 and another job are running on
+// "a".
 class UnmanagedTest : public testing::Test {
  protected:
   UnmanagedTest() {
@@ -130,7 +131,7 @@ TEST_F(UnmanagedTest, AnUnknownAttemptOfAKnownJobGoesOnAndItsJobIsPaused) {
   EXPECT_THAT(cluster_.Job(running_).pause().reason(),
               AllOf(HasSubstr("attempt 2"), HasSubstr("node a"), HasSubstr("trainyard resume")));
   EXPECT_THAT(cluster_.state.nodes.at("a").node.cordon_reason(), HasSubstr("attempt 2 of job 1"));
-  // Attempt 1 is stopped, which stops no newer one.
+  // Stopping attempt 1 does not stop a newer attempt.
   cluster_.ForgetReport("a", running_);
   ObserveAttached(hello_, cluster_.now, cluster_.state, cluster_.observations);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 60000"));
@@ -217,7 +218,7 @@ TEST(LostHistoryTest, NothingIsPlacedUntilTheWorkersHadTimeToAttach) {
   EXPECT_TRUE(confirmed(6000)) << "numbers have jumped and need not wait";
 }
 
-// 15 events and 39 job numbers lie between the log and the mark.
+// The mark is 15 events and 39 job numbers ahead of the log.
 TEST(LostHistoryTest, ALossSkipsWhatItsMarkProvesAndAMargin) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -315,7 +316,7 @@ TEST_F(UnmanagedTest, AJobThatIsStoppedPausedOrOverIsNotPaused) {
   EXPECT_THAT(pauses(), IsEmpty());
 }
 
-// The oldest listed attempt is 5, and 6 was lost.
+// The oldest listed attempt is 5, and attempt 6 was lost.
 TEST_F(UnmanagedTest, AttemptsBeforeTheOldestOfAFullListAreManaged) {
   v1::Job& job = cluster_.state.jobs.at(running_).job;
   job.clear_attempts();

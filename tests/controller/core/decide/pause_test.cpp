@@ -230,7 +230,7 @@ TEST_F(PauseTest, RepeatsChangeNothingAndOtherStatesAreRefused) {
               HasSubstr("is being stopped and cannot be paused"));
 }
 
-// Its worker sends no heartbeat when the pause begins: the ranks may run on there.
+// The worker sends no heartbeat when the pause begins, so ranks may still be running there.
 TEST_F(PauseTest, SlotsOfANodeThatHasNotConfirmedStayTaken) {
   const int64_t job = RunJob();
   cluster_.StopHeartbeats("a");
@@ -254,7 +254,7 @@ TEST_F(PauseTest, ASaveThatFailedIsTold) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
 }
 
-// Removed nodes are no reason to keep a job, or to end the controller.
+// The removal must neither keep the job in the state nor crash the controller.
 TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
   const int64_t job = PauseAndLeave();
   cluster_.AddNode("b", 2);
@@ -280,7 +280,7 @@ TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPED);
 }
 
-// A program that saves and exits with 0 has not finished.
+// After a pause, exit code 0 means that the program has saved, not that it has finished.
 TEST_F(PauseTest, AStopReachesAJobWhoseRanksEndWithZero) {
   const int64_t job = RunJob();
   cluster_.Do(PauseOf(job));
@@ -302,7 +302,7 @@ TEST_F(PauseTest, AResumedJobGoesElsewhereWhileItsNodeIsSuspect) {
   EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
 }
 
-// Without spares a rank that lost a peer is judged only after a while.
+// Without spares, a rank that lost a peer is judged only after a delay.
 TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   const int64_t job = RunJob();
   cluster_.ExitRank(job, 0, 69);
@@ -316,7 +316,7 @@ TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   EXPECT_TRUE(cluster_.Job(job).has_pause());
 }
 
-// The older job waits at the head of the queue for slots that the younger one keeps.
+// The older job is at the head of the queue and waits for slots that the younger one still holds.
 TEST_F(PauseTest, AJobThatLosesANodeTakesAFreeOneBehindAnOlderJobThatWasResumed) {
   cluster_.AddNode("b", 2);
   const int64_t older = cluster_.Submit("older", 2, 2);
@@ -350,7 +350,7 @@ TEST_F(PauseTest, StartsAfterAPauseAreNoRestarts) {
   EXPECT_EQ(JobTimeOf(cluster_.Job(job), cluster_.now).restarts(), 0);
 }
 
-// The backoff before the pause held the slots.
+// The job held its slots during the backoff before the pause.
 TEST_F(PauseTest, TheLedgerKeepsTheTimeBeforeAPause) {
   const int64_t job = RunJob();
   LetItLeave(job, 1);

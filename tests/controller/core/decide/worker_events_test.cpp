@@ -1,4 +1,4 @@
-// Fields of the events that workers cause, and the reports that fail no attempt.
+// Fields of events caused by workers, and reports that do not fail an attempt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A job that runs on both slots of node "a".
+// A job running on both slots of node "a".
 class WorkerEventsTest : public testing::Test {
  protected:
   WorkerEventsTest() {
@@ -25,7 +25,7 @@ class WorkerEventsTest : public testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Hello of a new process of the worker of node "a", whose data directory is empty.
+  // Hello of a new worker process on node "a" whose data directory is empty.
   v1::Hello HelloWithoutData() const {
     v1::Hello hello = cluster_.HelloOf("a");
     hello.set_incarnation("2");
@@ -49,7 +49,7 @@ class WorkerEventsTest : public testing::Test {
     return removal;
   }
 
-  // The attempt fails, and the next one runs.
+  // Fails the attempt and runs the next one.
   void RunNextAttempt() {
     cluster_.ExitAll(job_, 1);
     cluster_.ClearAll(job_);

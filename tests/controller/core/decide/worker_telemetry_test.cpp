@@ -81,7 +81,7 @@ TEST(WorkerTelemetryTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {
   EXPECT_EQ(published.path(), "/c/10");
   EXPECT_EQ(published.bytes(), 4096);
   EXPECT_EQ(published.time_ms(), 777);
-  // A worker that came back reports what an older attempt wrote.
+  // A worker that has returned reports a checkpoint of an older attempt.
   request = CheckpointRecord(job, 2, 20);
   request.record.mutable_checkpoint()->set_attempt(1);
   events = cluster.Do(request);
@@ -187,7 +187,7 @@ TEST(WorkerTelemetryTest, AnAlertSaysWhereItCameFrom) {
   EXPECT_EQ(raised.message(), "the loss is not a number");
 }
 
-// A text that is cut within a character makes an event that no log can be read with any more.
+// Text truncated within a UTF-8 sequence would make the event, and thus the log, unreadable.
 TEST(WorkerTelemetryTest, WhatIsCutCanStillBeReadBack) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

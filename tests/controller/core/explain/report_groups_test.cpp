@@ -1,4 +1,4 @@
-// Groups of a report: which jobs they count, their fields, and how many there may be.
+// Groups of a report: which jobs they include, their fields, and their maximum number.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::vector<std::string> GroupLines(const v1::ReportGroup& group) {
   return lines;
 }
 
-// A standby's slot time, without time of its own.
+// A standby's slot time. It does not count as time of the job.
 v1::JobTimeSpan StandbySpan(Timestamp begin, int64_t length_ms, int slots) {
   v1::JobTimeSpan span = Span(v1::LEDGER_PHASE_STANDBY, begin, length_ms, slots);
   span.set_length_ms(0);
@@ -36,7 +36,7 @@ v1::ReportGroup TotalOf(const v1::JobTime& job) {
   return report.Take().total();
 }
 
-// A report by user of jobs whose slot time grows with the number of their user.
+// A report by user. Each user has one job; its slot time grows with the user's number.
 Report ReportOfUsers(int users, int limit) {
   v1::GetReportRequest request = By(v1::REPORT_BY_USER);
   request.set_limit(limit);

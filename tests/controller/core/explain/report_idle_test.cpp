@@ -1,4 +1,4 @@
-// Slots of the cluster that no job held, in reports over time.
+// Slots not held by any job, in reports over time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -28,7 +28,8 @@ inline v1::JobTimeSpan Span(v1::LedgerPhase phase, Timestamp begin, int64_t leng
   return span;
 }
 
-// Queued for 10 s without slots, then training for 90 s on 4 slots, then 100 s of it again.
+// A job queued for 10 s without slots, then training for 90 s on 4 slots, then repeating lost steps
+// for 100 s.
 inline v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
   v1::JobTime job;
   job.set_job_id(id);
@@ -41,7 +42,7 @@ inline v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
   return job;
 }
 
-// A request for groups of this kind, without limits.
+// A request that groups by `by`, without limits.
 inline v1::GetReportRequest By(v1::ReportBy by) {
   v1::GetReportRequest request;
   request.set_by(by);

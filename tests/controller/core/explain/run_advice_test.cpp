@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// A job of trainyard-trainer on one slot, in steps of one second.
+// A trainyard-trainer job on one slot, with steps of one second.
 class RunAdviceTest : public testing::Test {
  protected:
   RunAdviceTest() {
@@ -110,7 +110,7 @@ TEST_F(RunAdviceTest, OtherFailuresGetNone) {
   EXPECT_THAT(Why().findings(), IsEmpty());
 }
 
-// No setting of this run is slow, so the speed itself is reported.
+// No setting of this run is known to be slow, so the advice is about the speed itself.
 TEST_F(RunAdviceTest, OnlyAPredictableLayoutIsComparedWithItsPrediction) {
   Step(20, 0);
   RunOn("NVIDIA H200");

@@ -76,13 +76,14 @@ TEST(GangLimitTextTest, NamesTheLimitItsMeasureAndItsSource) {
   for (const int rank : {0, 1}) scene.Rank(rank).set_slow_step_ms(8000);
   scene.Pass(1000);
   EXPECT_THAT(scene.Why(), HasSubstr("; the gang trains: it is restarted after 24 s without a step "
-                                     "or a phase (3 x its slow steps)"));
+                                     "or a phase (3 x its slow step time)"));
   scene.SayAll("load", 100);
   scene.Pass(1000);
   EXPECT_THAT(
       scene.Why(),
-      HasSubstr("; the gang starts: it is restarted after 4 h without a "
-                "step, a phase, telemetry or output (the job has no earlier one to compare with)"));
+      HasSubstr(
+          "; the gang starts: it is restarted after 4 h without a "
+          "step, a phase, telemetry or output (the job has no earlier duration to compare with)"));
 }
 
 TEST(GangLimitTextTest, SaysWhatTheWatchdogDoesAtTheLimit) {
@@ -104,16 +105,16 @@ TEST(GangLimitTextTest, SaysHowAProgramWithoutALimitGetsOne) {
   scene.Run(OwnProgram());
   scene.SayAll("", 0);
   scene.Pass(1000);
-  EXPECT_THAT(scene.Why(), HasSubstr("the gang reports neither steps nor phases: hangs are not "
-                                     "detected; a log_parser and watchdog.longest_pause set a "
-                                     "limit"));
+  EXPECT_THAT(scene.Why(),
+              HasSubstr("the gang reports neither steps nor phases: hangs are not "
+                        "detected; set log_parser and watchdog.longest_pause to detect them"));
   scene.SayAll("", 3);
   scene.Pass(1000);
   EXPECT_THAT(scene.Why(), HasSubstr("the gang reports steps but no phases: hangs are not "
-                                     "detected; watchdog.longest_pause sets a limit"));
+                                     "detected; set watchdog.longest_pause to detect them"));
 }
 
-// A program that reports every tenth step.
+// A program that reports only every tenth step.
 TEST(GangLimitPaceTest, StepTimesCountForEveryStepUntilTheNextReport) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -124,7 +125,7 @@ TEST(GangLimitPaceTest, StepTimesCountForEveryStepUntilTheNextReport) {
   EXPECT_EQ(scene.Limit().ms, 60'000);
 }
 
-// One report shows no pace: the next one may be a hundred steps away.
+// A single report shows no pace: the next step reported may be a hundred steps later.
 TEST(GangLimitPaceTest, OneReportOfAProgramOfOthersIsNoPace) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -149,7 +150,7 @@ TEST(GangLimitPaceTest, TheLongestStateOfTheRanksCounts) {
   EXPECT_EQ(scene.Limit().ms, 600'000);
 }
 
-// Loads that the watchdog took for hangs have a length that nobody knows.
+// The watchdog mistook loading for hangs, so the real duration of loading is unknown.
 TEST(GangLimitPaceTest, EachHangInARowGivesAnUnknownPhaseMoreTime) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -250,7 +251,7 @@ TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
 }
 
-// Rank 0 left while it waited for rank 1, so rank 1 may save without reporting a phase.
+// Rank 0 exited while waiting for rank 1, so rank 1 may be saving without reporting a phase.
 TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   GangScene scene;
   scene.Run(OwnProgram());

@@ -1,4 +1,4 @@
-// The ranks that a hang names, and the verdict and the alert about it.
+// The ranks that a hang names, and the resulting verdict and alert.
 #include "controller/core/health/hang_watch.h"
 
 #include <optional>
@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 class HangCulpritTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Later than the longest time without a step that a rank reports.
+    // Later than any reported time without a step.
     cluster_.now += 100'000'000;
     cluster_.observations.since_ms = cluster_.now;
     cluster_.measures = false;
@@ -51,7 +51,7 @@ class HangCulpritTest : public ::testing::Test {
     if (report.ranks().empty()) report.add_ranks()->set_rank(rank);
     return *report.mutable_ranks(0);
   }
-  // Every rank has made no step and written nothing for so long.
+  // For this time, no rank has completed a step or written anything.
   void Still(int64_t ms) {
     for (int rank = 0; rank < ranks_; ++rank) {
       Rank(rank).set_still_ms(ms);
@@ -117,7 +117,7 @@ TEST_F(HangCulpritTest, AnEarlierStepIsNoEvidenceWhereStepsAreShort) {
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1, 2));
 }
 
-// The fact that rank 0 exited has arrived before the report that it no longer runs.
+// The fact that rank 0 exited arrived before the report that it is no longer running.
 TEST_F(HangCulpritTest, ARankThatIsReportedToMoveKeepsItsGangAlive) {
   Run(4);
   for (const int rank : {1, 2, 3}) {

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::Contains;
 
-// Another job, of one rank, which runs on node a beside rank 0 of the gang.
+// Another job, with one rank, on node a next to rank 0 of the gang.
 class NeighbourTest : public PeerProgressTest {
  protected:
   void SetUp() override {
@@ -30,7 +30,7 @@ class NeighbourTest : public PeerProgressTest {
 };
 
 // The node may only be partitioned from the controller. The gang fails because its rank on the node
-// died or lost its peers; that proves nothing about other jobs on the node.
+// died or lost its peers, which proves nothing about other jobs on the node.
 TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -38,7 +38,7 @@ TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // The gang still restarts on other nodes: its new attempt fences the ranks that are left on a.
+  // The gang still restarts on other nodes: its new attempt fences the ranks remaining on a.
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(2000);
   EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
@@ -58,8 +58,8 @@ TEST_F(NeighbourTest, PeersThatLostARankWaitForAnUnresponsiveNodeNoLongerThanFor
   cluster_.Pass(1500);
   EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // The neighbour's attempt ends only when the node's lease does: it has no peers whose progress
-  // could show that it runs.
+  // The neighbour's attempt ends only with the node's lease: it has no peers whose progress could
+  // show that it is running.
   cluster_.Pass(cluster_.options.lease_ms);
   EXPECT_EQ(cluster_.Attempt(neighbour_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);

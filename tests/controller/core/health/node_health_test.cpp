@@ -1,4 +1,5 @@
-// Faults of nodes told from faults of jobs: failed starts, what workers report, and the way back.
+// Distinguishes faults of nodes from faults of jobs: failed starts, reports by workers, and
+// recovery.
 #include "controller/core/health/node_health.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 
 class NodeHealthTest : public testing::Test {
  protected:
-  // The node of rank 0 cannot start it, and says whose fault it is.
+  // The node of rank 0 cannot start the rank, and reports this fault.
   void FailStart(int64_t job_id, v1::StartFault fault) {
     v1::RankExited exited;
     exited.set_rank(0);
@@ -87,7 +88,7 @@ TEST_F(NodeHealthTest, ANodeThatFailsEveryStartDrawsFewJobsAndFailsNone) {
     EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_SUCCEEDED) << cluster_.Job(job).DebugString();
     EXPECT_EQ(cluster_.Job(job).restarts(), 0);
   }
-  // Four jobs at once before anything is known, then one after 5, 10, 20 and 40 s.
+  // Four jobs at the same time before anything is known, then one each after 5, 10, 20 and 40 s.
   EXPECT_LE(failed_starts, 4 + 4);
 }
 

@@ -12,7 +12,7 @@
 
 namespace trainyard::controller {
 
-// The controller starts again and has observed nothing yet.
+// The controller restarts and has not yet observed anything.
 inline void RestartController(TestCluster& cluster) {
   cluster.observations = Observations{};
   cluster.observations.since_ms = cluster.now;
@@ -43,7 +43,7 @@ class PeerProgressTest : public ::testing::Test {
     Report(rank).set_step(step_);
   }
 
-  // Lets `rank` report a step each half second.
+  // Lets `rank` report a step every half second.
   void Train(int rank, int64_t ms, double step_seconds = 0.5) {
     for (int64_t i = 0; i < ms / 500; ++i) {
       Step(rank, step_seconds);

@@ -38,8 +38,8 @@ TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
-// The steps of a stream that was held up, and whatever a rank prints, are no progress: only what
-// its worker sees counts.
+// Delayed telemetry and printed output do not count as progress. Only progress seen by the rank's
+// worker counts.
 TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -52,7 +52,7 @@ TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
 }
 
-// Its output is all that a rank without telemetry shows.
+// A rank without telemetry shows progress only by its output.
 TEST_F(PeerProgressTest, OutputIsTheProgressOfARankThatReportsNoSteps) {
   cluster_.Step(job_, 0, 1, 0.5);
   Report(1);
@@ -95,7 +95,7 @@ TEST_F(PeerProgressTest, ASingleLongStepDoesNotStretchThePatience) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// Rank 1 on b made steady progress for as long as it may pause (8 s) until it stalled, 8 s ago.
+// Rank 1 on b made steady progress for the longest permitted pause (8 s), then stalled 8 s ago.
 class PeerProgressLimitTest : public PeerProgressTest {
  protected:
   void SetUp() override {
@@ -139,8 +139,8 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWithARecentHeartbeatCounts) {
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
 }
 
-// After a pause of a peer's stream its first message may be older than its ranks' progress, or tell
-// nothing about them.
+// After an interruption of a peer's stream, its first message may be older than the progress of its
+// ranks, or contain nothing about them.
 TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   NodeObservation& peer = cluster_.observations.nodes["b"];
   peer.reports_since_ms = cluster_.now - 3000;
@@ -150,7 +150,7 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   peer.reports_since_ms = 0;
   peer.last_report_ms = cluster_.now - 3000;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
-  // A rank that is seen to move needs no report.
+  // A rank that is visibly making progress needs no report.
   Rank().still_since_ms = cluster_.now;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
 }
@@ -173,7 +173,7 @@ TEST_F(PeerProgressTest, RankThatNeverWritesShowsNoProgress) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// With a checkpoint each few seconds, a lost machine is detected as early as without checkpoints.
+// With a checkpoint every few seconds, a lost machine is detected as early as without checkpoints.
 TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   Enter(1, "train");
   for (int i = 0; i < 5; ++i) {
@@ -188,8 +188,8 @@ TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
 }
 
-// Longer than the lease a gang trains without the heartbeats of one node: a save is no sign that it
-// is gone.
+// A gang trains longer than the lease without heartbeats of one node: a save does not indicate that
+// the node is lost.
 TEST_F(PeerProgressTest, TheLeaseBeginsWithTheNewestStepOfTheGang) {
   Train(1, 5000);
   cluster_.StopHeartbeats("a");
@@ -228,7 +228,7 @@ TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
 TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndShowsNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
-  // The report arrives first; the fact of the rank's exit is still on its way.
+  // The report arrives first; the exit fact of the rank is still in transit.
   Report(1).set_running(false);
   cluster_.Pass(60000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
@@ -244,11 +244,11 @@ TEST_F(PeerProgressTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
   cluster_.Pass(1000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
-  // No node is left for another attempt.
+  // No node is available for another attempt.
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
 }
 
-// Restarts of the controller must not keep a dead node's jobs waiting for ever.
+// Restarts of the controller must not make a dead node's jobs wait forever.
 TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -261,7 +261,7 @@ TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// A worker may have reached the controller's machine while the controller was away.
+// A worker may have reached the controller's machine while the controller was down.
 TEST_F(PeerProgressTest, NodesThatWereSuspectBeforeHaveTimeToComeBackAfterAStart) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");

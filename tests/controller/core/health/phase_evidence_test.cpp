@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A gang on a, b and c that has trained, and has saved once in `save_ms`.
+// A gang on a, b and c that has trained and has saved once, in `save_ms`.
 class PhaseEvidenceTest : public ::testing::Test {
  protected:
   static constexpr int64_t kSecond = 1000;
@@ -76,7 +76,8 @@ TEST_F(PhaseEvidenceTest, PeersThatTrainAndWaitForTheOthersHaveStalledToo) {
   Save();
   Report(1, "train", 20);
   cluster_.StopHeartbeats("a");
-  // A rank that only began to train has made no steady progress: its stall alone proves nothing.
+  // A rank that has only just begun to train has no steady progress: its stall alone proves
+  // nothing.
   cluster_.observations.attempts.begin()->second.ranks[1].moving_since_ms = cluster_.now;
   cluster_.observations.attempts.begin()->second.ranks[1].steady_before_ms = 0;
   cluster_.Pass(kLimitMs - 5 * kSecond);
@@ -145,7 +146,7 @@ class PhaseLimitTest : public PhaseEvidenceTest {
       observed.moving_until_ms = kWaitMs;
     }
   }
-  // The evidence at `now`, with the last heartbeat of node a at this time.
+  // The evidence at `now`, if node a's last heartbeat was at `heartbeat_ms`.
   std::string Evidence(Timestamp heartbeat_ms, Timestamp now) {
     cluster_.observations.nodes.at("a").last_heartbeat_ms = heartbeat_ms;
     for (const char* id : {"b", "c"}) cluster_.observations.nodes.at(id).last_report_ms = now;

@@ -1,4 +1,4 @@
-// Evidence that counts towards a quarantine, and evidence that is known already.
+// Evidence that counts towards a quarantine, and evidence that was already counted.
 #include "controller/core/health/quarantine.h"
 
 #include <string>
@@ -23,7 +23,7 @@ class QuarantineEvidenceTest : public QuarantineTest {
     evidence.set_time_ms(time_ms);
     AddEvidence(evidence, cluster_.state.nodes.at(node_id).node);
   }
-  // The events about a failure of job 7 on node a, in a gang of two that was placed then.
+  // The events after a failure of job 7 on node a. Its gang of two was placed at `placed_ms`.
   std::vector<v1::Event> Blame(v1::VerdictCause cause, Timestamp placed_ms) {
     v1::Job job;
     job.set_id(7);
@@ -37,8 +37,8 @@ class QuarantineEvidenceTest : public QuarantineTest {
     if (cause == v1::VERDICT_CAUSE_RANK_EXITED) verdict.set_log_tail(kEccOutput);
     return BlameFor(verdict, job, attempt, cluster_.state, cluster_.options, cluster_.now);
   }
-  // A report of node a with a device error that the device survives. No time of the node's clock if
-  // `node_ms` is 0.
+  // Node a reports a device error that the device survives. If `node_ms` is 0, the report has no
+  // time of the node's clock.
   void ReportError(Timestamp time_ms, Timestamp node_ms, const std::string& device = "") {
     v1::Heartbeat heartbeat;
     v1::DeviceError& error = *heartbeat.mutable_condition()->add_device_errors();
@@ -50,7 +50,8 @@ class QuarantineEvidenceTest : public QuarantineTest {
   }
 };
 
-// The output of a program and its hangs may be a bug of the program; the loss of a node is not.
+// Output of a program and its hangs may be caused by a bug in the program; the loss of a node is
+// not.
 TEST_F(QuarantineEvidenceTest, OutputAndHangsOfOneJobCountOnce) {
   struct Case {
     v1::NodeFault fault;
@@ -151,7 +152,7 @@ TEST_F(QuarantineEvidenceTest, OnlyAFatalErrorKeepsANodeWhoseChecksPassInQuarant
 TEST_F(QuarantineEvidenceTest, EvidenceOfThisMomentCountsInFullForTheScore) {
   AddEvidenceTo("a", v1::NODE_FAULT_LOST, 6, cluster_.now);
   EXPECT_EQ(ScoreOf(Node("a"), cluster_.now), 75);
-  // 25 and a little more than 12.5 are lost.
+  // 25 of the points and a little more than 12.5 have decayed.
   AddEvidenceTo("a", v1::NODE_FAULT_LOST, 6, cluster_.now - 86'400'000 + 1);
   EXPECT_EQ(ScoreOf(Node("a"), cluster_.now), 62);
 }

@@ -1,4 +1,4 @@
-// The way out of a quarantine: checks that pass, and users.
+// Release from quarantine: by passed checks and by users.
 #include "controller/core/health/quarantine.h"
 
 #include <gmock/gmock.h>

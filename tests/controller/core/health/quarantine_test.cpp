@@ -1,4 +1,4 @@
-// Failures that nodes are to blame for, and what follows from them.
+// Failures caused by nodes, and their consequences.
 #include "controller/core/health/quarantine.h"
 
 #include <gmock/gmock.h>
@@ -107,7 +107,7 @@ TEST_F(QuarantineTest, AFatalErrorBehindAnotherOneIsNoRepetition) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// The health of the node is replaced by both.
+// Both events replace the health of the node.
 TEST_F(QuarantineTest, AFailedStartInTheSameTickTakesNoQuarantineBack) {
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.Settle();
@@ -181,7 +181,7 @@ TEST_F(QuarantineTest, ANodeThatIsLostTwiceIsQuarantined) {
   }
 }
 
-// Its evidence stays, and so does the wait after its failed start.
+// The node keeps its evidence, and the delay after its failed start.
 TEST_F(QuarantineTest, AtMostATenthOfTheNodesIsQuarantinedUnlessADeviceIsBroken) {
   const auto survive_two = [&](const std::string& id) {
     ReportDeviceError(id, 94, cluster_.now);
@@ -234,7 +234,7 @@ TEST_F(QuarantineTest, EvidenceIsBoundedAndSurvivesARestart) {
   EXPECT_EQ(Node("a").evidence_size(), kEvidenceKept);
 }
 
-// The verdict of the watchdog on a gang of `nodes` ranks, of which it names these.
+// The watchdog's verdict on a gang of `nodes` ranks, in which it names `ranks`.
 std::vector<v1::Event> BlameForHang(TestCluster& cluster, int nodes,
                                     const std::vector<int>& ranks) {
   const int64_t job = cluster.Submit(absl::StrCat("hung-on-", nodes), nodes, 1);
@@ -335,7 +335,7 @@ TEST_F(QuarantineTest, TheSameErrorIsOneErrorForAMinute) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// Trouble of the network takes several nodes at once.
+// Network problems affect several nodes at the same time.
 TEST_F(QuarantineTest, ANodeLostBesideTwoSilentOnesIsNotBlamed) {
   const auto blame = [&] {
     v1::Verdict verdict;

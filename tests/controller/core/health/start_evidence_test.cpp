@@ -24,7 +24,7 @@ class StartEvidenceTest : public ::testing::Test {
     ASSERT_EQ(cluster_.Placement(job_), "a:0 b:0");
   }
 
-  // Each node reports its rank in this phase from now on.
+  // From now on each node reports its rank in this phase.
   void ReportPhase(const std::string& phase) {
     Report("a", 0, phase);
     Report("b", 1, phase);
@@ -41,7 +41,7 @@ class StartEvidenceTest : public ::testing::Test {
     rank.mutable_newest()->set_load_seconds(6);
   }
 
-  // The first attempt starts in 10 s, trains and ends by a crash; the second is placed.
+  // The first attempt starts within 10 s, trains and crashes; the second is placed.
   void RestartOnce() {
     ReportPhase("train");
     cluster_.StartAll(job_);
@@ -110,7 +110,7 @@ TEST_F(StartEvidenceTest, AStartThatWasNeverSentIsSoonPlacedAgain) {
   EXPECT_EQ(cluster_.Placement(single), "d:0");
 }
 
-// An earlier run of the controller may have sent the start.
+// An earlier run of the controller may have sent the start command.
 TEST_F(StartEvidenceTest, AStartIsNotMissedBeforeTheNodeIsWelcomed) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -133,7 +133,8 @@ TEST_F(StartEvidenceTest, AStartThatWasSentMayHaveArrived) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// Its last report shows that it has the attempt: a worker that is upgraded leaves its ranks alone.
+// Its last report shows that the node has the attempt. A worker that is being upgraded leaves its
+// ranks running.
 TEST_F(StartEvidenceTest, AJobThatTheNodeHadWhenItLeftKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -154,8 +155,8 @@ TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// A node that is cut off before its Welcome was never told of its ranks: its job would be placed
-// again although nothing had failed.
+// A node disconnected before its Welcome never received the command to start its ranks. The job
+// would be placed again although nothing had failed.
 TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   cluster_.Leave("c");
   const int64_t single = cluster_.Submit("single", 1, 1);
@@ -168,7 +169,8 @@ TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// It may train on, however long its node is disconnected: only the lease ends it.
+// The job may continue to train, however long its node is disconnected: only the lease ends the
+// attempt.
 TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -180,7 +182,8 @@ TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   EXPECT_EQ(cluster_.Attempt(single).state(), v1::ATTEMPT_STATE_STARTING);
 }
 
-// The facts of node a may be lost while the gang trains; a rank that trains shows it.
+// The facts of node a may be lost while the gang trains; a training rank shows that all ranks have
+// started.
 TEST_F(StartEvidenceTest, APeerThatTrainsShowsThatAllRanksHaveStarted) {
   cluster_.StopHeartbeats("a");
   Report("b", 1, "train");
@@ -210,7 +213,7 @@ TEST_F(StartEvidenceTest, AFirstStartHasTheStartLease) {
               HasSubstr("peers in job 1 (job) have waited in their start for 2 min"));
 }
 
-// A job that has started in 10 s waits no longer than three times that.
+// A job that once started within 10 s waits at most three times as long.
 TEST_F(StartEvidenceTest, EarlierStartsTellHowLongAStartMayTake) {
   RestartOnce();
   ReportPhase("load");
@@ -226,7 +229,7 @@ TEST_F(StartEvidenceTest, EarlierStartsTellHowLongAStartMayTake) {
   EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
 }
 
-// The start of a gang that is not complete waits for the missing ranks, not for its own work.
+// An incomplete gang waits for its missing ranks, so the duration of its start is meaningless.
 TEST_F(StartEvidenceTest, EarlierStartsTellNothingBeforeAllRanksHaveStarted) {
   RestartOnce();
   ReportPhase("init");
@@ -327,7 +330,7 @@ class StartLimitTest : public StartEvidenceTest {
     cluster_.Pass(5 * kSecond);
     cluster_.observations.attempts.at({job_, 1}).ranks.at(1).quiet_since_ms = kWaitMs;
   }
-  // The evidence at `now`, with the last heartbeat of node a at this time.
+  // The evidence at `now`, if node a's last heartbeat was at `heartbeat_ms`.
   std::string Evidence(Timestamp heartbeat_ms, Timestamp now) {
     cluster_.observations.nodes.at("a").last_heartbeat_ms = heartbeat_ms;
     cluster_.observations.nodes.at("b").last_report_ms = now;

@@ -30,7 +30,7 @@ class StragglerWatchTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Heartbeats of so many seconds in which each rank computes as long as `seconds_` says.
+  // Heartbeats for this number of seconds; each rank's compute time is its entry in `seconds_`.
   std::vector<v1::Event> Train(int seconds) {
     std::vector<v1::Event> all;
     for (int i = 0; i < seconds; ++i) {
@@ -132,7 +132,7 @@ TEST_F(StragglerWatchTest, ARatioOfZeroTurnsItOff) {
   EXPECT_THAT(Train(120), IsEmpty());
 }
 
-// A running job of one node, with hand-set compute times, which are exact in binary.
+// A running job on one node, with preset compute times that are exact in binary.
 class StragglerRuleTest : public ::testing::Test {
  protected:
   StragglerRuleTest() {
@@ -156,7 +156,7 @@ class StragglerRuleTest : public ::testing::Test {
       }
     }
   }
-  // "3: 2 of 0.5, 4" for rank 3 with 2 s, where the median of 4 ranks is 0.5 s.
+  // "3: 2 of 0.5, 4" means rank 3 with 2 s, where the median of 4 ranks is 0.5 s.
   std::vector<std::string> Found() {
     std::vector<std::string> found;
     for (const Straggler& straggler : FindStragglers(cluster_.observations, Entry())) {
@@ -192,7 +192,7 @@ TEST_F(StragglerRuleTest, OnlyATimeAboveTheRatioIsSlow) {
   EXPECT_THAT(Found(), ElementsAre("2: 0.375 of 0.25, 3"));
 }
 
-// Such times are stored as 0.
+// Times this small are stored as 0.
 TEST_F(StragglerRuleTest, NothingIsAMultipleOfAMedianOfZero) {
   Compute({1e-60, 1e-60, 2});
   EXPECT_THAT(Found(), IsEmpty());
@@ -247,7 +247,7 @@ TEST_F(StragglerRuleTest, TheEventsNameTheRankItsStepAndTheTime) {
   EXPECT_EQ(events[1].DebugString(), blame.DebugString());
 }
 
-// A layout of fewer positions than ranks repeats its stages.
+// A layout with fewer positions than ranks repeats its stages.
 TEST_F(StragglerRuleTest, StragglersOfSeveralStagesAreInTheOrderOfTheirRanks) {
   Entry().job.mutable_spec()->mutable_layout()->set_pp(2);
   Entry().job.mutable_spec()->mutable_layout()->set_dp(1);

@@ -1,4 +1,4 @@
-// Phases of an attempt at the boundaries of its times, and the order in which a ledger lists them.
+// Phases of an attempt at the boundaries of its times, and their order in the ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(AttemptPhasesTest, ASpanNamesItsAttemptItsTimesAndTheSlotsHeld) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(1)->mutable_layout()->set_nodes(1);
   job.mutable_attempts(1)->mutable_layout()->set_slots_per_node(4);
-  // Until the placement of attempt 2 the job holds the slots of attempt 1.
+  // The job holds the slots of attempt 1 until attempt 2 is placed.
   EXPECT_THAT(SpanLines(LedgerOf(job, 20'000)),
               testing::ElementsAre("LEDGER_PHASE_QUEUED of 0: 1000 to 3000 on 0 slots",
                                    "LEDGER_PHASE_INIT of 1: 3000 to 4000 on 8 slots",
@@ -69,12 +69,12 @@ TEST(AttemptPhasesTest, AJobThatHasNotTrainedHasNoGoodput) {
   EXPECT_EQ(ledger.goodput_ratio(), 0);
 }
 
-// Clocks of nodes may put a failure at or before the placement.
+// Because node clocks differ, a failure may appear at or before the placement.
 TEST(AttemptPhasesTest, OnlyAFailureAfterThePlacementEndsTheUsefulTime) {
   v1::Job job = RestartedJob();
   v1::Verdict& verdict = *job.mutable_attempts(0)->mutable_verdict();
   verdict.set_time_ms(3000);
-  // The attempt is useful until its end at 15 s. Attempt 2 is placed 1 s later.
+  // The attempt counts as useful until its end at 15 s. Attempt 2 is placed 1 s later.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RESTART), 1);
   verdict.set_time_ms(3001);
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RESTART), 12.999);

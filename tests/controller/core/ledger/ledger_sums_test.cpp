@@ -17,9 +17,9 @@
 namespace trainyard::controller {
 namespace {
 
-// A job whose times, steps and statistics are drawn from `any`, in no sensible order.
+// A job whose times, steps and statistics come from `any`, in an arbitrary order.
 v1::Job AnyJob(const std::function<Timestamp()>& any) {
-  // 0, which means not set, in a third of the calls.
+  // 0, which means unset, in a third of the calls.
   const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
   v1::Job job;
   job.set_submitted_time_ms(500);
@@ -27,7 +27,7 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   job.mutable_spec()->mutable_resources()->set_nodes(static_cast<int>(1 + any() % 7));
   job.mutable_spec()->mutable_resources()->set_slots_per_node(static_cast<int>(1 + any() % 9));
   if (any() % 2 == 0) job.set_ended_time_ms(500 + any());
-  // 50: the attempts before it are forgotten.
+  // 50: the preceding attempts are forgotten.
   const int64_t attempt_number = any() % 5 == 0 ? 50 : 1;
   const auto attempts = static_cast<int>(any() % 5);
   for (int i = 0; i < attempts; ++i) {
@@ -52,8 +52,8 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   return job;
 }
 
-// Clocks of nodes and statistics of ranks may hold anything. Every millisecond of the job must be
-// in one phase all the same, and count for all of its slots unless the job was queued.
+// Node clocks and rank statistics may have any values. Every millisecond of the job must still be
+// in exactly one phase, and count for all of its slots unless the job was queued.
 TEST(LedgerSumsTest, PhasesAddUpWhateverClocksAndRanksReport) {
   std::mt19937 random(7);
   std::uniform_int_distribution<Timestamp> any(0, 2000);
@@ -89,7 +89,7 @@ std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {
 }
 
 // Moving attempts out of the list changes no sum. The reference is the ledger of all attempts.
-// Clocks and steps may hold anything, as long as every attempt but the last has ended.
+// Clocks and steps may have any values, as long as every attempt but the last has ended.
 TEST(LedgerSumsTest, FoldedAttemptsKeepEverySum) {
   std::mt19937 random(11);
   std::uniform_int_distribution<Timestamp> any(0, 2000);
@@ -100,7 +100,7 @@ TEST(LedgerSumsTest, FoldedAttemptsKeepEverySum) {
       if (attempt.ended_time_ms() == 0) attempt.set_ended_time_ms(1 + any(random));
     }
     const auto all = PhasesOf(LedgerOf(job, 3000));
-    // A job that ended before its attempts did is no history that a controller writes.
+    // A controller never writes a history in which a job ended before its attempts did.
     while (job.ended_time_ms() == 0 && job.attempts_size() > 1) {
       FoldOldestAttempt(job);
       ASSERT_EQ(PhasesOf(LedgerOf(job, 3000)), all) << job.DebugString();
@@ -117,7 +117,7 @@ class RestartingJob {
     at_ = cluster_.now;
   }
 
-  // An attempt of 10 s that begins at `resume_step`, trains 100 steps in 8 s and fails.
+  // Adds an attempt of 10 s that starts at `resume_step`, trains 100 steps in 8 s and fails.
   void RunAttempt(int64_t resume_step) {
     ++number_;
     v1::JobPlaced placed;
@@ -140,7 +140,7 @@ class RestartingJob {
   void RestoreFromSnapshot() { cluster_.state = FromSnapshot(ToSnapshot(cluster_.state, 1)); }
 
   const v1::Job& job() const { return cluster_.Job(id_); }
-  // The job with every attempt that it has had.
+  // The job with all of its attempts.
   v1::Job all() const {
     v1::Job all = job();
     all.clear_earlier();
@@ -172,7 +172,8 @@ TEST(LedgerSumsTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
   RestartingJob history;
   int64_t kept = 0;
   for (int64_t i = 0; i < 500; ++i) {
-    // Each attempt keeps 80 steps; two fall back far, behind attempts that are listed no more.
+    // Each attempt keeps 80 steps. Two attempts resume far back, before attempts that are no longer
+    // listed.
     const int64_t fallback = i == 350 ? 200 * 80 : i == 450 ? 120 * 80 : 0;
     kept -= fallback;
     history.RunAttempt(kept);
@@ -193,7 +194,7 @@ TEST(LedgerSumsTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
 }
 
 // The state keeps 256 records of unlisted attempts, so the oldest four are joined into one. The
-// last attempt resumes in the middle of it.
+// last attempt resumes in the middle of that record.
 TEST(LedgerSumsTest, AFallbackIntoJoinedAttemptsKeepsOnlyTheStepsBeforeIt) {
   RestartingJob history;
   for (int64_t i = 0; i < kAttemptsKept + 258; ++i) history.RunAttempt(80 * i);

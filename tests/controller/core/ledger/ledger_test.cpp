@@ -26,7 +26,7 @@ TEST(LedgerTest, EveryMomentIsInOnePhase) {
   EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
   // The 2 s in the queue held no slots.
   EXPECT_NEAR(ledger.goodput_ratio(), 11.0 / 17, 1e-9);
-  // The largest phase comes first: training, on 8 slots.
+  // Training, on 8 slots, is the largest phase and therefore first.
   EXPECT_DOUBLE_EQ(ledger.phases(0).slot_seconds(), 11 * 8);
 }
 
@@ -35,7 +35,7 @@ TEST(LedgerTest, SpansFollowEachOtherAndTheLastGoesOn) {
   for (int i = 1; i < ledger.spans_size(); ++i) {
     EXPECT_EQ(ledger.spans(i).begin_ms(), ledger.spans(i - 1).end_ms());
   }
-  EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);  // The span goes on.
+  EXPECT_EQ(ledger.spans().rbegin()->end_ms(), 0);  // The span is still open.
 }
 
 TEST(LedgerTest, AnAttemptOnFewerNodesHoldsFewerSlots) {
@@ -98,13 +98,13 @@ TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {
   use.set_checkpoint_ms(2000);
   use.set_data_stall_ms(1000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  // 2 s from placement to start, and the reported 0.5 s.
+  // 2 s from placement to start, plus the reported 0.5 s.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2.5);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_LOAD), 1.5);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_EVALUATION), 1);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_CHECKPOINT), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DATA_STALL), 1);
-  // 4 of the 10 s remain for 100 steps; 20 of them were trained again.
+  // 4 of the 10 s remain for 100 steps, of which 20 were trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 3.2 + 3);
 }
@@ -128,7 +128,7 @@ TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
   third.set_resume_step(40);
   third.set_placed_time_ms(18'500);
   third.set_started_time_ms(19'000);
-  // The part for steps 41 to 100 of 10 s for 100 steps.
+  // The share of steps 41 to 100, if 100 steps took 10 s.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
 }
 
@@ -163,13 +163,13 @@ TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_stalled_since_ms(8000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  // Stalled from 8 s to the failure at 14 s; a fifth of the 4 s before was trained again.
+  // Stalled from 8 s to the failure at 14 s. A fifth of the preceding 4 s was trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 6);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
 }
 
-// Attempt 1 healed from 8 s, when a rank died, to 10 s; its 4 standbys waited for 5.5 s, until the
-// verdict, and 2 of them to the end.
+// Attempt 1 healed from 8 s, when a rank died, to 10 s. Its 4 standbys waited for 5.5 s, until the
+// verdict, and 2 of them until the end.
 TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {
   v1::Job job = RestartedJob();
   v1::Attempt& first = *job.mutable_attempts(0);
@@ -212,7 +212,8 @@ TEST(LedgerTest, TheTimeOfAJobWithoutSparesHasNoStandbySpan) {
   }
 }
 
-// Attempt 1 trained 125 steps for its 100, of which 80 count: attempt 2 trained 20 of them again.
+// Attempt 1 trained 125 steps to complete 100. Only 80 of these count, because attempt 2 trained 20
+// of them again.
 TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
   v1::Job job = RestartedJob();
   v1::Heal& heal = *job.mutable_attempts(0)->add_heals();
@@ -265,7 +266,7 @@ TEST(LedgerTest, TimeFromAUsersStopToTheEndIsNoTraining) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 1);
 }
 
-// Older releases kept no record of the attempts that they dropped.
+// Older releases kept no record of dropped attempts.
 TEST(LedgerTest, TimeOfDroppedAttemptsIsUnspecified) {
   v1::Job job = RestartedJob();
   job.mutable_attempts()->DeleteSubrange(0, 1);

@@ -13,7 +13,7 @@ constexpr Timestamp kWallMs = 1'700'000'000'000;
 constexpr int64_t kSteadyMs = 5'000'000;
 constexpr int64_t kStepDay = 86'400'000;
 
-// A state whose newest event came at kWallMs, when the machine had run for kSteadyMs.
+// A state whose newest event was at wall time kWallMs and at machine uptime kSteadyMs.
 v1::ClusterClock KnownClock() {
   v1::ClusterClock known;
   known.set_boot_id("boot");
@@ -125,7 +125,7 @@ TEST(ClusterClockTest, AWallClockFromTheYear10000OnIsNotFollowed) {
   EXPECT_EQ(clock.Due({kYear10000, kSteadyMs}), std::nullopt);
 }
 
-// A worker whose clock is ahead by so much.
+// Attaches a worker whose clock is ahead by `ahead_ms`.
 void AttachAhead(const std::string& id, int64_t ahead_ms, Observations& observations) {
   observations.nodes[id].attached = true;
   observations.nodes[id].clock.Note(kWallMs + ahead_ms, kWallMs);
@@ -133,11 +133,12 @@ void AttachAhead(const std::string& id, int64_t ahead_ms, Observations& observat
 
 TEST(ClockWarningTest, WorkersWhoseClocksAgreeEndADoubt) {
   v1::ClusterClock known = KnownClock();
-  known.set_doubt("no event for 30 h");
+  known.set_doubt("the newest event is 30 h old");
   Observations observations;
-  EXPECT_EQ(ClockWarning(known, observations), "no event for 30 h");
+  EXPECT_EQ(ClockWarning(known, observations), "the newest event is 30 h old");
   observations.nodes["away"].clock.Note(kWallMs, kWallMs);
-  EXPECT_EQ(ClockWarning(known, observations), "no event for 30 h") << "it is not attached";
+  EXPECT_EQ(ClockWarning(known, observations), "the newest event is 30 h old")
+      << "it is not attached";
   AttachAhead("a", 600'000, observations);
   EXPECT_EQ(ClockWarning(known, observations), "");
 }
@@ -186,9 +187,10 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
            "(chronyc tracking)";
   };
   const auto ahead = [](int64_t hours) {
-    return "no event for " + std::to_string(hours) +
-           " h by the wall clock, which cannot be verified after a reboot or on another machine; "
-           "if the clock is wrong, the time ledgers of the jobs that ran are wrong, too";
+    return "the newest event is " + std::to_string(hours) +
+           " h old by the wall clock, which cannot be verified after a reboot or on another "
+           "machine; check the clock: if it is wrong, so are the time ledgers of the jobs that "
+           "were running";
   };
   EXPECT_EQ(doubt(kWallMs), "");
   EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");

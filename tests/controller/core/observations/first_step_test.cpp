@@ -49,8 +49,8 @@ TEST(FirstStepTest, AControllerThatCameLaterCannotTell) {
   EXPECT_EQ(FirstStepShown(attempt, observed, 1000), std::nullopt) << "it is known already";
 }
 
-// A program that writes no checkpoint records: attempt 1 trains 100 steps, attempt 2 resumes by
-// itself after step 80. 20 steps are trained again, and not all 100.
+// A program that writes no checkpoint records: attempt 1 trains 100 steps, and attempt 2 itself
+// resumes after step 80. 20 steps are trained again, not all 100.
 TEST(FirstStepTest, RecomputeCountsFromTheLaterAttemptsFirstStep) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Words of a rank about a group.
+// A rank's report about a group.
 struct Said {
   int rank;
   const char* group;
@@ -63,7 +63,7 @@ TEST(GroupWaitTest, ARankInAnEarlierOperationIsMissing) {
   EXPECT_THAT(wait->missing, ElementsAre(1));
 }
 
-// 1 waits for 0, which waits for 2 in another group.
+// Rank 1 waits for rank 0, which waits for rank 2 in another group.
 TEST(GroupWaitTest, TheCauseIsTheRankThatWaitsForNobody) {
   const auto wait = FindGroupWait(Attempt({{1, "act0to1", "0,1", 3, true},
                                            {0, "act0to1", "0,1", 3, false},
@@ -85,7 +85,7 @@ TEST(GroupWaitTest, OfRanksThatWaitForEachOtherAMissingOneIsNamed) {
   EXPECT_THAT(wait->culprits, ElementsAre(1));
 }
 
-// 0 computes; nobody knows where 2 is.
+// Rank 0 computes; the state of rank 2 is unknown.
 TEST(GroupWaitTest, ARankThatComputesWaitsForNobody) {
   const auto wait = FindGroupWait(
       Attempt({{1, "a", "0,1", 3, true}, {0, "a", "0,1", 3, false}, {3, "b", "2,3", 3, true}}), 4);
@@ -102,7 +102,7 @@ TEST(GroupWaitTest, TheOperationOfTheLowestRankIsNamedIfOperationsDiffer) {
   EXPECT_EQ(wait->operation, "all-reduce");
 }
 
-// Words of a program must not reach beyond its gang.
+// Group ranks reported by a program must not exceed its gang.
 TEST(GroupWaitTest, RanksThatTheGangDoesNotHaveAreNotMissed) {
   const auto of = [](const char* ranks) { return Attempt({{0, "g", ranks, 1, true}}); };
   EXPECT_FALSE(FindGroupWait(of("100000"), 1).has_value());
@@ -126,7 +126,7 @@ class StalledTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Rank 0 reports where it waits, or that it moves.
+  // Rank 0 reports that it waits, or that it makes progress.
   void Report(bool waits) {
     v1::RankRecord& newest =
         *cluster_.ReportRunning("a", job_, 2).mutable_ranks(0)->mutable_newest();
@@ -160,7 +160,7 @@ TEST_F(StalledTest, EndsWhenTheRankMoves) {
   EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STALLED);
 }
 
-// The same rule as that of the ledger and of the evidence about nodes (stall.h).
+// The same rule as in the ledger and in the evidence about nodes (stall.h).
 TEST_F(StalledTest, AGangThatIsOnlySlowHasNotStalled) {
   cluster_.Step(job_, 0, 4, 10);
   cluster_.Step(job_, 0, 5, 10);

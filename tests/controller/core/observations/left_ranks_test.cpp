@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// A gang of four ranks on two nodes that has made 41 steps.
+// A gang of four ranks on two nodes that has completed 41 steps.
 class LeftRanksTest : public ::testing::Test {
  protected:
   void SetUp() override {

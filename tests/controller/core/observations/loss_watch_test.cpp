@@ -18,7 +18,7 @@ v1::GuardSpec Rules(double ratio, double z_score) {
   return rules;
 }
 
-// Adds `count` losses of attempt 1 that alternate by 0.1 around `level`, from step `first` on.
+// Adds `count` losses of attempt 1, starting at step `first`, that alternate by 0.1 around `level`.
 void Fill(LossWatch& watch, const v1::GuardSpec& rules, int64_t first, int count, double level) {
   for (int i = 0; i < count; ++i) {
     const double loss = level + (i % 2 == 0 ? 0.1 : -0.1);
@@ -95,7 +95,7 @@ TEST(LossWatchTest, FindsTheFirstOfSpikesInARow) {
   for (int64_t step = 22; step <= 40; ++step) {
     EXPECT_FALSE(watch.Add(rules, 1, 0, step, 8).has_value());
   }
-  // As many as the window holds are a new level.
+  // If as many losses as the window holds are high, they are a new level.
   EXPECT_EQ(watch.size(), 0u);
   Fill(watch, rules, 41, 10, 8);
   EXPECT_TRUE(watch.Add(rules, 1, 0, 51, 30).has_value());
@@ -105,7 +105,8 @@ TEST(LossWatchTest, RobustScoreFindsWhatTheRatioMisses) {
   LossWatch watch;
   const v1::GuardSpec rules = Rules(3, 10);
   Fill(watch, rules, 1, 100, 2);
-  // The median absolute deviation is 0.1: ten deviations are 1.48 above the median of 2.
+  // The median absolute deviation is 0.1, so ten deviations correspond to 1.48 above the median of
+  // 2.
   EXPECT_FALSE(watch.Add(rules, 1, 0, 101, 3.4).has_value());
   const auto found = watch.Add(rules, 1, 0, 102, 3.7);
   ASSERT_TRUE(found.has_value());
@@ -123,7 +124,7 @@ TEST(LossWatchTest, EqualLossesHaveALeastSpread) {
   EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 2.21).has_value());
 }
 
-// A run that has learnt its data by heart: losses of 1e-8 vary by factors.
+// A run that has memorized its data: losses near 1e-8 vary by large factors.
 TEST(LossWatchTest, SmallRisesAreNoSpikes) {
   v1::GuardSpec rules = Rules(3, 10);
   rules.set_min_rise(0.01);
@@ -133,7 +134,7 @@ TEST(LossWatchTest, SmallRisesAreNoSpikes) {
   EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 0.02).has_value());
 }
 
-// A run that falls as language models do, with normal noise: no loss may be found.
+// A loss curve like that of a language model, with normal noise: no loss may be reported.
 TEST(LossWatchTest, HealthyCurvesHaveNoSpikes) {
   const v1::GuardSpec rules = Rules(3, 10);
   for (unsigned seed = 1; seed <= 20; ++seed) {
@@ -157,7 +158,7 @@ TEST(LossWatchTest, IgnoresStepsSeenBeforeAndOlderAttempts) {
   EXPECT_FALSE(watch.Add(rules, 1, 0, 21, std::nan("")).has_value()) << "of an older attempt";
 }
 
-// The first losses of a run that began anew are no spikes beside the last ones of the run before.
+// The first losses of a run that started again are not spikes compared with the last losses before.
 TEST(LossWatchTest, WindowEndsWhereAnAttemptResumed) {
   const v1::GuardSpec rules = Rules(3, 10);
   LossWatch watch;
@@ -185,7 +186,7 @@ TEST(LossWatchTest, RecoversTheWindowOfBeforeARestart) {
   EXPECT_FALSE(later.Add(rules, 2, 0, 1, 11).has_value()) << "a newer attempt from the start";
 }
 
-// Twenty equal losses, then one of this size.
+// Twenty equal losses, then one of size `loss`.
 bool IsFound(const v1::GuardSpec& rules, double level, double loss) {
   LossWatch watch;
   for (int64_t step = 1; step <= 20; ++step) {

@@ -58,7 +58,7 @@ TEST(ObservationsTest, ANodeHasDeviceErrorsWhileItsNewestReportHasAny) {
   EXPECT_FALSE(observations.nodes_with_device_errors.contains("a"));
 }
 
-// The Hello before the Welcome lists the attempts that arrived on an earlier stream.
+// The Hello before the Welcome lists the attempts whose starts arrived on an earlier stream.
 TEST(ObservationsTest, AStartThatAnEarlierStreamMayHaveLostCountsAsNotSent) {
   Observations observations;
   ObserveStartSent("a", {1, 1}, observations);
@@ -81,7 +81,7 @@ TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
   heartbeat.set_time_ms(62'000 - 2);
   ObserveHeartbeat("a", heartbeat, 2000, kNoJobs, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
-  // The controller was frozen, then its clock is set back.
+  // The controller was frozen; then its clock was set back.
   ShiftHeartbeats(5000, 7000, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
   ShiftTimes(-6000, observations);
@@ -104,7 +104,7 @@ TEST(ObservationsTest, APauseOfReportsBeginsANewSeries) {
   const NodeObservation& node = observations.nodes.at("a");
   EXPECT_EQ(node.reports_since_ms, 10'000);
   EXPECT_EQ(node.last_report_ms, 13'000);
-  // The controller stalled from 13,000 to 33,000 ms: no pause of the worker's.
+  // The controller, not the worker, stalled from 13,000 to 33,000 ms.
   ShiftHeartbeats(20'000, 33'000, observations);
   ObserveHeartbeat("a", {}, 34'000, kNoJobs, observations);
   EXPECT_EQ(node.reports_since_ms, 30'000);
@@ -175,7 +175,7 @@ TEST(ObservationsTest, AStepOfTheClockMovesEveryTimeAndChangesNoDuration) {
   EXPECT_EQ(moved.stepped_ms, 0);
 }
 
-// A worker that was refused was never observed, and leaves nothing behind.
+// A rejected worker was never observed, so nothing about it is kept.
 TEST(ObservationsTest, TheEndOfAnUnknownWorkersStreamIsNotKept) {
   Observations observations;
   ObserveDetached("stranger", observations);

@@ -27,8 +27,8 @@ TEST(RankProgressTest, StepsAndPhasesAreProgressAsTheWorkerMeasuresThem) {
   EXPECT_EQ(rank.step, 7);
 }
 
-// The worker leaves out a pause of its own, perhaps of the whole machine: no movement, but less
-// time without a step.
+// The worker excludes its own pauses, which may be pauses of the whole machine. A pause is not
+// progress, but shortens the time without a step.
 TEST(RankProgressTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
@@ -90,7 +90,8 @@ TEST(RankProgressTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
   EXPECT_EQ(SteadyMs(rank), 4000);
   for (Timestamp now = 66'000; now <= 70'000; now += 1000) report(now, "train");
   EXPECT_EQ(SteadyMs(rank), 9000);
-  // A long pause within training shows that the rank may stall normally: the window starts anew.
+  // A long pause within training shows that long stalls are normal for the rank, so the window
+  // restarts.
   report(90'000, "train");
   EXPECT_EQ(SteadyMs(rank), 0);
 }

@@ -26,7 +26,7 @@ inline v1::Heartbeat HeartbeatOf(int64_t job_id, int64_t step, int64_t activity_
   return heartbeat;
 }
 
-// The worker has seen no step or phase for so long, and neither telemetry nor output.
+// The worker has seen no step or phase for `still_ms`, and no telemetry or output for `quiet_ms`.
 inline v1::Heartbeat Measured(v1::Heartbeat heartbeat, int64_t still_ms, int64_t quiet_ms) {
   heartbeat.mutable_attempts(0)->mutable_ranks(0)->set_still_ms(still_ms);
   heartbeat.mutable_attempts(0)->mutable_ranks(0)->set_quiet_ms(quiet_ms);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Timestamp kMoved = 100'000;
 
-// Two ranks that train; the one that moved last did so at kMoved.
+// Two training ranks; the more recent progress of the two was at kMoved.
 AttemptObservation Training(StepTimes step_times) {
   AttemptObservation attempt;
   attempt.step_times = std::move(step_times);

@@ -24,7 +24,7 @@ TEST(StepTimesTest, SlowIsThePercentileOfTheNewest) {
   for (int i = 1; i <= 1000; ++i) times.Add(i);
   EXPECT_EQ(times.size(), kStepTimesKept);
   EXPECT_EQ(times.Newest(), 1000);
-  // 745 to 1000: index 255 * 99 / 100 = 252.
+  // Values 745 to 1000: index 255 * 99 / 100 = 252.
   EXPECT_EQ(times.Slow(), 745 + 252);
 }
 

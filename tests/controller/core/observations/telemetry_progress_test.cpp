@@ -108,7 +108,7 @@ TEST(TelemetryProgressTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
   ASSERT_EQ(of_three.records_size(), 1);
   EXPECT_TRUE(of_three.records(0).has_phase());
   EXPECT_EQ(observations.progress.at(1).step(), 30);
-  // A rank's own figures are kept, whichever rank is the reporting rank of the gang.
+  // Each rank's own figures are kept, regardless of which rank is the gang's reporting rank.
   const AttemptObservation& attempt = observations.attempts.at({1, 1});
   EXPECT_EQ(attempt.ranks.at(3).newest.step_seconds(), 2);
   EXPECT_EQ(LastStep(attempt), 31);

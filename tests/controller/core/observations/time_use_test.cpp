@@ -15,7 +15,7 @@ namespace {
 
 const ClusterState kNoState;
 
-// A report of one rank as its worker sends it.
+// A report of one rank, as sent by its worker.
 v1::RankReport Rank(int rank, const std::string& phase, const v1::RankRecord& newest) {
   v1::RankReport report;
   report.set_rank(rank);
@@ -145,7 +145,8 @@ TEST_F(TimeUseTest, AStalledGangHangs) {
   EXPECT_EQ(At(90'000).stalled_since_ms(), 0) << "saving takes as long as it takes";
 }
 
-// The last reported step outlives the observations: it is in the event that ends the attempt.
+// The last reported step outlives the observations because the event that ends the attempt contains
+// it.
 TEST(AttemptFiguresTest, EndOfAnAttemptMakesItsLastStepAndTimesDurable) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

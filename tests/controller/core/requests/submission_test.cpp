@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// As the command line sends it: a resolved file with the origin of every value.
+// A request as sent by the command line: a resolved file with the origin of every value.
 v1::SubmitJobRequest ResolvedRequest() {
   v1::SubmitJobRequest request;
   auto resolved = ResolveJobFile(kSentJobFile, {"optimizer.lr=0.01", "resources.device=cpu"},
@@ -146,7 +146,7 @@ TEST(SubmissionTest, DefaultsTakeFewBytesInTheEvent) {
   EXPECT_LT(submit.submitted().ByteSizeLong() - submit.submitted().spec().ByteSizeLong(), 300u);
 }
 
-// Older logs and clients name every default.
+// Older logs and clients include every default.
 v1::Event OlderEvent() {
   v1::Event event;
   event.set_time_ms(1);
@@ -213,7 +213,7 @@ TEST(SubmissionTest, RefusesASpecOverTheLargestSize) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the job file is too large"));
 }
 
-// The controller chooses the directory of a request that names none.
+// If a request names no directory, the controller chooses it.
 TEST(SubmissionTest, ACheckpointDirectoryThatTheRequestNamesMustBeTheSame) {
   v1::JobSpec made = TestSpec("job", 1, 1);
   made.mutable_checkpoint()->set_dir("/c/1");

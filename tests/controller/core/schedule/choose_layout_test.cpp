@@ -47,7 +47,7 @@ TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
   EXPECT_GT(some.step_seconds(), 0);
 }
 
-// The spec as a submission stores it.
+// The spec in the form in which a submission stores it.
 v1::JobSpec Complete(v1::JobSpec spec) {
   Origins origins;
   FillDefaults(spec, origins);
@@ -66,7 +66,7 @@ TEST(ChooseLayoutTest, OnlyARemainderOfTheNodesMayBeReduced) {
   EXPECT_LT(fewer.nodes(), 11);
 }
 
-// The model is so small that its steps get faster with fewer ranks.
+// The model is so small that its steps are faster on fewer ranks.
 TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
   const auto choose = [](int asked, int remaining) {
     v1::JobSpec spec = Complete(AutoSpec("tiny", asked, 1));
@@ -74,7 +74,7 @@ TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
     spec.mutable_train()->set_global_batch(8);
     return ChooseLayoutFor(spec, {1, {remaining, 1, v1::DEVICE_KIND_GPU}, "NVIDIA H100 80GB"});
   };
-  // No count in between has a layout.
+  // No number of nodes in between has a layout.
   for (const int nodes : {23, 20, 18, 15, 14, 11, 10, 9}) {
     ASSERT_EQ(choose(nodes, nodes).nodes(), 0) << nodes;
   }
@@ -85,14 +85,15 @@ TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
 }
 
 TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {
-  // 7 does not divide the batch: a layout of 7 nodes must put a factor of 7 elsewhere, or be left.
+  // 7 does not divide the batch: a layout of 7 nodes must put the factor 7 into another dimension,
+  // or not use all nodes.
   const v1::GrantedLayout chosen = ChooseLayoutFor(LargeSpec(8), GpuQuestion(7, "NVIDIA H200"));
   EXPECT_EQ(chosen.asked_nodes(), 7);
   EXPECT_GE(chosen.nodes(), 4);
   EXPECT_LE(chosen.nodes(), 7);
 }
 
-// The H200s have more memory and wait for the A100s.
+// The H200s have more memory but wait for the A100s.
 TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
   const v1::JobSpec spec = LargeSpec(8);
   const v1::GrantedLayout slow = ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB"));
@@ -101,7 +102,7 @@ TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
   EXPECT_EQ(mixed.nodes(), 8);
   EXPECT_EQ(mixed.device(), "NVIDIA A100-SXM4-80GB, NVIDIA H200");
   EXPECT_DOUBLE_EQ(mixed.step_seconds(), slow.step_seconds());
-  // An A6000 has less memory than an A100 and is slower; an H200 is neither.
+  // An A6000 has less memory than an A100 and is slower; neither is true for an H200.
   const v1::GrantedLayout small =
       ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA H200, NVIDIA RTX A6000"));
   EXPECT_EQ(small.nodes(), 8) << small.problem();

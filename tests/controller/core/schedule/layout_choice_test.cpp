@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 // Batch of AutoSpec.
 constexpr int kBatch = 840;
 
-// Rounds of questions and answers until none is open; returns how many choices were made.
+// Answers layout questions until none is open; returns the number of choices made.
 int AnswerAll(TestCluster& cluster) {
   int answered = 0;
   cluster.Settle();
@@ -46,7 +46,7 @@ int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
   return granted.layout().dp() * granted.layout().micro_batch() * granted.micro_batches();
 }
 
-// The node sends no heartbeat until it is lost, and the attempt that ran on it has ended.
+// The node sends no heartbeats until it is lost, and the attempt on it has ended.
 void LoseNode(TestCluster& cluster, int64_t job_id, const std::string& node_id) {
   cluster.StopHeartbeats(node_id);
   for (int rank = 0; rank < cluster.Attempt(job_id).ranks_size(); ++rank) {
@@ -67,7 +67,7 @@ class AutoJobTest : public testing::Test {
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
   }
 
-  // A job on all nodes that has trained.
+  // A job that uses all nodes and has trained.
   int64_t RunOnAll() {
     const int64_t job = cluster_.Submit(AutoSpec("auto", 3, 2));
     AnswerAll(cluster_);
@@ -165,7 +165,8 @@ TEST_F(AutoJobTest, ItWaitsForASuspectNode) {
   EXPECT_EQ(cluster_.Job(job).attempts_size(), 1);
 }
 
-// The head of the queue waits for more nodes than there are, and the job gets on without it.
+// The head of the queue waits for more nodes than exist; the job continues without waiting behind
+// it.
 TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   const int64_t blocker = cluster_.Submit("blocker", 1, 1);
   cluster_.RunJob(blocker);
@@ -173,7 +174,7 @@ TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   v1::JobSpec spec = AutoSpec("auto", 2, 2);
   cluster_.Settle();
   const int64_t job = cluster_.Submit(spec);
-  // The head is stopped so that the job starts, and comes again before it recovers.
+  // The head is stopped so that the job can start, and submitted again before the job recovers.
   cluster_.Stop(head);
   AnswerAll(cluster_);
   cluster_.StartAll(job);
@@ -205,7 +206,7 @@ TEST_F(AutoJobTest, OnItsOldNodesItNeedNotWaitForTheHeadOfTheQueue) {
   EXPECT_EQ(cluster_.Placement(job), "d:0 d:1");
 }
 
-// The head needs two nodes more than there are. The free node g is left to it.
+// The head needs two nodes more than exist. The free node g is reserved for it.
 TEST_F(AutoJobTest, BehindAnotherHeadItContinuesOnItsOwnNodesOnly) {
   for (const char* id : {"d", "e", "f"}) cluster_.AddNode(id, 2);
   const int64_t head = cluster_.Submit("head", 4, 2);

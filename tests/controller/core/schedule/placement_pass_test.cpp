@@ -21,7 +21,7 @@ void FailGang(TestCluster& cluster, int64_t job, int exit_code) {
   cluster.ClearAll(job);
 }
 
-// The node sends no heartbeat until it is lost. Rank 0, on another node, fails at once.
+// The node sends no heartbeats until it is lost. Rank 0, on another node, fails at once.
 void LoseNodeOf(TestCluster& cluster, int64_t job, const std::string& node_id) {
   cluster.StopHeartbeats(node_id);
   cluster.ExitRank(job, 0, 1);
@@ -91,7 +91,9 @@ TEST(PlacementPassTest, UsableNodesAreTheRemainingOnesAndAtMostTheMissingFreeOne
   LoseNodeOf(cluster, job, "b");
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
   const auto count = [&](bool with_free) {
-    return PlacementPass(cluster.state, {}).CountUsable(cluster.state.jobs.at(job), with_free);
+    const JobEntry& entry = cluster.state.jobs.at(job);
+    const GangShape shape = GangRequestOf(entry.job.spec()).Full();
+    return PlacementPass(cluster.state, {}).CountUsable(entry, shape, with_free);
   };
   EXPECT_EQ(count(true), 1);
   for (const char* id : {"c", "d"}) cluster.AddNode(id, 1);

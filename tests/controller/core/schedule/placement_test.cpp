@@ -160,8 +160,8 @@ TEST(PlacementTest, ARecoveringJobWaitsForItsSuspectNode) {
   EXPECT_EQ(cluster.Placement(job), "a:0");
 }
 
-// Two gangs on {a, b} and {c, d} that each lost a node, with no spare: each holds what the other
-// needs.
+// Two gangs on {a, b} and {c, d}, each of which lost a node and has no spare. Each holds the node
+// that the other needs.
 class TwoBrokenGangsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -283,7 +283,8 @@ TEST(PlacementTest, AJobWhoseSlotIsGoneTakesAFreeOneBeforeAReservedOne) {
   EXPECT_EQ(cluster.Placement(first), "b:0");
 }
 
-// The shape of a job never changes today; a gang of another one must not be taken for its own.
+// The shape of a job never changes today. A gang of another shape must not be mistaken for the
+// job's own.
 TEST(PlacementTest, AGangOfAnotherShapeIsPlacedAnew) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c", "d"}) cluster.AddNode(id, 2);

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 
 class RendezvousPortsTest : public ::testing::Test {
  protected:
-  // The port that a fresh pass assigns.
+  // The port that a new pass assigns.
   int PortOf(int64_t job, int64_t attempt, int64_t generation) const {
     return RendezvousPorts(state_, options_)
         .Find({job, attempt}, generation, 0, "10.0.0.1")

@@ -108,7 +108,7 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
   cluster_.ExitAll(fails, 1);
   cluster_.ClearAll(fails);
   ASSERT_EQ(cluster_.StateOf(fails), v1::JOB_STATE_RECOVERING);
-  // It lacks a node now, and its backoff is not over.
+  // The job now lacks a node, and its backoff has not ended.
   cluster_.state.nodes.at("b").node.set_cordoned(true);
   const int64_t later = cluster_.Submit("later", 1, 1);
   ASSERT_TRUE(Next().head.has_value());
@@ -126,7 +126,7 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
 TEST_F(ScheduleTest, NothingIsPlacedWhileTheLogIsNotConfirmed) {
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.options.confirm_log_ms = 5000;
-  // A restarted controller has received no heartbeat yet.
+  // A restarted controller has not yet received a heartbeat.
   cluster_.observations = Observations{.since_ms = cluster_.now};
   const Schedule schedule = Next();
   EXPECT_TRUE(schedule.awaits_workers);
@@ -171,7 +171,7 @@ TEST_F(ScheduleTest, NoLayoutIsSaidToBeChosenBeforeWorkersAttach) {
   EXPECT_THAT(Why(job).message(), HasSubstr("waits for its workers"));
 }
 
-// A tick that could not plan, or a deletion after the pass, leaves a schedule of an older state.
+// If a tick cannot plan, or a job is deleted after the pass, the schedule refers to an older state.
 TEST_F(ScheduleTest, AnOlderScheduleIsRenderedFromThePresentState) {
   const int64_t head = cluster_.Submit("head", 2, 2);
   const int64_t later = cluster_.Submit("later", 1, 1);

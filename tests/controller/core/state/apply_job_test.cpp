@@ -48,7 +48,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // The running attempt fails for this cause, and rank 1 is the first to blame.
+  // The running attempt fails with this cause; rank 1 is the first culprit.
   void FailOverRank1(v1::VerdictCause cause) {
     v1::Event event;
     event.set_time_ms(cluster_.now);

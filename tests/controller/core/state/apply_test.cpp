@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Ends a job, fails another, leaves one running, one pending and a lost node behind.
+// Creates history: one ended, one failed, one running and one pending job, and a lost node.
 void FillWithHistory(TestCluster& cluster) {
   for (const char* id : {"a", "b", "c"}) cluster.AddNode(id, 2);
   v1::JobSpec spec = TestSpec("done", 1, 1);
@@ -104,7 +104,7 @@ TEST(ApplyTest, SlotTimeIsCountedUntilTheNumberOfSlotsChanges) {
   EXPECT_EQ(cluster.state.capacity.slot_ms(0), 5000);
 }
 
-// Field by field: a field that no snapshot holds would be missing from both sides of Bytes().
+// A node that returns without the slot has nothing left to confirm.
 TEST(ApplyTest, SnapshotHoldsEachFieldOfAJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -158,7 +158,8 @@ TEST(ApplyTest, SnapshotKeepsASlotOfAnOlderAttemptUncleared) {
   ASSERT_TRUE(cluster.state.nodes.at("b").uncleared.contains({job, 1}));
   const ClusterState copy = FromSnapshot(ToSnapshot(cluster.state, 42));
   EXPECT_EQ(DifferentIndexes(copy, cluster.state), "");
-  // A node that comes back without the slot has nothing left to confirm.
+  // Compared field by field: a field missing from snapshots would be missing on both sides of
+  // Bytes().
   v1::Hello other = cluster.HelloOf("b");
   other.mutable_inventory()->mutable_slots(0)->set_index(7);
   cluster.Do(AttachWorker{other});
@@ -297,7 +298,7 @@ TEST(ApplyTest, OnlyTheNewestAttemptsKeepTheirRanks) {
   for (int i = 1; i < job.attempts_size(); ++i) EXPECT_EQ(job.attempts(i).ranks_size(), 1) << i;
 }
 
-// The state of an older release has none.
+// The state of an older release has no capacity history.
 TEST(ApplyTest, ACapacityHistoryBeginsWithTheNextEventOfANode) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Ranks 0 and 1 train on the nodes a and b. Member 2 is a standby on c.
+// Ranks 0 and 1 train on nodes a and b. Member 2 is a standby on c.
 class HealsTest : public testing::Test {
  protected:
   HealsTest() {
@@ -19,7 +19,7 @@ class HealsTest : public testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // The member takes the place of rank 1.
+  // The member replaces rank 1.
   v1::Event Healing(int member) const {
     v1::Event event;
     v1::AttemptHealing& healing = *event.mutable_attempt_healing();
@@ -44,7 +44,7 @@ class HealsTest : public testing::Test {
   int64_t job_ = 0;
 };
 
-// The verdict of the heal has the output. 8 KiB per rank would make the state large.
+// The verdict of the heal contains the output. 8 KiB per rank would make the state large.
 TEST_F(HealsTest, ExitsBeforeAHealKeepNoOutput) {
   v1::RankExited exited;
   exited.set_rank(1);

@@ -29,7 +29,7 @@ TEST(JobQueueTest, RemoveTakesTheJobOnly) {
   JobQueue queue = QueueOf({3, 5, 7});
   queue.Remove({5});
   EXPECT_THAT(queue, ElementsAre(QueueKey{3}, QueueKey{7}));
-  // Removing an absent job does nothing: 5 would be between two jobs, 8 past the end.
+  // Removing an absent job has no effect: 5 would be between two jobs, 8 behind the last.
   queue.Remove({5});
   queue.Remove({8});
   EXPECT_EQ(queue.size(), 2u);

@@ -23,7 +23,7 @@ TEST(JobStateMachineTest, EveryStateIsReachableAndEveryLiveOneCanBeStopped) {
         state == v1::JOB_STATE_QUEUED ||
         std::ranges::any_of(kJobTransitions, [=](const auto& edge) { return edge.to == state; });
     EXPECT_TRUE(reachable) << v1::JobState_Name(state);
-    // Exactly one of the two: it has ended, or it can be stopped.
+    // Exactly one applies: the job has ended, or it can be stopped.
     EXPECT_NE(HasEnded(state),
               CanMove(state, v1::JOB_STATE_STOPPING) || CanMove(state, v1::JOB_STATE_STOPPED))
         << v1::JobState_Name(state);
@@ -39,7 +39,7 @@ TEST(JobStateMachineTest, ReadmeDrawsTheTable) {
   for (std::string line; std::getline(text, line);) {
     const std::size_t begin = line.find_first_not_of(' ');
     if (begin == std::string::npos || line.find(" --> ") == std::string::npos) continue;
-    // [*] is the diagram's start mark, which is no state.
+    // [*] is the diagram's start mark, not a state.
     if (line.find("[*]") == std::string::npos) drawn.insert(line.substr(begin));
   }
   std::set<std::string> table;

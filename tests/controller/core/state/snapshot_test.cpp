@@ -51,7 +51,7 @@ TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsByTheGapsBeforeTheRestore) {
   EXPECT_THAT(FromSnapshot(snapshot).lost_jobs, ElementsAre(Pair(2, 4), Pair(5, 6)));
 }
 
-// Job 1 can be lost as well. No number is lost if every job is present.
+// Job 1 can be lost, too. If every job is present, no number is lost.
 TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsAtBothEnds) {
   v1::Snapshot snapshot;
   snapshot.set_restored_jobs_below(7);

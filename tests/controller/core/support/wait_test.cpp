@@ -1,4 +1,4 @@
-// Waits while the wall clock is set back: none is longer than its own length.
+// Waits while the wall clock is set back: none takes longer than its own duration.
 #include "controller/core/support/wait.h"
 
 #include <gmock/gmock.h>

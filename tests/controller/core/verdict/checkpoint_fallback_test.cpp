@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A job of one rank without any restart budget.
+// A job of one rank without a restart budget.
 class CheckpointFallbackTest : public ::testing::Test {
  protected:
   void Start(const std::string& resume_from = "") {
@@ -31,7 +31,7 @@ class CheckpointFallbackTest : public ::testing::Test {
     return events;
   }
 
-  // Restarts for causes that are not the job's fault, which need no restart budget.
+  // Restarts for causes that are not the job's fault and need no restart budget.
   void RestartUncounted() {
     EndAttempt(75);
     cluster_.RunJob(job_);

@@ -48,12 +48,13 @@ TEST_F(FailurePolicyTest, BlamesTheRankThatFailedFirst) {
   EXPECT_EQ(Verdict().summary(), "rank 1 on a exited with code 1");
 }
 
-// The clock of a is five minutes ahead, and that of b two behind.
+// The clock of a is five minutes ahead; that of b is two minutes behind.
 class ClocksApartTest : public FailurePolicyTest {
  protected:
   static constexpr int64_t kAheadMs = 300'000, kBehindMs = 120'000;
 
-  // `ago_ms` before now, by the clock of the rank's node; its worker's fact comes now.
+  // The exit was `ago_ms` before now by the clock of the rank's node; its worker's fact arrives
+  // now.
   void Exit(int rank, int code, int64_t ago_ms) {
     const bool on_a = rank < 2;
     const int64_t ahead_ms = on_a ? kAheadMs : -kBehindMs;
@@ -80,7 +81,7 @@ TEST_F(ClocksApartTest, LostPeersAreOrderedByCorrectedTimesToo) {
   EXPECT_EQ(Verdict().rank(), 1);
 }
 
-// A replay must give the same verdict, and knows no offsets.
+// A replay must give the same verdict, but does not know the clock offsets.
 TEST_F(ClocksApartTest, TheCorrectedTimeIsAFact) {
   Exit(0, 1, 20);
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(0).corrected_ms(), cluster_.now - 20);
@@ -133,7 +134,7 @@ TEST_F(FailurePolicyTest, NamesSignals) {
   EXPECT_EQ(verdict.summary(), "rank 2 on b was ended by signal 9 (SIGKILL)");
   EXPECT_EQ(verdict.log_tail(), "final output");
   EXPECT_TRUE(verdict.restartable());
-  // The rank's final output is stored once: the verdict has it, the exited rank does not.
+  // The rank's final output is stored only once: in the verdict, not with the exited rank.
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(2).log_tail(), "");
 }
 
@@ -154,7 +155,7 @@ TEST_F(FailurePolicyTest, NamesEverySignalThatProgramsCommonlyEndBy) {
   }
 }
 
-// All four ranks end with 69; 0, 1 and 3 had waited for 2 in an all-reduce.
+// All four ranks exit with 69; ranks 0, 1 and 3 were waiting for rank 2 in an all-reduce.
 class LostPeersTest : public FailurePolicyTest {
  protected:
   void ReportWith(bool running, const std::vector<int>& waiting) {

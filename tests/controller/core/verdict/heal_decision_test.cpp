@@ -14,8 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Places 0, 1 and 2 are on the nodes "a", "b" and "c". Members 3 and 4 are standbys on "d" and "e".
-// All ranks have started, and the gang has made step 10.
+// Places 0, 1 and 2 are on nodes "a", "b" and "c". Members 3 and 4 are standbys on "d" and "e". All
+// ranks have started, and the gang has completed step 10.
 class HealDecisionTest : public ::testing::Test {
  protected:
   static constexpr int kPlaces = 3;
@@ -61,7 +61,7 @@ class HealDecisionTest : public ::testing::Test {
     return DecideHeal(state_, observations_, Entry(), verdict, now);
   }
 
-  // "1:3 master a": places and their new members, and the node of place 0.
+  // "1:3 master a": places and their new members, followed by the node of place 0.
   std::string HealAfter(const v1::Verdict& verdict) {
     const HealDecision heal = DecideOn(verdict);
     std::string text;
@@ -71,7 +71,7 @@ class HealDecisionTest : public ::testing::Test {
     return absl::StrCat(text, "master ", heal.master_node_id);
   }
 
-  // Member 3 takes place 1. Every place makes step 12 afterwards, and nothing since.
+  // Member 3 takes place 1. Afterwards every place completes step 12, and no further step.
   void Heal(Timestamp began_ms) {
     v1::Heal& heal = *Attempt().add_heals();
     heal.set_generation(2);
@@ -219,7 +219,7 @@ TEST_F(HealDecisionTest, WithoutReportsTheLimitIsThatOfTheOptions) {
   }
 }
 
-// A rank trains while its newest step is less than 5 s old.
+// A rank counts as training while its newest step is less than 5 s old.
 TEST_F(HealDecisionTest, AHealIsAbandonedAtItsLimitUnlessARankOfItTrains) {
   Heal(kNow - options_.heal_within_ms);
   EXPECT_FALSE(VerdictAt(kNow - 1).has_value());
@@ -265,7 +265,7 @@ TEST_F(HealDecisionTest, WhyNamesTheHealOfARunningJob) {
   EXPECT_EQ(why->code(), v1::PENDING_CODE_HEALING);
   EXPECT_EQ(why->message(), "healing: rank 1 is replaced by the spare node d");
   EXPECT_EQ(why->advice(),
-            "no action needed: if no step completes in time, it restarts from its newest "
+            "no action needed: if no step completes in time, the gang restarts from its newest "
             "checkpoint");
   Entry().job.set_state(v1::JOB_STATE_RECOVERING);
   EXPECT_FALSE(WhyHealing(state_, Entry()).has_value());

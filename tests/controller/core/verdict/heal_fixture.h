@@ -21,7 +21,7 @@ inline const v1::Event* Find(const std::vector<v1::Event>& events, v1::Event::Ki
   return found == events.end() ? nullptr : &*found;
 }
 
-// Nodes of two ranks: the first ones train, a and b in most tests; the others are spares.
+// Nodes of two ranks. The first nodes (a and b in most tests) train; the others are spares.
 class HealPolicyTest : public ::testing::Test {
  protected:
   void Start(int spares, int nodes = 2) {
@@ -32,8 +32,8 @@ class HealPolicyTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Every node that has members reports that they run: the gang trains at `step`, of the newest
-  // generation where `adopted`.
+  // Every node that has members reports that they are running: the gang trains at `step`, in the
+  // newest generation if `adopted` is true.
   void Report(int64_t step, bool adopted = true, const std::string& phase = "train") {
     for (const std::string& node_id : GangNodes(Attempt())) {
       v1::AttemptReport& report = cluster_.Report(node_id, job_);

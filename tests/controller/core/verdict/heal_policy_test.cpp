@@ -37,7 +37,7 @@ TEST_F(HealPolicyTest, ASpareNodeTakesThePlacesOfANodeWhoseRankDied) {
   EXPECT_EQ(Attempt().master_address(), "10.0.0.1");
   EXPECT_NE(Attempt().master_port(), port);
   EXPECT_GE(Attempt().master_port(), cluster_.options.first_rendezvous_port);
-  // The rank of b that lives is ended with its node.
+  // The surviving rank of b is ended with its node.
   EXPECT_THAT(cluster_.Commands(), ElementsAre("heal a 1/1 2", "stop b 1/1 0", "heal c 1/1 2"));
 }
 
@@ -49,7 +49,8 @@ TEST_F(HealPolicyTest, SparesCountForTheShapeThatHasToFit) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("3 nodes"));
   EXPECT_THAT(std::string(refused.message()), HasSubstr("the largest gang that fits"));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("1 node of these is restart.spares"));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("the requested nodes include 1 spare node (restart.spares)"));
   *request.mutable_spec() = TestSpec("job", 3, 2);
   EXPECT_THAT(std::string(cluster_.Try(Checked(request)).message()),
               AllOf(HasSubstr("3 nodes"), Not(HasSubstr("restart.spares"))));
@@ -92,7 +93,7 @@ TEST_F(HealPolicyTest, ANodeGetsNoOrderForTheRankOfAnotherOne) {
   }
 }
 
-// Seats are in the order of the failed nodes.
+// Seats are in the order in which nodes failed.
 TEST_F(HealPolicyTest, WhyNamesReplacedRanksInAscendingOrder) {
   Start(1);
   Train(10);
@@ -223,7 +224,7 @@ TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.Wake("b");
   cluster_.Do(AttachWorker{cluster_.HelloOf("b")});
   cluster_.Pass(1000);
-  // Processes there are not observed as ranks of the gang, and are ended.
+  // Processes on node b are no longer observed as ranks of the gang, and are ended.
   EXPECT_EQ(cluster_.observations.attempts.at({job_, 1}).ranks.size(), 4u);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop b 1/1 0"));
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("b").node, v1::DEVICE_KIND_CPU), 0);
@@ -233,7 +234,7 @@ TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   EXPECT_TRUE(cluster_.Commands().empty());
 }
 
-// Exit and clearing of a node's only ranks may come before the controller decides about them.
+// The exit and clearing of a node's only ranks may arrive before the controller decides about them.
 TEST_F(HealPolicyTest, ANodeThatWasClearedBeforeTheHealIsFreeForOthers) {
   Start(1);
   Train(10);
@@ -292,7 +293,7 @@ TEST_F(HealPolicyTest, AfterAHealTheNextAttemptKeepsTheNodesThatTrained) {
   cluster_.ExitAll(job_, 69);
   cluster_.ClearAll(job_);
   cluster_.Pass(2000);
-  // Its spare node is taken: it goes on without one rather than wait.
+  // Its spare node is in use: the job continues without a spare instead of waiting.
   EXPECT_EQ(cluster_.Placement(job_), "a:0 a:1 c:0 c:1");
   EXPECT_EQ(StandbyCount(Attempt()), 0);
 }

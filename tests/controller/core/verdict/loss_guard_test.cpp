@@ -34,7 +34,7 @@ class LossGuardTest : public testing::Test {
 
   virtual void Change(v1::GuardSpec&) {}
 
-  // A record of `step` with this loss and the samples of the step.
+  // A record of `step` with this loss and the step's samples.
   ReceiveTelemetry Loss(int64_t step, double loss, const std::string& node = "a") const {
     ReceiveTelemetry request{job_, cluster_.Attempt(job_).number(), 0, {}, node};
     v1::MetricsRecord& metrics = *request.record.mutable_metrics();
@@ -58,7 +58,7 @@ class LossGuardTest : public testing::Test {
     return request;
   }
 
-  // The ranks leave as they were told, and the next attempt runs.
+  // The ranks exit as requested, and the next attempt runs.
   void Restart() {
     cluster_.ExitAll(job_, 143);
     cluster_.ClearAll(job_);
@@ -123,7 +123,7 @@ TEST_F(LossGuardTest, NoLaterAttemptStartsFromWhatTheSpikeReached) {
   EXPECT_EQ(Attempt().resume_step(), 10) << "after a crash, too";
   const ClusterState restarted = FromSnapshot(ToSnapshot(cluster_.state, 1));
   EXPECT_EQ(Bytes(restarted), Bytes(cluster_.state));
-  // Attempt 3 comes to step 20 on the good branch.
+  // Attempt 3 reaches step 20 on the good branch.
   cluster_.RunJob(job_);
   cluster_.Publish(job_, 20);
   cluster_.ExitRank(job_, 0, 1);

@@ -1,4 +1,4 @@
-// The contract of job_archive.h. The archive in memory is the reference for the one in SQLite.
+// The contract of job_archive.h. The in-memory archive is the reference for the one in SQLite.
 #include "controller/store/archive/job_archive.h"
 
 #include <gmock/gmock.h>
@@ -88,7 +88,7 @@ TEST_F(JobArchiveTest, FindsByNumberNameAndRequestAlsoAfterARestart) {
 TEST_F(JobArchiveTest, EventsAndJobsAreAddedTogetherOrNotAtAll) {
   const v1::ArchivedJob job = Archived(1, "job", v1::JOB_STATE_FAILED);
   Add(job);
-  // The job is there already: the second append fails as a whole.
+  // The job already exists, so the second append fails as a whole.
   EXPECT_FALSE(
       log_->Append({ArchivedEvent(1)}, {Archived(2, "two", v1::JOB_STATE_FAILED), job}).ok());
   Reopen();
@@ -103,7 +103,7 @@ TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
   v1::Event event;
   event.mutable_job_deleted()->set_job_id(1);
   ASSERT_TRUE(log_->Append({event}).ok());
-  // Again, as two callers at once may do.
+  // Repeated, as by two concurrent callers.
   ASSERT_TRUE(log_->Append({event}).ok());
   for (int i = 0; i < 2; ++i, Reopen()) {
     EXPECT_EQ(archive().Find(1).value(), std::nullopt);
@@ -156,7 +156,7 @@ TEST_F(JobArchiveTest, GivesTheTimeOfJobsThatEndedLately) {
   }
 }
 
-// An older release kept no row of the time.
+// An older release stored no row for the time.
 TEST_F(JobArchiveTest, TheTimeOfAnOlderRecordIsComputed) {
   for (const int64_t id : {1, 2, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
   auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
@@ -190,7 +190,7 @@ TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
   EXPECT_TRUE(archive().Find(2).ok());
 }
 
-// Small sets of values, so that jobs are often equal in an order.
+// Small value sets, so that jobs often compare equal in a sort order.
 v1::ArchivedJob AnyJob(int64_t id, std::mt19937& random) {
   const auto any = [&](int count) { return static_cast<int>(random() % count); };
   v1::ArchivedJob archived = Archived(id, absl::StrCat("job-", any(6)),

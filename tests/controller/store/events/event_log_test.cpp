@@ -1,4 +1,4 @@
-// The contract of event_log.h, on the log in SQLite and on its twin in memory.
+// The contract of event_log.h, on the SQLite log and on the in-memory implementation.
 #include "controller/store/events/event_log.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class EventLogTest : public testing::TestWithParam<bool> {
  protected:
   EventLogTest() { Reopen(); }
 
-  // As after a restart of the controller. The twin in memory is the same object again.
+  // Simulates a restart of the controller. The in-memory implementation remains the same object.
   void Reopen() {
     if (!GetParam()) {
       if (log_ == nullptr) log_ = std::make_unique<MemoryEventLog>();

@@ -1,4 +1,4 @@
-// Tests that only the log on disk allows: crashes, torn files, damage.
+// Tests that need a log on disk: crashes, torn files, damage.
 #include "controller/store/events/sqlite_event_log.h"
 
 #include <gmock/gmock.h>
@@ -31,14 +31,14 @@ v1::Event Numbered(int64_t number) {
   return event;
 }
 
-// Batch k, from 1, holds k % 5 + 1 events; numbers go on from batch to batch.
+// Batch k, counted from 1, contains k % 5 + 1 events, numbered continuously across batches.
 std::vector<v1::Event> Batch(int64_t batch, int64_t& next_number) {
   std::vector<v1::Event> events;
   for (int64_t i = 0; i <= batch % 5; ++i) events.push_back(Numbered(next_number++));
   return events;
 }
 
-// Events in the log, which must be 1, 2, 3, ... without a hole.
+// Number of events in the log, which must be numbered 1, 2, 3, ... without gaps.
 int64_t RecoverCount(const std::string& path) {
   auto log = SqliteEventLog::Open(path);
   EXPECT_TRUE(log.ok()) << log.status();
@@ -79,14 +79,14 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
     int64_t acknowledged = 0;
     const int reports = static_cast<int>(random() % 60) + 1;
     for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));
-    // Somewhere within the appends that follow.
+    // Delays the kill to a random point within the appends that follow.
     for (unsigned spin = random() % 200'000; spin > 0; --spin) asm volatile("");
     child.Kill();
     while (child.Read(acknowledged)) {
     }
     const int64_t recovered = RecoverCount(path);
-    // One more batch may have been committed whose acknowledgement was never sent; never part of
-    // one.
+    // One more batch may have been committed without its acknowledgement being sent, but never a
+    // part of a batch.
     EXPECT_GE(recovered, acknowledged) << "round " << round;
     std::set<int64_t> batch_ends;
     int64_t next_number = 1;
@@ -99,7 +99,8 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
   }
 }
 
-// A copy of the files at a moment is what a power cut leaves when the disk keeps what was synced.
+// A copy of the files at one moment. A power cut leaves the same, if the disk keeps all synced
+// data.
 void CopyFiles(const std::string& from, const std::string& to) {
   fs::copy_file(from, to);
   fs::copy_file(from + "-wal", to + "-wal");
@@ -152,7 +153,7 @@ void DamageText(const std::string& path, const std::string& text) {
   file.put('#');
 }
 
-// A snapshot of the events up to `last_sequence` that no compression makes smaller than `bytes`.
+// A snapshot of the events up to `last_sequence` that compression cannot reduce below `bytes`.
 v1::Snapshot LargeSnapshot(uint64_t last_sequence, std::size_t bytes) {
   std::mt19937_64 random(last_sequence);
   std::string noise;
@@ -229,7 +230,7 @@ TEST_F(LargeSnapshotTest, ReplacesTheOneBeforeAndLeavesNoParts) {
   ExpectRecovers(small);
 }
 
-// A crash between two parts leaves the snapshot before in its place.
+// After a crash between two parts, the previous snapshot remains in effect.
 TEST_F(LargeSnapshotTest, PartsOfAnUnfinishedOneAreIgnoredAndRemoved) {
   const v1::Snapshot first = LargeSnapshot(10, 2 << 20);
   ASSERT_TRUE(log_->WriteSnapshot(first).ok());
@@ -280,7 +281,8 @@ class DamagedEventLogTest : public testing::Test {
     return log.ok() ? (*log)->Recover().status() : log.status();
   }
 
-  // Changes a stored value as a memory fault or a bug would: the checksum of its page is valid.
+  // Changes a stored value, as a memory fault or a bug would, so that the checksum of its page
+  // remains valid.
   void ChangePayload(const std::string& table, const std::string& row) {
     auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
     ASSERT_TRUE(
@@ -366,7 +368,7 @@ TEST_F(DamagedEventLogTest, ReadsTheSnapshotOfAVersionThatDidNotCompressThem) {
 TEST_F(DamagedEventLogTest, PageOfGarbageIsDataLoss) {
   {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-    // The first page of a table: page 2 is SQLite's own.
+    // The first page of a table; page 2 is used by SQLite itself.
     file.seekp(2 * 4096);
     file << std::string(4096, '\x7f');
   }

@@ -28,7 +28,7 @@ v1::Event Submitted(int64_t job_id) {
 StreamKey TelemetryOf(int64_t job_id) { return {job_id, 1, 0, v1::STREAM_KIND_TELEMETRY}; }
 StreamKey OutputOf(int64_t job_id) { return {job_id, 1, 0, v1::STREAM_KIND_LOG}; }
 
-// A job as the controller stores one: in the event log first.
+// Stores a job in the controller's order: first in the event log.
 void StoreJob(Stores& stores, int64_t job_id) {
   ASSERT_TRUE(stores.events->Append({Submitted(job_id)}).ok());
   ASSERT_TRUE(stores.metrics->Append({{TelemetryOf(job_id), 0, 10, {{"loss", 1, 1, 0.5}}}}).ok());
@@ -104,7 +104,7 @@ TEST_F(BackupTest, IsOfOneMomentWhileTheStoreIsWritten) {
     Stores restored = OpenStores(absl::StrCat("new", i));
     const int64_t jobs = EventCount(restored) - 1;
     EXPECT_GE(jobs, before - 1) << "what was there when the backup began is in it";
-    // Nothing of a job that the event log does not know.
+    // No data is restored for a job that the event log does not contain.
     EXPECT_EQ(*restored.metrics->StoredOffset(TelemetryOf(jobs + 1)), 0);
     EXPECT_EQ(*restored.logs->StoredOffset(OutputOf(jobs + 1)), 0);
     EXPECT_EQ(*restored.metrics->StoredOffset(TelemetryOf(before - 1)), before > 1 ? 10 : 0);
@@ -196,7 +196,7 @@ TEST_F(BackupTest, ASecondRestoreOfOneBackupRepeatsNoNumber) {
     ASSERT_TRUE(summary.ok()) << summary.status();
     const auto recovery = OpenStores(name).events->Recover();
     const v1::StoreRestored& restored = recovery->events.back().store_restored();
-    // An hour of submissions lies between the two.
+    // The gap allows for an hour of submissions.
     EXPECT_GE(restored.skipped_job_ids(), skipped_ids + 10'000);
     EXPECT_GE(restored.skipped_attempts(), skipped_attempts + 1'000);
     skipped_ids = restored.skipped_job_ids();

@@ -39,7 +39,7 @@ class StoreCheckTest : public testing::Test {
 
   std::string Path(const std::string& name) const { return directory_.path() + "/store/" + name; }
 
-  // Turns a byte within the page at `offset`.
+  // Changes a byte within the page at `offset`.
   void Damage(const std::string& path, long offset) {
     std::FILE* file = std::fopen(path.c_str(), "r+b");
     ASSERT_NE(file, nullptr);

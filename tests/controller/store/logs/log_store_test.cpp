@@ -1,4 +1,4 @@
-// The contract of log_store.h, on the store in SQLite and on its twin in memory.
+// The contract of log_store.h, on the SQLite store and on the in-memory implementation.
 #include "controller/store/logs/log_store.h"
 
 #include <gmock/gmock.h>
@@ -244,7 +244,7 @@ TEST_P(LogStoreTest, StopsEarlyAndGoesOnFromThere) {
   EXPECT_EQ(given, 60);
 }
 
-// Every line as ReadPage gives it, a page after the other.
+// All lines returned by ReadPage, page by page.
 std::vector<std::string> Texts(const LogPage& page) {
   std::vector<std::string> texts;
   for (const v1::LogLine& line : page.lines) texts.push_back(line.text());

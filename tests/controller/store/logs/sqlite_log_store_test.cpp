@@ -1,4 +1,4 @@
-// Tests that only the store on disk allows: merged segments, crashes, damage, threads.
+// Tests that need a store on disk: merged segments, crashes, damage, threads.
 #include "controller/store/logs/sqlite_log_store.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ std::vector<std::string> ReadAll(LogStore& store, const LogQuery& query, bool in
 }
 
 // Output of several ranks and attempts: short lines, empty ones, lines beyond the limit, bytes that
-// are no text, chunks that end anywhere.
+// are not text, and chunks that end anywhere.
 class RandomOutput {
  public:
   explicit RandomOutput(unsigned seed) : random_(seed) {}
@@ -174,8 +174,8 @@ TEST_F(SqliteLogStoreFileTest, SearchEndsOnceItsReaderIsGone) {
         return true;
       });
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  // Chunks that were unpacked before the cancellation are still passed on; the whole log has more
-  // than twenty.
+  // Chunks unpacked before the cancellation are still passed on. The whole log has more than twenty
+  // chunks.
   EXPECT_LE(chunks, 4);
 }
 

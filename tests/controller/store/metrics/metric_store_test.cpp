@@ -1,4 +1,4 @@
-// The contract of metric_store.h, on the store in SQLite and on its twin in memory.
+// The contract of metric_store.h, on the SQLite store and on the in-memory implementation.
 #include "controller/store/metrics/metric_store.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Tests that only the store on disk allows: folding, roll-ups, crashes, damage, threads.
+// Tests that need a store on disk: folding, roll-ups, crashes, damage, threads.
 #include "controller/store/metrics/sqlite_metric_store.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ std::vector<int64_t> Numbers(const Column& column) {
   return {column.begin(), column.end()};
 }
 
-// Sums of sums round differently from sums of points.
+// With a tolerance: sums of sums round differently from sums of points.
 template <typename Column>
 void ExpectNear(const Column& got, const Column& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
@@ -68,7 +68,7 @@ void ExpectSame(const v1::Series& got, const v1::Series& wanted, const std::stri
 }
 
 // Writes the same random history into two stores: attempts that resume at random steps, spikes,
-// NaN, points that come late or twice, batches of every size.
+// NaN, late and repeated points, and batches of every size.
 class RandomHistory {
  public:
   RandomHistory(unsigned seed, std::vector<MetricStore*> stores)
@@ -170,10 +170,10 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
     auto series = OpenMetricStore(path)->Read({.job_id = 1, .keys = {"loss"}, .buckets = 1});
     return series.ok() ? series->front().mean(0) : std::numeric_limits<double>::quiet_NaN();
   };
-  // One infinite value in each 1,024, in place of a 2, is left out.
+  // In each 1,024 values, one is infinite instead of 2, and is excluded from the mean.
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
-  // An older release left chunks like these, in a table without the column `sum`, and no marks.
+  // An older release wrote chunks like these, into a table without the column `sum`, and no marks.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);
@@ -259,7 +259,8 @@ TEST_F(DamagedMetricStoreTest, DamagedTailIsFound) {
   EXPECT_EQ(Read(0).code(), absl::StatusCode::kDataLoss);
 }
 
-// Appends batches of 37 steps to one stream, whose offsets count steps, and reports each end.
+// Appends batches of 37 steps to one stream, whose offsets are step counts, and reports the end of
+// each batch.
 void AppendPointsForever(const std::string& path, int report_fd) {
   auto store = SqliteMetricStore::Open(path);
   if (!store.ok()) _exit(2);

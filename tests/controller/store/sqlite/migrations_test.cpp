@@ -16,7 +16,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Steps that would fail or double their rows if any part of one ran twice.
+// Steps that would fail or duplicate rows if any part of a step ran twice.
 const std::vector<Migration> kSteps = {
     Migration{"CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2);"},
     Migration{"ALTER TABLE t ADD COLUMN b INT; UPDATE t SET b = a * 10;"},
@@ -36,7 +36,7 @@ void ExpectNewestSchema(SqliteDatabase& database) {
   EXPECT_EQ(*database.QueryInt64("SELECT COUNT(*) FROM sqlite_schema WHERE name = 't'"), 0);
 }
 
-// Kills the process when the statement with this number, from 1, is about to run.
+// Kills the process just before it runs the statement with this number, counted from 1.
 void KillAtStatement(SqliteDatabase& database, int number) {
   static int left;
   left = number;
@@ -47,7 +47,7 @@ void KillAtStatement(SqliteDatabase& database, int number) {
   sqlite3_trace_v2(database.handle(), SQLITE_TRACE_STMT, at_statement, nullptr);
 }
 
-// True when the child was killed, false when it came to the end.
+// True if the child was killed, false if it finished.
 bool MigrateAndDieAt(const std::string& path, int statement) {
   ChildProcess child([&](int) {
     auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
@@ -93,11 +93,11 @@ TEST(MigrationsTest, ResumesAfterBeingKilledAtAnyStatement) {
     if (!died) break;
     ++killed;
   }
-  // Three BEGIN, three COMMIT, four PRAGMA and seven statements of the steps, at least.
+  // At least three BEGIN, three COMMIT, four PRAGMA and seven statements of the steps.
   EXPECT_GE(killed, 17);
 }
 
-// Kills at the statement of any database that this process opens from now on.
+// Like KillAtStatement, for any database that this process opens from now on.
 void KillAtStatementOfAny(int number) {
   static int left;
   left = number;
@@ -112,7 +112,7 @@ void KillAtStatementOfAny(int number) {
   sqlite3_auto_extension(reinterpret_cast<void (*)()>(init));
 }
 
-// True when the child was killed, false when it came to the end.
+// True if the child was killed, false if it finished.
 bool OpenStoresAndDieAt(const std::string& directory, int statement) {
   ChildProcess child([&](int) {
     KillAtStatementOfAny(statement);
@@ -124,7 +124,7 @@ bool OpenStoresAndDieAt(const std::string& directory, int statement) {
   return false;
 }
 
-// Tables, indexes and version of every database of a controller.
+// Tables, indexes and version of all databases of a controller.
 std::vector<std::string> SchemaOf(const std::string& directory) {
   std::vector<std::string> schema;
   for (const char* name : {"events.db", "metrics.db", "logs.db"}) {

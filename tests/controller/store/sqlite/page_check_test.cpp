@@ -49,7 +49,7 @@ class PageCheckTest : public testing::Test {
   const std::string path_ = temporary_.File("checked.db");
 };
 
-// Reads everything there is: every page of the table, and every row.
+// Reads every page of the table and every row.
 absl::Status ReadAllRows(SqliteDatabase& database) {
   return database.QueryInt64("SELECT SUM(LENGTH(a)) FROM t").status();
 }
@@ -58,8 +58,8 @@ TEST_F(PageCheckTest, FindsASingleFlippedBitAndSaysWhere) {
   ASSERT_TRUE(ReadAllRows(*Open(SqliteDatabase::Mode::kReader)).ok());
   std::mt19937 random(1);
   for (int i = 0; i < 60; ++i) {
-    // Page 1 is read when the file is opened; its own test follows. Page 2 says where pages belong,
-    // which is read only when some are given back.
+    // Page 1 is read when the file is opened, and has its own test. Page 2 maps pages, and is read
+    // only when pages are freed.
     const int64_t page = 3 + static_cast<int64_t>(random() % (Pages() - 2));
     const int64_t byte = (page - 1) * kPageBytes + static_cast<int64_t>(random() % kPageBytes);
     const int bit = static_cast<int>(random() % 8);
@@ -83,7 +83,7 @@ TEST_F(PageCheckTest, DamagedFirstPageKeepsTheDatabaseShut) {
 }
 
 TEST_F(PageCheckTest, TheOtherPagesStayReadable) {
-  // The last page holds the last rows.
+  // The last page contains the last rows.
   FlipBit((Pages() - 1) * kPageBytes + 2000, 0);
   auto database = Open(SqliteDatabase::Mode::kWriter);
   EXPECT_EQ(ReadAllRows(*database).code(), absl::StatusCode::kDataLoss);
@@ -104,7 +104,7 @@ TEST_F(PageCheckTest, FindsAPageInThePlaceOfAnother) {
 
 TEST_F(PageCheckTest, FreePagesThatWereNeverWrittenAreNoDamage) {
   auto database = Open(SqliteDatabase::Mode::kWriter);
-  // Pages that are taken and given back within one transaction never reach the file.
+  // Pages that are allocated and freed within one transaction never reach the file.
   ASSERT_TRUE(database
                   ->RunScript("BEGIN; CREATE TABLE gone AS SELECT zeroblob(90000) AS z FROM t "
                               "LIMIT 20; CREATE TABLE kept AS SELECT id FROM t; DROP TABLE gone; "

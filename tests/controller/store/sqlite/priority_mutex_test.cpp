@@ -31,7 +31,7 @@ TEST(PriorityMutexTest, ExcludesEveryOtherHolder) {
   EXPECT_EQ(counter, 20'000);
 }
 
-// Background work that takes the mutex again and again would keep a plain mutex nearly always.
+// Background work that takes the mutex repeatedly would hold a plain mutex nearly all the time.
 TEST(PriorityMutexTest, UrgentWorkWaitsForOnePieceOfBackgroundWorkAtMost) {
   PriorityMutex mutex;
   std::atomic<bool> stop{false};

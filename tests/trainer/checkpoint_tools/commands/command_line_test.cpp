@@ -95,12 +95,12 @@ TEST(CheckpointCommandLineTest, RefusesWhatItDoesNotKnow) {
   };
   expect({}, "no command: verify, diff, reshard, import or export");
   expect({"merge"}, "unknown command `merge`");
-  expect({"verify"}, "`verify` takes DIR, and got 0 names");
-  expect({"verify", "a", "b"}, "`verify` takes DIR, and got 2 names");
-  expect({"verify", ""}, "a name is empty");
+  expect({"verify"}, "`verify` takes DIR, but got 0 arguments");
+  expect({"verify", "a", "b"}, "`verify` takes DIR, but got 2 arguments");
+  expect({"verify", ""}, "an argument is empty");
   expect({"verify", "a", "--al"}, "`verify` has no option `--al`");
   expect({"verify", "a", "--all=yes"}, "`--all` takes no value");
-  expect({"diff", "a"}, "`diff` takes A B, and got 1 names");
+  expect({"diff", "a"}, "`diff` takes A B, but got 1 arguments");
   expect({"diff", "a", "b", "--files", "3"}, "`diff` has no option `--files`");
   expect({"diff", "a", "b", "--tolerance"}, "`--tolerance` needs a value");
   expect({"diff", "a", "b", "--only="}, "`--only` needs a value");
@@ -111,7 +111,7 @@ TEST(CheckpointCommandLineTest, RefusesWhatItDoesNotKnow) {
   for (const char* bad : {"0", "-3", "100000", "2.5", "99999999999999999999"}) {
     expect({"reshard", "a", "b", "--files", bad}, "must be a whole number from 1 to 99999");
   }
-  expect({"import", "a"}, "`import` takes DIR OUT, and got 1 names");
+  expect({"import", "a"}, "`import` takes DIR OUT, but got 1 arguments");
   expect({"export", "a", "b", "--files", "3"}, "`export` has no option `--files`");
   expect({"export", "a", "b", "--dtype", "fp16"}, "`--dtype fp16` must be fp32 or bf16");
   for (const char* bad : {"0", "-3", "5GB", "99999999999999999999"}) {

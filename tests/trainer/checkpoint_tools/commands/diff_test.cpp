@@ -43,7 +43,7 @@ const TensorDifference& Find(const CheckpointDiff& diff, const std::string& name
   throw std::out_of_range(name);
 }
 
-// Cut into other boxes, and written by another number of ranks.
+// Split into other boxes, and written by another number of ranks.
 TEST_F(DiffTest, TheLayoutIsNoDifference) {
   std::mt19937 random(3);
   for (int round = 0; round < 10; ++round) {
@@ -63,7 +63,7 @@ TEST_F(DiffTest, TheLayoutIsNoDifference) {
 }
 
 TEST_F(DiffTest, FindsOneBitInALargeTensor) {
-  torch::Tensor w = torch::randn({5, 1 << 22});  // 80 MiB: more than is compared at once
+  torch::Tensor w = torch::randn({5, 1 << 22});  // 80 MiB: more than is compared in one piece
   a_.SaveWhole(1, {WholeTensor("w", w)});
   w[4][(1 << 22) - 1] += 1;
   std::mt19937 random(4);

@@ -26,7 +26,7 @@ class ImportTest : public testing::Test {
   ImportSummary Run(const std::string& to, bool replace = false) const {
     return Import({From(), to, replace}, is_cancelled_);
   }
-  // Expects the error, and that nothing was made.
+  // Expects the error, and that nothing was created.
   void ExpectFails(const std::string& to, ExitCode code, const std::string& part) const {
     EXPECT_THAT(ErrorOf([&] { Run(to); }, code), HasSubstr(part));
     EXPECT_THAT(to_.Names(), IsEmpty());
@@ -87,10 +87,11 @@ TEST_F(ImportTest, TensorsThatDoNotFitAreNamed) {
   tensors["model.layers.2.mlp.up_proj.weight"] = tensors["model.layers.1.mlp.up_proj.weight"];
   tensors["lm_head.weight"].shape = {32, 64};
   WriteHuggingFace(From(), tensors);
-  EXPECT_THAT(ErrorOf([&] { Run(Out()); }, ExitCode::kBadCheckpoint),
-              AllOf(HasSubstr("does not fit its config.json: it lacks tensors: model.norm.weight;"),
-                    HasSubstr("other shapes: lm_head.weight [32, 64] instead of [64, 32];"),
-                    HasSubstr("the model lacks: model.layers.2.mlp.up_proj.weight")));
+  EXPECT_THAT(
+      ErrorOf([&] { Run(Out()); }, ExitCode::kBadCheckpoint),
+      AllOf(HasSubstr("does not match its config.json: it lacks tensors: model.norm.weight;"),
+            HasSubstr("other shapes: lm_head.weight [32, 64] instead of [64, 32];"),
+            HasSubstr("the model lacks: model.layers.2.mlp.up_proj.weight")));
   EXPECT_THAT(to_.Names(), IsEmpty());
 }
 
@@ -101,7 +102,7 @@ TEST_F(ImportTest, RotaryFrequenciesOfEarlierVersionsAreSkipped) {
   EXPECT_EQ(Run(Out()).tensors, 21);
 }
 
-// A model that was saved without its head has names without the prefix.
+// A model saved without its head has names without the prefix.
 TEST_F(ImportTest, NamesWithoutThePrefix) {
   RawTensors bare;
   const RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
@@ -114,7 +115,7 @@ TEST_F(ImportTest, NamesWithoutThePrefix) {
   EXPECT_TRUE(CheckpointReader(Out()).Has("model.layers.1.mlp.up_proj.weight"));
 }
 
-// Some files have the head beside the embedding that it is tied to.
+// Some files contain the head in addition to the embedding to which it is tied.
 TEST_F(ImportTest, ATiedHeadMustEqualTheEmbedding) {
   RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
   tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"];
@@ -125,7 +126,7 @@ TEST_F(ImportTest, ATiedHeadMustEqualTheEmbedding) {
   tensors["lm_head.weight"].bytes.back() ^= 1;
   WriteHuggingFace(From(), tensors, config);
   EXPECT_THAT(ErrorOf([&] { Run(Out("other")); }, ExitCode::kBadCheckpoint),
-              HasSubstr("lm_head.weight with other values than model.embed_tokens.weight"));
+              HasSubstr("lm_head.weight with values that differ from model.embed_tokens.weight"));
 }
 
 TEST_F(ImportTest, DropoutsAreNamed) {

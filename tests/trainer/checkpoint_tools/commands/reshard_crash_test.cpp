@@ -1,4 +1,4 @@
-// Files that a process leaves behind when it dies while it reshards, for every point.
+// Files left behind by a process that dies while resharding, for every point at which it can die.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -42,7 +42,7 @@ TEST_P(ReshardCrashTest, OnlyWholeCheckpointsAreListed) {
   for (const PublishedCheckpoint& checkpoint : listed) {
     EXPECT_THAT(VerifyCheckpoint(checkpoint.path), IsEmpty());
   }
-  // The next try is not in the way of what the first one has left.
+  // Files left by the first try do not prevent the next one.
   Reshard({from_.Step(1), to_.Step(1), 3, false, is_published}, false);
   EXPECT_THAT(VerifyCheckpoint(to_.Step(1)), IsEmpty());
 }

@@ -48,7 +48,7 @@ class ReshardTest : public testing::Test {
     EXPECT_THAT(VerifyCheckpoint(out), IsEmpty());
     EXPECT_TRUE(DiffCheckpoints({from_.Step(1), out}).IsWithin(0));
   }
-  // Expects the error, and that nothing was made.
+  // Expects the error, and that nothing was created.
   void ExpectFails(const ReshardOptions& options, ExitCode code, const std::string& part) const {
     EXPECT_THAT(ErrorOf([&] { Reshard(options); }, code), HasSubstr(part));
     EXPECT_THAT(to_.Names(), IsEmpty());
@@ -198,7 +198,7 @@ TEST_F(ReshardTest, RefusesPlacesThatMakeNoSense) {
   expect(to_.Step(2), false, "must be called step_000000001");
   expect(to_.Step(1), true, "nothing can resume from weights alone");
   EXPECT_THAT(from_.Names(), ElementsAre("step_000000001"));
-  Reshard({from_.Step(1), to_.Step(1)});  // Its own name: trainers may take it.
+  Reshard({from_.Step(1), to_.Step(1)});  // Has the step's usual name: trainers may use it.
   EXPECT_EQ(LatestCheckpoint(to_.path())->path, to_.Step(1));
 }
 

@@ -71,7 +71,7 @@ TEST(VerifyTest, OfADirectoryTheNewestIsRead) {
   EXPECT_THAT(all.text, EndsWith(directory.path() + ": 1 of 2 checkpoints checked is sound\n"));
 }
 
-// The newest one may be the one that is not listed, because its manifest cannot be read.
+// The newest checkpoint may be the one that is not listed, because its manifest is unreadable.
 TEST(VerifyTest, AManifestThatCannotBeReadIsAFaultOfTheDirectory) {
   const CheckpointDirectory directory;
   directory.SaveWhole(10, Weights(1));
@@ -93,7 +93,7 @@ TEST(VerifyTest, NothingToReadIsAnError) {
   EXPECT_THAT(error("/no/such"), HasSubstr("/no/such is not a checkpoint: there is no such dir"));
 }
 
-// A save that a crash has cut off is no checkpoint, and no fault.
+// A save interrupted by a crash is neither a checkpoint nor a fault.
 TEST(VerifyTest, HalfMadeCheckpointsAreNotLookedAt) {
   const CheckpointDirectory directory;
   directory.SaveWhole(10, Weights(1));
@@ -103,7 +103,7 @@ TEST(VerifyTest, HalfMadeCheckpointsAreNotLookedAt) {
   EXPECT_THAT(verdict.text, Not(HasSubstr(".tmp-")));
 }
 
-// Retention removes a checkpoint, again and again, while it is listed and read.
+// Retention repeatedly removes a checkpoint while it is being listed and read.
 TEST(VerifyTest, ACheckpointThatIsRemovedMeanwhileIsNoFault) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, Weights(1));

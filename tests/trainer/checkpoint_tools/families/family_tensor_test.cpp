@@ -15,7 +15,7 @@ namespace {
 using torch::Tensor;
 
 // Three parts of 6 rows and 5 columns: side by side and transposed, fused by heads of 2 rows, and
-// their biases one after the other.
+// with consecutive biases.
 std::vector<FamilyTensor> FusedTensors() {
   std::vector<TensorShape> conv, heads, biases;
   for (const std::string name : {"q", "k", "v"}) {
@@ -56,7 +56,7 @@ std::string BytesOf(const Tensor& tensor) {
   return {static_cast<const char*>(rows.data_ptr()), rows.nbytes()};
 }
 
-// Calls of an odd number of elements begin and end inside of rows and of heads.
+// With an odd number of elements, calls begin and end within rows and heads.
 constexpr int64_t kElementsOfACall = 7;
 
 TEST(FamilyTensorTest, ShapesOfBothSides) {
@@ -86,7 +86,7 @@ TEST(FamilyTensorTest, PartsOutOfTheFilesOfAnImport) {
   }
 }
 
-// Out of boxes of several ranks, as stored and in another type.
+// Reads from boxes of several ranks, as stored and in another type.
 TEST(FamilyTensorTest, WholeTensorsOutOfACheckpoint) {
   const CheckpointDirectory directory;
   std::mt19937 random(20261123);

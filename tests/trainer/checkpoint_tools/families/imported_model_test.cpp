@@ -31,7 +31,7 @@ json With(const std::string& key, const json& value) {
   return config;
 }
 
-// The refusal of a config.json.
+// The error for a config.json.
 std::string Refusal(const json& config) {
   return ErrorOf([&] { ModelOfConfig(config, "dir/config.json"); }, ExitCode::kBadConfig);
 }
@@ -103,7 +103,7 @@ TEST(ImportedModelTest, ScaledPositionsOfLlama31) {
     json less = keys;
     less.erase(key);
     EXPECT_THAT(Refusal(With("rope_scaling", less)),
-                HasSubstr("has scaled positions and lacks `rope_scaling." + key + "`"));
+                HasSubstr("scales positions but lacks `rope_scaling." + key + "`"));
   }
   json other = keys;
   other["attention_factor"] = 1.0;
@@ -119,7 +119,7 @@ TEST(ImportedModelTest, TheKeyThatMakesAnotherModelIsNamed) {
                                             {"high_freq_factor", 4.0},
                                             {"original_max_position_embeddings", 64}})),
               AllOf(HasSubstr("dir/config.json has `rope_scaling.rope_type` \"yarn\""),
-                    HasSubstr("of LlamaForCausalLM an import takes \"llama3\" only")));
+                    HasSubstr("an import of LlamaForCausalLM supports only \"llama3\"")));
   EXPECT_THAT(Refusal(With("hidden_act", "gelu")), HasSubstr("`hidden_act` \"gelu\"; of Llama"));
   EXPECT_THAT(Refusal(With("attention_bias", true)), HasSubstr("`attention_bias` true"));
   EXPECT_THAT(Refusal(With("mlp_bias", true)), HasSubstr("`mlp_bias` true"));
@@ -138,7 +138,7 @@ TEST(ImportedModelTest, HeadsOfAnotherSize) {
   EXPECT_EQ(ConfigOf(imported)["head_dim"], 16);
 }
 
-// They are of training, and change no logit.
+// Dropout applies to training only and changes no logit.
 TEST(ImportedModelTest, DropoutsAreNamedAndExportedAsZero) {
   const json config = With("attention_dropout", 0.1);
   const ImportedModel imported = ModelOfConfig(config, "config.json");
@@ -147,7 +147,7 @@ TEST(ImportedModelTest, DropoutsAreNamedAndExportedAsZero) {
   EXPECT_EQ(ConfigOf(imported)["attention_dropout"], 0.0);
 }
 
-// As Qwen3Config.save_pretrained of transformers 4.53 writes it.
+// As written by Qwen3Config.save_pretrained of transformers 4.53.
 json TinyQwen3Config() {
   return json::parse(R"({
     "architectures": ["Qwen3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
@@ -208,7 +208,8 @@ TEST(ImportedModelTest, SettingsOfAnOlmo) {
   EXPECT_THAT(Refusal(config), HasSubstr("`clip_qkv` 8.0; of OlmoForCausalLM"));
 }
 
-// As GPT2Config.save_pretrained of transformers 4.46 writes it, without what has no effect.
+// As written by GPT2Config.save_pretrained of transformers 4.46, without settings that have no
+// effect.
 json TinyGpt2Config() {
   return json::parse(R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
@@ -260,9 +261,10 @@ TEST(ImportedModelTest, AGpt2ThatIsAnotherModel) {
     config[key] = value;
     return Refusal(config);
   };
-  EXPECT_THAT(refusal("activation_function", "relu"),
-              HasSubstr("`activation_function` \"relu\"; of GPT2LMHeadModel an import takes "
-                        "\"gelu_new\", "));
+  EXPECT_THAT(
+      refusal("activation_function", "relu"),
+      HasSubstr("`activation_function` \"relu\"; an import of GPT2LMHeadModel supports only "
+                "\"gelu_new\", "));
   EXPECT_THAT(refusal("scale_attn_weights", false), HasSubstr("`scale_attn_weights` false"));
   EXPECT_THAT(refusal("scale_attn_by_inverse_layer_idx", true),
               HasSubstr("`scale_attn_by_inverse_layer_idx` true"));
@@ -270,7 +272,7 @@ TEST(ImportedModelTest, AGpt2ThatIsAnotherModel) {
   EXPECT_THAT(refusal("rope_theta", 10000.0), HasSubstr("arithmetic: `rope_theta`;"));
 }
 
-// As GPT-NeoX 20B's, with copies of rotary keys that versions 4.48 and later write.
+// GPT-NeoX 20B's settings, with the copies of rotary keys written by versions 4.48 and later.
 TEST(ImportedModelTest, SettingsOfAGptNeox) {
   const json config = json::parse(R"({
     "architectures": ["GPTNeoXForCausalLM"], "attention_probs_dropout_prob": 0,
@@ -330,9 +332,10 @@ TEST(ImportedModelTest, OtherArchitecturesAndDamagedFilesAreRefused) {
   EXPECT_EQ(ModelOfConfig(uneven, "config.json").model.kv_channels, 8);
   uneven.erase("head_dim");
   EXPECT_THAT(Refusal(uneven), HasSubstr("must be a multiple of"));
-  EXPECT_THAT(Refusal(With("tie_word_embeddings", 1)),
-              HasSubstr("`tie_word_embeddings` 1; of LlamaForCausalLM an import takes true, "
-                        "false only"));
+  EXPECT_THAT(
+      Refusal(With("tie_word_embeddings", 1)),
+      HasSubstr("`tie_word_embeddings` 1; an import of LlamaForCausalLM supports only true, "
+                "false"));
   EXPECT_THAT(Refusal(json::array()), HasSubstr("is not a JSON object"));
   json config = TinyLlamaConfig();
   config.erase("vocab_size");

@@ -52,13 +52,13 @@ TEST(FilePlanTest, OneFileHasEveryTensorWhole) {
 
 TEST(FilePlanTest, CutsAtTheEndsOfRows) {
   const StoredTensors tensors = {{"a", Tensor({6, 10})}, {"b", Tensor({10})}};
-  const Plan plan = PlanFiles(tensors, 2);  // 140 bytes each would end in the middle of a row.
+  const Plan plan = PlanFiles(tensors, 2);  // 140 bytes each would end within a row.
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_THAT(TextsOf(plan[0]), ElementsAre("a [0, 0] [4, 10]"));
   EXPECT_THAT(TextsOf(plan[1]), ElementsAre("a [4, 0] [2, 10]", "b [0] [10]"));
 }
 
-// Wide elements come before narrow ones, so that each chunk is aligned to its own elements.
+// Wide elements precede narrow ones, so that each chunk is aligned to its own elements.
 TEST(FilePlanTest, WidestElementsComeFirst) {
   const Plan plan = PlanFiles({{"a", Tensor({3}, torch::kUInt8)},
                                {"b", Tensor({3}, torch::kBFloat16)},

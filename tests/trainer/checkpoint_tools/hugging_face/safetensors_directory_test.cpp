@@ -77,7 +77,7 @@ TEST_F(SafetensorsDirectoryTest, DamagedIndexes) {
     EXPECT_THAT(Refusal(), HasSubstr("it has no weight_map")) << text;
   }
   WriteText(index, R"({"weight_map": {"a": "../model"}})");
-  EXPECT_THAT(Refusal(), HasSubstr("\"../model\" is not the name of a file beside it"));
+  EXPECT_THAT(Refusal(), HasSubstr("\"../model\" is not the name of a file in the same directory"));
 }
 
 TEST_F(SafetensorsDirectoryTest, DamagedFiles) {
@@ -94,17 +94,17 @@ TEST_F(SafetensorsDirectoryTest, DamagedFiles) {
   EXPECT_THAT(with_header("{}", 3), HasSubstr("its header has an impossible length"));
   EXPECT_THAT(with_header("{}", ~size_t{0}), HasSubstr("its header has an impossible length"));
   EXPECT_THAT(with("{"), HasSubstr("its header is not JSON"));
-  EXPECT_THAT(with(R"({"a": 1})"), HasSubstr("tensor a is not described"));
+  EXPECT_THAT(with(R"({"a": 1})"), HasSubstr("tensor a has an invalid description"));
   EXPECT_THAT(with(R"({"a": {"dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1]}})"),
               HasSubstr("a tensor of type F8_E4M3"));
   for (const char* place :
        {R"([2], "data_offsets": [0, 4])", R"([-2], "data_offsets": [0, 8])",
         R"([1], "data_offsets": [8, 4])", R"([4611686018427387904, 4], "data_offsets": [0, 4])"}) {
     EXPECT_THAT(with(std::string(R"({"a": {"dtype": "F32", "shape": )") + place + "}}"),
-                HasSubstr("tensor a has a place that does not fit its shape"));
+                HasSubstr("tensor a has a byte range that does not match its shape"));
   }
   EXPECT_THAT(with(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}})"),
-              HasSubstr("an offset in its header is impossible"));
+              HasSubstr("an offset in its header is out of range"));
   EXPECT_THAT(with(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})"),
               HasSubstr("it is cut short: it has "));
 }

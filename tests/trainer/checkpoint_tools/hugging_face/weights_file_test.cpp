@@ -29,7 +29,7 @@ TEST_F(WeightsFileTest, ReadsExactlyTheseBytes) {
   EXPECT_EQ(bytes, "3456");
 }
 
-// Files that somebody fetched: no older checkpoint helps.
+// Weights files are downloaded, so an older checkpoint does not help.
 TEST_F(WeightsFileTest, FaultsAdviseToFetchAgain) {
   WriteText(Path(), "0123");
   std::string bytes(8, ' ');

@@ -1,0 +1,35 @@
+// The sections of a job file that trainyard-trainer reads, and their names in generated code.
+#ifndef TRAINYARD_PROTO_GENERATOR_SECTIONS_H_
+#define TRAINYARD_PROTO_GENERATOR_SECTIONS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "google/protobuf/descriptor.h"
+
+namespace trainyard {
+
+struct GeneratedFile {
+  std::string path;  // From the root of the sources, such as "proto/contract/model_config.h".
+  std::string text;
+};
+
+// First line of each generated file.
+inline constexpr char kGeneratedFrom[] =
+    "// Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.\n";
+
+inline constexpr std::size_t kWidestLine = 100;
+
+// Fields of JobSpec whose sections have the option `read_by_trainer`, in the proto's order.
+std::vector<const google::protobuf::FieldDescriptor*> SectionFields();
+
+// "model" -> "model_config.h".
+std::string HeaderName(const google::protobuf::FieldDescriptor& section);
+
+// "ModelSpec" -> "ModelConfig".
+std::string StructName(const google::protobuf::Descriptor& section);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_GENERATOR_SECTIONS_H_

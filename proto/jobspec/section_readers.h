@@ -1,0 +1,15 @@
+// Copies the written settings of a job file's sections into a RunConfig.
+#ifndef TRAINYARD_PROTO_JOBSPEC_SECTION_READERS_H_
+#define TRAINYARD_PROTO_JOBSPEC_SECTION_READERS_H_
+
+#include "proto/contract/run_config.h"
+#include "trainyard/v1/job_spec.pb.h"
+
+namespace trainyard {
+
+// Unset fields keep the value of `config`. The definition is generated (proto/generator).
+void ReadSections(const v1::JobSpec& spec, RunConfig& config);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_JOBSPEC_SECTION_READERS_H_

@@ -1,0 +1,32 @@
+#include "proto/rules/named_setting.h"
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+// "`layout.tp` 3 or 6 would do": the divisors of `whole` nearest to the part that does not divide
+// it.
+std::string NearestThatDivide(int64_t whole, const Named& part) {
+  int64_t below = std::min(part.value, whole), above = part.value;
+  while (whole % below != 0) --below;
+  while (above <= whole && whole % above != 0) ++above;
+  const std::string larger = above <= whole ? " or " + std::to_string(above) : "";
+  return Quoted(part.key) + " " + std::to_string(below) + larger + " would do";
+}
+
+}  // namespace
+
+void CheckMultiple(const Named& whole, const Named& part, std::vector<SettingProblem>& problems) {
+  if (part.value <= 0 || whole.value <= 0 || whole.value % part.value == 0) return;
+  problems.push_back({whole.key, whole.Text() + " must be a multiple of " + part.Text()});
+}
+
+void CheckDivides(const std::string& whole_text, int64_t whole, const Named& part,
+                  std::vector<SettingProblem>& problems) {
+  if (part.value <= 0 || whole <= 0 || whole % part.value == 0) return;
+  problems.push_back({part.key, whole_text + " must be a multiple of " + part.Text() + "; " +
+                                    NearestThatDivide(whole, part)});
+}
+
+}  // namespace trainyard
