@@ -122,7 +122,9 @@ void AddLogs(CLI::App& parent, Grammar& grammar) {
   command->add_option("--attempt", options->attempt, "only this attempt")
       ->check(CLI::PositiveNumber);
   command->add_option("--grep", options->grep, "only lines that contain this text");
-  command->add_option("--tail", options->tail, "only the last N lines; 0 with -f: only new lines")
+  command
+      ->add_option("--tail", options->tail,
+                   "only the last N lines; `--tail 0 -f` prints only new lines")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("-t,--timestamps", options->timestamps, "prefix each line with its time");
   grammar.runners[command] = [options](Context& context) { return RunLogs(*options, context); };
