@@ -323,10 +323,10 @@ class MegatronReader {
     if (groups_ == heads) return;
     Note(groups_line_,
          absl::StrCat("--num-query-groups ", groups_,
-                      ": Megatron-LM ignores it without --group-query-attention and gives every "
-                      "head its own keys and values; the job uses ",
+                      ": without --group-query-attention, Megatron-LM ignores this option and "
+                      "gives every head its own keys and values. The job uses ",
                       groups_,
-                      " groups; to train the model of Megatron-LM, set model.num_query_groups",
+                      " groups; to train the same model as Megatron-LM, set model.num_query_groups",
                       heads.empty() ? "" : " ", heads));
   }
 

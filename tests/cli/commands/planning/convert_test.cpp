@@ -67,8 +67,8 @@ TEST_F(ConvertTest, AMegatronCommandBecomesAJobFile) {
   EXPECT_THAT(result.out, Not(HasSubstr("resume_from"))) << "it goes on from its own directory";
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("line 27: --vocab-file /path/to/vocab.json: the tokenizer"),
-                    HasSubstr("submit would refuse: "), HasSubstr("model.vocab_size"),
-                    Not(HasSubstr("overlap"))));
+                    HasSubstr("`trainyard submit` would refuse this job file: "),
+                    HasSubstr("model.vocab_size"), Not(HasSubstr("overlap"))));
 }
 
 // Once the missing setting is given, submit accepts the job.
