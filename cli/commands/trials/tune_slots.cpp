@@ -17,7 +17,7 @@ absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunCo
   TRAINYARD_ASSIGN_OR_RETURN(TrialCluster slots, ClusterOfRank(plan.ranks(0), config, context));
   if (slots.cluster.device == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "no sweep can be planned on ", TextOrNothing(OneLine(slots.model)),
+        "cannot plan a sweep on ", TextOrNothing(OneLine(slots.model)),
         ", whose performance is unknown; `trainyard plan --device` lists the known devices"));
   }
   return slots.cluster;
@@ -29,7 +29,7 @@ absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::
     return absl::InvalidArgumentError(
         absl::StrCat("a sweep without daemons runs on one machine, but this job needs ",
                      resources.nodes, " nodes of ", resources.slots_per_node,
-                     " slots; reduce it to one node with --set resources.nodes=1 --set "
+                     " slots; reduce the job to one node with --set resources.nodes=1 --set "
                      "resources.slots_per_node=N and a layout that fits"));
   }
   const bool is_cpu = resources.device == DeviceKind::kCpu;
