@@ -222,7 +222,7 @@ class LauncherReader {
     }
     if (!WholeOf(value).has_value()) {
       const bool is_key = absl::StrContains(setting->second, '.');
-      return draft_.Note(line, absl::StrCat(text, ": its value is not in the script; set ",
+      return draft_.Note(line, absl::StrCat(text, ": the value is not in the script; set ",
                                             is_key ? setting->second : kSlots));
     }
     if (absl::StrContains(setting->second, '.')) {

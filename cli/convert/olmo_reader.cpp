@@ -211,7 +211,7 @@ class OlmoReader {
         tree_.Line(path),
         NoValueNote(path, tree_.Text(path),
                     absl::StrCat("gives a feed-forward width of ", width,
-                                 is_gated ? " (half of this width after swiglu's gate)" : "",
+                                 is_gated ? " (after swiglu's gate, which halves the width)" : "",
                                  ", which is not a whole number up to 1048576"),
                     "model.ffn_hidden_size (11008 in OLMo 7B)"));
   }

@@ -29,8 +29,9 @@ std::string SpikesText(const v1::LossCurve& curve) {
 std::string LossCurveText(const v1::LossCurve& curve) {
   std::string text = absl::StrCat(
       LabelLine("Loss",
-                absl::StrFormat("%.4g, mean of the latest %d (%.4g before)", curve.recent_loss(),
-                                curve.window() == 0 ? 100 : curve.window(), curve.previous_loss())),
+                absl::StrFormat("%.4g, mean of the latest %d losses (previous mean: %.4g)",
+                                curve.recent_loss(), curve.window() == 0 ? 100 : curve.window(),
+                                curve.previous_loss())),
       LabelLine("Improved", absl::StrFormat("by %.2f %%", 100 * curve.improvement_rate())),
       LabelLine("Stagnant", curve.is_stagnant() ? "yes" : "no"),
       LabelLine("Spikes", SpikesText(curve)));

@@ -215,12 +215,12 @@ TEST_F(CheckpointProgramTest, VerifyReadsOneOrTheNewestOrAll) {
   EXPECT_EQ(Run({"verify", Path("a")}), 0);
   EXPECT_THAT(out_, HasSubstr("a/step_000000020 is sound: step 20, "));
   EXPECT_EQ(Run({"verify", "--all", Path("a")}), 0);
-  EXPECT_THAT(out_, EndsWith("a: 4 of 4 checkpoints checked are sound\n"));
+  EXPECT_THAT(out_, EndsWith("a: 4 of 4 checked checkpoints are sound\n"));
   std::filesystem::resize_file(Path("a/step_000000010/rank_00001.safetensors"), 1000);
   EXPECT_EQ(Run({"verify", Path("a/step_000000010")}), 74);
   EXPECT_THAT(out_, HasSubstr("rank_00001.safetensors is damaged: it has 1000 bytes instead of "));
   EXPECT_EQ(Run({"verify", "--all", Path("a")}), 74);
-  EXPECT_THAT(out_, EndsWith("a: 3 of 4 checkpoints checked are sound\n"));
+  EXPECT_THAT(out_, EndsWith("a: 3 of 4 checked checkpoints are sound\n"));
 }
 
 TEST_F(CheckpointProgramTest, BadInputIsOneLineAndAnExitCode) {

@@ -15,7 +15,8 @@ std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
   // Advise twice the time: storage may be slower, and a stop first waits for the running step.
   return std::string("The save of ") + measured + ", but stop_grace allows only " +
          NumberText(grace_seconds) +
-         " s, so a stop would interrupt its save and lose the steps since the last checkpoint. "
+         " s, so stopping the job would interrupt the save and lose the steps since the last "
+         "checkpoint. "
          "Set stop_grace to " +
          NumberText(std::ceil(2 * save.seconds)) + "s, or use faster storage for checkpoints.";
 }

@@ -151,8 +151,10 @@ void AddMetrics(CLI::App& parent, Grammar& grammar) {
                                           "names of metrics, such as `loss lr` (default: the main "
                                           "metrics in tables, all metrics in other formats)");
   command->add_flag("--all", options->all, "show every metric")->excludes(keys);
-  command->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
-  command->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
+  command->add_option("--from", options->from_step, "first step to print")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--to", options->to_step, "last step to print")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--buckets", options->buckets,
                    "maximum number of points; 0 prints all points (default: 20 in tables, else 0)")

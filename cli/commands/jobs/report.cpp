@@ -86,7 +86,7 @@ void AddReport(CLI::App& parent, Grammar& grammar) {
       ->check(CLI::IsMember({"cluster", "user", "job", "week"}));
   command->add_option("--since", options->since,
                       "length of the period that ends now, such as 7d (default: all time)");
-  command->add_option("--user", options->user, "only jobs of this user");
+  command->add_option("--user", options->user, "count only jobs of this user");
   command
       ->add_option("--limit", options->limit,
                    "maximum number of groups; one more row sums up all other groups (default: 100)")

@@ -73,7 +73,7 @@ void AddRecipeCheck(CLI::App& noun, Grammar& grammar) {
   CLI::App* command = noun.add_subcommand("check",
                                           "Check recipes: count parameters, and report impossible "
                                           "settings and wrong `# Claimed` lines");
-  command->add_option("names", options->names, "recipes or job files");
+  command->add_option("names", options->names, "recipes or job files to check");
   command->add_flag("--all", options->all, "check every recipe");
   command->add_flag("--renew", options->renew,
                     "update the `# Expected on` lines to the planner's current predictions");

@@ -23,7 +23,7 @@ absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::
   }
   if (!id.ok()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(place, ", which cannot be read here: ", id.status().message(),
+        absl::StrCat(place, ", which cannot be read on this machine: ", id.status().message(),
                      "\nrun this command on the controller's machine, as the controller's user"));
   }
   if (absl::StripAsciiWhitespace(*id) != info.cluster_id()) {

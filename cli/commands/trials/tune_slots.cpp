@@ -13,7 +13,9 @@ absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunCo
   v1::PlanJobRequest request;
   *request.mutable_spec() = spec;
   TRAINYARD_ASSIGN_OR_RETURN(const v1::PlanJobResponse plan, context.client.PlanJob(request));
-  if (plan.ranks().empty()) return absl::FailedPreconditionError("no slots for this job");
+  if (plan.ranks().empty())
+    return absl::FailedPreconditionError(
+        "the controller has no slots for this job now; `trainyard plan` shows why");
   TRAINYARD_ASSIGN_OR_RETURN(TrialCluster slots, ClusterOfRank(plan.ranks(0), config, context));
   if (slots.cluster.device == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -35,7 +37,7 @@ absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::
   const bool is_cpu = resources.device == DeviceKind::kCpu;
   if (!is_cpu && device.empty()) {
     return absl::InvalidArgumentError(
-        "--sweep requires the machine's GPU type: pass --device, such as --device H200");
+        "--sweep requires the GPU type of the machine; pass the type, such as --device H200");
   }
   if (!device.empty() && is_cpu != (device == kCpuSlots)) {
     return absl::InvalidArgumentError(absl::StrCat("the job asks for ", is_cpu ? "CPUs" : "GPUs",

@@ -231,9 +231,9 @@ TEST(ConvertTest, LaunchersThatCannotBeAreSaid) {
   EXPECT_THAT(Converted("accelerate launch --num_machines 2 --num_processes 16 train.py\n"),
               AllOf(HasSubstr("  nodes: 2\n"), HasSubstr("  slots_per_node: 8\n"),
                     HasSubstr("command: [python3, train.py]")));
-  EXPECT_THAT(Converted("torchrun --nnodes 1:4 --nproc_per_node=8 train.py\n"),
-              HasSubstr("torchrun --nnodes 1:4: its value is not in the script; set "
-                        "resources.nodes"));
+  EXPECT_THAT(
+      Converted("torchrun --nnodes 1:4 --nproc_per_node=8 train.py\n"),
+      HasSubstr("torchrun --nnodes 1:4: the value is not in the script; set resources.nodes"));
 }
 
 TEST(ConvertTest, ScriptsOfOtherLanguagesAreNotReadAsShell) {
@@ -269,7 +269,7 @@ TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
   EXPECT_THAT(Converted(command + "--group-query-attention\n"), HasSubstr("num_query_groups: 1\n"));
   EXPECT_THAT(Converted(command + "\n"), Not(HasSubstr("num_query_groups")));
   EXPECT_THAT(Converted(command + "--num-query-groups $G\n"),
-              HasSubstr("its value is not in the script; set model.num_query_groups"));
+              HasSubstr("the value is not in the script; set model.num_query_groups"));
 }
 
 TEST(ConvertTest, TasksAndGpusOfSlurmAreCounted) {

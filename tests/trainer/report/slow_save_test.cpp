@@ -15,10 +15,11 @@ using nlohmann::json;
 TEST(SlowSaveTest, TellsOfASaveThatTakesLongerThanTheGrace) {
   EXPECT_EQ(SlowSaveText({.seconds = 59.9, .bytes = 1}, 60), "");
   EXPECT_EQ(SlowSaveText({.seconds = 1e9}, std::numeric_limits<double>::infinity()), "");
-  EXPECT_EQ(SlowSaveText({.seconds = 75.24, .bytes = 96'360'000'000}, 60),
-            "The save of 96.4 GB took 75.2 s, but stop_grace allows only 60 s, so a stop would "
-            "interrupt its save and lose the steps since the last checkpoint. Set stop_grace to "
-            "151s, or use faster storage for checkpoints.");
+  EXPECT_EQ(
+      SlowSaveText({.seconds = 75.24, .bytes = 96'360'000'000}, 60),
+      "The save of 96.4 GB took 75.2 s, but stop_grace allows only 60 s, so stopping the job would "
+      "interrupt the save and lose the steps since the last checkpoint. Set stop_grace to "
+      "151s, or use faster storage for checkpoints.");
 }
 
 std::vector<json> SlowSaveAlerts(const TrainerProcess& trainer) {

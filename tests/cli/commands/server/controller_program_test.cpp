@@ -103,7 +103,7 @@ TEST_F(ControllerProgramTest, ADataDirectoryThatCannotBeReadNamesTheUserToRunAs)
     answers().server.set_data_dir(data_dir);
     const CliResult result = Run({"server", "backup", "copy"});
     EXPECT_EQ(result.exit_code, 4);
-    EXPECT_THAT(result.err, HasSubstr("which cannot be read here: "));
+    EXPECT_THAT(result.err, HasSubstr("which cannot be read on this machine: "));
     EXPECT_THAT(result.err, HasSubstr("as the controller's user"));
     EXPECT_THAT(result.err, Not(HasSubstr("internal error")));
   }
