@@ -24,7 +24,7 @@ TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {
   const std::string number = absl::StrCat(id);
 
   EXPECT_THAT(cluster.Cli({"report", number}).output,
-              HasSubstr("none by the rule of the loss guard"));
+              HasSubstr("none, by the rule of the loss guard"));
 
   EXPECT_THAT(cluster.Cli({"ckpt", "list", number}).output, Not(HasSubstr("deleted")));
   EXPECT_THAT(cluster.Cli({"ckpt", "list", number, "-a"}).output,

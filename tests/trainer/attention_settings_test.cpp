@@ -110,7 +110,7 @@ TEST(AttentionSettingsProcessTest, DocumentsNeedATokenOfTheVocabulary) {
   ExpectRefused(folder, 78, "`data.eod_token` (64) must be below `model.vocab_size` (64)");
   folder.spec["data"].erase("eod_token");
   folder.spec["data"]["format"] = "nanogpt";
-  ExpectRefused(folder, 78, "names no end-of-document token");
+  ExpectRefused(folder, 78, "does not name an end-of-document token");
 }
 
 }  // namespace

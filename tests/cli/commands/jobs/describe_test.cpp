@@ -124,10 +124,10 @@ TEST_F(DescribeTest, AnOldAttemptIsNoLongerKept) {
       old.err,
       HasSubstr("attempt 20 of job 17 is no longer stored; the oldest stored attempt is 51"));
   EXPECT_THAT(Run({"describe", "tiny@151"}).err,
-              HasSubstr("job 17 has no attempt 151; the newest is 150"));
+              HasSubstr("job 17 has no attempt 151; the newest attempt is 150"));
   job.clear_attempts();
   EXPECT_THAT(Run({"describe", "tiny@1"}).err,
-              HasSubstr("job 17 has no attempt 1; it has no attempts"));
+              HasSubstr("job 17 has no attempt 1; the job has no attempts"));
 }
 
 TEST_F(DescribeTest, OtherFormats) {

@@ -77,7 +77,7 @@ TEST_F(RecipeCheckTest, ARecipeThatNoLongerHoldsIsFoundAndRenewed) {
   const std::string path = WriteFile("mine.yaml", text);
   const CliResult stale = Run({"recipe", "check", path});
   EXPECT_EQ(stale.exit_code, 1);
-  EXPECT_THAT(stale.out, HasSubstr("the planner's prediction differs"));
+  EXPECT_THAT(stale.out, HasSubstr("the planner now predicts other values"));
   const CliResult renewed = Run({"recipe", "check", path, "--renew"});
   EXPECT_EQ(renewed.exit_code, 0) << renewed.out << renewed.err;
   const std::string line = Run({"recipe", "show", path}).out;
