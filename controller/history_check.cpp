@@ -83,9 +83,10 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
   if (!status.ok()) {
     return absl::Status(
         status.code(),
-        absl::StrCat("cannot record the lost events: ", status.message(),
-                     "; the controller does not start until it can, because it would otherwise "
-                     "stop ranks that the event log does not contain; running jobs continue"));
+        absl::StrCat(
+            "cannot record the lost events: ", status.message(),
+            "; the controller does not start until it can record them, because it would otherwise "
+            "stop ranks that are missing from the event log. Running jobs continue"));
   }
   return true;
 }

@@ -40,7 +40,7 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
   } else if (disk.free_bytes < above(floor)) {
     condition.set_trouble(
         absl::StrCat("the disk of ", directory_, " has ", MebibytesText(disk.free_bytes),
-                     " free, and ranks need ", MebibytesText(above(floor)),
+                     " free, but ranks need ", MebibytesText(above(floor)),
                      "; free disk space, or lower the worker's --free-space-floor"));
   } else if (disk.free_files < above(files_floor)) {
     condition.set_trouble(absl::StrCat("the disk of ", directory_, " has only ", disk.free_files,

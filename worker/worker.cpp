@@ -194,7 +194,7 @@ absl::Status Worker::Daemon::ServeMetrics() {
   // Best effort: the log also contains the address.
   const std::string path = data_dir_->File("metrics_address");
   const absl::Status status = WriteFileAtomically(path, metrics_->address() + "\n");
-  if (!status.ok()) spdlog::warn("{}; {} is not up to date", Text(status), path);
+  if (!status.ok()) spdlog::warn("{}; the contents of {} may be out of date", Text(status), path);
   return absl::OkStatus();
 }
 

@@ -33,7 +33,7 @@ absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
   }
   int64_t id = 0;
   if (!request.cursor().empty() && (!absl::SimpleAtoi(request.cursor(), &id) || id <= 0)) {
-    return absl::InvalidArgumentError("cursor: use next_cursor of the previous page");
+    return absl::InvalidArgumentError("cursor: not valid; use next_cursor of the previous page");
   }
   return absl::OkStatus();
 }

@@ -121,7 +121,8 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
   const bool has_ended = End(pid);
   if (!has_ended) process.stuck_pid = pid;
   const std::string left =
-      has_ended ? "" : absl::StrCat("; process ", pid, " survives SIGKILL, stuck in the kernel");
+      has_ended ? ""
+                : absl::StrCat("; process ", pid, " survived SIGKILL and is stuck in the kernel");
   return canceller.cancelled()
              ? absl::CancelledError(absl::StrCat("the controller is stopping", left))
              : absl::DeadlineExceededError(
@@ -134,8 +135,8 @@ absl::Status ReapStuck(HookProcess& process) {
   if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {
     return absl::UnavailableError(
         absl::StrCat("process ", process.stuck_pid, " of an earlier call is stuck in the kernel; ",
-                     "the hook is called again once it has ended: check the disks and file ",
-                     "servers that it uses"));
+                     "the hook is not called again until this process ends. Check the disks and "
+                     "file servers that the process uses"));
   }
   process.stuck_pid = 0;
   return absl::OkStatus();

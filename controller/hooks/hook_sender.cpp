@@ -78,7 +78,7 @@ absl::Status HookSender::Start() {
   if (!options_.directory.empty()) std::filesystem::create_directories(options_.directory, error);
   if (error) {
     return absl::UnavailableError(
-        absl::StrCat("cannot make ", options_.directory, ": ", error.message()));
+        absl::StrCat("cannot create ", options_.directory, ": ", error.message()));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const uint64_t newest, NewestEvent());
   for (const auto& hook : hooks_) {

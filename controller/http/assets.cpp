@@ -137,9 +137,10 @@ absl::StatusOr<Assets> Assets::InDirectory(const std::string& directory) {
   Assets assets;
   assets.directory_ = fs::canonical(directory, error).string();
   if (error || !fs::is_regular_file(assets.directory_ + "/index.html", error)) {
-    return absl::NotFoundError(absl::StrCat(
-        "--web-root ", directory,
-        ": there is no index.html; build it with web/build.sh and set --web-root to web/dist"));
+    return absl::NotFoundError(
+        absl::StrCat("--web-root ", directory,
+                     ": the directory has no index.html; build the dashboard with web/build.sh and "
+                     "set --web-root to web/dist"));
   }
   return assets;
 }

@@ -28,11 +28,12 @@ LayoutProblem TooManyLayouts(const LayoutSearch& search, const Cluster& cluster)
 std::string AdviceOn(const LargerCluster& larger) {
   if (!larger.fewest_nodes.has_value()) {
     return "no cluster of up to " + std::to_string(larger.looked_at) +
-           " such nodes is large enough; use devices with more memory, or reduce train.seq_length";
+           " nodes of this kind is large enough; use devices with more memory, or reduce "
+           "train.seq_length";
   }
   const std::string nodes = std::to_string(*larger.fewest_nodes);
-  return "the smallest sufficient cluster of such nodes has " + nodes + ": resources.nodes " +
-         nodes + ", or `plan --nodes " + nodes + "`";
+  return "at least " + nodes + " such nodes are needed; set `resources.nodes` to " + nodes +
+         ", or run `plan --nodes " + nodes + "`";
 }
 
 }  // namespace
@@ -40,11 +41,11 @@ std::string AdviceOn(const LargerCluster& larger) {
 std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
   if (HasFp8(config.train) && cluster.device->fp8_flops == 0) {
     return "the " + std::string(cluster.device->rating->name) +
-           " has no FP8 arithmetic; choose another device, or train.fp8=none";
+           " has no FP8 arithmetic; choose another device, or set train.fp8=none";
   }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
   return "`train.precision` bf16: the " + std::string(cluster.device->rating->name) +
-         " has no bf16 arithmetic; choose another device, or train.precision=fp32";
+         " has no bf16 arithmetic; choose another device, or set train.precision=fp32";
 }
 
 LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,

@@ -162,17 +162,17 @@ ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
   }
   if (tokens < usable.back().tokens) {
     return Refused("the run has seen " + FigureText(usable.back().tokens, 3) +
-                       " tokens, more than " + FigureText(tokens, 3),
+                       " tokens, which is more than the requested " + FigureText(tokens, 3),
                    "ask for more tokens; `trainyard metrics` shows the losses up to here");
   }
   const double most = kMostTokenRatio * usable.back().tokens;
   if (tokens > most) {
-    return Refused(AmountText(tokens) + " tokens are " +
-                       FigureText(tokens / usable.back().tokens, 3) +
-                       " times those seen; no published law was validated beyond 300 times the "
-                       "FLOPs (arXiv 2403.08540), and a single run supports less",
-                   "ask for at most " + AmountText(most) + " tokens, which is " +
-                       FigureText(kMostTokenRatio, 3) + " times those seen, or train longer");
+    return Refused(
+        AmountText(tokens) + " tokens are " + FigureText(tokens / usable.back().tokens, 3) +
+            " times the tokens seen so far; no published law was validated beyond 300 times the "
+            "FLOPs (arXiv 2403.08540), and a single run supports less",
+        "ask for at most " + AmountText(most) + " tokens, which is " +
+            FigureText(kMostTokenRatio, 3) + " times those seen, or train longer");
   }
   return {};
 }

@@ -68,7 +68,7 @@ ConnectError ExplainTls(absl::string_view message, absl::string_view address, Va
                          kCaFileVariable, " and move ", kServiceCaFile, " away")};
   }
   if (HasAny(message, {"is not in peer certificate", "Hostname Verification"})) {
-    return {absl::StrCat("the controller's certificate is for another name than ", address),
+    return {absl::StrCat("the controller's certificate does not name ", address),
             "use a HOST that the certificate names, or issue the controller a certificate for this "
             "name (subjectAltName)"};
   }

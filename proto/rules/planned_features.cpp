@@ -89,11 +89,11 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
                                     "DeepSeek-V3, arXiv 2412.19437)"});
   }
   if (model.num_query_groups == model.num_attention_heads) return;
-  problems.push_back({"model.num_query_groups",
-                      WithValue("model.num_query_groups", model.num_query_groups) + " with " +
-                          InBackticks(latent) +
-                          ": latent attention computes the keys and values of all heads from one "
-                          "vector; remove it"});
+  problems.push_back(
+      {"model.num_query_groups", WithValue("model.num_query_groups", model.num_query_groups) +
+                                     " with " + InBackticks(latent) +
+                                     ": latent attention computes the keys and values of all heads "
+                                     "from one vector; remove `model.num_query_groups`"});
 }
 
 void CheckBiases(const ModelConfig& model, Problems& problems) {

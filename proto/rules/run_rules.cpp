@@ -253,7 +253,7 @@ void CheckGradientLog(const RunConfig& config, Problems& problems) {
   if (config.train.gradient_log_interval == 0 || layers.value <= kMostLayers) return;
   problems.push_back(
       {"train.gradient_log_interval",
-       "`train.gradient_log_interval` records a series per layer, for models of at most " +
+       "`train.gradient_log_interval` records one series per layer and supports at most " +
            std::to_string(kMostLayers) + ", but " + layers.Text() + " is more; set it to 0"});
 }
 
@@ -262,17 +262,18 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
   const Named batch{"train.global_batch", config.train.global_batch};
   const Named micro_batch{"layout.micro_batch", config.layout.micro_batch};
   if (batch.value <= micro_batch.value) {
-    problems.push_back({"train.gradient_noise_scale",
-                        "`train.gradient_noise_scale` compares one micro-batch with the whole "
-                        "step, but " +
-                            batch.Text() + " is one " + micro_batch.Text() +
-                            "; lower `layout.micro_batch` or turn it off"});
+    problems.push_back(
+        {"train.gradient_noise_scale",
+         "`train.gradient_noise_scale` compares one micro-batch with the whole "
+         "step, but " +
+             batch.Text() + " is one " + micro_batch.Text() +
+             "; lower `layout.micro_batch` or turn off `train.gradient_noise_scale`"});
   }
   if (config.layout.zero_bubble) {
     problems.push_back({"train.gradient_noise_scale",
                         "`train.gradient_noise_scale` needs the gradients of one micro-batch, "
-                        "which `layout.zero_bubble` mixes with the next one's; turn one of them "
-                        "off"});
+                        "which `layout.zero_bubble` mixes with those of the next micro-batch; turn "
+                        "off one of these two settings"});
   }
 }
 

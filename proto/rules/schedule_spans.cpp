@@ -85,8 +85,8 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
   const bool is_wsd = schedule.kind == ScheduleKind::kWsd;
   if (is_wsd && decay.empty()) {
     problems.push_back({"schedule.decay_steps",
-                        "`schedule.decay_steps` (or _samples, _tokens, _fraction) is missing; wsd "
-                        "needs it"});
+                        "`schedule.decay_steps` (or _samples, _tokens, _fraction) is missing; "
+                        "`schedule.kind` wsd needs one of them"});
   }
   if (schedule.kind == ScheduleKind::kConstant && !decay.empty()) {
     problems.push_back(

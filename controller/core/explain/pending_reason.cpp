@@ -94,7 +94,7 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
   const v1::GrantedLayout& newest = entry.layouts.back();
   const bool is_fewer = newest.asked_nodes() < GangRequestOf(entry.job.spec()).nodes;
   if (!is_fewer || newest.nodes() > 0) return "";
-  return absl::StrCat("; it cannot run on fewer nodes: ", newest.problem());
+  return absl::StrCat("; the job cannot run on fewer nodes: ", newest.problem());
 }
 
 // Reason why the head of the queue waits although its slots are free: the nodes do not share the
@@ -189,9 +189,9 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
                    Counted(head.fitting_nodes, "ready node"), " of ", view.state.nodes.size(),
                    " can provide that now: ", ClusterText(view.state, shape.kind, view.now),
                    WhyNotWithFewer(entry),
-                   differences.empty()
-                       ? ""
-                       : absl::StrCat("; they must share ", roots.path, ": ", differences)));
+                   differences.empty() ? ""
+                                       : absl::StrCat("; the nodes of the job must share ",
+                                                      roots.path, ": ", differences)));
   reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
   return reason;
 }

@@ -52,7 +52,8 @@ absl::Status CheckReportRequest(const v1::GetReportRequest& request, Timestamp n
     return absl::InvalidArgumentError(absl::StrCat("user: at most ", kMaxUserBytes, " bytes"));
   }
   if (request.since_ms() < 0 || request.until_ms() < 0) {
-    return absl::InvalidArgumentError("since_ms and until_ms: Unix milliseconds, from 0");
+    return absl::InvalidArgumentError(
+        "since_ms and until_ms: must be Unix milliseconds, at least 0");
   }
   const Timestamp until = request.until_ms() == 0 ? now : std::min(request.until_ms(), now);
   if (request.since_ms() >= until) {

@@ -56,7 +56,7 @@ std::string UnsavedText(const Observations& observations, const JobEntry& entry)
   } else {
     return "";
   }
-  return absl::StrCat("; the stop saved nothing, ", SinceText(entry.job), ": ", why);
+  return absl::StrCat("; the stop saved no checkpoint (", SinceText(entry.job), "): ", why);
 }
 
 }  // namespace trainyard::controller

@@ -348,7 +348,7 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kStepTimes:
       return times("its longest step so far");
     case LimitSource::kEarlierSteps:
-      return times("its newest stored step");
+      return times("the duration of its newest stored step");
     case LimitSource::kNoPace:
       return "its step time is not known";
     case LimitSource::kFinishLease:

@@ -34,7 +34,7 @@ v1::NodeCheck ContactCheck(const v1::Node& node) {
 
 v1::NodeCheck ClockCheck(int64_t offset_ms) {
   return Check("clock", std::abs(offset_ms) <= kClockOffMsMax,
-               absl::StrCat(offset_ms, " ms against the controller's"),
+               absl::StrCat(offset_ms, " ms from the controller's clock"),
                "synchronize both machines with one time server (chrony, systemd-timesyncd)");
 }
 

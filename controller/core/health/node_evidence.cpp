@@ -146,7 +146,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
         return "";
       }
       return absl::StrCat("no heartbeat for ", DurationText(lease_age_ms),
-                          ", longer than its lease, and no rank could show progress");
+                          ", which is longer than the node's lease, and no rank reported progress "
+                          "within the lease");
   }
   return "";
 }

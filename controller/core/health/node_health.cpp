@@ -129,7 +129,7 @@ std::string HealthText(const v1::Node& node, Timestamp now) {
   const v1::NodeHealth& health = node.health();
   if (health.has_quarantine()) {
     return absl::StrCat("quarantined: ", health.quarantine().reason(), "; `trainyard node release ",
-                        node.name(), "`, or passing checks, end the quarantine");
+                        node.name(), "` ends the quarantine, as do passing checks");
   }
   std::string text = absl::StrCat("unhealthy: ", health.reason());
   if (!health.reported().empty() && health.reported() != health.reason()) {

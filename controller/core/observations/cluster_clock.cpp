@@ -34,10 +34,10 @@ std::string DoubtAbout(int64_t ahead_ms) {
                         "the clock (chronyc tracking)");
   }
   if (ahead_ms <= kUndoubtedGapMs) return "";
-  return absl::StrCat(
-      "the newest event is ", ahead_ms / 3'600'000,
-      " h old by the wall clock, which cannot be verified after a reboot or on another machine; "
-      "check the clock: if it is wrong, so are the time ledgers of the jobs that were running");
+  return absl::StrCat("the newest event is ", ahead_ms / 3'600'000,
+                      " h old by the wall clock, which cannot be verified after a reboot or on "
+                      "another machine; check the clock. If it is wrong, the time ledgers of the "
+                      "jobs that were running are wrong too");
 }
 
 // Event for a start on another boot.

@@ -95,7 +95,7 @@ TEST(LossForecastTest, RefusesFarMoreTokensThanWereSeen) {
   EXPECT_TRUE(ForecastLoss(points, 0, 99 * seen).forecast->is_far);
   const ForecastResult refused = ForecastLoss(points, 0, 277'000 * seen);
   EXPECT_FALSE(refused.forecast.has_value());
-  EXPECT_THAT(refused.problem, HasSubstr("2.77e+05 times those seen"));
+  EXPECT_THAT(refused.problem, HasSubstr("2.77e+05 times the tokens seen so far"));
   EXPECT_THAT(refused.advice, HasSubstr("at most 78.6B tokens"));
 }
 

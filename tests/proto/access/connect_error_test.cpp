@@ -141,7 +141,7 @@ TEST_F(ConnectErrorTest, ACertificateOfAnotherName) {
   const Identity other = MakeIdentity("DNS:controller.example");
   Serve(other);
   EXPECT_THAT(Explain(other.certificate),
-              HasSubstr(absl::StrCat("certificate is for another name than ", address_)));
+              HasSubstr(absl::StrCat("certificate does not name ", address_)));
 }
 
 TEST_F(ConnectErrorTest, AnUnknownAuthority) {

@@ -305,7 +305,7 @@ TEST(RunRulesTest, ScheduleMustFitTheRun) {
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("takes 11 steps, but the run has 10")));
   config = Small();
   config.schedule.kind = ScheduleKind::kWsd;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("wsd needs it")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("wsd needs one of them")));
   config.schedule.decay_steps = 9;
   config.schedule.warmup_steps = 2;
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("warm-up and decay take 11 steps")));
@@ -376,7 +376,7 @@ TEST(RunRulesTest, TheNoiseScaleNeedsTwoMicroBatchesThatAreMeasuredApart) {
   config.layout.pp = 2;
   EXPECT_THAT(Problems(config, 2), IsEmpty());
   config.layout.zero_bubble = true;
-  EXPECT_THAT(Problems(config, 2), ElementsAre(HasSubstr("turn one of them off")));
+  EXPECT_THAT(Problems(config, 2), ElementsAre(HasSubstr("turn off one of these two settings")));
 }
 
 TEST(RunRulesTest, GradientNormsOfLayersAreSeriesOfALimitedNumber) {

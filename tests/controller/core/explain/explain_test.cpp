@@ -184,7 +184,8 @@ TEST_F(ExplainTest, FewerNodesAreMentionedOnlyWithoutALayoutForThem) {
   EXPECT_THAT(Pending(job).message(), Not(HasSubstr("on fewer nodes")));
   layouts.back().set_nodes(0);
   layouts.back().set_problem("no layout fits");
-  EXPECT_THAT(Pending(job).message(), HasSubstr("; it cannot run on fewer nodes: no layout fits"));
+  EXPECT_THAT(Pending(job).message(),
+              HasSubstr("; the job cannot run on fewer nodes: no layout fits"));
 }
 
 TEST_F(ExplainTest, SparesThatAreLeftAndHealsAreCounted) {
@@ -310,7 +311,9 @@ TEST_F(ExplainTest, OnlyALayoutForFewerNodesNamesTheLostOnes) {
   granted.set_nodes(2);
   EXPECT_THAT(Answer(job), Not(HasSubstr("could not be replaced")));
   granted.set_nodes(1);
-  EXPECT_THAT(Answer(job), HasSubstr(", because lost nodes of its 2 could not be replaced"));
+  EXPECT_THAT(
+      Answer(job),
+      HasSubstr(", because some of the requested 2 nodes were lost and could not be replaced"));
 }
 
 TEST_F(ExplainTest, PlanRefusesASpecThatASubmissionWouldRefuse) {

@@ -189,8 +189,8 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
   const auto ahead = [](int64_t hours) {
     return "the newest event is " + std::to_string(hours) +
            " h old by the wall clock, which cannot be verified after a reboot or on another "
-           "machine; check the clock: if it is wrong, so are the time ledgers of the jobs that "
-           "were running";
+           "machine; check the clock. If it is wrong, the time ledgers of the jobs that were "
+           "running are wrong too";
   };
   EXPECT_EQ(doubt(kWallMs), "");
   EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");

@@ -88,7 +88,7 @@ TEST_F(RootSightingsTest, ANodeThatSeesNoDirectoryIsInNoGangThatSaves) {
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
   EXPECT_THAT(Why(job).answer(),
-              HasSubstr("b sees none at /checkpoints: it has not answered for 10 s"));
+              HasSubstr("b sees no directory at /checkpoints: it has not answered for 10 s"));
 }
 
 TEST_F(RootSightingsTest, NodesThatReportNothingAreNotJudged) {
@@ -292,11 +292,12 @@ TEST_F(RootSightingsTest, UpToFiveNodesWithoutADirectoryAreNamed) {
   for (const std::string id : {"a", "b", "c", "d", "e"}) {
     add(id);
     named += (named.empty() ? "" : ", ") + id +
-             " sees none at /checkpoints: it has not answered for 10 s";
+             " sees no directory at /checkpoints: it has not answered for 10 s";
   }
   EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named);
   for (const char* id : {"f", "g"}) add(id);
-  EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named + ", 2 more nodes see none");
+  EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
+            named + ", 2 other nodes see no directory there");
 }
 
 TEST_F(RootSightingsTest, NodesThatShareTheRootNeedNoChoice) {
