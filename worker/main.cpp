@@ -65,7 +65,8 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--secrets", flags.options.secrets_dir,
                  "Directory with a file, mode 0600, for each variable that a job may name in "
                  "`secrets` (default: DATA_DIR/secrets)");
-  app.add_option("--node-name", flags.options.node_name, "Display name (default: host name)");
+  app.add_option("--node-name", flags.options.node_name,
+                 "Name of this node in lists and messages (default: host name)");
   app.add_option("--address", flags.options.address,
                  "Address at which peers reach this node (default: the route to the controller)");
   app.add_option("--cpu-slots", flags.options.cpu_slots,

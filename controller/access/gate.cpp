@@ -57,8 +57,9 @@ void AccessGate::LoadSessions() {
   absl::Status status = text.status();
   if (status.ok()) status = sessions_.Read(*text, token_mark_, clock_.Now());
   if (!status.ok()) {
-    spdlog::warn("cannot read the dashboard sessions in {}: {}; users must log in again",
-                 session_file_, std::string(status.message()));
+    spdlog::warn(
+        "cannot read the dashboard sessions in {}: {}; users must log in to the dashboard again",
+        session_file_, std::string(status.message()));
   }
 }
 

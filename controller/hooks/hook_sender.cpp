@@ -183,7 +183,7 @@ bool HookSender::CountCall(const absl::Status& result, Timestamp event_ms, Hook&
   const bool is_old = clock_.Now() - event_ms >= options_.give_up.count();
   if (!is_old || Steady::now() - hook.failing_since < options_.give_up) return false;
   hook.status.set_dropped(hook.status.dropped() + 1);
-  spdlog::warn("hook {}: an event is dropped: {}", hook.rule.name, result.ToString());
+  spdlog::warn("hook {}: an event was dropped: {}", hook.rule.name, result.ToString());
   return true;
 }
 

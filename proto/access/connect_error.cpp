@@ -51,7 +51,7 @@ ConnectError ExplainRefusal(Validity trusted) {
   }
   if (trusted == Validity::kEarly) {
     return {"the certificate in the CA file is not valid yet",
-            "set the clocks of both machines, or wait until the certificate is valid"};
+            "correct the clocks of both machines, or wait until the certificate is valid"};
   }
   return {"the controller's certificate is not from the authority in the CA file, or has expired",
           absl::StrCat(CaAdvice(), ", or renew the file of the controller's --tls-cert")};

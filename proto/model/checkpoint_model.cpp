@@ -125,7 +125,7 @@ CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConf
   const std::string differences = ModelDifferences(ModelShape(model), theirs);
   if (differences.empty()) return {};
   return {.problem = "the checkpoint " + directory + " is of another model: " + differences +
-                     ". Resume with the settings that it was trained with"};
+                     ". Resume with the settings that the checkpoint was trained with"};
 }
 
 }  // namespace trainyard

@@ -52,9 +52,11 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
   const std::string experts = WithValue("model.num_experts", model.num_experts);
   const std::string topk = "model.moe_router_topk", dense = "model.moe_dense_layers";
   if (model.moe_router_topk == 0) {
-    problems.push_back({topk, InBackticks(topk) +
-                                  " is missing: set it to the number of experts, of " + experts +
-                                  ", that process each token"});
+    problems.push_back(
+        {topk,
+         InBackticks(topk) +
+             " is missing; set it to the number of experts that process each token, at most " +
+             experts});
   } else if (model.moe_router_topk > model.num_experts) {
     problems.push_back(
         {topk, WithValue(topk, model.moe_router_topk) + " must not be above " + experts});

@@ -138,8 +138,8 @@ void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length&
   if (end > warmup_end) return;
   problems.push_back({keys[0], KeyText(keys[0]) + " ends the schedule after " +
                                    std::to_string(end) + " samples, within the warm-up (" +
-                                   std::to_string(warmup_end) +
-                                   " samples); it counts from the start of the run"});
+                                   std::to_string(warmup_end) + " samples); `" + keys[0] +
+                                   "` counts from the start of the run"});
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 using prometheus::MetricType;
 
-constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, with the running build as labels."};
+constexpr MetricInfo kBuildInfo{"trainyard_build_info",
+                                "Always 1; the labels describe the running build."};
 constexpr MetricInfo kProcesses{"trainyard_worker_processes", "Ranks of live attempts, by state."};
 constexpr MetricInfo kStarts{"trainyard_worker_process_starts_total", "Ranks started.",
                              MetricType::Counter};

@@ -51,7 +51,7 @@ absl::Status CheckHello(const v1::Hello& hello) {
   for (const std::string* text :
        {&hello.node_id(), &hello.node_name(), &hello.incarnation(), &hello.address()}) {
     if (text->empty()) {
-      return absl::InvalidArgumentError("Hello without node id, name, incarnation or address");
+      return absl::InvalidArgumentError("Hello lacks a node id, name, incarnation or address");
     }
   }
   return CheckInventory(hello.inventory());

@@ -49,8 +49,8 @@ std::string EventsLostText(const v1::EventsLost& lost) {
       lost.seen_by(), " has seen event ", lost.mark().sequence(), " (job numbers up to ",
       lost.mark().job_id(),
       "). An older copy of events.db or of the data directory replaced the current one, or "
-      "events.db-wal was removed. Job and attempt numbers skip the lost ones; ranks "
-      "unknown to the log continue unmanaged and their files are kept. Stop the controller and "
+      "events.db-wal was removed. New jobs and attempts do not reuse lost numbers. Ranks that are "
+      "not in the log continue unmanaged, and their files are kept. Stop the controller and "
       "restore the newest events.db with its -wal file if you have it; otherwise check `trainyard ",
       "nodes` for cordoned nodes and `trainyard ps` for paused jobs");
 }
@@ -153,10 +153,10 @@ bool MayPlace(const ClusterState& state, const Observations& observations,
 std::string LossText(const v1::HistoryLoss& loss) {
   if (loss.has_events_lost()) return EventsLostText(loss.events_lost());
   const v1::StoreDataLost& lost = loss.store_data_lost();
-  return absl::StrCat(
-      lost.store(), ".db has lost data: ", lost.reason(),
-      ". Workers resend the data that they still have; stop the controller and restore the newest ",
-      lost.store(), ".db with its -wal file if you have it");
+  return absl::StrCat(lost.store(), ".db has lost data: ", lost.reason(),
+                      ". Workers resend the data that they still have; stop the controller and, if "
+                      "you have it, restore the newest ",
+                      lost.store(), ".db with its -wal file");
 }
 
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now) {

@@ -57,9 +57,8 @@ std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fi
   if (!fits.ok()) return std::string(fits.message());
   const std::vector<std::string> cordoned = CordonsInTheWay(state, shape, fitting_nodes);
   if (cordoned.empty()) return "`trainyard ps` shows the jobs that use the slots";
-  return absl::StrCat("`trainyard node uncordon ",
-                      absl::StrJoin(cordoned, "` and `trainyard node uncordon "),
-                      "` would let it start");
+  return absl::StrCat("to let the job start, run `trainyard node uncordon ",
+                      absl::StrJoin(cordoned, "` and `trainyard node uncordon "), "`");
 }
 
 // "24 of 40 gpu slots on ready nodes are taken; node-3 is suspect".
@@ -147,7 +146,7 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
                   "places jobs");
   }
   if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
-  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it will be placed shortly");
+  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free, and it will be placed shortly");
 }
 
 v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
@@ -174,7 +173,8 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
       return Reason(v1::PENDING_CODE_RESOURCES,
                     "its slots are free, but its first node has no free rendezvous port");
     case Shortage::kChangingNode:
-      return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it will be placed shortly");
+      return Reason(v1::PENDING_CODE_RESOURCES,
+                    "its slots are free, and it will be placed shortly");
     default:
       break;
   }

@@ -13,7 +13,7 @@ namespace {
 std::string SinceText(const v1::Job& job) {
   const StartingPoint newest = NextStartingPoint(job);
   if (newest.step > 0) return absl::StrCat("no checkpoint since step ", newest.step);
-  return newest.path.empty() ? "no checkpoint yet" : "no checkpoint since its start";
+  return newest.path.empty() ? "no checkpoint yet" : "no checkpoint since the job started";
 }
 
 const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& entry) {

@@ -138,7 +138,7 @@ std::string HealthText(const v1::Node& node, Timestamp now) {
   if (WaitsAfterFailure(health, now)) {
     absl::StrAppend(&text, "; retry in ", DurationText(health.retry_not_before_ms() - now));
   } else if (health.failed_starts() > 0 && health.reported().empty()) {
-    absl::StrAppend(&text, "; retry with one attempt");
+    absl::StrAppend(&text, "; one attempt may be placed on the node as a test");
   }
   return text;
 }

@@ -57,8 +57,8 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   if (FitsInto(written.planned.memory, *cluster.device)) return written;
   const auto bytes = static_cast<double>(cluster.device->rating->memory_bytes);
   written.problem =
-      absl::StrCat("it needs ", MemoryText(written.planned.memory), " of the ",
-                   std::string(cluster.device->rating->name), "'s ", GigabytesText(bytes));
+      absl::StrCat("it needs ", MemoryText(written.planned.memory), ", but each ",
+                   std::string(cluster.device->rating->name), " has ", GigabytesText(bytes));
   written.advice = MemoryAdviceText(config, bytes);
   return written;
 }

@@ -162,7 +162,7 @@ TEST_F(ConnectErrorTest, CertificatesOutOfTheirTime) {
 TEST_F(ConnectErrorTest, ACertificateOfTheFuture) {
   const Identity early = MakeIdentity(kHere, kDay, 2 * kDay);
   Serve(early);
-  EXPECT_THAT(Explain(early.certificate), HasSubstr("is not valid yet; set the clocks"));
+  EXPECT_THAT(Explain(early.certificate), HasSubstr("is not valid yet; correct the clocks"));
 }
 
 TEST_F(ConnectErrorTest, ACaFileWithoutACertificate) {

@@ -50,7 +50,7 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
 TEST_F(ExplainTest, AHeadWhoseSlotsAreFreeIsPlacedInAMoment) {
   cluster_.AddNode("a", 1);
   const int64_t job = cluster_.Submit("job", 1, 1);
-  EXPECT_EQ(Pending(job).message(), "its slots are free: it will be placed shortly");
+  EXPECT_EQ(Pending(job).message(), "its slots are free, and it will be placed shortly");
 }
 
 TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
@@ -275,10 +275,11 @@ TEST_F(ExplainTest, AsManyCordonsAreNamedAsTheGangLacksNodes) {
     cluster_.Do(CordonNode{cordon});
   }
   EXPECT_EQ(Pending(cluster_.Submit("two", 2, 1)).advice(),
-            "`trainyard node uncordon a` would let it start");
+            "to let the job start, run `trainyard node uncordon a`");
   cluster_.Stop(1);
-  EXPECT_EQ(Pending(cluster_.Submit("three", 3, 1)).advice(),
-            "`trainyard node uncordon a` and `trainyard node uncordon b` would let it start");
+  EXPECT_EQ(
+      Pending(cluster_.Submit("three", 3, 1)).advice(),
+      "to let the job start, run `trainyard node uncordon a` and `trainyard node uncordon b`");
 }
 
 TEST_F(ExplainTest, ANodeWithoutSlotsOfTheKindIsNotNamed) {

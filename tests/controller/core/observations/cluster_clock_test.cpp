@@ -148,7 +148,7 @@ TEST(ClockWarningTest, MostWorkersAgainstTheControllerRaiseOne) {
   AttachAhead("a", -kStepDay, observations);
   EXPECT_EQ(ClockWarning(KnownClock(), observations),
             "the controller's clock is " + DurationText(kStepDay) +
-                " ahead of the clocks of most workers; compare them (chronyc tracking)");
+                " ahead of the clocks of most workers; compare the clocks (chronyc tracking)");
   AttachAhead("b", 0, observations);
   AttachAhead("c", 5, observations);
   EXPECT_EQ(ClockWarning(KnownClock(), observations), "");
@@ -183,7 +183,7 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
   };
   const auto behind = [](int64_t seconds) {
     return "the wall clock is " + std::to_string(seconds) +
-           " s behind the newest event; the controller's downtime counts as 0 s; set the clock "
+           " s behind the newest event; the controller's downtime counts as 0 s; correct the clock "
            "(chronyc tracking)";
   };
   const auto ahead = [](int64_t hours) {
