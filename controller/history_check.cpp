@@ -50,8 +50,8 @@ std::string LossOf(const StoreMark& known, const StoreMark& found) {
     return "the file was removed or replaced";
   }
   if (found.writes >= known.writes) return "";
-  return absl::StrCat("it is an older copy: ", known.writes - found.writes, " of ", known.writes,
-                      " writes are missing");
+  return absl::StrCat("the file is an older copy, in which ", known.writes - found.writes, " of ",
+                      known.writes, " writes are missing");
 }
 
 absl::Status FindLostData(Stores& stores, Timestamp now, std::vector<v1::Event>& events) {

@@ -103,7 +103,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--http-host", flags.options.http.own_names,
                  "another host name under which browsers reach the dashboard; repeatable");
   app.add_option("--web-root", flags.options.http.web_root,
-                 "serve the dashboard's files from this directory (for its development)");
+                 "serve the dashboard's files from this directory (for dashboard development)");
   app.add_option("--log-level", flags.log_level, "minimum level to log")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "critical", "off"}))
       ->capture_default_str();

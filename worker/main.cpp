@@ -60,7 +60,7 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Controller's token file (default: $TRAINYARD_TOKEN_FILE, the token of "
                  "`trainyard dev`, or /var/lib/trainyard/token)");
   app.add_option("--data-dir", flags.options.data_dir,
-                 "Directory for the node's identity, its attempts and their output")
+                 "Directory for the node's identity, and for attempts and their output")
       ->required();
   app.add_option("--secrets", flags.options.secrets_dir,
                  "Directory with a file, mode 0600, for each variable that a job may name in "

@@ -374,7 +374,7 @@ void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   heartbeat.set_blocked(true);
   heartbeat.mutable_condition()->set_trouble(
       absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
-                   " may hang; check it on the node, for example with ls"));
+                   " may hang; check the disk on the node, for example with ls"));
   stream_->WriteNow(std::move(message));
 }
 
@@ -445,7 +445,7 @@ void Worker::Daemon::OnClosed(const absl::Status& status) {
   connected_ = false;
   kernel_->OnClosed();
   if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
-  spdlog::warn("no controller at {}: {}; ranks continue, retrying until it answers",
+  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until the controller answers",
                options_.controller, Text(status));
 }
 

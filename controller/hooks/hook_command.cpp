@@ -79,9 +79,10 @@ void Feed(std::string_view& body, UniqueFd& input) {
 absl::Status ResultOf(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
   if (WIFEXITED(status)) {
-    return absl::UnavailableError(absl::StrCat("it exited with code ", WEXITSTATUS(status)));
+    return absl::UnavailableError(
+        absl::StrCat("the command exited with code ", WEXITSTATUS(status)));
   }
-  return absl::UnavailableError(absl::StrCat("it was ended by signal ", WTERMSIG(status)));
+  return absl::UnavailableError(absl::StrCat("the command was ended by signal ", WTERMSIG(status)));
 }
 
 // Waits for the end of the process, kills the rest of its group, and returns its status. Returns
@@ -126,7 +127,7 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
   return canceller.cancelled()
              ? absl::CancelledError(absl::StrCat("the controller is stopping", left))
              : absl::DeadlineExceededError(
-                   absl::StrCat("it did not exit in time and was killed", left));
+                   absl::StrCat("the command did not exit in time and was killed", left));
 }
 
 // Allows at most one stuck process per hook; otherwise each retry would add one.

@@ -115,8 +115,8 @@ std::vector<Route> JobChangeRoutes() {
            .id = "pauseJob",
            .method = "POST",
            .path = "/jobs/{job}/pause",
-           .summary = "Saves a checkpoint, then releases the job's slots until it is resumed; a "
-                      "job that has not started is held.",
+           .summary = "Saves a checkpoint, then releases the job's slots until the job is resumed. "
+                      "A job that has not started is held.",
            .command_line = "trainyard pause {job}",
            .parameters = {JobInPath()},
            .request = "PauseJobRequest",

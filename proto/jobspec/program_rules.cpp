@@ -152,7 +152,8 @@ void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
   if (parser.kind() != v1::LOG_PARSER_KIND_REGEX) return;
   if (!parser.has_pattern()) {
     problems.push_back(
-        {"log_parser.pattern", "`log_parser.pattern` is missing; kind regex needs it"});
+        {"log_parser.pattern",
+         "`log_parser.pattern` is missing; `log_parser.kind` regex needs a pattern"});
     return;
   }
   const RE2 pattern(parser.pattern(), RE2::Quiet);

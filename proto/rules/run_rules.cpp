@@ -73,7 +73,7 @@ void CheckRotarySize(const ModelConfig& model, Problems& problems) {
     problems.push_back({"model.rotary_percent",
                         "`model.rotary_percent` (" + NumberText(model.rotary_percent) +
                             ") of heads of " + std::to_string(HeadSize(model)) + " elements is " +
-                            NumberText(turned) + "; it must be an even number of elements"});
+                            NumberText(turned) + " elements; the result must be an even number"});
   } else if (size.value % 2 != 0) {
     problems.push_back({size.key, size.Text() + " must be even for rotary positions"});
   } else if (HeadSize(model) % 2 != 0) {
@@ -91,8 +91,8 @@ void CheckPositions(const RunConfig& config, Problems& problems) {
   if (model.position_embedding_type == PositionEmbedding::kRope) {
     if (rows.value > 0) {
       problems.push_back(
-          {rows.key, rows.Text() + " needs `model.position_embedding_type` learned_absolute: rope "
-                                   "has no table; remove it"});
+          {rows.key, rows.Text() + " needs `model.position_embedding_type` learned_absolute, "
+                                   "because rope has no table; remove this setting"});
     }
     return CheckRotarySize(model, problems);
   }
@@ -254,7 +254,8 @@ void CheckGradientLog(const RunConfig& config, Problems& problems) {
   problems.push_back(
       {"train.gradient_log_interval",
        "`train.gradient_log_interval` records one series per layer and supports at most " +
-           std::to_string(kMostLayers) + ", but " + layers.Text() + " is more; set it to 0"});
+           std::to_string(kMostLayers) + ", but " + layers.Text() +
+           " is more; set `train.gradient_log_interval` to 0"});
 }
 
 void CheckGradientNoise(const RunConfig& config, Problems& problems) {

@@ -90,7 +90,8 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
   }
   if (schedule.kind == ScheduleKind::kConstant && !decay.empty()) {
     problems.push_back(
-        {decay[0], KeyText(decay[0]) + " has no effect with `schedule.kind` constant; remove it"});
+        {decay[0],
+         KeyText(decay[0]) + " has no effect with `schedule.kind` constant; remove this setting"});
   }
   if (!is_wsd && schedule.wsd_decay_style != WsdDecayStyle::kLinear) {
     problems.push_back({"schedule.wsd_decay_style",

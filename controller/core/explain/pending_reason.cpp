@@ -288,7 +288,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_PAUSED: {
       v1::PendingReason reason = Reason(code, PauseText(entry));
       reason.set_advice(
-          absl::StrCat("`trainyard resume ", entry.job.id(), "` returns it to the queue"));
+          absl::StrCat("`trainyard resume ", entry.job.id(), "` returns the job to the queue"));
       return reason;
     }
     case v1::PENDING_CODE_BACKOFF:

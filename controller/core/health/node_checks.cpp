@@ -43,7 +43,7 @@ v1::NodeCheck IdentityCheck(const std::string& older_release) {
                older_release.empty()
                    ? "proven by the node's key"
                    : absl::StrCat("release ", older_release, " sends the node's secret"),
-               "upgrade the worker; its ranks continue meanwhile");
+               "upgrade the worker; ranks continue during the upgrade");
 }
 
 }  // namespace

@@ -102,8 +102,8 @@ TEST_F(NodeEvidenceLimitsTest, OnlyTheFirstNodeOfAGangHasLostItsRanks) {
   }
   EXPECT_EQ(cluster_.Attempt(job_).verdict().node_id(), "a");
   EXPECT_THAT(reasons,
-              ElementsAre("no heartbeat for 10 min, and job 1 (job) has lost its ranks there",
-                          "no heartbeat for 10 min, and no healthy attempt runs on it"));
+              ElementsAre("no heartbeat for 10 min, and job 1 (job) has lost its ranks on the node",
+                          "no heartbeat for 10 min, and no healthy attempt runs on the node"));
 }
 
 TEST_F(NodeEvidenceLimitsTest, AHeartbeatOfAnotherNodeDoesNotCount) {

@@ -38,7 +38,7 @@ class RootSightingsTest : public testing::Test {
   void SeeNone(const std::string& id) {
     v1::Heartbeat heartbeat;
     heartbeat.mutable_checkpoint_root()->set_path(Roots().path);
-    heartbeat.mutable_checkpoint_root()->set_problem("it has not answered for 10 s");
+    heartbeat.mutable_checkpoint_root()->set_problem("the directory has not answered for 10 s");
     NoteRoot(id, heartbeat, cluster_.now, Roots());
   }
   v1::WhyJobResponse Why(int64_t job) {
@@ -87,8 +87,9 @@ TEST_F(RootSightingsTest, ANodeThatSeesNoDirectoryIsInNoGangThatSaves) {
   const int64_t job = cluster_.Submit("job", 2, 1);
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(Why(job).answer(),
-              HasSubstr("b sees no directory at /checkpoints: it has not answered for 10 s"));
+  EXPECT_THAT(
+      Why(job).answer(),
+      HasSubstr("b sees no directory at /checkpoints: the directory has not answered for 10 s"));
 }
 
 TEST_F(RootSightingsTest, NodesThatReportNothingAreNotJudged) {
@@ -213,7 +214,7 @@ TEST_F(RootSightingsTest, DoctorIsRedForTheNodeThatSeesAnotherDirectory) {
   EXPECT_THAT(Check("b").advice(), HasSubstr("mount the same storage"));
   SeeNone("b");
   EXPECT_FALSE(Check("b").ok());
-  EXPECT_EQ(Check("b").found(), "/checkpoints: it has not answered for 10 s");
+  EXPECT_EQ(Check("b").found(), "/checkpoints: the directory has not answered for 10 s");
   cluster_.observations.nodes.at("b").checked_ms = cluster_.now;
   const v1::NodeChecks checks =
       ChecksOf(cluster_.state, cluster_.state.nodes.at("b"), cluster_.observations);
@@ -292,7 +293,7 @@ TEST_F(RootSightingsTest, UpToFiveNodesWithoutADirectoryAreNamed) {
   for (const std::string id : {"a", "b", "c", "d", "e"}) {
     add(id);
     named += (named.empty() ? "" : ", ") + id +
-             " sees no directory at /checkpoints: it has not answered for 10 s";
+             " sees no directory at /checkpoints: the directory has not answered for 10 s";
   }
   EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named);
   for (const char* id : {"f", "g"}) add(id);
