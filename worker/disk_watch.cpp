@@ -35,8 +35,9 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
   const int64_t more = has_problem_ ? 4 : 0;  // During a problem, limits are a quarter higher.
   const auto above = [&](int64_t least) { return more == 0 ? least : least + least / more; };
   if (disk.read_only) {
-    condition.set_trouble(absl::StrCat("the disk of ", directory_,
-                                       " is mounted read-only; see dmesg, then mount it again"));
+    condition.set_trouble(
+        absl::StrCat("the disk of ", directory_,
+                     " is mounted read-only; see dmesg for the cause, then mount the disk again"));
   } else if (disk.free_bytes < above(floor)) {
     condition.set_trouble(
         absl::StrCat("the disk of ", directory_, " has ", MebibytesText(disk.free_bytes),

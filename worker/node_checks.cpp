@@ -80,7 +80,7 @@ v1::NodeCheck CheckCgroup() {
       absl::StrCat("memory ", memory.has_value() ? Gib(*memory) : "unlimited", ", processes ",
                    processes.has_value() ? absl::StrCat(*processes) : "unlimited",
                    CanMakeRankGroups() ? ", a group for each rank" : ", no groups for ranks"),
-      "raise MemoryMax and TasksMax in the worker's unit");
+      "raise MemoryMax and TasksMax in the worker's systemd unit");
 }
 
 // The nearest existing directory: the path itself or one above it.

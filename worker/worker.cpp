@@ -61,8 +61,8 @@ std::string EndStrays(const RankMarks& marks) {
   const RankMarks::Strays strays = marks.KillStrays();
   if (strays.killed > 0) {
     spdlog::warn(
-        "killed {} process(es) of ranks that a worker with this data directory started before its "
-        "contents were lost",
+        "killed {} process(es) of ranks; a worker with this data directory had started them before "
+        "the contents of the directory were lost",
         strays.killed);
   }
   RemoveEmptyRankGroups();

@@ -365,7 +365,8 @@ void handlers::ListEvents(const Api& api, const Principal& /*principal*/,
   const auto before = ParseEventCursor(request.cursor());
   if (!before.ok()) return reply(before.status());
   if (request.limit() < 0 || request.limit() > kLargestEventPage) {
-    return reply(absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kLargestEventPage)));
+    return reply(
+        absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kLargestEventPage)));
   }
   const int limit = request.limit() == 0 ? kDefaultEventPage : request.limit();
   const auto read_page = [&api, limit, before = *before, reply](int64_t job_id,

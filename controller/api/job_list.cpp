@@ -26,7 +26,7 @@ constexpr std::size_t kPageBytes = 3 << 20;
 
 absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
   if (request.limit() < 0 || request.limit() > kLargestPage) {
-    return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kLargestPage));
+    return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kLargestPage));
   }
   if (request.text().size() > kMaxTextBytes) {
     return absl::InvalidArgumentError(absl::StrCat("text: at most ", kMaxTextBytes, " bytes"));

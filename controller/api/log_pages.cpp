@@ -70,7 +70,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
                              ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
                                         request.attempt(), request.grep()));
   if (request.limit() < 0 || request.limit() > kMaxLines) {
-    return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kMaxLines));
+    return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kMaxLines));
   }
   query.limit = request.limit() == 0 ? kDefaultLines : request.limit();
   query.newer = request.direction() == v1::LOG_DIRECTION_NEWER;

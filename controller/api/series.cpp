@@ -33,7 +33,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
         absl::StrCat("keys: at most ", kMaxSeriesKeys, " in one call"));
   }
   if (request.buckets() < 0 || request.buckets() > kMaxBuckets) {
-    return absl::InvalidArgumentError(absl::StrCat("buckets: 0 to ", kMaxBuckets));
+    return absl::InvalidArgumentError(absl::StrCat("buckets: must be from 0 to ", kMaxBuckets));
   }
   if (request.from_step() < 0 || request.to_step() < 0 || request.attempt() < 0) {
     return absl::InvalidArgumentError("from_step, to_step and attempt must not be negative");

@@ -46,7 +46,7 @@ constexpr char kNoDashboard[] =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Trainyard</title>\n"
     "<h1>Trainyard</h1>\n"
     "<p>This controller was built without its dashboard, because the folder <code>web/dist</code> "
-    "was not there. Run <code>web/build.sh</code> and build again, or start the controller with "
+    "did not exist. Run <code>web/build.sh</code> and build again, or start the controller with "
     "<code>--web-root web/dist</code>.</p>\n"
     "<p>The REST API works: <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>, "
     "<a href=\"/api/v1/server\">/api/v1/server</a>, <a "

@@ -152,13 +152,13 @@ ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
   if (count < kLeastLossPoints) {
     return Refused(std::to_string(count) + " losses after the warm-up and the first tenth of the " +
                        "run; a fit needs " + std::to_string(kLeastLossPoints),
-                   "run longer, or with a smaller train.log_every_steps");
+                   "train longer, or set a smaller train.log_every_steps");
   }
   const double range = usable.back().tokens / usable.front().tokens;
   if (range < kLeastTokenRange) {
     return Refused("the losses after the warm-up span a factor of " + FigureText(range, 3) +
                        " in tokens; a fit needs " + FigureText(kLeastTokenRange, 3),
-                   "run longer, or with a shorter warm-up");
+                   "train longer, or set a shorter warm-up");
   }
   if (tokens < usable.back().tokens) {
     return Refused("the run has seen " + FigureText(usable.back().tokens, 3) +

@@ -40,7 +40,7 @@ SmokeCheck Steps(const SmokeFacts& facts) {
     check.findings = {
         {"the run did not complete all steps",
          facts.end.empty() ? "not all steps were reported" : facts.end,
-         "`trainyard logs` shows the output of its ranks, `trainyard why` the verdict"}};
+         "`trainyard logs` shows the output of the ranks, and `trainyard why` shows the verdict"}};
   }
   return check;
 }

@@ -84,11 +84,11 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   if (!model.multi_latent_attention) return CheckNeeds(sizes, InBackticks(latent), problems);
   const auto* const optional = std::end(sizes) - 1;
   if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
-    problems.push_back({latent, InBackticks(latent) +
-                                    " needs its sizes: set kv_lora_rank, qk_head_dim, "
-                                    "qk_pos_emb_head_dim and v_head_dim, and q_lora_rank for "
-                                    "queries of a lower rank (512, 128, 64, 128 and 1536 in "
-                                    "DeepSeek-V3, arXiv 2412.19437)"});
+    problems.push_back(
+        {latent, InBackticks(latent) +
+                     " needs its sizes: set kv_lora_rank, qk_head_dim, qk_pos_emb_head_dim and "
+                     "v_head_dim, and, for queries of a lower rank, q_lora_rank (DeepSeek-V3 has "
+                     "512, 128, 64, 128 and 1536, arXiv 2412.19437)"});
   }
   if (model.num_query_groups == model.num_attention_heads) return;
   problems.push_back(
@@ -100,10 +100,10 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
 
 void CheckBiases(const ModelConfig& model, Problems& problems) {
   if (!model.add_bias_linear || !(HasExperts(model) || HasLatentAttention(model))) return;
-  problems.push_back(
-      {"model.add_bias_linear",
-       "`model.add_bias_linear` is for dense models with plain attention: no "
-       "published model has biases in experts or latent attention; set it to false"});
+  problems.push_back({"model.add_bias_linear",
+                      "`model.add_bias_linear` is only for dense models with plain attention, "
+                      "because no published model has biases in experts or latent attention; set "
+                      "`model.add_bias_linear` to false"});
 }
 
 void CheckFp8(const TrainConfig& train, Problems& problems) {

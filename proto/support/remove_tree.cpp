@@ -21,7 +21,7 @@ absl::Status Explained(const FileResult& result) {
   if (result->number != EBUSY) return status;
   return absl::Status(status.code(),
                       absl::StrCat(status.message(), "; something is mounted below it (see ",
-                                   "/proc/mounts) and is left untouched: unmount it"));
+                                   "/proc/mounts) and was not removed; unmount it"));
 }
 
 }  // namespace

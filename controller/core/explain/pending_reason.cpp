@@ -142,8 +142,8 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
   const std::optional<QueueHead>& head = view.schedule.head;
   if (view.schedule.awaits_workers) {
     return Reason(v1::PENDING_CODE_RESOURCES,
-                  "the controller has just started and waits for its workers to attach before it "
-                  "places jobs");
+                  "the controller has just started; before it places jobs, it waits for its "
+                  "workers to attach");
   }
   if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
   return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free, and it will be placed shortly");

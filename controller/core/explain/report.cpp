@@ -46,7 +46,7 @@ int64_t Overlap(Timestamp begin, Timestamp end, Timestamp other_begin, Timestamp
 
 absl::Status CheckReportRequest(const v1::GetReportRequest& request, Timestamp now) {
   if (request.limit() < 0 || request.limit() > kMostGroups) {
-    return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kMostGroups));
+    return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kMostGroups));
   }
   if (request.user().size() > kMaxUserBytes) {
     return absl::InvalidArgumentError(absl::StrCat("user: at most ", kMaxUserBytes, " bytes"));

@@ -57,7 +57,7 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   if (FitsInto(written.planned.memory, *cluster.device)) return written;
   const auto bytes = static_cast<double>(cluster.device->rating->memory_bytes);
   written.problem =
-      absl::StrCat("it needs ", MemoryText(written.planned.memory), ", but each ",
+      absl::StrCat("the layout needs ", MemoryText(written.planned.memory), ", but each ",
                    std::string(cluster.device->rating->name), " has ", GigabytesText(bytes));
   written.advice = MemoryAdviceText(config, bytes);
   return written;

@@ -232,7 +232,7 @@ absl::Status CheckTarget(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error) || fs::is_empty(directory, error)) return absl::OkStatus();
   return absl::AlreadyExistsError(
-      absl::StrCat(directory, " is not empty; name a directory that does not exist yet"));
+      absl::StrCat(directory, " is not empty; choose a directory that does not exist yet"));
 }
 
 absl::StatusOr<std::string> Absolute(const std::string& path) {

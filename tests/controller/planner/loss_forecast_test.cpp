@@ -123,7 +123,7 @@ TEST(LossForecastTest, RefusesTooFewPointsAndTooShortRanges) {
   const ForecastResult few = ForecastLoss(Curve(kLaw, 20), 0, 85e9);
   EXPECT_FALSE(few.forecast.has_value());
   EXPECT_THAT(few.problem, HasSubstr("a fit needs 20"));
-  EXPECT_THAT(few.advice, HasSubstr("run longer"));
+  EXPECT_THAT(few.advice, HasSubstr("train longer"));
   EXPECT_THAT(ForecastLoss(Curve(kLaw, 2000), 1000 * kTokensOfStep, 85e9).problem,
               HasSubstr("a factor of 2 in tokens"));
 }

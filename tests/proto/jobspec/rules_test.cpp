@@ -132,7 +132,7 @@ TEST(JobSpecRulesTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "evaluation.only=true"}),
               testing::Contains(HasSubstr("an evaluation does not heal in place")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "layout=auto"}),
-              ElementsAre(HasSubstr("with `layout: auto` a job that loses nodes")));
+              ElementsAre(HasSubstr("with `layout: auto`, a job that loses nodes")));
 }
 
 TEST(JobSpecRulesTest, GuardSettingsThatContradictEachOtherAreRefused) {

@@ -287,13 +287,12 @@ TEST(RunRulesTest, RotaryPositionsTurnPairs) {
   EXPECT_EQ(RotarySize(config.model), 16);
   config.model.rotary_percent = 0.3;
   EXPECT_THAT(Problems(config),
-              ElementsAre("`model.rotary_percent` (0.3) of heads of 16 elements is 4.8 elements; "
-                          "the result must be an even number"));
+              ElementsAre("`model.rotary_percent` (0.3) of heads of 16 elements is 4.8; the "
+                          "result must be an even number of elements"));
   config.model.rotary_percent = 0.0625;
-  EXPECT_THAT(Problems(config),
-              ElementsAre(HasSubstr("is 1 elements; the result must be an even number")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("is 1; the result must be an even number")));
   config.model.rotary_percent = 0.001;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("it must be an even number")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("the result must be an even number")));
   config.model.kv_channels = 15;
   config.model.rotary_percent = 0.4;
   EXPECT_THAT(Problems(config), IsEmpty()) << "6 of 15";
