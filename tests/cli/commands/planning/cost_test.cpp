@@ -67,7 +67,7 @@ TEST_F(CostTest, CostPlansARecipe) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("Cost of llama3-8b, 105B tokens on 1 node of 8 H100\n"),
-                    HasSubstr("FLOP with attention"), HasSubstr("layout"),
+                    HasSubstr("FLOP (with attention)"), HasSubstr("layout"),
                     HasSubstr("(best: Young"), HasSubstr("goodput"), HasSubstr("--price")));
   const CliResult none = Run({"cost", "llama3-1.5b", "--device", "A6000", "--nodes", "1"});
   EXPECT_THAT(none.err, HasSubstr("no known price of A6000; set one with --price"));

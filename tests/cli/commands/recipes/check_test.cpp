@@ -50,7 +50,8 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
       {"llama3-1.5b", {"are 9.4e+20", "fix: 1.336e+04-1.503e+04 tokens/s"}},
       {"llama3-2.2b", {"are 8.2e+20"}},
       {"llama3-8b-fp8", {"and there is only one"}},
-      {"llama3.1-405b", {"126 / 8 = 15.75", "it means 15T tokens; fix: train.samples 3662109375"}},
+      {"llama3.1-405b",
+       {"126 / 8 = 15.75", "15T tokens were probably meant; fix: train.samples 3662109375"}},
       {"mixtral-8x22b", {"fix: 141B", "expert-parallel ranks are inside DP"}},
       {"mixtral-8x7b", {"fix: 46.7B", "expert-parallel ranks are inside DP"}},
       {"qwen3-1.8b", {"are 9e+20"}}};
