@@ -92,7 +92,7 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
     return Wrong(rule.name,
-                 "a name must have 1 to 63 characters, each a letter a to z, a digit or -");
+                 "a name must have 1 to 63 characters: letters a to z, digits and -");
   }
   for (const auto& entry : node) {
     const absl::Status status = ReadHookKey(entry.first.as<std::string>(), entry.second, rule);

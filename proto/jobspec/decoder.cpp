@@ -103,7 +103,7 @@ bool Decoder::IsText(const YAML::Node& node, const std::string& key) {
   if (!node.Tag().empty() && node.Tag() != "?" && node.Tag() != "!") {
     Fail(node, key,
          absl::StrCat("`", key, "` has the tag ", node.Tag(),
-                      "; remove it, because each field already has a type"));
+                      "; tags are not allowed, because each field already has a type"));
     return false;
   }
   if (node.Scalar().size() > kMaxStringBytes || absl::StrContains(node.Scalar(), '\0')) {

@@ -70,9 +70,10 @@ TEST_F(RootSightingsTest, AGangWithoutNodesThatShareTheRootWaitsAndSaysWhy) {
   const int64_t job = cluster_.Submit("job", 2, 1);
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(Why(job).answer(), HasSubstr("needs 2 nodes with 1 cpu slot each on nodes "
-                                           "that share the checkpoint root /checkpoints: a sees "
-                                           "one directory at /checkpoints, b sees another one"));
+  EXPECT_THAT(Why(job).answer(),
+              HasSubstr("needs 2 nodes with 1 cpu slot each on nodes "
+                        "that share the checkpoint root /checkpoints: a sees "
+                        "one directory at /checkpoints, b sees another directory"));
   EXPECT_THAT(Why(job).pending().advice(), HasSubstr("mount the same storage at /checkpoints"));
   See("b", '1');
   EXPECT_TRUE(Plan(TestSpec("other", 2, 1)).pending().queue_position() > 0) << "behind the first";
@@ -108,7 +109,7 @@ TEST_F(RootSightingsTest, JobsOfOneNodeStartWithAWarning) {
   const v1::PlanJobResponse plan = Plan(TestSpec("job", 1, 1));
   EXPECT_TRUE(plan.starts_now());
   EXPECT_THAT(plan.pending().advice(), AllOf(HasSubstr("may not find the job's checkpoints"),
-                                             HasSubstr("b sees another one")));
+                                             HasSubstr("b sees another directory")));
   const int64_t job = cluster_.Submit("job", 1, 1);
   const std::vector<v1::Event> events = cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
@@ -253,8 +254,9 @@ TEST_F(RootSightingsTest, LostNodesAreNotNamed) {
 TEST_F(RootSightingsTest, ManyNodesAreCounted) {
   for (const char id : std::string("abcdefg")) AddNode(std::string(1, id), '1');
   AddNode("x", '2');
-  EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
-            "a, b, c, d and 3 more nodes share one directory at /checkpoints, x sees another one");
+  EXPECT_EQ(
+      RootDifferences(cluster_.state, Roots()),
+      "a, b, c, d and 3 more nodes share one directory at /checkpoints, x sees another directory");
 }
 
 TEST_F(RootSightingsTest, BarredNodesAreThoseOutsideOfEachDirectory) {
@@ -281,7 +283,7 @@ TEST_F(RootSightingsTest, UpToFiveNodesAreNamedInTheOrderOfTheirNames) {
   AddNode("x", '2');
   cluster_.state.nodes.at("a").node.set_name("z");
   EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
-            "b, c, d, e and z share one directory at /checkpoints, x sees another one");
+            "b, c, d, e and z share one directory at /checkpoints, x sees another directory");
 }
 
 TEST_F(RootSightingsTest, UpToFiveNodesWithoutADirectoryAreNamed) {
@@ -344,7 +346,7 @@ TEST_F(RootSightingsTest, OnlyAJobOfOneNodeThatSavesInTheRootIsWarned) {
   };
   EXPECT_EQ(warning(TestSpec("job", 1, 1)),
             "a later attempt on another node may not find the job's checkpoints: a sees one "
-            "directory at /checkpoints, b sees another one; " +
+            "directory at /checkpoints, b sees another directory; " +
                 RootAdvice(Roots()));
   EXPECT_EQ(warning(TestSpec("job", 2, 1)), "");
   EXPECT_EQ(warning(SparesSpec("job", 1, 1, 1)), "");
