@@ -91,8 +91,7 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   if (!node.IsMap() || !node["name"]) return Wrong("a hook", "is not a map with a `name`");
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
-    return Wrong(rule.name,
-                 "a name must have 1 to 63 characters: letters a to z, digits and -");
+    return Wrong(rule.name, "a name must have 1 to 63 characters: letters a to z, digits and -");
   }
   for (const auto& entry : node) {
     const absl::Status status = ReadHookKey(entry.first.as<std::string>(), entry.second, rule);
