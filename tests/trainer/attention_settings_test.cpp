@@ -66,7 +66,8 @@ TEST(AttentionSettingsProcessTest, ACheckpointGoesOnWithAnotherBackendButNotAnot
   folder.spec["model"]["window_size"] = 6;
   TrainerProcess other(folder, {.run = "c", .checkpoints = "c", .variables = resume});
   EXPECT_EQ(other.Wait(), 78);
-  EXPECT_NE(other.Output().find("model.window_size is 6 here and 5 there"), std::string::npos)
+  EXPECT_NE(other.Output().find("model.window_size is 6 in this job and 5 in the checkpoint"),
+            std::string::npos)
       << other.Output();
 }
 

@@ -106,7 +106,7 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
   TrainToTheEnd(folder, {});
   folder.spec["model"]["ffn_hidden_size"] = 48;
   ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 78,
-              "model.ffn_hidden_size is 48 here and 64 there");
+              "model.ffn_hidden_size is 48 in this job and 64 in the checkpoint");
 }
 
 // The error includes settings of the checkpoint that the run leaves at their defaults.
@@ -119,7 +119,8 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherFamily) {
   TrainToTheEnd(folder, {});
   folder.spec["model"].erase("activation");
   ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 78,
-              "another model: model.activation is \"swiglu\" here and \"gelu\" there. Resume");
+              "another model: model.activation is \"swiglu\" in this job and \"gelu\" in the "
+              "checkpoint. Resume");
 }
 
 TEST(TrainerErrorsTest, CheckpointWithNumbersThatAreNotFinite) {

@@ -75,7 +75,7 @@ TEST_F(DescribeTest, AWaitingJobSaysWhyAndWhatToDo) {
   v1::PendingReason& pending = *answers().job.mutable_pending();
   pending.set_code(v1::PENDING_CODE_RESOURCES);
   pending.set_message("needs 2 nodes; node-2 is cordoned: bad fan (user ada)");
-  pending.set_advice("`trainyard node uncordon node-2` would let it start");
+  pending.set_advice("to let the job start, run `trainyard node uncordon node-2`");
   const std::string out = Run({"describe", "waits"}).out;
   EXPECT_THAT(out, HasSubstr("  Reason      needs 2 nodes; node-2 is cordoned: bad fan"));
   EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-2`"));
