@@ -25,7 +25,7 @@
 namespace trainyard::cli {
 namespace {
 
-// cli/data does not link the grammar, so the function of its command is set here.
+// The function of the data command is set here, because cli/data does not link the grammar.
 void AddData(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<DataPrepareOptions>();
   grammar.runners[AddDataCommands(app, options.get())] = [options](Context&) -> Outcome {
@@ -33,7 +33,7 @@ void AddData(CLI::App& app, Grammar& grammar) {
   };
 }
 
-// Options accepted by every command.
+// The options that every command accepts.
 void AddShared(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.add_option("-s,--server", grammar.shared.server,
@@ -57,7 +57,7 @@ void AddShared(Grammar& grammar) {
 void BuildGrammar(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.require_subcommand(1);
-  // Shared options may also follow a command: `ps -o json` means `-o json ps`. Every command added
+  // Lets shared options follow a command: `ps -o json` means `-o json ps`. Every command added
   // below inherits this.
   app.fallthrough();
   AddShared(grammar);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr char kDefaultPort[] = ":7070";
 
-// Names of the commands below `app`, or the long options of `app` and of all levels above it.
+// Returns the names of the commands below `app`, or the long options of `app` and of all levels
+// above it.
 std::vector<std::string> KnownWords(const CLI::App& app, bool options) {
   std::vector<std::string> words;
   if (!options) {
@@ -38,10 +39,11 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?");
 }
 
-// Message about an error in the command line, with the nearest known word when a word is unknown.
+// Returns the message for an error in the command line. If a word is unknown, the message names the
+// nearest known word.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
-  // Words not accepted by an option or command of any level.
+  // The words that no option or command of any level has accepted.
   const std::vector<std::string> extras = app.remaining(true);
   const std::string help = absl::StrCat("\nsee `", FullName(command), " --help`");
   if (extras.empty()) return absl::StrCat(error.what(), help);
@@ -73,9 +75,9 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
   return static_cast<int>(ExitCode::kUsage);
 }
 
-// "HOST", "HOST:PORT" or an IPv6 address with or without brackets -> "HOST:PORT".
+// Converts "HOST", "HOST:PORT" or an IPv6 address, with or without brackets, to "HOST:PORT".
 absl::StatusOr<std::string> ServerAddress(const std::string& text) {
-  // The text is empty, a URL, or more than one word.
+  // True if the text is empty, a URL, or more than one word.
   const bool strange = text.empty() || absl::StrContains(text, "/") ||
                        text.find_first_of(" \t\r\n") != std::string::npos;
   if (strange) {
@@ -90,8 +92,8 @@ absl::StatusOr<std::string> ServerAddress(const std::string& text) {
   return text;
 }
 
-// Returns the arguments before the first "--", in reverse order as required by CLI11's parse. The
-// words after it are the job's command and go to `command`.
+// Returns the arguments before the first "--", in reverse order, as CLI11's parse requires. Sets
+// `command` to the words after it, the job's command.
 std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
                                       std::vector<std::string>& command) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -99,13 +101,14 @@ std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
   return {std::make_reverse_iterator(dashes), arguments.rend()};
 }
 
-// True for `submit` and `plan`, including `job submit` and `job plan`.
+// True for `submit`, `plan`, `job submit` and `job plan`.
 bool TakesCommand(const CLI::App& command) {
   return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
-// Only options of the chosen command and shared options have an effect. Rejects an option of a noun
-// that is followed by a command, such as -a in `job -a list` and `job describe 1 -a`.
+// Rejects an option of a noun that is followed by a command, such as -a in `job -a list` and `job
+// describe 1 -a`. Such an option would have no effect: only shared options and options of the
+// chosen command do.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   for (const CLI::App* noun = command.get_parent();
        noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {
@@ -122,7 +125,7 @@ absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   return absl::OkStatus();
 }
 
-// `has_command`: the line contains a "--", even with nothing after it.
+// `has_command`: true if the command line contains "--", even with nothing after it.
 Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& environment) {
   const CLI::App& command = ChosenCommand(grammar.app);
   TRAINYARD_RETURN_IF_ERROR(CheckOptionsOfNouns(command));
@@ -145,8 +148,8 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   return grammar.runners.at(&command)(context);
 }
 
-// Prints the error of a command and returns the exit code. Lost output, as on a full disk, is an
-// error too.
+// Prints the error of a command and returns the exit code. It is also an error if output could not
+// be written, for example because the disk is full.
 int Report(const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {

@@ -1,4 +1,4 @@
-// Entry point of the command line: arguments in, exit code out.
+// Entry point of the command line: maps arguments to an exit code.
 #ifndef TRAINYARD_CLI_APP_H_
 #define TRAINYARD_CLI_APP_H_
 

@@ -1,4 +1,4 @@
-// The `trainyard` command. The grammar is in grammar/, the commands in commands/.
+// The `trainyard` command. grammar/ contains the grammar, commands/ the commands.
 #include <csignal>
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 #include "proto/support/clock.h"
 
 int main(int argc, char** argv) {
-  // A reader that closes the pipe (`| head`) ends this process without a message, even if the
-  // parent process ignores SIGPIPE.
+  // If the reader of a pipe closes it (`| head`), this process ends without a message. Set
+  // explicitly, because the parent process may ignore SIGPIPE.
   std::signal(SIGPIPE, SIG_DFL);
-  // An ignored SIGCHLD, possibly inherited from the parent process, would prevent reading a child's
-  // exit code.
+  // While SIGCHLD is ignored, the exit code of a child cannot be read. A parent process that
+  // ignores it passes this on.
   std::signal(SIGCHLD, SIG_DFL);
   const trainyard::SystemClock clock;
   trainyard::cli::Interrupt interrupt;

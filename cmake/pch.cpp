@@ -1,1 +1,1 @@
-// Carries a precompiled header for other targets to reuse.
+// Carries a precompiled header that other targets reuse.

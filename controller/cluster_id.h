@@ -1,4 +1,4 @@
-// The id by which workers distinguish this cluster from others.
+// The id by which workers distinguish this cluster from other clusters.
 #ifndef TRAINYARD_CONTROLLER_CLUSTER_ID_H_
 #define TRAINYARD_CONTROLLER_CLUSTER_ID_H_
 
@@ -12,17 +12,18 @@ namespace trainyard::controller {
 // A random id of 32 hex digits.
 std::string NewClusterId();
 
-// The cluster's offset in the rendezvous port range (CoreOptions::rendezvous_offset). Depends only
-// on the id; offsets of different ids are spread evenly.
+// Returns the cluster's offset in the range of rendezvous ports (CoreOptions::rendezvous_offset).
+// The offset depends only on the id. Offsets of different ids are spread evenly.
 int64_t RendezvousOffset(const std::string& cluster_id);
 
-// Returns the id stored in `directory`/cluster_id. With `fresh`, creates and stores a new id: an
-// empty event log numbers jobs from 1 again, so it is a different cluster. DATA_LOSS if `fresh` is
-// false and the file is missing or damaged: all workers would refuse a controller with another id.
+// Returns the id stored in `directory`/cluster_id. If `fresh` is true, creates and stores a new id
+// instead: an empty event log numbers jobs from 1 again, so it belongs to a new cluster. DATA_LOSS:
+// `fresh` is false, and the file is missing or damaged. No new id is created in this case, because
+// all workers would refuse it.
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh);
 
-// Returns the id of the cluster that all databases in the directory belong to. Binds databases
-// without an id to it.
+// Returns the id of the cluster to which all databases in the directory belong. Stores this id in
+// databases that have none.
 absl::StatusOr<std::string> IdentifyStores(const std::string& directory, bool log_is_empty);
 
 }  // namespace trainyard::controller

@@ -49,9 +49,9 @@ namespace {
 constexpr int kReaderThreads = 4;
 constexpr int kSearchThreads = 2;
 constexpr int kReaderQueue = 1000;
-// Time for calls to finish when the controller stops.
+// The time that calls have to finish when the controller stops.
 constexpr std::chrono::seconds kCallGrace{2};
-// Maximum time a hook waits for the name of a job.
+// The maximum time for which a hook waits for the name of a job.
 constexpr std::chrono::seconds kNameWait{2};
 
 absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
@@ -61,14 +61,14 @@ absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
   return absolute.lexically_normal().string();
 }
 
-// Checkpoint directory of jobs without checkpoint.dir. A configured directory need not exist on
-// this machine: only workers use it.
+// Returns the checkpoint directory of jobs that do not set checkpoint.dir. A configured directory
+// need not exist on this machine, because only workers use it.
 absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
   return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
                                                       : options.checkpoint_root);
 }
 
-// Directories of the recipes installed with this program.
+// Returns the directories of the recipes that are installed with this program.
 std::vector<std::string> RecipeDirectories() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -91,7 +91,7 @@ void Observe(LoopWork work, double seconds, MetricsExporter& exporter) {
   }
 }
 
-// The body of /healthz: empty if all stores work.
+// Returns the body of /healthz. Empty if all stores work.
 std::string HealthProblems(const StorageHealth& health) {
   std::string text;
   for (const v1::StorageProblem& problem : health.Problems()) {
@@ -100,13 +100,13 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
-// Empty for in-memory stores.
+// Empty if the stores are in memory.
 std::string SessionFile(const Stores& stores) {
   if (stores.directory == nullptr) return "";
   return absl::StrCat(stores.directory->path(), "/", kSessionFileName);
 }
 
-// Opens the local socket. A failure is not fatal: local callers use TCP instead.
+// Opens the local socket. A failure is not fatal, because local callers can use TCP instead.
 void ListenLocally(const ControllerOptions& options, int port, LocalListener& local) {
   if (options.token_file.empty()) return;
   const std::string path = LocalSocketPath(options.token_file, port);
@@ -130,7 +130,7 @@ HookOptions HooksOf(const ControllerOptions& options, const Stores& stores) {
 
 }  // namespace
 
-// Members are in dependency order: later members use earlier ones.
+// Members are in dependency order: each member uses only members above it.
 struct Controller::Parts {
   Parts(Stores opened, std::unique_ptr<Loop> recovered, std::string cluster_id,
         v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
@@ -201,7 +201,7 @@ struct Controller::Parts {
             }};
   }
 
-  // The metrics page has these samples of the parts.
+  // Adds the parts' samples to the metrics page.
   void AddSamples(MetricSet& set) {
     AddIngestSamples(ingest.Statistics(), set);
     AddStorageSamples(health, set);
@@ -211,7 +211,7 @@ struct Controller::Parts {
     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
   }
 
-  // The answer to GetServerInfo has these reports of the parts.
+  // Adds the parts' reports to the answer to GetServerInfo.
   void AddReports(v1::GetServerInfoResponse& answer) {
     AddSpace(pruner.Space(), answer);
     const std::string expiry = door.certificate.Warning();
@@ -243,7 +243,7 @@ struct Controller::Parts {
     root.Start();
   }
 
-  // Accepts calls from now on.
+  // Starts to accept calls.
   absl::Status Serve(const ControllerOptions& options) {
     TRAINYARD_ASSIGN_OR_RETURN(
         listening,
@@ -282,7 +282,7 @@ struct Controller::Parts {
     return true;
   }
 
-  // Records in the stores which event is the newest durable one.
+  // Records in each store which event is the newest durable one.
   void NoteLogMark(const ClusterView& view) {
     v1::LogMark mark = stores.events->NewestMark();
     mark.set_job_id(view.state.next_job_id - 1);
@@ -294,8 +294,8 @@ struct Controller::Parts {
     if (dashboard != nullptr) dashboard->NotifyOutput(job_id);
   }
 
-  // Name of the job. Empty if the job has left the state, or if the loop does not answer in time.
-  // Do not call on the loop thread.
+  // Returns the name of the job. Empty if the job is no longer in the state, or if the loop thread
+  // does not answer in time. Do not call on the loop thread.
   std::string JobName(int64_t job_id) {
     const auto name = std::make_shared<std::promise<std::string>>();
     std::future<std::string> found = name->get_future();
@@ -331,7 +331,7 @@ struct Controller::Parts {
   LoopEndedJobs ended_jobs;
   Pruner pruner;
   LogService logs;
-  // Set before the first worker can attach; null when HTTP is off.
+  // Set before the first worker can attach. Null if HTTP is off.
   std::unique_ptr<http::Dashboard> dashboard;
   Ingest ingest;
   HookSender hooks;
@@ -379,7 +379,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   auto parts = std::make_unique<Parts>(std::move(stores), std::move(loop), std::move(cluster_id),
                                        std::move(info), resolved, clock);
   Parts& started = *parts;
-  // If listening fails, its destructor stops the parts that have started.
+  // If listening fails below, the destructor of `controller` stops the parts that have started.
   std::unique_ptr<Controller> controller(new Controller(std::move(parts)));
   TRAINYARD_RETURN_IF_ERROR(started.ListenForHttp(options));
   started.NoteLogMark(started.loop->View());
@@ -422,7 +422,8 @@ std::string Controller::http_address() const {
 
 void Controller::Stop() {
   if (std::exchange(parts_->stopped, true)) return;
-  // Streams see the signal after the next tick. Calls still open after kCallGrace are cancelled.
+  // Streams check the signal after the next tick. Calls that are still open after kCallGrace are
+  // cancelled.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });

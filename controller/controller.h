@@ -16,11 +16,12 @@ namespace trainyard::controller {
 class Controller {
  public:
   // Locks and opens the data directory, replays the event log and starts serving. Error messages
-  // include the next step. `clock` must outlive the controller.
+  // name the next step for the operator. `clock` must outlive the controller.
   static absl::StatusOr<std::unique_ptr<Controller>> Start(const ControllerOptions& options,
                                                            const Clock& clock);
 
-  // Like Start, but on stores that are already open. `data_dir` is only reported.
+  // Works like Start, but uses stores that are already open. `data_dir` is only reported to
+  // clients.
   static absl::StatusOr<std::unique_ptr<Controller>> StartOn(Stores stores,
                                                              const ControllerOptions& options,
                                                              const Clock& clock);
@@ -28,9 +29,9 @@ class Controller {
   // Stops.
   ~Controller();
 
-  // Stops and destroys the controller. Ends the process with exit status 0 if that takes longer
-  // than `limit`, so a long query or a hung disk cannot delay the exit. Nothing is lost:
-  // acknowledged data is durable, and workers keep the rest.
+  // Stops and destroys the controller. If that takes longer than `limit`, ends the process with
+  // exit status 0, so that a long query or a hung disk cannot delay the exit. No data is lost:
+  // acknowledged data is durable, and workers keep all other data.
   static void StopWithin(std::chrono::milliseconds limit, std::unique_ptr<Controller> controller);
 
   // "host:port" with the actual port.
@@ -38,8 +39,8 @@ class Controller {
   // "host:port" of the HTTP listener; empty if HTTP is off.
   std::string http_address() const;
 
-  // Ends every stream, commits received requests and stops all threads. Running jobs continue;
-  // their workers reconnect to the next controller.
+  // Ends every stream, commits the requests received so far, and stops all threads. Running jobs
+  // continue. Their workers reconnect to the next controller process.
   void Stop();
 
  private:

@@ -14,28 +14,29 @@
 namespace trainyard::controller {
 
 struct ControllerOptions {
-  // "host:port"; port 0 picks a free one.
+  // "host:port". With port 0, a free port is used.
   std::string listen = "127.0.0.1:7070";
   std::string data_dir;
-  // Empty: <data_dir>/checkpoints. Made absolute.
+  // If empty, <data_dir>/checkpoints is used. The path is made absolute.
   std::string checkpoint_root;
   LoopOptions loop;
-  // Retention rules and the pace of the pruner thread. The directories are derived from the fields
-  // above.
+  // The retention rules, and the pace of the thread that applies them. The directories are derived
+  // from the fields above.
   PrunerOptions retention;
   // Webhooks and command hooks.
   std::vector<HookRule> hooks;
-  // REST, event stream and dashboard; off when its address is empty.
+  // REST API, event stream and dashboard. They are off if the address is empty.
   http::DashboardOptions http;
-  // Token that every caller must prove. Empty: no access control.
+  // The token that every caller must prove to have. If empty, there is no access control.
   std::string token;
-  // Token file. The local socket is created in the same directory. Empty: no local socket.
+  // Path of the token file. The local socket is created in the same directory. If empty, there is
+  // no local socket.
   std::string token_file;
-  // Lets the group of the process use the local socket.
+  // Allows the members of the process's group to use the local socket.
   bool token_for_group = false;
   TlsIdentity tls;
-  // Allows listeners reachable from other machines without token or TLS. A warning is then shown to
-  // all users.
+  // Allows listeners that other machines can reach without a token or without TLS. All users then
+  // see a warning.
   bool insecure = false;
 };
 

@@ -1,4 +1,4 @@
-// Access of callers: the token, the sessions of browsers, and the certificate.
+// Controls the access of callers: the token, browser sessions, and the certificate.
 #ifndef TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 #define TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 
@@ -15,16 +15,16 @@
 
 namespace trainyard::controller {
 
-// Members are in dependency order: later members use earlier ones.
+// Members are in dependency order: each member uses only members above it.
 struct FrontDoor {
-  // `session_file`: see AccessGate. `clock` must outlive this.
+  // `session_file`: see AccessGate. `clock` must outlive this object.
   FrontDoor(const ControllerOptions& options, const std::string& session_file, const Clock& clock);
 
-  // Watches the token file and the certificate from now on.
+  // Starts to watch the token file and the certificate.
   void StartWatches();
 
   AccessGate gate;
-  // Port of the gRPC server: 0 until it listens.
+  // The port of the gRPC server. 0 until the server listens.
   std::atomic<int> grpc_port = 0;
   TokenProver prover;
   const TokenCheck token_check{gate, prover};

@@ -26,7 +26,7 @@ std::vector<NamedStore> MarkedStoresOf(Stores& stores) {
   return {{NameOf(StoreName::kMetrics), *stores.metrics}, {NameOf(StoreName::kLogs), *stores.logs}};
 }
 
-// EventsLost for the newest store mark that the log does not cover.
+// Returns EventsLost for the newest mark of a store that the log does not cover.
 absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state, Stores& stores,
                                                       Timestamp now) {
   ReportLostEvents newest{.last_sequence = stores.events->NewestMark().sequence()};
@@ -44,7 +44,8 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
   return DecideLostEvents(state, newest, now);
 }
 
-// The data that the store has lost; empty if it has everything it had at the mark.
+// Describes the data that the store has lost. Empty if it still has everything that it had at the
+// mark.
 std::string LossOf(const StoreMark& known, const StoreMark& found) {
   if (found.store_id != known.store_id) {
     return "the file was removed or replaced";

@@ -1,5 +1,5 @@
-// Compares the high-water marks of the event log with those of the other stores when the controller
-// starts, so that an older copy of one of them is detected.
+// When the controller starts, compares the high-water marks of the event log with those of the
+// other stores. This detects that one of them was replaced by an older copy.
 #ifndef TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 #define TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 
@@ -13,14 +13,14 @@
 
 namespace trainyard::controller {
 
-// Appends and logs EventsLost and StoreDataLost for each loss that a mark shows. `state` is the
-// state replayed from the event log. Returns true if events were appended: the log must then be
-// read again. On an error, such as a full disk, the controller must not start: it would act on a
-// state with missing events.
+// Appends EventsLost and StoreDataLost to the event log for each loss that a mark shows, and prints
+// them to the log output. `state` is the state replayed from the event log. Returns true if events
+// were appended; the event log must then be read again. After an error, such as a full disk, the
+// controller must not start, because its state would lack events.
 absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now);
 
-// Calls RecordLosses with the state of a recovered loop, and recovers `loop` again if a loss was
-// recorded.
+// Calls RecordLosses with the state of the recovered `loop`. If a loss was recorded, recovers
+// `loop` again.
 absl::Status RecoverLosses(Stores& stores, const Clock& clock, const LoopOptions& options,
                            std::unique_ptr<Loop>& loop);
 

@@ -83,7 +83,7 @@ void Ingest::Run() {
       if (queue_.empty()) return;
       taken_.swap(queue_);
       queued_questions_ = 0;
-      // Items being written are counted as stored or retried, no longer as queued.
+      // From now on, the items being written count as stored or retried, no longer as queued.
       statistics_.queued_items = 0;
       statistics_.queued_bytes = 0;
     }
@@ -120,7 +120,7 @@ void Ingest::GiveMark() {
   logs_.NoteLogMark(mark);
 }
 
-// Saves the newest marks. A mark that cannot be written now is written with the next append.
+// Saves the newest marks. If a mark cannot be written now, the next append writes it.
 void Ingest::WriteMarks() {
   GiveMark();
   if (metrics_.WriteLogMark().ok()) Positioned(Write::kMetrics);
@@ -137,8 +137,8 @@ void Ingest::StoreTaken() {
   while (!taken_.empty()) {
     const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
     if (is_question && kernel_.HasGroup()) {
-      // The offsets question stays in taken_, so that AnswerWaiting finds it if the store refuses
-      // the write.
+      // The request for offsets stays in taken_. If the store refuses the write, AnswerWaiting
+      // finds it there.
       WriteGroup();
       continue;
     }
@@ -202,7 +202,7 @@ bool Ingest::WriteBatches(Write write, const std::vector<Batch>& batches,
   if (batches.empty()) return true;
   absl::Status status = WriteStore(write, [&] { return append(batches); });
   if (!absl::IsDataLoss(status)) return status.ok();
-  // Write each stream separately: one damaged stream must not block the others.
+  // Write each stream separately, so that one damaged stream does not block the others.
   std::map<StreamKey, std::vector<Batch>> by_stream;
   for (const Batch& batch : batches) by_stream[batch.stream].push_back(batch);
   for (const auto& [stream, own] : by_stream) {
@@ -291,8 +291,8 @@ absl::StatusOr<int64_t> Ingest::StoredOffset(const StreamKey& stream) {
   return offset;
 }
 
-// Answers workers that attach while a store fails. Without an answer they get no Welcome, and no
-// command, such as stopping a rank, can be sent to them.
+// Answers workers that attach while a store fails. Without an answer they would get no Welcome, so
+// no command (for example, to stop a rank) could be sent to them.
 void Ingest::AnswerWaiting() {
   std::vector<OffsetsQuestion> questions;
   const auto take = [&](std::deque<Item>& items) {

@@ -1,5 +1,5 @@
-// Writes telemetry and logs to the stores. One thread writes everything received since its last
-// write in one transaction. The rules are in controller/kernel/store_kernel.h.
+// Writes telemetry and logs to the stores. One thread writes everything that was received since its
+// last write in one transaction. The rules are in controller/kernel/store_kernel.h.
 #ifndef TRAINYARD_CONTROLLER_INGEST_H_
 #define TRAINYARD_CONTROLLER_INGEST_H_
 
@@ -23,7 +23,7 @@
 
 namespace trainyard::controller {
 
-// Totals since the start, and the current queue.
+// Totals since the start, and the current size of the queue.
 struct IngestStatistics {
   int64_t queued_items = 0;
   int64_t queued_bytes = 0;
@@ -31,32 +31,32 @@ struct IngestStatistics {
   int64_t telemetry_bytes = 0;
   int64_t log_bytes = 0;
   int64_t points = 0;
-  // Number of failed and retried store operations.
+  // The number of store operations that failed and were retried.
   int64_t failed_writes = 0;
 };
 
-// Thread-safe. Callers bound the queue: the controller stops reading from a worker while too much
-// of that worker's data waits here (worker_control_service.cpp). A failing store is retried with
-// growing delays until it works or Stop is called. Nothing is dropped; workers keep data that is
-// not acknowledged.
+// Thread-safe. Callers limit the queue: the controller stops reading from a worker while too much
+// of that worker's data waits here (worker_control_service.cpp). If a store fails, the write is
+// retried with growing delays until it succeeds or Stop is called. Nothing is dropped, because
+// workers keep data that is not acknowledged.
 //
-// A stream whose stored data is damaged is quarantined (DATA_LOSS, which is never transient). Its
-// worker keeps the data until a backup is restored. Other streams continue.
+// A stream whose stored data is damaged is quarantined. The error is DATA_LOSS, which is never
+// transient. The stream's worker keeps the data until a backup is restored. Other streams continue.
 class Ingest {
  public:
-  // The store that a transaction wrote to.
+  // The store to which a transaction wrote.
   enum class Write { kMetrics, kLogs };
   static StoreName StoreOf(Write write);
 
-  // Called on the storage thread; each may be empty.
+  // The functions are called on the storage thread. Each of them may be empty.
   struct Handler {
-    // Output of the job was stored.
+    // Called when output of the job was stored.
     std::function<void(int64_t job_id)> on_output;
-    // Metric points of the job were stored; `step` is the newest point's step.
+    // Called when metric points of the job were stored. `step` is the step of the newest point.
     std::function<void(int64_t job_id, int64_t step)> on_points;
     // A write succeeded.
     std::function<void(Write write, double seconds)> on_write;
-    // The store is durable up to `mark`.
+    // Called when the store is durable up to `mark`.
     std::function<void(Write write, const StoreMark& mark)> on_position;
   };
 
@@ -65,23 +65,24 @@ class Ingest {
   // Stops.
   ~Ingest();
 
-  // `stored` is called on the storage thread, or never if Stop is called first.
+  // `stored` is called on the storage thread. It is never called if Stop is called first.
   void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
-  // Calls `done` on the storage thread with the stored offset of each stream, once everything added
-  // before is stored. While a store refuses writes, `done` gets the current offsets at once: bytes
-  // received twice are skipped. A stream whose offset cannot be read is omitted.
+  // Calls `done` on the storage thread with the stored offset of each stream, after everything that
+  // was added before is stored. While a store refuses writes, `done` is called immediately with the
+  // current offsets; this is safe because bytes that are received twice are skipped. If the offset
+  // of a stream cannot be read, the stream is omitted.
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const StreamOffsets& offsets)> done);
 
   // Records that the event log is durable up to `mark`. The stores save the mark with their next
-  // append, or alone within a second (store_mark.h). Any thread.
+  // append, or separately within a second (store_mark.h). May be called on any thread.
   void NoteLogMark(const v1::LogMark& mark);
 
   IngestStatistics Statistics();
 
-  // Writes the queued items if the stores work, then ends the thread.
+  // Writes the queued items if the stores work, and then ends the thread.
   void Stop();
 
  private:
@@ -106,17 +107,16 @@ class Ingest {
   // Adds a TelemetryItem or OutputItem to the group.
   template <typename DataItem>
   void AddTo(const StreamKey& stream, DataItem item);
-  // Returns false if stopped before the stream's offset could be read.
+  // Reads the offset of the stream. Returns false if Stop was called before it could be read.
   bool LearnOffset(const StreamKey& stream);
   void WriteGroup();
   void Reply();
-  // Returns false if stopped.
+  // Returns false if Stop was called.
   template <typename Batch>
   bool WriteBatches(Write write, const std::vector<Batch>& batches,
                     const std::function<absl::Status(const std::vector<Batch>&)>& append);
   absl::Status WriteStore(Write write, const std::function<absl::Status()>& append);
-  // Retries `action` until it succeeds, finds damage (DATA_LOSS), or this object is stopped
-  // (CANCELLED).
+  // Retries `action` until it succeeds, finds damage (DATA_LOSS), or Stop is called (CANCELLED).
   absl::Status TryUntilDone(Write store, const std::function<absl::Status()>& action);
   bool WaitToRetry(std::chrono::milliseconds wait);
   void Quarantine(Write write, const StreamKey& stream, const absl::Status& damage);
@@ -138,10 +138,10 @@ class Ingest {
   bool stopping_ = false;
   v1::LogMark mark_;
   bool mark_is_new_ = false;
-  // Earliest time of the next write of a mark alone.
+  // The earliest time at which a mark is written separately, without data.
   std::chrono::steady_clock::time_point mark_due_;
 
-  // Storage thread only. Items taken from the queue and not yet handled.
+  // Items that were taken from the queue but not handled yet. Used on the storage thread only.
   std::deque<Item> taken_;
   StoreKernel kernel_;
 

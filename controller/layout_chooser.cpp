@@ -8,8 +8,8 @@ namespace trainyard::controller {
 
 namespace {
 
-// The state may have changed since the schedule was made, so questions that are already answered
-// are skipped.
+// Returns the first question that is still open. The state may have changed since the schedule was
+// made, so questions that are already answered are skipped.
 const LayoutQuestion* FirstOpenQuestion(const ClusterView& view) {
   for (const LayoutQuestion& question : view.schedule.layout_questions) {
     if (!view.state.pending_auto_jobs.contains(question.job_id)) continue;
@@ -35,11 +35,11 @@ void LayoutChooser::AskNext(const ClusterView& view) {
   if (next == nullptr) return;
   const LayoutQuestion& question = *next;
   const v1::JobSpec& spec = view.state.jobs.at(question.job_id).job.spec();
-  // If the readers are busy, the next tick tries again.
+  // If all readers are busy, the next tick tries again.
   busy_ = readers_.TryPost([this, spec, question] { Choose(spec, question); });
 }
 
-// If the answer is refused, for example because the disk is full, the next tick asks again.
+// If the choice is refused, for example because the disk is full, the next tick searches again.
 void LayoutChooser::Choose(const v1::JobSpec& spec, const LayoutQuestion& question) {
   loop_.Submit(ChooseLayout{question.job_id, ChooseLayoutFor(spec, question)},
                [this](const RequestOutcome&, const ClusterView&) { busy_ = false; });

@@ -1,5 +1,5 @@
-// Chooses layouts for jobs with `layout: auto` on a reader thread, because a search would block the
-// loop.
+// Chooses layouts for jobs with `layout: auto`. The search runs on a reader thread, because it
+// would block the loop thread.
 #ifndef TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 #define TRAINYARD_CONTROLLER_LAYOUT_CHOOSER_H_
 
@@ -9,13 +9,13 @@
 
 namespace trainyard::controller {
 
-// Runs one search at a time, which leaves the other readers free for queries.
+// Runs only one search at a time, so that the other readers are free for queries.
 class LayoutChooser {
  public:
-  // Both must outlive the loop's last tick.
+  // Both arguments must outlive the loop's last tick.
   LayoutChooser(ClusterLoop& loop, ReaderPool& readers) : loop_(loop), readers_(readers) {}
 
-  // From now on checks after each tick for jobs that need a layout. Any thread.
+  // Starts to check after each tick whether a job needs a layout. May be called on any thread.
   void Start();
 
  private:

@@ -11,15 +11,16 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum number of user requests waiting for a tick.
+// The maximum number of user requests that wait for a tick.
 constexpr int kMaxWaitingRequests = 10'000;
 
-// Time limits per pass for requests and for worker messages. A pass handles at least one of each.
+// The time limits per pass for requests and for worker messages. A pass handles at least one of
+// each, regardless of the limits.
 constexpr std::chrono::milliseconds kRequestSlice{50};
 constexpr std::chrono::milliseconds kMessageSlice{10};
 
-// Ends the process, because state and log may differ, and only a replay makes them equal again.
-// Destructors are skipped: nothing of this state may leave the process.
+// Ends the process. State and log may differ, and only a replay of the log makes them equal again.
+// Destructors are not run, because nothing of this state may leave the process.
 [[noreturn]] void EndProcess(const absl::Status& status) {
   spdlog::critical(
       "cannot commit to the event log: {}; the controller exits and replays its log at the next "
@@ -133,7 +134,7 @@ void Loop::RunPass() {
   RunRequests();
   RunMessages();
   if (tick_scheduled_) Tick();
-  // Start a new pass instead of looping, so that timers can run between two passes.
+  // Start a new pass instead of continuing in a loop, so that timers can run between two passes.
   if (queue_.EndPass(tick_scheduled_)) StartPass();
 }
 
@@ -153,7 +154,7 @@ void Loop::RunMessages() {
   }
 }
 
-// Runs the work that is waiting now, but not work that it adds.
+// Runs the work that is waiting now, but not the work that is added meanwhile.
 void Loop::RunWaiting() {
   for (std::size_t left = queue_.size(); left > 0; --left) {
     auto work = queue_.NextRequest();
@@ -189,7 +190,8 @@ void Loop::SubmitAtOnce(Request request, RequestDone done) {
 void Loop::Listen(TickListener listener) { tick_.Listen(std::move(listener)); }
 
 void Loop::ScheduleTick() {
-  // The tick runs at the end of the pass: requests that arrived during a commit share the next one.
+  // The tick runs at the end of the pass. Requests that arrive during a commit are therefore
+  // decided and committed together.
   if (std::exchange(tick_scheduled_, true)) return;
   if (queue_.AddPass()) StartPass();
 }
@@ -227,7 +229,8 @@ void Loop::Tick() {
   RequestSnapshotIfDue();
 }
 
-// Returns false if the disk is full. The tick is then undone, as if it had never run.
+// Commits the events. Returns false if the disk is full. The tick is then undone, as if it had
+// never run.
 bool Loop::Commit(const std::vector<LogRecord>& events,
                   const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return true;
@@ -271,8 +274,8 @@ void Loop::RetrySpaceLater(const absl::Status& cause) {
   ReportHealth(cause);
 }
 
-// Called after a commit, because TryWrite proves free space for one page only, not for all waiting
-// requests.
+// Called after a commit, because a successful TryWrite proves only that one page can be written,
+// not that there is space for all waiting requests.
 void Loop::ConfirmSpace() {
   if (!std::exchange(space_unconfirmed_, false)) return;
   space_backoff_.Reset();
@@ -288,12 +291,13 @@ void Loop::ReportHealth(const absl::Status& status) {
 }
 
 void Loop::RequestSnapshotIfDue() {
-  // The cost of a snapshot grows with the number of jobs and nodes. Spacing snapshots by as many
-  // events keeps the cost per event constant for any state size.
+  // The cost of a snapshot grows with the number of jobs and nodes. If at least as many events lie
+  // between two snapshots, the cost per event is constant for any size of the state.
   const uint64_t entries = tick_.state().jobs.size() + tick_.state().nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (tick_.last_sequence() - snapshot_sequence_ < events_between) return;
-  // Even if the snapshot fails, the next one is due only after the same number of events.
+  // If the snapshot fails, it is not repeated early: the next one is due after the usual number of
+  // events.
   if (snapshots_.Request(tick_.last_sequence())) snapshot_sequence_ = tick_.last_sequence();
 }
 

@@ -1,14 +1,14 @@
-// The one thread that owns the cluster state. It runs the tick rules
-// (controller/kernel/tick_kernel.h) with its clock and timer, and commits the events of a tick in
-// one transaction. Nothing leaves the process before that commit. Requests that arrive during a
-// commit share the next one.
+// The thread that owns the cluster state. It runs the rules of ticks
+// (controller/kernel/tick_kernel.h) with its own clock and timer, and commits all events of a tick
+// in one transaction. No result leaves the process before that commit. Requests that arrive during
+// a commit are handled together in the next tick.
 //
-// The loop works in passes: waiting user requests, then worker messages, then a tick. Each part has
-// a limit, so neither side can starve the other.
+// The loop works in passes. A pass handles waiting user requests, then worker messages, then a
+// tick. Each part has a limit, so that neither users nor workers can starve the other.
 //
 // While the event log's disk is full, the state does not change. The tick whose commit failed is
-// undone by replaying the log. Changes by users are refused, workers' facts and telemetry wait, and
-// all reads work.
+// undone by replaying the log. Changes by users are refused, facts and telemetry of workers wait,
+// and all reads work.
 #ifndef TRAINYARD_CONTROLLER_LOOP_H_
 #define TRAINYARD_CONTROLLER_LOOP_H_
 
@@ -36,66 +36,68 @@ namespace trainyard::controller {
 
 struct LoopOptions {
   CoreOptions core;
-  // Interval between ticks when no request arrives.
+  // The interval between ticks if no request arrives.
   std::chrono::milliseconds tick_interval{200};
-  // Minimum number of events between two snapshots. The actual number is at least the number of
-  // jobs and nodes.
+  // The minimum number of events between two snapshots. If there are more jobs and nodes than this,
+  // their number is used instead.
   uint64_t events_per_snapshot = 10'000;
 };
 
-// Kinds of work that are timed. The loop only requests snapshots; the SnapshotWriter thread writes
-// them.
+// The kinds of work that are timed. The loop only requests snapshots; the SnapshotWriter thread
+// writes them.
 enum class LoopWork { kTick, kCommit, kSnapshot };
 
 class Loop final : public ClusterLoop {
  public:
-  // Rebuilds the state from the log. Returns errors of the log, such as DATA_LOSS, unchanged.
+  // Rebuilds the state from the log. Errors of the log, such as DATA_LOSS, are returned unchanged.
   // `event_log` and `clock` must outlive the loop.
   static absl::StatusOr<std::unique_ptr<Loop>> Recover(EventLog& event_log, const Clock& clock,
                                                        LoopOptions options);
 
-  // Reports to `health` whether the event log is writable. Call before Start. `health` must outlive
-  // the loop.
+  // Sets the object to which the loop reports whether the event log is writable. Must be called
+  // before Start. `health` must outlive the loop.
   void ReportHealthTo(StorageHealth& health) { health_ = &health; }
 
   // Stops.
   ~Loop() override;
 
   void Start();
-  // Runs the work already posted, then ends the thread. Nothing may be posted afterwards.
+  // Runs the work that was already posted, and then ends the thread. No work may be posted
+  // afterwards.
   void Stop();
 
   void Read(std::function<void(const ClusterView& view)> work) override;
   void Submit(Request request, RequestDone done) override;
   void Listen(TickListener listener) override;
 
-  // Calls `work` on the loop thread, before worker messages. Any thread.
+  // Calls `work` on the loop thread, before waiting worker messages. May be called on any thread.
   void Post(std::function<void()> work);
-  // Calls `work` for a worker message, after the waiting requests. Messages of one stream keep
-  // their order, and streams take turns. `worker` identifies the stream. Any thread.
+  // Calls `work` for a worker message on the loop thread, after the waiting requests. Messages of
+  // one stream keep their order, and streams take turns. `worker` identifies the stream. May be
+  // called on any thread.
   void PostFromWorker(const void* worker, std::function<void()> work);
 
-  // True if nothing was ever committed. Call before Start.
+  // Returns true if no event was ever committed. Call before Start.
   bool LogIsEmpty() const { return tick_.last_sequence() == 0; }
 
-  // Sets CoreOptions::rendezvous_offset. It depends on the cluster id, which is known only after
-  // the log is read. Call before Start.
+  // Sets CoreOptions::rendezvous_offset. The offset depends on the cluster id, which is known only
+  // after the log was read. Call before Start.
   void SetRendezvousOffset(int64_t offset) { tick_.options().rendezvous_offset = offset; }
 
-  // Calls `prepare` at the beginning of each tick. Set before Start.
+  // Sets a function that is called at the beginning of each tick. Call before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
 
-  // Calls `observe` with the duration of each piece of work: snapshots on the SnapshotWriter
-  // thread, the rest on the loop thread. Set before Start.
+  // Sets a function that is called with the duration of each piece of work. It is called on the
+  // SnapshotWriter thread for snapshots, and on the loop thread for other work. Call before Start.
   void TimeWork(std::function<void(LoopWork work, double seconds)> observe) {
     observe_work_ = std::move(observe);
   }
 
-  // Call on the loop thread only, or before Start:
+  // The functions below may be called only on the loop thread or before Start:
 
-  // Requests a tick now instead of at the next interval.
+  // Requests that a tick runs now instead of at the next interval.
   void ScheduleTick();
-  // Submits at once instead of queuing behind the waiting requests.
+  // Submits the request immediately, instead of queuing it behind the waiting requests.
   void SubmitAtOnce(Request request, RequestDone done);
   ClusterView View() const;
   Observations& observations() { return tick_.observations(); }
@@ -123,7 +125,7 @@ class Loop final : public ClusterLoop {
   void ReportHealth(const absl::Status& status);
   void RequestSnapshotIfDue();
   void StartTimer();
-  // The controller's time (cluster_clock.h), not wall-clock time.
+  // Returns the controller's time (cluster_clock.h), not the wall-clock time.
   Timestamp Now() const { return tick_.TimeAt(clock_.Read()); }
 
   EventLog& event_log_;
@@ -132,20 +134,20 @@ class Loop final : public ClusterLoop {
   const std::unique_ptr<Asio> asio_;
   std::function<void(Timestamp)> before_tick_;
   std::function<void(LoopWork, double)> observe_work_;
-  // User requests not yet answered.
+  // The number of user requests that are not answered yet.
   std::atomic<int> waiting_requests_{0};
   LoopQueue queue_;
   SnapshotWriter snapshots_;
 
   // Loop thread only.
   TickKernel tick_;
-  // Sequence number of the last event that Replay read from the log.
+  // The sequence number of the last event that Replay read from the log.
   uint64_t replayed_sequence_ = 0;
   uint64_t snapshot_sequence_ = 0;
   bool tick_scheduled_ = false;
   Steady::time_point retry_space_at_;
   RetryBackoff space_backoff_;
-  // The disk has free space again, but no commit has confirmed it yet.
+  // True if the disk seems to have free space again, but no commit has confirmed it yet.
   bool space_unconfirmed_ = false;
   StorageHealth* health_ = nullptr;
 

@@ -1,6 +1,6 @@
-// Work for the loop thread, in two queues: requests of users and of the controller, and worker
-// messages. A flood of messages delays no request, and a flood from one worker delays no other
-// worker.
+// Work for the loop thread, in two queues: one for requests of users and of the controller, and one
+// for worker messages. Many messages do not delay requests, and many messages of one worker do not
+// delay other workers.
 #ifndef TRAINYARD_CONTROLLER_LOOP_QUEUE_H_
 #define TRAINYARD_CONTROLLER_LOOP_QUEUE_H_
 
@@ -19,21 +19,24 @@ class LoopQueue {
  public:
   using Work = std::function<void()>;
 
-  // Each Add method returns true if no pass of the loop is running or scheduled. The caller must
-  // then start one.
+  // Both Add methods return true if no pass of the loop is running or scheduled. The caller must
+  // then start a pass.
   bool AddRequest(Work work);
-  // Messages of one worker keep their order; workers take turns. `worker` identifies the stream.
+  // Messages of one worker keep their order, and workers take turns. `worker` identifies the
+  // stream.
   bool AddMessage(const void* worker, Work work);
   bool AddPass();
 
-  // Each removes and returns the oldest request or the next message; nullopt if there is none.
+  // These functions remove and return the oldest request and the next message. They return nullopt
+  // if there is none.
   std::optional<Work> NextRequest();
   std::optional<Work> NextMessage();
 
-  // Ends a pass. Returns true if another pass must follow, because work is queued or `wants_more`.
+  // Ends a pass. Returns true if another pass must follow, because work is queued or `wants_more`
+  // is true.
   bool EndPass(bool wants_more);
 
-  // Number of queued requests and messages.
+  // Returns the number of queued requests and messages.
   std::size_t size() const;
 
  private:

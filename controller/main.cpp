@@ -27,8 +27,8 @@
 #include "proto/text/log_format.h"
 #include "spdlog/spdlog.h"
 
-// Read by jemalloc when the process starts (jemalloc(3), TUNING). The snapshot thread builds the
-// whole state a second time and is then idle for a long time. During that time only jemalloc's
+// jemalloc reads this when the process starts (jemalloc(3), TUNING). The snapshot thread builds the
+// whole state a second time and is then idle for a long time. While it is idle, only jemalloc's
 // background thread returns the freed memory to the system.
 extern "C" {
 extern const char* malloc_conf;
@@ -39,7 +39,7 @@ namespace {
 
 constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
-// Below the 10 s after which `trainyard dev` kills the controller.
+// Less than 10 s, the time after which `trainyard dev` kills the controller.
 constexpr std::chrono::seconds kStopLimit{7};
 // Longer than a worker's delay between two attempts to attach.
 constexpr int64_t kConfirmLogMs = 5000;
@@ -54,14 +54,15 @@ struct Flags {
   std::string token_file;
   std::string tls_certificate;
   std::string tls_key;
-  // Directory for `backup` and `restore`.
+  // The directory that `backup` writes and `restore` reads.
   std::string backup_directory;
   CLI::App* backup = nullptr;
   CLI::App* restore = nullptr;
   CLI::App* check = nullptr;
 };
 
-// The gRPC port plus 1 on the same host; a free port if gRPC uses port 0 or 65535.
+// Returns the HTTP address: the host of the gRPC address, with the gRPC port plus 1. If the gRPC
+// port is 0 or 65535, a free port is used.
 std::string HttpListen(const Flags& flags) {
   if (flags.http_listen == "off") return "";
   if (!flags.http_listen.empty()) return flags.http_listen;
@@ -110,7 +111,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
 }
 
 void DefineCommands(CLI::App& app, Flags& flags) {
-  // Accepts `backup DIR --data-dir D` as `--data-dir D backup DIR`.
+  // With this setting, `backup DIR --data-dir D` means the same as `--data-dir D backup DIR`.
   app.fallthrough();
   flags.backup = app.add_subcommand(
       "backup",
@@ -165,15 +166,15 @@ int BackUpOrRestore(const Flags& flags) {
 }
 
 int CheckStores(const std::string& data_dir) {
-  // Check first, because DataDirectory::Open would create a missing directory.
+  // Check first that the directory exists, because DataDirectory::Open would create it.
   std::error_code error;
   if (!std::filesystem::exists(absl::StrCat(data_dir, "/events.db"), error) &&
       !std::filesystem::exists(absl::StrCat(data_dir, "/cluster_id"), error)) {
     return Fail(absl::StrCat("there is no controller store in ", data_dir,
                              "; set --data-dir to its data directory"));
   }
-  // Holds the lock of the directory: a controller that starts now would change the files during the
-  // check.
+  // Locks the directory during the check, because a controller that starts meanwhile would change
+  // the files.
   const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
   if (!directory.ok()) {
     return Fail(absl::StrCat(directory.status().message(),
@@ -196,7 +197,8 @@ int CheckStores(const std::string& data_dir) {
   return problems == 0 ? 0 : kExitStartFailed;
 }
 
-// Reads the configuration file, if one is named. Returns the error to print; empty on success.
+// Reads the configuration file, if one is named. Returns the error to print, or an empty string on
+// success.
 std::string ReadConfig(Flags& flags) {
   if (flags.config.empty()) return "";
   std::ifstream file(flags.config);
@@ -211,11 +213,12 @@ std::string ReadConfig(Flags& flags) {
   return "";
 }
 
-// Reads token, certificate and key; creates the token at the first start. Returns the error to
-// print, or empty.
+// Reads the token, the certificate and the key. Creates the token at the first start. Returns the
+// error to print, or an empty string on success.
 std::string ReadAccess(Flags& flags) {
   if (flags.token_file.empty()) {
-    // Opening the store also creates the data directory, but the token is needed earlier.
+    // The data directory must exist now, because the token is stored in it. Opening the store,
+    // which would also create it, happens later.
     if (const absl::Status made = trainyard::controller::MakeDataDirectory(flags.options.data_dir);
         !made.ok()) {
       return std::string(made.message());
@@ -237,7 +240,7 @@ std::string ReadAccess(Flags& flags) {
   return "";
 }
 
-// Writes the file atomically: readers never see a partial file.
+// Writes the file atomically, so that readers never see a partial file.
 bool WriteListenFile(const std::string& path, const std::string& address) {
   const std::string temporary = path + ".new";
   std::ofstream file(temporary);
@@ -268,21 +271,21 @@ int main(int argc, char** argv) {
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);
 
-  // Block the signals before any thread starts: threads inherit the mask, and sigwait receives the
-  // signals.
+  // Block the signals before any thread starts. Threads inherit the mask, so that only sigwait
+  // receives the signals.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  // The stores treat a file size limit as a full disk, so the signal must not end the process.
+  // The stores handle a file size limit like a full disk, so the signal must not end the process.
   signal(SIGXFSZ, SIG_IGN);
 
   flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   const trainyard::SystemClock clock;
-  // Keeps gRPC initialized until the process ends. Its last shutdown may wait 10 s for the backup
-  // poller, so the stores would not be closed within kStopLimit.
+  // This keeps gRPC initialized until the process ends. gRPC's last shutdown may wait 10 s for the
+  // backup poller. The stores would then not be closed within kStopLimit.
   grpc_init();
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);
   if (!controller.ok()) return Fail(std::string(controller.status().message()));
@@ -297,7 +300,7 @@ int main(int argc, char** argv) {
   int received = 0;
   sigwait(&signals, &received);
   spdlog::info("stopping on {}; running jobs continue", received == SIGINT ? "SIGINT" : "SIGTERM");
-  // A second signal ends the process at once.
+  // From now on, a second signal ends the process immediately.
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   trainyard::controller::Controller::StopWithin(kStopLimit, *std::move(controller));
   return 0;

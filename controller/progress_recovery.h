@@ -1,4 +1,5 @@
-// Restores the progress and latest losses of jobs after a restart of the controller.
+// After a restart of the controller, restores the progress and the latest losses of jobs from the
+// stored metrics.
 #ifndef TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 #define TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 
@@ -15,12 +16,12 @@
 
 namespace trainyard::controller {
 
-// Maximum number of jobs without a live attempt whose progress is read when the controller starts,
-// newest first.
+// When the controller starts, it reads the progress of at most this many jobs without a live
+// attempt, newest first.
 inline constexpr int kRecentJobs = 50;
 
-// Running and recent jobs, newest first. Each has its id and train.steps; running jobs also have
-// the settings that the loss guard needs.
+// Returns running and recent jobs, newest first. Only the id and train.steps are set, and for
+// running jobs also the settings that the loss guard needs.
 std::vector<v1::Job> JobsToRecover(const ClusterState& state);
 
 struct RecoveredJob {
@@ -33,9 +34,9 @@ struct RecoveredJob {
 // precedence.
 void MergeRecovered(const RecoveredJob& recovered, Observations& observations);
 
-// Reads the newest stored metrics of jobs on its own thread: each job takes a few milliseconds,
-// which must not delay the first request. Jobs that cannot be read are skipped: progress is only
-// displayed, and the loss guard's window refills.
+// Reads the newest stored metrics of jobs. It has its own thread, because each job takes a few
+// milliseconds and the first request must not wait for that. Jobs that cannot be read are skipped.
+// This is harmless: progress is only displayed, and the loss guard's window fills again.
 class ProgressRecovery {
  public:
   // Called on the recovery thread.
@@ -43,7 +44,7 @@ class ProgressRecovery {
 
   // `metrics` must outlive this object.
   ProgressRecovery(std::vector<v1::Job> jobs, MetricStore& metrics, Found found);
-  // Ends the thread after the job that is being read.
+  // Finishes the job that is being read, then ends the thread.
   ~ProgressRecovery();
   ProgressRecovery(const ProgressRecovery&) = delete;
   ProgressRecovery& operator=(const ProgressRecovery&) = delete;

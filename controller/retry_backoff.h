@@ -7,8 +7,9 @@
 
 namespace trainyard::controller {
 
-// A delay of 250 ms, doubled each time up to 5 s. Free space on a disk is noticed soon, and retries
-// on a full disk cost little. Not thread-safe.
+// A delay that starts at 250 ms and doubles each time, up to 5 s. These values are short enough to
+// notice free disk space soon, and long enough that retries on a full disk cost little. Not
+// thread-safe.
 class RetryBackoff {
  public:
   std::chrono::milliseconds Next() {

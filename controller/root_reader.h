@@ -12,10 +12,10 @@
 
 namespace trainyard::controller {
 
-// Returns the nonce in `root` and creates one if it is missing. Empty if the directory does not
-// exist on this machine, which is allowed. A root inside the data directory is created: workers on
-// this machine find it, and other workers see that they do not share it. May block on an
-// unresponsive file server.
+// Returns the nonce in `root`, and creates a nonce if there is none. Returns an empty string if the
+// directory does not exist on this machine, which is allowed. If the root is inside the data
+// directory, creates the directory: workers on this machine then find it, and workers on other
+// machines detect that they do not share it. May block on an unresponsive file server.
 std::string ReadRootNonce(const std::string& root, const std::string& data_dir);
 
 class RootReader {
@@ -25,9 +25,9 @@ class RootReader {
   // Stops.
   ~RootReader();
 
-  // Reads twice a minute on its own thread and sets Observations::roots.
+  // Starts a thread that reads the nonce twice a minute and sets Observations::roots.
   void Start();
-  // Does not wait for an unresponsive file server.
+  // Ends the reading, without waiting for an unresponsive file server.
   void Stop();
 
  private:

@@ -1,4 +1,4 @@
-// The answer to GetServerInfo: settings, dangers and space.
+// Builds the answer to GetServerInfo: settings, security warnings and storage space.
 #ifndef TRAINYARD_CONTROLLER_SERVER_INFO_H_
 #define TRAINYARD_CONTROLLER_SERVER_INFO_H_
 
@@ -13,17 +13,18 @@
 
 namespace trainyard::controller {
 
-// The listeners that the options ask for.
+// Returns the listeners that the options request.
 std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options);
 
-// Warnings for users about listeners that other machines reach without token or TLS.
+// Returns warnings for users about listeners that other machines can reach without a token or
+// without TLS.
 std::vector<std::string> Dangers(const ControllerOptions& options);
 
-// The part that does not change while the controller runs.
+// Returns the part of the answer that does not change while the controller runs.
 v1::GetServerInfoResponse MakeServerInfo(const ControllerOptions& options,
                                          const std::string& cluster_id, Timestamp now);
 
-// Adds the newest measurement of the stores and their disk.
+// Adds the newest measurement of the stores and of their disk.
 void AddSpace(const SpaceReport& space, v1::GetServerInfoResponse& info);
 
 }  // namespace trainyard::controller

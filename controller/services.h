@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// Ingest wakes one more service, LogService.
+// Ingest uses LogService too: it wakes the followers of logs.
 struct Services {
   Services(const Api& api, WorkerSessions& sessions, const FrontDoor& door,
            DescribeLogin describe_login)

@@ -1,6 +1,6 @@
-// Writes snapshots of the state on its own thread, reading only the event log; the loop only
-// requests them. A snapshot of 10,000 jobs takes a quarter of a second. If the loop wrote it, the
-// loop would answer no request during that time.
+// Writes snapshots of the state on its own thread. It reads only the event log, not the loop's
+// state; the loop only requests snapshots. A snapshot of 10,000 jobs takes a quarter of a second.
+// If the loop wrote it, the loop could answer no request during that time.
 #ifndef TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 #define TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// The state that results from a snapshot and the events after it.
+// Returns the state that results from a snapshot and the events after it.
 ClusterState StateOf(EventLog::Recovery recovery);
 
 class SnapshotWriter {
@@ -26,13 +26,14 @@ class SnapshotWriter {
   // Stops.
   ~SnapshotWriter();
 
-  // Calls `observe` on the writer's thread with the duration of each snapshot in seconds.
+  // Starts the writer. Calls `observe` on the writer's thread with the duration in seconds of each
+  // snapshot.
   void Start(std::function<void(double seconds)> observe);
-  // Finishes a requested snapshot, then ends the thread.
+  // Finishes a snapshot that was requested, then ends the thread.
   void Stop();
 
-  // Requests a snapshot of the state after event `sequence`, which must be durable. Returns false
-  // and does nothing while an earlier snapshot is unfinished.
+  // Requests a snapshot of the state after event `sequence`, which must be durable. If an earlier
+  // snapshot is unfinished, returns false and does nothing.
   bool Request(uint64_t sequence);
 
  private:
@@ -43,7 +44,7 @@ class SnapshotWriter {
   std::function<void(double)> observe_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_. Set until the snapshot is written.
+  // The requested sequence number, until the snapshot is written. Guarded by mutex_.
   std::optional<uint64_t> wanted_;
   bool stopping_ = false;
   std::thread thread_;

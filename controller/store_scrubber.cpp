@@ -55,7 +55,7 @@ bool StoreScrubber::Scrub(Database& database) {
     const absl::StatusOr<bool> step = database.pages.Step(options_.bytes);
     Note(database, step, known);
     if (!Pause(options_.pause)) return false;
-    // An unreadable file is tried again in the next pass.
+    // If a file cannot be read, the next pass tries again.
     if (!step.ok() || *step) return true;
   }
 }

@@ -1,5 +1,5 @@
-// The background check of the stores. It reads every page of the three databases repeatedly at a
-// low rate, so that damage to rarely read pages is found while backups are still intact.
+// Checks the stores in the background. It reads every page of the three databases repeatedly at a
+// low rate. Damage to rarely read pages is thus found while there are still intact backups.
 #ifndef TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 #define TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 
@@ -20,7 +20,7 @@
 namespace trainyard::controller {
 
 struct ScrubOptions {
-  // Bytes per read and the pause after each read: 4 MiB/s.
+  // The bytes per read. With the pause after each read, the rate is 4 MiB/s.
   int64_t bytes = 4 << 20;
   std::chrono::milliseconds pause{1000};
   // Pause after a pass over all databases (one hour).
@@ -29,8 +29,8 @@ struct ScrubOptions {
 
 class StoreScrubber {
  public:
-  // An empty `data_dir` means in-memory stores; Start then does nothing. `health` and `clock` must
-  // outlive this object.
+  // If `data_dir` is empty, the stores are in memory, and Start does nothing. `health` and `clock`
+  // must outlive this object.
   StoreScrubber(std::string data_dir, StorageHealth& health, const Clock& clock,
                 ScrubOptions options = {});
   // Stops.

@@ -1,5 +1,6 @@
 // Connects the rules for attached workers (controller/kernel/worker_kernel.h) with the loop, the
-// storage thread and the worker streams. Loop thread only, except OnMessage, OnClosed and CloseAll.
+// storage thread and the worker streams. Call only on the loop thread, except OnMessage, OnClosed
+// and CloseAll.
 #ifndef TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 #define TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 
@@ -25,14 +26,14 @@ class WorkerSessions final : public WorkerListener {
                  ReadPermits permits) override;
   void OnClosed(const std::shared_ptr<WorkerLink>& link) override;
 
-  // Calls `observe` on the loop thread with telemetry that was not received before. Set before the
-  // loop starts.
+  // Sets the function that is called on the loop thread with telemetry that was not received
+  // before. Call before the loop starts.
   void OnTelemetry(TelemetryPath::Observe observe) { kernel_.OnTelemetry(std::move(observe)); }
 
   // Ends every stream with this status and refuses new streams with it. Any thread.
   void CloseAll(const absl::Status& status);
 
-  // True if the store has all output of the job that its nodes can still send.
+  // Returns true if the store has all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {
     return kernel_.OutputComplete(entry, view);
   }
@@ -40,7 +41,7 @@ class WorkerSessions final : public WorkerListener {
  private:
   WorkerKernel::Options KernelOptions(std::string cluster_id);
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
-  // Key of the link's work in the loop's queue, which serves the links in turn.
+  // Returns the key of the link's work in the loop's queue. The queue serves the keys in turn.
   const void* TurnOf(LinkId id) const;
 
   void CarryOut(WorkerActions actions);
@@ -55,7 +56,7 @@ class WorkerSessions final : public WorkerListener {
   // Any thread.
   absl::StatusOr<std::vector<v1::Event>> ReadEvents(int64_t job_id, int limit);
   ArchivedJobs ReadArchived(const std::set<int64_t>& job_ids);
-  // Returns the callback that the storage thread calls with the result for `stream`.
+  // Returns the callback that the storage thread calls with the result of storing `stream`.
   Stored ToKernel(LinkId link, const v1::StreamId& stream, Permit permit);
 
   Loop& loop_;

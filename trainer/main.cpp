@@ -1,4 +1,4 @@
-// trainyard-trainer: trains one model as one rank of a gang, or alone.
+// trainyard-trainer, which trains one model, either as one rank of a gang or as a single process.
 #include <unistd.h>
 
 #include <climits>
@@ -35,8 +35,8 @@ RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   return config;
 }
 
-// Avoids std::filesystem: PyTorch's CUDA wheel exports its symbols from another libstdc++, and
-// calls into them crash.
+// Returns the absolute path. Does not use std::filesystem: PyTorch's CUDA wheel exports its symbols
+// from another libstdc++, and calls to them crash.
 std::string AbsolutePath(const std::string& path) {
   if (path.starts_with("/")) return path;
   char directory[PATH_MAX];
@@ -48,7 +48,7 @@ std::string AbsolutePath(const std::string& path) {
   return std::string(directory) + "/" + (path.starts_with("./") ? path.substr(2) : path);
 }
 
-// Fills in, from the settings, the paths that the environment does not set.
+// Fills in, from the settings, those paths that the environment does not set.
 void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEnvironment& env) {
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = config.checkpoint.dir;
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
@@ -89,7 +89,7 @@ ExitCode Main(int argc, char** argv) {
   return RunRank(config, env);
 }
 
-// Prints one line to stderr and returns the exit code for the worker.
+// Prints the error as one line to stderr. Returns the exit code that the worker reads.
 int Fail(const Failure& failure) {
   std::cerr << "trainyard-trainer: " << failure.message << std::endl;
   return static_cast<int>(failure.code);
@@ -105,7 +105,8 @@ int main(int argc, char** argv) {
     const trainyard::trainer::Failure failure = trainyard::trainer::FailureOf(error);
     const int code = trainyard::trainer::Fail(failure);
     if (failure.code != trainyard::ExitCode::kPeerLost) return code;
-    // Skip CUDA's exit handlers: they would wait for a device that still waits for the lost peer.
+    // Exits without running CUDA's exit handlers. They would wait for the device, which still waits
+    // for the lost peer.
     std::cout.flush();
     _exit(code);
   }

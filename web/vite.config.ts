@@ -1,11 +1,13 @@
 import type { ProxyOptions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
-// `npm run dev` uses a controller at another address: TRAINYARD_URL=http://host:port npm run dev
-// To log in, open the path printed by `trainyard dashboard` at the address of this server.
+// Makes `npm run dev` use a controller at another address: TRAINYARD_URL=http://host:port npm run
+// dev
+// To log in, open the path that `trainyard dashboard` prints, at the address of this server.
 const controller: ProxyOptions = {
   target: process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:7071',
-  // The controller rejects requests of other origins that change data.
+  // Otherwise the controller would reject requests that change data, because they come from another
+  // origin.
   configure: (proxy) => proxy.on('proxyReq', (request) => request.removeHeader('origin')),
 };
 const login: ProxyOptions = {
@@ -17,10 +19,10 @@ export default defineConfig({
   build: {
     outDir: process.env['DIST'] ?? 'dist',
     emptyOutDir: true,
-    // The oldest browsers with light-dark(); the build does not transpile for older ones.
+    // The oldest browsers that support light-dark(). The build does not transpile for older ones.
     target: ['chrome123', 'firefox121', 'safari17.5'],
     manifest: true,
-    // A data: URL would require an exception in the content security policy.
+    // Inlines no files: a data: URL would require an exception in the content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

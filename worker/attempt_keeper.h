@@ -1,4 +1,4 @@
-// Disk, rank processes and streams of the attempts of this node, driven by the rules of
+// Manages disk, rank processes and streams of the attempts on this node, according to the rules in
 // worker/core/attempt_kernel.h.
 #ifndef TRAINYARD_WORKER_ATTEMPT_KEEPER_H_
 #define TRAINYARD_WORKER_ATTEMPT_KEEPER_H_
@@ -28,14 +28,15 @@
 
 namespace trainyard::worker {
 
-// All functions are for the loop's thread.
+// All functions must be called on the loop's thread.
 class AttemptKeeper final : public AttemptIo {
  public:
   struct Options {
-    // The worker's own binary, and the program for jobs without a command.
+    // worker_program is the worker's own binary. trainer_program is the program of jobs without a
+    // command.
     std::string worker_program;
     std::string trainer_program;
-    // Contains one file per secret that jobs of this node may name.
+    // A directory with one file per secret that jobs on this node may use.
     std::string secrets_dir;
     v1::Inventory inventory;
     RankLimits limits = {};
@@ -43,12 +44,13 @@ class AttemptKeeper final : public AttemptIo {
   struct Handler {
     std::function<void(std::unique_ptr<StreamSource>)> on_stream_added;
     std::function<void(const AttemptKey&)> on_attempt_removed;
-    // Called when a fact is durable and ready to be sent.
+    // Called when a fact is durable and can be sent.
     std::function<void(const v1::Fact& fact)> on_fact_recorded;
   };
 
-  // Reads the attempts and facts in the data directory and passes their streams to the handler.
-  // Errors name the file and the cause. `loop`, `data_dir` and `clock` must outlive the result.
+  // Reads the attempts and facts in the data directory and passes the attempts' streams to the
+  // handler. Errors name the file and the cause. `loop`, `data_dir` and `clock` must outlive the
+  // result.
   static absl::StatusOr<std::unique_ptr<AttemptKeeper>> Open(boost::asio::io_context& loop,
                                                              const DataDir& data_dir,
                                                              const Clock& clock, Options options,
@@ -57,10 +59,10 @@ class AttemptKeeper final : public AttemptIo {
   AttemptKernel& kernel() { return kernel_; }
   const AttemptKernel& kernel() const { return kernel_; }
   FactLog& facts() { return *facts_; }
-  // The current time, for calls of the kernel.
+  // Returns the current time, to be passed to the kernel.
   WorkerTime Now() const;
 
-  // Mark of the rank's processes.
+  // Returns the mark that identifies the rank's processes.
   std::string MarkOf(const RankKey& key) const { return marks_.MarkOf(key); }
 
  private:

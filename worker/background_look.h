@@ -1,4 +1,5 @@
-// Runs a check that may hang, for example on a file server, on a thread that nothing waits for.
+// Runs a check that may hang, for example on a file server. The check has its own thread, and no
+// other thread waits for it.
 #ifndef TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 #define TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 
@@ -13,15 +14,15 @@
 
 namespace trainyard::worker {
 
-// Runs one check at a time. Used by one thread.
+// Runs at most one check at a time. Used by one thread.
 template <typename Result>
 class BackgroundLook {
  public:
   // True from a successful Begin until Take has returned the result.
   bool IsRunning() const { return round_ != nullptr; }
 
-  // Runs `look` on a thread. Call it only if no other `look` is running. Returns false if no thread
-  // can be started. `what`: see RunDetached.
+  // Runs `look` on a new thread. Call it only if no other `look` is running. Returns false if no
+  // thread can be started. For `what`, see RunDetached.
   bool Begin(const std::string& what, std::function<Result()> look) {
     auto round = std::make_shared<Round>();
     const absl::Status started = RunDetached(what, [round, look = std::move(look)] {
@@ -32,7 +33,7 @@ class BackgroundLook {
     return started.ok();
   }
 
-  // The result, once available.
+  // Returns the result once it is available; nullopt before.
   std::optional<Result> Take() {
     if (round_ == nullptr || !round_->done) return std::nullopt;
     return std::move(std::exchange(round_, nullptr)->result);

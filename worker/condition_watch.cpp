@@ -23,7 +23,8 @@ v1::NodeCondition ConditionWatch::Look(Timestamp now) {
   return condition;
 }
 
-// Runs in the background: removing large trees takes long and, on a failing disk, forever.
+// Runs in the background, because removing large trees takes long, and on a failing disk it may
+// never end.
 void ConditionWatch::RemoveFormerNodesSoon() const {
   const absl::Status started = RunDetached("remove files of former nodes", [dir = data_dir_] {
     const int removed = RemoveFormerNodes(dir);

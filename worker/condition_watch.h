@@ -1,4 +1,4 @@
-// The condition of the node: its disk, and the errors of its devices.
+// Observes the condition of the node: its disk, and the errors of its devices.
 #ifndef TRAINYARD_WORKER_CONDITION_WATCH_H_
 #define TRAINYARD_WORKER_CONDITION_WATCH_H_
 
@@ -21,10 +21,10 @@ class ConditionWatch {
   ConditionWatch(const std::string& data_dir, std::optional<int64_t> floor)
       : data_dir_(data_dir), disk_(data_dir, floor) {}
 
-  // The current condition. Logs when the node ceases to accept new ranks, and when it accepts them
-  // again. Frees space in the background when the disk becomes full.
+  // Returns the current condition. Writes to the log when the node stops accepting new ranks and
+  // when it accepts them again. When the disk becomes full, starts to free space in the background.
   v1::NodeCondition Look(Timestamp now);
-  // From the newest Look.
+  // The size that the newest Look found.
   DiskSize disk_size() const { return disk_.size(); }
 
  private:
@@ -33,7 +33,7 @@ class ConditionWatch {
   const std::string data_dir_;
   DiskWatch disk_;
   KernelLog kernel_log_;
-  // Reason why the node takes no new ranks; empty if it does.
+  // The reason why the node accepts no new ranks; empty if it accepts them.
   std::string problem_;
 };
 

@@ -32,8 +32,8 @@ void DirectoryMaker::MakeDirectory(const std::string& path, Done done) {
   waiting_[path].push_back(std::move(done));
   const absl::Status started = RunDetached("make " + path, [link = link_, make = make_, path] {
     const absl::Status status = make(path);
-    // The maker's destructor waits for this lock, and the loop outlives the maker. The loop
-    // therefore exists until post returns.
+    // While this lock is held, the maker exists, because its destructor waits for the lock. The
+    // loop outlives the maker, so it exists until post returns.
     const std::lock_guard lock(link->mutex);
     if (link->maker == nullptr) return;
     boost::asio::post(link->maker->loop_, [link, path, status] {

@@ -1,4 +1,4 @@
-// Creates directories on shared storage, which may hang as long as a file server does.
+// Creates directories on shared storage. This may hang as long as the file server does not answer.
 #ifndef TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 #define TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 
@@ -15,8 +15,8 @@
 
 namespace trainyard::worker {
 
-// Each directory is created on its own thread, so that a hanging one delays no other. All
-// functions, and the calls of `done`, are for the loop's thread.
+// Creates each directory on its own thread, so that a hanging one does not delay the others. All
+// functions must be called on the loop's thread, and `done` is called there.
 class DirectoryMaker {
  public:
   // Creates a directory and its parents. Any thread; may still run when this object is destroyed.
@@ -24,19 +24,20 @@ class DirectoryMaker {
   using Done = std::function<void(const absl::Status& status)>;
 
   DirectoryMaker(boost::asio::io_context& loop, Make make);
-  // Does not wait for hanging directories. `done` is not called afterwards.
+  // Does not wait for hanging directories. `done` is not called after this.
   ~DirectoryMaker();
 
-  // Limit on directories being created or hanging at the same time.
+  // The limit on the number of directories that are being created at the same time, including
+  // hanging ones.
   static constexpr std::size_t kMostAtOnce = 64;
 
-  // Calls `done` once the directory exists or cannot be created. Fails at once with
-  // RESOURCE_EXHAUSTED if kMostAtOnce others are in progress. Requests for the same directory share
+  // Calls `done` when the directory exists or cannot be created. If kMostAtOnce other directories
+  // are in progress, fails at once with RESOURCE_EXHAUSTED. Requests for the same directory share
   // one thread.
   void MakeDirectory(const std::string& path, Done done);
 
  private:
-  // Lives as long as the last thread. `maker` is null after the maker is destroyed.
+  // Exists until the last thread has ended. `maker` is null after the maker was destroyed.
   struct Link {
     std::mutex mutex;
     DirectoryMaker* maker = nullptr;

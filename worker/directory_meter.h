@@ -1,5 +1,5 @@
-// Measures the sizes of jobs' directories on separate threads: a program may leave any number of
-// files there.
+// Measures the sizes of jobs' directories. Uses separate threads, because a program may create any
+// number of files there.
 #ifndef TRAINYARD_WORKER_DIRECTORY_METER_H_
 #define TRAINYARD_WORKER_DIRECTORY_METER_H_
 
@@ -20,41 +20,43 @@ namespace trainyard::worker {
 
 struct DirectorySize {
   int64_t bytes = 0;    // Disk usage of the files.
-  int64_t entries = 0;  // Files, directories and anything else that uses an inode.
+  int64_t entries = 0;  // Files, directories and other things with an inode.
 };
 
-// Files with this name, `level` levels below a directory, are excluded from its size.
+// The files that do not count towards the size of a directory: those with this name, `level` levels
+// below the directory.
 struct LeftOut {
   std::string name;
   int level = 0;
 };
 
-// Size of everything below the directory except the excluded files. Does not follow links or enter
-// mounts, and stops after kMostEntries. Directories nested deeper than kMostLevels, which no honest
-// program needs, count as kMostEntries. Any thread.
+// Returns the size of everything below the directory except the excluded files. Does not follow
+// links, does not enter mounts, and stops after kMostEntries entries. If directories are nested
+// deeper than kMostLevels, which no honest program needs, returns kMostEntries entries. Any thread.
 DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
 inline constexpr int kMostLevels = 128;
 
-// A directory, and the marks (worker/process/rank_mark.h) of processes whose deleted but still open
-// files count towards it.
+// A directory, and the marks (worker/process/rank_mark.h) of some processes. Deleted files that
+// these processes still have open count towards the directory's size.
 struct MeteredDirectory {
   GuardedPath path;
   std::set<std::string> marks;
 };
 
-// All functions are for the loop's thread.
+// All functions must be called on the loop's thread.
 class DirectoryMeter {
  public:
   DirectoryMeter(boost::asio::io_context& loop, LeftOut but);
-  // Does not wait for running measurements; their results are discarded.
+  // Does not wait for running measurements. Their results are discarded.
   ~DirectoryMeter();
 
   // Measures each directory on its own thread, unless it is being measured or was measured
-  // recently: all measurements together may use a tenth of one thread's time. A hanging directory,
-  // as on a failing disk, does not delay the others. Forgets the sizes of all other directories.
+  // recently. All measurements together use at most a tenth of one thread's time. A directory that
+  // hangs, as on a failing disk, does not delay the others. Forgets the sizes of directories that
+  // are not in `directories`.
   void Measure(const std::vector<MeteredDirectory>& directories);
-  // Size from the newest measurement; 0 before the first.
+  // Returns the size from the newest measurement; 0 before the first measurement.
   DirectorySize SizeOf(const GuardedPath& directory) const;
 
  private:
@@ -64,7 +66,7 @@ class DirectoryMeter {
     bool running = false;
     Clock::time_point due;
   };
-  // Lives as long as the last thread. `meter` is null after the meter is destroyed.
+  // Exists until the last thread has ended. `meter` is null after the meter was destroyed.
   struct Link {
     std::mutex mutex;
     DirectoryMeter* meter = nullptr;

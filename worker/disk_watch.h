@@ -1,4 +1,5 @@
-// Decides from the disk of the data directory whether the node can take new ranks.
+// Decides whether the node can take new ranks. The decision depends on the disk of the data
+// directory.
 #ifndef TRAINYARD_WORKER_DISK_WATCH_H_
 #define TRAINYARD_WORKER_DISK_WATCH_H_
 
@@ -23,21 +24,23 @@ struct DiskState {
 // Used by one thread.
 class DiskWatch {
  public:
-  // Default for the free space below which the node takes no new ranks; at most a fortieth of the
-  // disk.
+  // The default for the minimum free space: with less, the node takes no new ranks. At most a
+  // fortieth of the disk is required.
   static constexpr int64_t kDefaultFloor = int64_t{256} << 20;
 
   DiskWatch(std::string directory, std::optional<int64_t> floor)
       : directory_(std::move(directory)), floor_(floor) {}
 
-  // The current condition of the disk; one system call. An unreadable disk counts as trouble.
+  // Returns the current condition of the disk. Makes one system call. If the disk cannot be read,
+  // this counts as trouble.
   v1::NodeCondition Look();
 
-  // Size from the newest Look; zeros before the first.
+  // The size that the newest Look found; zeros before the first Look.
   DiskSize size() const { return size_; }
 
-  // The condition for a given state of the disk. Trouble with free space ends only at a quarter
-  // above the floor, so that a disk near the floor does not flap.
+  // Returns the condition for a given state of the disk. Trouble with free space ends only when the
+  // free space is a quarter above the floor. Otherwise the condition would change often while the
+  // disk is near the floor.
   v1::NodeCondition Judge(const DiskState& disk);
 
  private:

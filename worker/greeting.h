@@ -11,14 +11,15 @@
 
 namespace trainyard::worker {
 
-// Hello without attempts and proof.
+// Returns a Hello without attempts and without proof.
 absl::StatusOr<v1::Hello> MakeGreeting(const WorkerOptions& options, const DataDir& data_dir);
 
 // Proves the node's identity without revealing its secret (proto/proof/proof.h).
 void SignHello(const std::string& challenge, const std::string& nonce, const std::string& secret,
                v1::Hello& hello);
 
-// Joins the node to this cluster, on disk and in the greeting, unless the id is empty or known.
+// Records the id of the cluster that the node has joined, on disk and in `greeting`. Does nothing
+// if the id is empty or already recorded.
 void KeepClusterId(const std::string& cluster_id, const DataDir& data_dir, v1::Hello& greeting);
 
 }  // namespace trainyard::worker

@@ -28,7 +28,7 @@ LimitKeeper::LimitKeeper(boost::asio::io_context& loop, RankLimits limits,
                          std::function<RankPaths(const RankKey&)> paths_of)
     : limits_(limits),
       paths_of_(std::move(paths_of)),
-      // job_dir/ATTEMPT/rankR/telemetry.jsonl has its own limits.
+      // Excludes job_dir/ATTEMPT/rankR/telemetry.jsonl, which has its own limits.
       meter_(loop, {.name = kTelemetryFile, .level = 2}) {}
 
 RankFileSizes LimitKeeper::SizesOf(const std::vector<RankKey>& ranks,

@@ -1,4 +1,5 @@
-// Ends jobs that write more than the node allows, before they fill the disk for their neighbours.
+// Ends jobs that write more than the node allows, before they fill the disk that other jobs use
+// too.
 #ifndef TRAINYARD_WORKER_LIMIT_KEEPER_H_
 #define TRAINYARD_WORKER_LIMIT_KEEPER_H_
 
@@ -16,32 +17,32 @@
 
 namespace trainyard::worker {
 
-// Paths of a rank's files.
+// The paths of a rank's files.
 struct RankPaths {
   GuardedPath output;
   GuardedPath telemetry;
-  // Contains the directories of all ranks and attempts of the job.
+  // Contains the directories of all attempts of the job and of their ranks.
   GuardedPath job_dir;
-  // Mark of the rank's processes (rank_marks.h).
+  // The mark of the rank's processes (rank_marks.h).
   std::string mark;
 };
 
-// All functions are for the loop's thread.
+// All functions must be called on the loop's thread.
 class LimitKeeper {
  public:
   LimitKeeper(boost::asio::io_context& loop, RankLimits limits,
               std::function<RankPaths(const RankKey&)> paths_of);
 
-  // Checks the sizes written by the jobs here: a few system calls per rank, and a measurement of
-  // directories in the background. The ranks of an attempt count together. Calls `end` with the
-  // reason for each running rank of an attempt that exceeds a limit, on each call until the rank
-  // has ended.
+  // Checks how much the jobs on this node have written. Makes a few system calls per rank, and
+  // measures directories in the background. The ranks of an attempt count together. If an attempt
+  // exceeds a limit, calls `end` with the reason for each of its running ranks. Later calls of
+  // Check do the same until the ranks have ended.
   void Check(const std::vector<RankView>& ranks, const std::vector<StreamPosition>& streams,
              const DiskSize& disk, Timestamp now,
              const std::function<void(const RankKey&, const std::string& reason)>& end);
 
  private:
-  // The ranks of an attempt that may have files, and the running ones among them.
+  // Those ranks of an attempt that may have files, and those of them that are running.
   struct Members {
     std::vector<RankKey> all;
     std::vector<RankKey> running;

@@ -17,7 +17,7 @@ using std::chrono::steady_clock;
 std::string KernelFunctionOf(pid_t thread) {
   const absl::StatusOr<std::string> text =
       ReadSmallFile(absl::StrCat("/proc/self/task/", thread, "/wchan"));
-  // "0": the thread runs, or this user may not read it.
+  // "0" means that the thread is running, or that this user may not read the file.
   if (!text.ok() || *text == "0") return "";
   return std::string(absl::StripAsciiWhitespace(*text));
 }
@@ -56,7 +56,8 @@ void LoopWatch::Watch() {
   milliseconds wait = limits_.blocked_after;
   auto began = steady_clock::now();
   while (Sleep(lock, wait)) {
-    // The whole process, or its machine, was paused: the watched thread gets time to call Beat.
+    // True if the whole process or its machine was paused. The watched thread then gets time to
+    // call Beat.
     const bool overslept = steady_clock::now() - began > 2 * wait;
     began = steady_clock::now();
     wait = overslept ? limits_.blocked_after : limits_.blocked_after - SinceBeat();

@@ -18,27 +18,27 @@ namespace trainyard::worker {
 class LoopWatch {
  public:
   struct Limits {
-    // A thread that has not called Beat for this long counts as blocked. Delays on a busy machine
-    // are shorter.
+    // A thread that has not called Beat for this long counts as blocked. Delays on a machine that
+    // is merely busy are shorter.
     std::chrono::milliseconds blocked_after{5000};
-    // Interval between calls of `on_blocked` while the thread is blocked.
+    // The interval at which `on_blocked` is called while the thread is blocked.
     std::chrono::milliseconds interval{5000};
   };
-  // Receives the kernel function in which the thread waits; empty if unknown.
+  // Receives the name of the kernel function in which the thread waits; empty if unknown.
   using OnBlocked = std::function<void(const std::string& kernel_function)>;
 
-  // Calls `on_blocked` on a thread of its own. Throws std::system_error if the machine cannot
-  // start another thread.
+  // Starts a thread, which calls `on_blocked`. Throws std::system_error if the machine cannot start
+  // another thread.
   LoopWatch(Limits limits, OnBlocked on_blocked);
-  // Waits for a running call of `on_blocked`.
+  // Waits until a running call of `on_blocked` returns.
   ~LoopWatch();
 
-  // Reports progress. Call it several times within limits.blocked_after.
+  // Reports that the thread is not blocked. Call several times within limits.blocked_after.
   void Beat();
 
  private:
   void Watch();
-  // Sleeps for `wait`. Returns false when the watch must stop.
+  // Sleeps for `wait`. Returns false if the watch must stop.
   bool Sleep(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds wait);
   std::chrono::milliseconds SinceBeat() const;
 

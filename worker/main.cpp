@@ -21,8 +21,8 @@ struct Flags {
   std::string log_level = "info";
 };
 
-// Declares the options for limits of a job. A job that exceeds a limit is ended and fails with the
-// reason.
+// Declares the options for the limits of a job. If a job exceeds a limit, it is ended and fails
+// with that reason.
 void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   const auto declare = [&](const char* flag, int64_t& limit, const char* what) {
     return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
@@ -113,12 +113,14 @@ int Serve(const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Done before anything that creates threads or opens files: the shim must stay small.
+  // Check for the shim before anything creates threads or opens files, because the shim must stay
+  // small.
   if (argc > 1 && std::string_view(argv[1]) == "shim") {
     return trainyard::worker::RunShim(argc - 1, argv + 1);
   }
   std::signal(SIGPIPE, SIG_IGN);
-  // A write beyond a file size limit must fail like one on a full disk, not end the worker.
+  // A write beyond a file size limit must fail with an error, as on a full disk, and not end the
+  // worker.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Runs the ranks of this node for the Trainyard controller.", "trainyard-worker");
   Flags flags;

@@ -60,7 +60,8 @@ v1::NodeCheck CheckLimit(const char* name, int resource, rlim_t least, const cha
                absl::StrCat("at least ", least, ": ", setting, " in the worker's unit, or ulimit"));
 }
 
-// Limit in a file of the worker's control group (version 2); nullopt without one.
+// Returns the limit in a file of the worker's control group (version 2); nullopt if there is no
+// limit.
 std::optional<int64_t> CgroupLimit(const char* file) {
   const auto text = ReadSmallFile(absl::StrCat(OwnGroup(), "/", file));
   int64_t limit = 0;
@@ -83,7 +84,7 @@ v1::NodeCheck CheckCgroup() {
       "raise MemoryMax and TasksMax in the worker's systemd unit");
 }
 
-// The nearest existing directory: the path itself or one above it.
+// Returns the path itself if it exists; otherwise its nearest parent directory that exists.
 fs::path NearestExisting(fs::path path) {
   std::error_code error;
   while (!fs::exists(path, error) && path.has_parent_path() && path != path.parent_path()) {
@@ -157,7 +158,7 @@ std::vector<v1::NodeCheck> NodeChecks::Take(const CheckedPlaces& places,
   std::vector<v1::NodeCheck> taken = round_.Take().value_or(std::vector<v1::NodeCheck>());
   if (!round_.IsRunning() && now >= due_) {
     due_ = now + kEvery;
-    // If no thread can be started, the next round tries again.
+    // If no thread can be started, this is tried again when the next round is due.
     round_.Begin("check the node", [places] { return CheckNode(places); });
   }
   return taken;

@@ -1,4 +1,4 @@
-// Checks of this machine for `trainyard doctor`: space, limits, permissions, ports, GPUs.
+// Checks this machine for `trainyard doctor`: space, limits, permissions, ports and GPUs.
 #ifndef TRAINYARD_WORKER_NODE_CHECKS_H_
 #define TRAINYARD_WORKER_NODE_CHECKS_H_
 
@@ -14,23 +14,23 @@ namespace trainyard::worker {
 struct CheckedPlaces {
   std::string data_dir;
   std::string secrets_dir;
-  // Checkpoints of jobs without checkpoint.dir; empty if not known yet.
+  // The directory for checkpoints of jobs without checkpoint.dir; empty if it is not known yet.
   std::string checkpoint_root;
   v1::Inventory inventory;
 };
 
-// Runs all checks. May wait for a file server that does not answer.
+// Runs all checks. May hang if a file server does not answer.
 std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places);
 
 // Runs the checks periodically on a separate thread, so that a hung file server does not delay the
 // exit of the process. Used by one thread.
 class NodeChecks {
  public:
-  // Results that are new since the last call; empty if there are none. Begins the next round when
-  // it is due.
+  // Returns the results that are new since the last call; empty if there are none. Starts the next
+  // round of checks if it is due.
   std::vector<v1::NodeCheck> Take(const CheckedPlaces& places,
                                   std::chrono::steady_clock::time_point now);
-  // The controller of a new stream has no results yet: the next Take begins a round.
+  // Call for a new stream, because its controller has no results yet. The next Take starts a round.
   void Restart() { due_ = {}; }
 
  private:

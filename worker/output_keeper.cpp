@@ -19,11 +19,13 @@ bool SameRank(const v1::StreamId& a, const v1::StreamId& b) {
 
 }  // namespace
 
-// Bytes to free so that the streams' files take at most bytes_max and the disk keeps its minimum
-// free space. At most the bytes of the files; 0 or less if nothing needs freeing.
+// Returns how many bytes must be freed so that the streams' files use at most bytes_max and the
+// disk keeps its minimum free space. The result is at most the size of the files. It is 0 or less
+// if nothing must be freed.
 int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) const {
   int64_t used = 0;
-  // The log and the parsed log of a rank are two streams over the same file.
+  // The log and the parsed log of a rank are two streams that read the same file. The file must be
+  // counted once.
   std::set<std::string> counted;
   for (const StreamPosition& stream : streams) {
     const GuardedPath path = path_of_(stream.id);
@@ -33,7 +35,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   struct statvfs disk {};
   if (statvfs(directory_.c_str(), &disk) == 0) {
     const auto block = static_cast<int64_t>(disk.f_frsize);
-    // On a small disk a twentieth is enough.
+    // On a small disk it is enough that a twentieth is free.
     const int64_t least =
         std::min(limits_.free_min, static_cast<int64_t>(disk.f_blocks) / 20 * block);
     wanted = std::max(wanted, least - static_cast<int64_t>(disk.f_bavail) * block);
@@ -41,7 +43,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   return std::min(wanted, used);
 }
 
-// The files of the ranks. Telemetry may be dropped only once the controller has stored it.
+// Returns the files of the ranks. Telemetry may be dropped only after the controller has stored it.
 std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>& streams) const {
   std::vector<OutputFile> files;
   for (const StreamPosition& stream : streams) {
@@ -52,9 +54,10 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     if (!info.has_value()) continue;
     file.size = info->st_size;
     file.first_byte = FirstKeptByte(file.path);
-    // The byte before the stored offset shows the reader that a line begins there.
+    // The byte before the stored offset must be kept, because it tells the reader that a line
+    // begins at the offset.
     file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
-    // A log parser still needs the output from its stream's acknowledged offset.
+    // The log parser still needs the output from the acknowledged offset of the parsed stream.
     for (const StreamPosition& other : streams) {
       const bool parsed = !is_telemetry && other.id.kind() == v1::STREAM_KIND_PARSED_LOG &&
                           SameRank(other.id, stream.id);
@@ -65,7 +68,7 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
   return files;
 }
 
-// Logs each cause once per file: the drop is retried every second.
+// Logs each cause only once per file, because the drop is retried every second.
 void OutputKeeper::LogError(const std::string& path, const std::string& text) {
   if (std::exchange(logged_errors_[path], text) != text) spdlog::error("{}", text);
 }

@@ -17,25 +17,26 @@ namespace trainyard::worker {
 struct OutputLimits {
   // Limit on the disk space used by output and telemetry of all ranks together.
   int64_t bytes_max = int64_t{1} << 30;
-  // Space to keep free on the disk for ranks, facts and telemetry, but at most a twentieth of the
-  // disk.
+  // The space to keep free on the disk for ranks, facts and telemetry. At most a twentieth of the
+  // disk is kept free.
   int64_t free_min = int64_t{512} << 20;
 };
 
 // Used by one thread.
 class OutputKeeper {
  public:
-  // `path_of` returns the file of a stream.
+  // `path_of` must return the path of a stream's file.
   OutputKeeper(std::string directory, OutputLimits limits,
                std::function<GuardedPath(const v1::StreamId&)> path_of)
       : directory_(std::move(directory)), limits_(limits), path_of_(std::move(path_of)) {}
 
-  // Drops the front of the ranks' files as far as needed: first bytes stored by the controller,
-  // then output, starting with the rank that has the most unstored output. Telemetry not yet stored
-  // is never dropped. Cheap while there is free space: a few system calls per rank.
+  // Drops bytes at the front of the ranks' files until enough space is free. First drops bytes that
+  // the controller has stored. Then drops output that it has not stored, starting with the rank
+  // that has the most of it. Telemetry that is not stored is never dropped. While there is enough
+  // free space, a call makes only a few system calls per rank.
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
-  // Output dropped since the start before the controller stored it.
+  // The bytes of output that were dropped since the start before the controller had stored them.
   int64_t lost_bytes() const { return lost_bytes_; }
 
  private:
@@ -47,8 +48,8 @@ class OutputKeeper {
   const OutputLimits limits_;
   const std::function<GuardedPath(const v1::StreamId&)> path_of_;
   int64_t lost_bytes_ = 0;
-  // Files whose output could not be dropped, by path, with the last logged error. Only files of
-  // existing streams.
+  // The last logged error of each file whose output could not be dropped, by path. Contains only
+  // files of existing streams.
   std::map<std::string, std::string> logged_errors_;
 };
 

@@ -1,5 +1,5 @@
-// The controller's progress, kept on disk for the next start of the worker: the offsets up to which
-// it has stored each stream, and the newest mark of its event log.
+// Keeps on disk, for the next start of the worker, how far the controller has come: the offset up
+// to which it has stored each stream, and the newest mark of its event log.
 #ifndef TRAINYARD_WORKER_POSITION_KEEPER_H_
 #define TRAINYARD_WORKER_POSITION_KEEPER_H_
 
@@ -28,15 +28,16 @@ class PositionKeeper {
   // Reads the mark of this cluster.
   PositionKeeper(const DataDir& data_dir, const std::string& cluster_id);
 
-  // The offsets of the last run.
+  // Returns the offsets that the last run of the worker recorded.
   std::vector<StreamPosition> ReadOffsets() const { return stored_offsets_.Read(); }
-  // For Hello; its sequence is 0 before the first mark.
+  // The mark to send in Hello. Its sequence is 0 before the first mark was received.
   const v1::LogMark& newest_mark() const { return seen_log_.newest(); }
 
   void Take(const v1::Welcome& welcome) { seen_log_.Take(welcome.log_mark()); }
-  // Writes the mark at once if it must be on disk before the message is acted upon.
+  // Records the mark in the message. Writes it to disk at once if this must happen before the
+  // message is carried out.
   void Take(const v1::ControllerMessage& message, const std::string& cluster_id);
-  // Writes positions and mark when kEvery has passed since the last time.
+  // Writes positions and mark if at least kEvery has passed since they were last written.
   void Keep(const std::vector<StreamPosition>& positions, const std::string& cluster_id,
             Clock::time_point now);
 
@@ -46,7 +47,7 @@ class PositionKeeper {
   StoredOffsets stored_offsets_;
   const LogMarkFile log_mark_file_;
   SeenLog seen_log_;
-  absl::Status mark_error_;  // Newest result; repeated errors are not logged.
+  absl::Status mark_error_;  // Newest result; the same error is logged only once.
   Clock::time_point due_;
 };
 

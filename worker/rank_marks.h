@@ -12,24 +12,25 @@ namespace trainyard::worker {
 // Thread-safe.
 class RankMarks {
  public:
-  // `node_id` belongs to the contents of the data directory, PLACE to its path: the device and
-  // inode of its parent directory, and its name. Two workers with the same path, as in two
-  // containers, have different parent directories.
+  // NODE is `node_id`, which is part of the contents of the data directory. PLACE is derived from
+  // the path of the data directory: device and inode of its parent directory, and its name. Two
+  // workers can have the same path in two containers, but the parent directories then differ.
   RankMarks(const std::string& data_dir, const std::string& node_id);
 
   std::string MarkOf(const RankKey& key) const;
-  // Ranks of this node with a living process or shim.
+  // Returns the ranks of this node that have a living process or shim.
   std::set<RankKey> Running() const;
   struct Strays {
     int killed = 0;
     bool all_ended = false;
   };
-  // Kills the processes of ranks that a worker in this place started under another node id, and
-  // waits up to 15 s for their end. No record of these ranks is left, because the contents of the
-  // data directory are lost.
+  // Kills the processes of ranks that a worker in this place started under another node id. Waits
+  // up to 15 s until they have ended. There is no record of these ranks, because the contents of
+  // the data directory were lost.
   Strays KillStrays() const;
-  // The place on this machine until its next boot, as in v1::Hello; empty if unknown. Includes the
-  // PID namespace, because processes of other namespaces are not visible.
+  // Returns a text that identifies the place on this machine until its next boot, as in v1::Hello;
+  // empty if unknown. It includes the PID namespace, because processes in other namespaces are not
+  // visible.
   std::string PlaceOfBoot() const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Threads for launches, signals and observations.
+// The number of threads for launches, signals and observations.
 constexpr std::size_t kHelpers = 8;
 
 std::string Name(const RankKey& key) {
@@ -32,10 +32,10 @@ std::string Name(const RankKey& key) {
 
 absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& files,
                             ProcessLaunch launch) {
-  // Created with the attempt, but the job may have removed it since.
+  // The directory was created with the attempt, but the job may have removed it since.
   TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
   if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
-    // The job may have replaced the spec by something else.
+    // The job may have replaced its spec file by something else.
     TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
@@ -48,19 +48,21 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
                                        .processes_max = files.processes_max});
 }
 
-// True when the rank may be running: after OK, and after errors of Launch that do not rule it out.
+// True if the rank may be running: after OK, and after those errors of Launch that do not exclude
+// it.
 bool MayRun(const absl::Status& launched) {
   return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
 }
 
-// The side to blame if the shim could not take over. Only a command that no node can start is the
-// job's fault.
+// Returns the side at fault if the shim could not take over. The job is at fault only if no node
+// could start the command.
 v1::StartFault FaultOfLaunch(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
 }
 
-// The side to blame if a checkpoint directory cannot be created. Nodes share it: a full or failing
-// file server is no fault of this node, and a path that is wrong here may be right on another node.
+// Returns the side at fault if a checkpoint directory cannot be created. The directory is shared
+// between nodes. A full or failing file server is therefore not the fault of this node, and a path
+// that is wrong here may be right on another node.
 v1::StartFault FaultOfDirectory(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
@@ -75,7 +77,7 @@ v1::StartFault FaultOfDirectory(const absl::Status& status) {
 }
 
 void LogSignal(const RankKey& key, const char* signal, const absl::Status& status) {
-  // NOT_FOUND: the rank has just ended and needs no signal.
+  // NOT_FOUND means that the rank has just ended, so it needs no signal.
   if (status.ok() || absl::IsNotFound(status)) return;
   spdlog::error("{}: cannot send {}: {}", Name(key), signal, Text(status));
 }
@@ -207,7 +209,8 @@ void RankRunner::Observed(const RankKey& key, const RankPlace& place,
   handler_.on_observed(key, *observation);
 }
 
-// A job can stop its shim, which runs as the same user. The rank would then keep its slot forever.
+// Continues or kills a shim that is overdue. A job can stop its shim, because both run as the same
+// user; the rank would then keep its slot forever.
 void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overdue) {
   const ShimWatch::Step step = shims_.Note(key, overdue, SteadyMs());
   if (step == ShimWatch::Step::kNone) return;
@@ -226,12 +229,12 @@ void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overd
 void RankRunner::Watch(const RankKey& key, const RankPlace& place) {
   if (watches_.contains(key)) return;
   absl::StatusOr<UniqueFd> fd = OpenExitWatch(place.records);
-  // The rank has ended since it was observed. Observe again only once: the records of a running
-  // rank may be lost, too.
+  // The rank has ended since it was observed, so observe it again. Do this only once per rank: if
+  // the records of a running rank are lost, the watch fails each time.
   if (absl::IsNotFound(fd.status()) && ended_unwatched_.insert(key).second) {
     return Observe(key, place);
   }
-  // Without a watch, the regular observation detects the end a little later.
+  // Without a watch, the regular observation detects the end of the rank a little later.
   if (!fd.ok()) return;
   asio::posix::stream_descriptor& descriptor =
       watches_.emplace(key, asio::posix::stream_descriptor(loop_, fd->Release())).first->second;

@@ -38,47 +38,51 @@ struct LaunchFiles {
   int64_t processes_max = 0;
 };
 
-// State of a rank, from its files and the process table. `log_tail`: the last lines of its output,
-// set once it has ended. `processes`: includes threads; 0 if ranks have no control groups.
+// The state of a rank, from its files and the process table. `log_tail` contains the last lines of
+// its output and is set once the rank has ended. `processes` includes threads; it is 0 if ranks
+// have no control groups.
 struct RankObservation {
   RankState state;
   std::string log_tail;
   int64_t processes = 0;
 };
 
-// All functions, and the handler's calls, are for the loop's thread.
+// Call all functions on the loop's thread. The handler is called on that thread too.
 class RankRunner {
  public:
   struct Handler {
-    // The rank was not spawned and has no process. The last argument is the side to blame.
+    // Called if the rank was not spawned and has no process. The last argument is the side at
+    // fault.
     std::function<void(const RankKey&, const absl::Status&, v1::StartFault)> on_launch_failed;
-    // The rank was or may have been spawned; on_observed then reports its state.
+    // Called if the rank was, or may have been, spawned. on_observed then reports its state.
     std::function<void(const RankKey&)> on_launched;
     std::function<void(const RankKey&, const RankObservation&)> on_observed;
-    // A kill was delivered, or found all living processes of the rank waiting in the kernel
-    // (`waits_in_kernel`).
+    // Called when a kill was delivered. `waits_in_kernel` is true if all living processes of the
+    // rank wait in the kernel.
     std::function<void(const RankKey&, bool waits_in_kernel)> on_killed;
   };
 
-  // Creates a directory and its parents; may hang as long as a file server does. Any thread.
+  // Creates a directory and its parents. May hang as long as the file server does not answer.
+  // Called on any thread.
   using MakeDirectory = DirectoryMaker::Make;
 
   // `shim_program` is the worker's own binary.
   RankRunner(boost::asio::io_context& loop, std::string shim_program, Handler handler,
              MakeDirectory make_directory = MakeGroupDirectories);
-  // Waits for running launches, signals and observations, but not for checkpoint directories. Makes
-  // no call to the handler.
+  // Waits for running launches, signals and observations, but not for checkpoint directories. Does
+  // not call the handler.
   ~RankRunner();
 
   void Launch(const RankKey& key, LaunchFiles files, ProcessLaunch launch);
-  // Fails a launch that is still waiting for its checkpoint directory; else does nothing.
+  // If the launch still waits for its checkpoint directory, makes it fail. Otherwise does nothing.
   void CancelLaunch(const RankKey& key);
-  // A kill requested while another one of the rank is queued is merged with it.
+  // Sends SIGTERM, or SIGKILL if `kill` is true. If another kill of the rank is already queued, the
+  // two are merged.
   void Signal(const RankKey& key, const RankPlace& place, bool kill);
-  // Observes the rank now and, if it is running, again when it ends. Kills the processes left by an
-  // ended rank if no shim does so.
+  // Observes the rank now. If it is running, observes it again when it ends. If an ended rank has
+  // left processes and no shim kills them, kills them.
   void Observe(const RankKey& key, const RankPlace& place);
-  // Call it when the attempt's ranks are gone for good.
+  // Call when the attempt's ranks are gone and will not be started again.
   void Forget(const AttemptKey& attempt);
 
  private:
@@ -95,25 +99,27 @@ class RankRunner {
   boost::asio::io_context& loop_;
   const RankLauncher launcher_;
   const Handler handler_;
-  // Ranks whose checkpoint directory is being created.
+  // Ranks that wait for the creation of their checkpoint directory.
   std::set<RankKey> preparing_;
-  // Ranks with a running observation: at most one each, so that they do not pile up on a slow disk.
+  // Ranks that are being observed. There is at most one observation per rank, so that observations
+  // do not pile up on a slow disk.
   std::set<RankKey> observing_;
   // Ranks with a queued or running kill.
   std::set<RankKey> killing_;
-  // Ranks that were observed again because they could not be watched.
+  // Ranks that were observed a second time because they could not be watched.
   std::set<RankKey> ended_unwatched_;
   ShimWatch shims_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
-  // Expires with this object: later results are ignored.
+  // Expires when this object is destroyed. Results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;
-  // Several threads: a rank that blocks one, as with files on a hanging disk, must not delay the
-  // signals to others.
+  // There are several threads, so that a rank that blocks one of them, for example by files on a
+  // hanging disk, does not delay signals to the others.
   boost::asio::thread_pool helpers_;
-  // Calls for one rank must not overlap, and a signal must not overtake a launch.
+  // The queue of calls for each rank. Calls for one rank must not overlap, and a signal must not
+  // overtake a launch.
   std::map<RankKey, Lane> lanes_;
-  // Checkpoint directories are on shared storage. While it hangs, other jobs of this node must
-  // still be started, signalled and observed.
+  // Creates checkpoint directories, which are on shared storage. While that storage hangs, this
+  // node must still be able to start, signal and observe other jobs.
   DirectoryMaker directories_;
 };
 

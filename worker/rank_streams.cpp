@@ -16,11 +16,12 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
-// Bytes that contain no record are sent as one empty batch of at least this size. Otherwise a
-// thousand ranks that each write one such line per second would cost the controller a thousand
-// commits per second.
+// Bytes that contain no record are collected until there are at least this many, and sent as one
+// empty batch. Otherwise a thousand ranks that each write one such line per second would cause a
+// thousand commits per second in the controller.
 constexpr int64_t kQuietBytes = 64 << 10;
-// After a restart of the worker the newest records suffice to know step and phase.
+// The number of bytes to read after a restart of the worker. The newest records are enough to know
+// step and phase.
 constexpr int64_t kProgressTailBytes = 64 << 10;
 
 struct FileFacts {
@@ -28,15 +29,16 @@ struct FileFacts {
   Timestamp modified_ms = 0;
 };
 
-// All zero if the path is not a regular file.
+// Returns all zeros if the path is not a regular file.
 FileFacts Look(const GuardedPath& path) {
   const std::optional<struct stat> info = StatGuardedFile(path);
   if (!info.has_value()) return {};
   return {info->st_size, info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1'000'000};
 }
 
-// Start of the first line that begins at or after `offset`: half a line could be parsed as another
-// step. `offset` itself if no line ends within kMaxLineBytes.
+// Returns the start of the first line that begins at or after `offset`. Without this, the second
+// half of a line could be parsed as another step. Returns `offset` itself if no line ends within
+// kMaxLineBytes.
 int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
   const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
@@ -44,7 +46,8 @@ int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   return end == std::string::npos ? offset : offset + static_cast<int64_t>(end);
 }
 
-// Common part of a rank's sources: stream id, path, end of the stream, and log of read errors.
+// The common base of a rank's sources: stream id, path, end of the stream, and logging of read
+// errors.
 class FileSource : public StreamSource {
  public:
   FileSource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
@@ -59,10 +62,10 @@ class FileSource : public StreamSource {
   bool Ended() const override { return gone_(); }
 
  protected:
-  // Records the result of a read at the offset. Logs each cause once: reads are repeated several
-  // times a second.
+  // Records the result of a read at the offset. Logs each cause only once, because reads are
+  // repeated several times a second.
   void Note(int64_t offset, const absl::Status& status) {
-    // Running out of descriptors or memory is temporary.
+    // RESOURCE_EXHAUSTED is not permanent: a lack of descriptors or memory passes.
     const bool stays = !status.ok() && !absl::IsResourceExhausted(status);
     broken_->offset = stays ? std::optional<int64_t>(offset) : std::nullopt;
     if (std::exchange(last_complaint_, status) == status || status.ok()) return;
@@ -108,8 +111,9 @@ class LogSource : public FileSource {
   }
 };
 
-// Batches of telemetry records, from telemetry lines or, with a parser, from lines of the output.
-// `rank` and `flight` records are left out: heartbeats contain the newest ones.
+// Returns batches of telemetry records. They come from telemetry lines or, with a parser, from
+// lines of the output. `rank` and `flight` records are left out, because heartbeats contain the
+// newest ones.
 class TelemetrySource : public FileSource {
  public:
   TelemetrySource(v1::StreamId id, GuardedPath path, std::function<bool()> gone, const Clock& clock,
@@ -150,7 +154,8 @@ class TelemetrySource : public FileSource {
 
   const std::shared_ptr<RecordTail> tail_;
   TelemetryLimits limits_;
-  // Bytes already read that contain no record to send; they are not read again.
+  // The start of bytes that were already read and contain no record to send. They are not read
+  // again.
   int64_t quiet_from_ = 0;
   int64_t quiet_until_ = 0;
 };
@@ -168,7 +173,8 @@ std::shared_ptr<const LogParser> ParserFor(const v1::StartAttempt& attempt, int 
   return *std::move(parser);
 }
 
-// Tail that starts at the first whole line in the last kProgressTailBytes of the file.
+// Returns a tail that starts at the first complete line in the last kProgressTailBytes bytes of the
+// file.
 std::shared_ptr<RecordTail> MakeTail(const GuardedPath& path, RecordTail::Parse parse,
                                      std::shared_ptr<RankAccount> account) {
   const int64_t begin = NextLineStart(path, Look(path).size - kProgressTailBytes);

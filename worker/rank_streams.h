@@ -1,4 +1,5 @@
-// Streams of a rank's files to the controller, and the rank's progress read from these files.
+// The streams that send a rank's files to the controller. The rank's progress is read from these
+// files too.
 #ifndef TRAINYARD_WORKER_RANK_STREAMS_H_
 #define TRAINYARD_WORKER_RANK_STREAMS_H_
 
@@ -20,13 +21,13 @@
 
 namespace trainyard::worker {
 
-// Offset at which the newest read of a stream failed with a permanent error; nullopt while reads
-// succeed.
+// The offset at which the newest read of a stream failed with a permanent error; nullopt if the
+// newest read succeeded.
 struct BrokenAt {
   std::optional<int64_t> offset;
 };
 
-// The files of one rank and their readers. All functions are for the loop's thread.
+// The files of one rank, and the objects that read them. Call all functions on the loop's thread.
 class RankStreams {
  public:
   struct Paths {
@@ -34,21 +35,22 @@ class RankStreams {
     GuardedPath telemetry;
   };
 
-  // `gone` returns true once the rank can no longer write. The rank read by the job's log parser
-  // also gets a stream of parsed output. `clock` must outlive the sources.
+  // `gone` must return true once the rank can no longer write. If the job has a log parser, the
+  // rank whose output is parsed also gets a stream of parsed output. `clock` must outlive the
+  // sources.
   RankStreams(const v1::StartAttempt& attempt, const RankKey& key, Paths paths,
               std::function<bool()> gone, const Clock& clock);
 
-  // Sources for the uplink. They do not refer to this object.
+  // Returns sources for the uplink. They do not refer to this object.
   std::vector<std::unique_ptr<StreamSource>> MakeSources() const;
 
-  // Fills in step, phase, newest statistics and last activity, from the bytes written since the
-  // last call.
+  // Sets step, phase, newest statistics and last activity in the report. Reads the bytes written
+  // since the last call.
   void Report(v1::RankReport& report);
 
-  // End offsets of the streams, final once the rank is gone. A stream with a permanent read error
-  // ends at the end of its last successful read. The rest is never sent, and nothing may wait for
-  // it.
+  // Returns the end offsets of the streams. They are final once the rank is gone. If reading a
+  // stream fails permanently, the stream ends where the last successful read ended. The rest is
+  // never sent, so nothing may wait for it.
   std::vector<v1::StreamEnd> Ends() const;
 
  private:
@@ -69,7 +71,7 @@ class RankStreams {
   std::shared_ptr<RecordTail> telemetry_;
   // Null if this rank's output is not parsed.
   std::shared_ptr<RecordTail> parsed_output_;
-  // Errors of the streams of telemetry, output and parsed output.
+  // The read errors of the streams of telemetry, output and parsed output.
   const std::shared_ptr<BrokenAt> broken_telemetry_ = std::make_shared<BrokenAt>();
   const std::shared_ptr<BrokenAt> broken_output_ = std::make_shared<BrokenAt>();
   const std::shared_ptr<BrokenAt> broken_parsed_ = std::make_shared<BrokenAt>();

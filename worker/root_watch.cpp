@@ -13,7 +13,7 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::chrono::seconds kLookEvery{30};
-// The controller accepts 1024.
+// Below the controller's limit of 1024.
 constexpr std::size_t kMaxProblemBytes = 512;
 
 v1::CheckpointRoot Problem(const std::string& path, const std::string& problem) {
@@ -63,7 +63,7 @@ bool RootWatch::Tick(Clock::time_point now) {
   due_ = now + kLookEvery;
   begun_ = now;
   is_late_reported_ = false;
-  // If no thread can be started, the next round tries again.
+  // If no thread can be started, this is tried again when the next round is due.
   running_.Begin("read the checkpoint root", [look = look_, path = path_] { return look(path); });
   return is_news;
 }

@@ -1,5 +1,5 @@
-// Observes the directory at the path of the checkpoint root, so that the controller can compare it
-// between nodes.
+// Observes the directory at the path of the checkpoint root. The controller compares the results of
+// all nodes.
 #ifndef TRAINYARD_WORKER_ROOT_WATCH_H_
 #define TRAINYARD_WORKER_ROOT_WATCH_H_
 
@@ -14,34 +14,35 @@
 
 namespace trainyard::worker {
 
-// Reads the nonce in the directory. Creates the directory and a nonce if missing. All nodes that
-// share the directory then find the nonce of the first one. May wait for a file server that does
-// not answer.
+// Reads the nonce in the directory. Creates the directory and the nonce if they are missing. The
+// first node creates the nonce, and all nodes that share the directory find the same one. May hang
+// if a file server does not answer.
 v1::CheckpointRoot LookAtRoot(const std::string& path);
 
-// Looks twice a minute. Used by one thread.
+// Looks at the directory twice a minute. Used by one thread.
 class RootWatch {
  public:
   using Clock = std::chrono::steady_clock;
   using Look = std::function<v1::CheckpointRoot(const std::string& path)>;
 
-  // Time after which an unanswered look is reported as a problem. The look continues, and no other
-  // begins.
+  // If a look takes longer than this, a problem is reported. The look continues, and no other look
+  // is started.
   static constexpr std::chrono::seconds kAnswerLimit{10};
 
   explicit RootWatch(Look look = LookAtRoot) : look_(std::move(look)) {}
 
-  // Sets the path of the controller's root; the next Tick looks at once. Empty: there is no root.
+  // Sets the path of the controller's root; the next Tick looks at it at once. An empty path means
+  // that there is no root.
   void Begin(const std::string& path);
 
-  // Begins and ends looks. Returns true if the newest look differs from the previous one, so the
-  // controller should be informed now.
+  // Starts looks and takes their results. Returns true if the newest result differs from the
+  // previous one, so that the controller should be informed now.
   bool Tick(Clock::time_point now);
 
-  // The newest look; has no path before the first one.
+  // The newest result. Its path is empty before the first one.
   const v1::CheckpointRoot& newest() const { return newest_; }
 
-  // Returns the newest look if it has not been returned yet, else nullopt.
+  // Returns the newest result if it was not returned before; otherwise nullopt.
   std::optional<v1::CheckpointRoot> TakeReport();
 
  private:

@@ -44,19 +44,21 @@ namespace asio = boost::asio;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Interval between checks for new bytes in files and for due kills.
+// The interval between checks for new bytes in files and for kills that are due.
 constexpr milliseconds kTick(200);
 // Interval between updates of the statistics for Prometheus.
 constexpr milliseconds kPublishEvery(1000);
-// Interval between checks of the disk's free space: output at 1 GB/s fills 200 MB in that time.
+// The interval between checks of the disk's free space. It is short, because output at 1 GB/s fills
+// 200 MB in this time.
 constexpr milliseconds kFreeSpaceEvery(200);
-// With stop_ranks_on_exit: upper limit on a job's own grace, and the longest wait after it for the
-// controller to acknowledge the last facts and output.
+// Used with stop_ranks_on_exit. It is the upper limit on a job's own grace. After the ranks have
+// ended, it is also the maximum wait until the controller has acknowledged the last facts and
+// output.
 constexpr Timestamp kExitGraceMsMax = 10'000;
 constexpr milliseconds kFarewell(1000);
 
-// Ends ranks of a worker that used this data directory before its contents were lost: they occupy
-// slots that are offered again. Returns this worker's place (v1::Hello).
+// Ends ranks that were started by a worker with this data directory before its contents were lost.
+// These ranks use slots that this worker offers again. Returns this worker's place (v1::Hello).
 std::string EndStrays(const RankMarks& marks) {
   const RankMarks::Strays strays = marks.KillStrays();
   if (strays.killed > 0) {
@@ -69,11 +71,11 @@ std::string EndStrays(const RankMarks& marks) {
   return strays.all_ended ? marks.PlaceOfBoot() : "";
 }
 
-// FAILED_PRECONDITION, unless `insecure` is set, if anyone on the network could read the names of
-// jobs and their speed.
+// FAILED_PRECONDITION if anyone on the network could read the names of jobs and their speed, unless
+// `insecure` is set.
 absl::Status CheckMetricsListen(const WorkerOptions& options) {
   const auto where = SplitAddress(options.metrics_listen);
-  // Text that is not an address is rejected when listening.
+  // If the text is not an address, the error is reported when the listener starts.
   if (!where.has_value() || IsLoopback(where->host)) return absl::OkStatus();
   if (!options.insecure) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -113,7 +115,7 @@ class Worker::Daemon : public AttachHandler {
   void OnTick();
   void ExitWhenAllSent();
   void FreeSpace();
-  // Extends the reserve of ranks that write more than the initial one.
+  // Reserves more space for ranks that have written more telemetry than the initial reserve.
   void ReserveTelemetry();
   void SetCondition();
   void OnBlocked(const std::string& kernel_function);
@@ -124,12 +126,12 @@ class Worker::Daemon : public AttachHandler {
   asio::signal_set signals_;
   asio::steady_timer tick_timer_;
   std::unique_ptr<DataDir> data_dir_;
-  // Hello without the attempts.
+  // The Hello without the attempts.
   v1::Hello greeting_;
   std::unique_ptr<AttemptKeeper> attempts_;
   std::unique_ptr<Uplink> uplink_;
   std::unique_ptr<WorkerKernel> kernel_;
-  // Sources found on disk before the uplink exists.
+  // Sources that were found on disk before the uplink existed.
   std::vector<std::unique_ptr<StreamSource>> early_sources_;
   std::unique_ptr<AttachStream> stream_;
   std::unique_ptr<OutputKeeper> output_;
@@ -148,19 +150,19 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  // Last logged reason for a disconnect; repeats are not logged.
+  // The reason for a disconnect that was last logged. The same reason is not logged again.
   std::string disconnect_reason_;
-  // True while the worker stops its ranks before it exits, or sends its last messages.
+  // True once the worker is about to exit, while it stops its ranks or sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
-  // Declared last: its thread uses the members above.
+  // Declared last, so that its thread ends before the members that it uses are destroyed.
   std::unique_ptr<LoopWatch> loop_watch_;
 };
 
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
-  // Strays are ended first, because files that they hold open may fill the disk on which the
-  // identity is stored.
+  // Strays must be ended before the identity is stored, because files that they have open may fill
+  // the disk.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
   if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());
@@ -191,7 +193,7 @@ absl::Status Worker::Daemon::ServeMetrics() {
                                                              .data_dir = data_dir_->path(),
                                                              .gpu_metrics = options_.gpu_metrics}));
   PublishMetrics();
-  // Best effort: the log also contains the address.
+  // An error is ignored, because the address is also in the log.
   const std::string path = data_dir_->File("metrics_address");
   const absl::Status status = WriteFileAtomically(path, metrics_->address() + "\n");
   if (!status.ok()) spdlog::warn("{}; the contents of {} may be out of date", Text(status), path);
@@ -301,14 +303,14 @@ void Worker::Daemon::OnSignal(int signal) {
   if (!options_.stop_ranks_on_exit) {
     spdlog::info("exiting on signal {}; ranks continue", signal);
     if (exiting_ || !connected_) return loop_.stop();
-    // Otherwise the controller might wait for an attempt that it has just placed here.
+    // Set this first. Otherwise the controller could still place an attempt here and wait for it.
     exiting_ = true;
     kernel_->Leave(attempts_->Now().steady_ms);
     stream_->Wake();
     ExitWhenAllSent();
     return AwaitSignal();
   }
-  // On a second signal the user does not want to wait.
+  // After a second signal there is no grace, because the user does not want to wait.
   const Timestamp grace_ms_max = exiting_ ? 0 : kExitGraceMsMax;
   spdlog::info("signal {}: stopping all ranks, then exiting", signal);
   exiting_ = true;
@@ -366,7 +368,7 @@ void Worker::Daemon::SetCondition() {
   kernel_->SetCondition(condition_->Look(clock_.Now()), attempts_->Now().steady_ms);
 }
 
-// Reports why heartbeats are missing. Runs on the thread of loop_watch_.
+// Logs why heartbeats are missing. Called on the thread of loop_watch_.
 void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   const std::string place = kernel_function.empty() ? "" : absl::StrCat(" in ", kernel_function);
   v1::WorkerMessage message;
@@ -384,7 +386,7 @@ void Worker::Daemon::ExitWhenAllSent() {
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  // A worker that leaves its ranks running need not have sent everything: its next incarnation
+  // If the ranks keep running, not everything has to be sent now. The next start of the worker
   // sends the rest.
   const bool sent =
       !stops || (attempts_->kernel().AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
@@ -419,7 +421,8 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
-  // A start writes files, and output may have filled the disk since the last tick.
+  // Starting an attempt writes files, so free space first: output may have filled the disk since
+  // the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
   positions_->Take(message, greeting_.cluster_id());
   const absl::Status status = kernel_->OnMessage(message, attempts_->Now());

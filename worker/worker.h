@@ -1,4 +1,4 @@
-// The worker daemon: one loop thread that owns all state, and the parts around it.
+// The worker daemon. One loop thread owns all state; the other parts are connected to it.
 #ifndef TRAINYARD_WORKER_WORKER_H_
 #define TRAINYARD_WORKER_WORKER_H_
 
@@ -12,12 +12,12 @@ namespace trainyard::worker {
 
 class Worker {
  public:
-  // Locks the data directory and finds the ranks still running. Errors are for the user: cause and
-  // next step in one line.
+  // Locks the data directory and finds the ranks that are still running. Errors are one line for
+  // the user, with cause and next step.
   static absl::StatusOr<std::unique_ptr<Worker>> Open(const WorkerOptions& options);
   ~Worker();
 
-  // Serves until SIGTERM, SIGINT or SIGHUP. Call once.
+  // Runs until SIGTERM, SIGINT or SIGHUP. Call once.
   void Run();
 
  private:

@@ -23,17 +23,18 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-// One message may contain a whole metric series.
+// A single message may contain a whole metric series.
 constexpr int kMaxMessageBytes = 256 << 20;
-// Not below the minimum interval permitted by the controller (controller/rpc/server.cpp).
+// Must not be shorter than the minimum interval that the controller permits
+// (controller/rpc/server.cpp).
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
-  // A controller is never behind an HTTP proxy for browsers.
+  // HTTP proxies are for browsers. A controller is never reached through one.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Even a stream without messages for hours must detect the loss of the controller's machine.
+  // Detects the loss of the controller's machine, even on a stream without messages for hours.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -41,7 +42,7 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-// OK if something accepts connections at the address; sends nothing.
+// Returns OK if a process accepts connections at the address. Sends nothing.
 absl::Status Answers(const std::string& server, milliseconds limit) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolveAddress(server));
   absl::Status status = absl::UnavailableError("the host name does not resolve to an address");
@@ -94,7 +95,7 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
     const absl::StatusOr<Access> access = FindAccess(server_, places_);
     if (absl::IsUnauthenticated(access.status())) {
       const absl::Status answer = Answers(server_, limits_.connect);
-      // Without a controller, advice about its token file would mislead.
+      // No advice about the token file: it would mislead, because no controller answers at all.
       if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
     }
     if (!access.ok()) return access.status();
@@ -117,8 +118,9 @@ template <typename Response, typename Request, typename Method>
 absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   Response response;
   grpc::Status status;
-  // The connection of an earlier call may have been lost since. Changes are safe to repeat: a
-  // submit has an id, and the others set a state.
+  // Tries twice if the connection was opened by an earlier call, because it may have been lost
+  // since. Requests that change something are safe to repeat: a submit has an id, and the others
+  // set a state.
   const int attempts = connection_ == nullptr ? 1 : 2;
   for (int i = 0; i < attempts; ++i) {
     TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
@@ -218,7 +220,7 @@ absl::Status Client::StreamOnce(const StreamControl& control, const Open& open,
     return absl::AbortedError("timed out");
   }
   if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    // The next call reconnects.
+    // Makes the next call reconnect.
     connection_ = nullptr;
     return Unreachable(ExplainLostConnection(status.error_message()));
   }
@@ -266,14 +268,15 @@ absl::Status Client::WatchJob(const v1::WatchJobRequest& request, const StreamCo
 
 absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                               const std::function<bool(const v1::LogLine&)>& on_line) {
-  // Last delivered offset of each (attempt, rank): offsets grow within one rank's output.
+  // The last delivered offset of each (attempt, rank). Offsets grow within the output of one rank.
   std::map<std::pair<int64_t, int>, int64_t> delivered;
-  // With new_only: read time of the first delivered line.
+  // With new_only, the time at which the first delivered line was read.
   std::optional<int64_t> first_new_ms;
   v1::ReadLogsRequest asked = request;
   const auto deliver = [&](const v1::ReadLogsResponse& response) {
     for (const v1::LogLine& line : response.lines()) {
-      // The rank has printed nothing new. After a reconnect the stream repeats older lines.
+      // True after a reconnect: the stream then repeats older lines. If a rank has printed nothing
+      // new, these are recognised by their time.
       const bool again = request.new_only() && !asked.new_only();
       const bool known = delivered.contains({line.attempt(), line.rank()});
       if (again && !known && line.time_ms() < *first_new_ms) continue;
@@ -294,7 +297,7 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
         },
         deliver, connected);
     if (!delivered.empty()) {
-      // Delivered lines are skipped by their offsets.
+      // Lines already delivered are skipped by their offsets.
       asked.set_tail(0);
       asked.set_new_only(false);
     }

@@ -10,17 +10,17 @@
 namespace trainyard::cli {
 
 struct JobReference {
-  // The controller's part: a number, a name or "@last".
+  // The part sent to the controller: a number, a name or "@last".
   std::string job;
   // Attempt number after the '@'; 0 if none.
   int64_t attempt = 0;
 };
 
-// Parses a reference. INVALID_ARGUMENT, with the valid forms, for any other text.
+// Parses a reference. Returns INVALID_ARGUMENT, with a list of the valid forms, for any other text.
 absl::StatusOr<JobReference> ParseJobReference(const std::string& text);
 
-// Like ParseJobReference, for commands about a whole job: INVALID_ARGUMENT for a reference with an
-// attempt.
+// Parses a reference for commands about a whole job. Returns INVALID_ARGUMENT if the reference has
+// an attempt.
 absl::StatusOr<std::string> ParseWholeJob(const std::string& text);
 
 }  // namespace trainyard::cli

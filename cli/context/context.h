@@ -1,4 +1,4 @@
-// The arguments and the result of every command.
+// The arguments that every command gets, and the result that it returns.
 #ifndef TRAINYARD_CLI_CONTEXT_CONTEXT_H_
 #define TRAINYARD_CLI_CONTEXT_CONTEXT_H_
 
@@ -13,11 +13,12 @@
 
 namespace trainyard::cli {
 
-// An exit code, or an error that the app prints and converts (process/exit_code.h).
+// An exit code, or an error. The app prints the error and converts it to an exit code
+// (process/exit_code.h).
 using Outcome = absl::StatusOr<ExitCode>;
 
-// The environment and the options shared by all commands. Data goes to console.out, everything else
-// to console.err.
+// The environment, and the options that all commands share. Data goes to console.out, everything
+// else to console.err.
 struct Context {
   Environment& environment;
   Console& console;

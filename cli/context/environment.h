@@ -1,4 +1,4 @@
-// Environment of a command, filled by main.cpp from the process and by tests manually.
+// The environment of a command. main.cpp fills it from the process; tests set their own values.
 #ifndef TRAINYARD_CLI_CONTEXT_ENVIRONMENT_H_
 #define TRAINYARD_CLI_CONTEXT_ENVIRONMENT_H_
 
@@ -16,26 +16,26 @@ inline constexpr char kDefaultServer[] = "127.0.0.1:7070";
 
 struct Environment {
   Console console;
-  // HOST:PORT used without --server.
+  // HOST:PORT to use if --server is not given.
   std::string server = kDefaultServer;
   ClientLimits limits;
-  // Places to look for the controller's token.
+  // Places in which to look for the controller's token.
   AccessPlaces access;
   // Login name of the submitting user.
   std::string user;
   std::string home;
-  // Searched in order, after the directories given with --recipes.
+  // Directories searched in this order, after those given with --recipes.
   std::vector<std::string> recipe_directories;
-  // Directory of this program, which also contains the daemons.
+  // Directory of this program. The daemons are in the same directory.
   std::string program_directory;
-  // False in tests that raise the interrupt themselves.
+  // False in tests, which raise the interrupt themselves.
   bool listen_to_signals = true;
   Interrupt* interrupt = nullptr;
-  // Limits for the daemons of `trainyard dev`.
+  // Restart limits of the daemons of `trainyard dev`.
   RestartLimits dev_restarts;
 };
 
-// Streams, address, user and directories of this process.
+// Returns the streams, address, user and directories of this process.
 Environment SystemEnvironment(const Clock& clock, Interrupt& interrupt);
 
 }  // namespace trainyard::cli

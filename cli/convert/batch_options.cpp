@@ -26,7 +26,7 @@ const std::map<std::string, std::string>& LongNames() {
   return names;
 }
 
-// For each option, its replacement in a job.
+// Returns, for each option, its replacement in a job.
 const std::map<std::string, std::string>& Remarks() {
   static const std::map<std::string, std::string> remarks = {
       {"time", "a job has no time limit; `trainyard stop` saves a checkpoint and ends the job"},
@@ -47,8 +47,8 @@ const std::map<std::string, std::string>& Remarks() {
 }
 
 const std::set<std::string>& SilentOptions() {
-  // Options that need no note. Output is shown by `trainyard logs`; CPUs and memory are included in
-  // a slot.
+  // Options that need no note: the output they set is shown by `trainyard logs`, and the CPUs and
+  // memory they request are part of a slot.
   static const std::set<std::string> options = {
       "output",        "error",        "mail-type",   "mail-user",
       "cpus-per-task", "mem",          "mem-per-gpu", "exclusive",
@@ -171,9 +171,9 @@ class BatchOptions {
   }
 
   JobDraft& draft_;
-  int64_t gpus_ = 0;  // Per node, like the next member; 0: not given.
+  int64_t gpus_ = 0;  // Per node, as is tasks_; 0: not given.
   int64_t tasks_ = 0;
-  int64_t all_gpus_ = 0;  // Per job, like the next member.
+  int64_t all_gpus_ = 0;  // Per job, as is all_tasks_.
   int64_t all_tasks_ = 0;
   int64_t task_gpus_ = 0;  // Per task.
 };
@@ -187,7 +187,7 @@ std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& 
   constexpr int64_t kMost = 1'000'000;
   if (!is_gpu || value.empty() || (!count.has_value() && parts.size() > 2)) return std::nullopt;
   if (count.has_value() && (*count < 1 || *count > kMost)) return std::nullopt;
-  // `--gres=gpu` without a number means one GPU.
+  // Only `--gres=gpu` may lack a number; it then means one GPU.
   if (!count.has_value() && option != "gres") return std::nullopt;
   return count.value_or(1);
 }

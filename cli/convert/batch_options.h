@@ -1,4 +1,4 @@
-// `#SBATCH` lines of a batch script.
+// Reads the `#SBATCH` lines of a batch script.
 #ifndef TRAINYARD_CLI_CONVERT_BATCH_OPTIONS_H_
 #define TRAINYARD_CLI_CONVERT_BATCH_OPTIONS_H_
 
@@ -11,12 +11,13 @@
 
 namespace trainyard::cli {
 
-// Sets resources, name and directory from `#SBATCH` lines, and notes options that have no
-// counterpart in a job. Returns the variables that SLURM sets for the script, such as SLURM_NNODES.
+// Sets resources, name and directory from `#SBATCH` lines. Adds notes about options that have no
+// counterpart in a job. Returns the variables that SLURM would set for the script, such as
+// SLURM_NNODES.
 std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft);
 
-// GPUs per node from `--gpus-per-node` ("8", "h100:8") or `--gres` ("gpu:8", "gpu:h100:8"); nullopt
-// if the value does not contain it.
+// Returns the GPUs per node from `--gpus-per-node` ("8", "h100:8") or `--gres` ("gpu:8",
+// "gpu:h100:8"). Returns nullopt if the value does not contain the number.
 std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& value);
 
 }  // namespace trainyard::cli

@@ -1,5 +1,5 @@
-// Readers of other trainers' configurations. Each reads a tree into a draft. Settings that it does
-// not understand become notes.
+// Readers for the configurations of other trainers. Each one reads a tree into a draft. Settings
+// that a reader does not understand become notes.
 #ifndef TRAINYARD_CLI_CONVERT_CONFIG_READERS_H_
 #define TRAINYARD_CLI_CONVERT_CONFIG_READERS_H_
 
@@ -13,7 +13,8 @@ absl::Status ReadTorchtitan(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadDeepSpeed(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadNeox(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadOlmo(const SourceTree& tree, JobDraft& draft);
-// Reads NeMo 1's YAML, and NeMo 2's Python code: a class or a recipe, and assignments to it.
+// Reads the YAML of NeMo 1, or the Python code of NeMo 2: a class or a recipe, and the assignments
+// to its fields.
 absl::Status ReadNemo(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadDetermined(const SourceTree& tree, JobDraft& draft);
 

@@ -25,12 +25,12 @@ using TreeReader = absl::Status (*)(const SourceTree&, JobDraft&);
 
 struct ConfigFormat {
   TreeReader read;
-  // Settings that occur in no other format.
+  // Settings by which the format is recognised. They occur in no other format.
   std::vector<std::string> marks;
 };
 
-// Configuration formats, in the order in which their marks are searched. GPT-NeoX comes first
-// because its configurations contain DeepSpeed's settings.
+// The configuration formats, in the order in which they are tried. GPT-NeoX comes first, because
+// its configurations contain DeepSpeed's settings.
 const std::vector<std::pair<std::string, ConfigFormat>>& ConfigFormats() {
   static const std::vector<std::pair<std::string, ConfigFormat>> formats = {
       {"determined", {ReadDetermined, {"entrypoint", "resources.slots_per_trial", "searcher"}}},
@@ -64,7 +64,7 @@ constexpr char kKnown[] =
     "torchtitan's TOML, DeepSpeed's JSON, YAML of GPT-NeoX, OLMo, NeMo and Determined; set the "
     "format with --from";
 
-// First line that is neither empty nor a comment.
+// Returns the first line that is neither empty nor a comment.
 std::string FirstLine(const std::string& text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     const absl::string_view row = absl::StripAsciiWhitespace(line);
@@ -79,7 +79,7 @@ bool HasPythonsShebang(const std::string& text) {
          absl::StrContains(text.substr(0, text.find('\n')), "python");
 }
 
-// True for text that starts with `name(` or `module.name(`. No TOML value starts this way.
+// True for text that starts with `name(` or `module.name(`. TOML values never start this way.
 bool IsCallText(const std::string& value) {
   const size_t open = value.find('(');
   return open != std::string::npos && open > 0 &&
@@ -104,7 +104,7 @@ bool LooksLikePython(const std::string& text) {
   return absl::StartsWith(value, "{") || IsCallText(value);
 }
 
-// True for text that begins with a table or an assignment, unlike YAML and scripts.
+// True for text that begins with a table or an assignment. YAML and scripts do not begin this way.
 bool LooksLikeToml(const std::string& text) {
   const std::string first = FirstLine(text);
   const bool is_table = absl::StartsWith(first, "[") && absl::EndsWith(first, "]");
@@ -119,7 +119,7 @@ bool LooksLikeJson(const std::string& text) {
   return absl::StartsWith(first, "{") || absl::StartsWith(first, "[{");
 }
 
-// Text in braces that is not JSON may be YAML, as in GPT-NeoX's files.
+// Reads text in braces. If it is not JSON, it may be YAML, as in the files of GPT-NeoX.
 absl::StatusOr<SourceTree> ReadBraces(const std::string& text) {
   absl::StatusOr<SourceTree> json = ReadJsonTree(text);
   if (json.ok()) return json;
@@ -145,7 +145,7 @@ const ConfigFormat* FormatOf(const SourceTree& tree, const std::string& format) 
   return nullptr;
 }
 
-// The configuration in Python code: the first assignment that belongs to a known trainer.
+// Returns the configuration in Python code: the first assignment with settings of a known trainer.
 absl::StatusOr<SourceTree> ReadPython(const std::string& text, const std::string& format) {
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<SourceTree> trees, ReadPythonTrees(text));
   for (SourceTree& tree : trees) {
@@ -169,7 +169,8 @@ absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& 
   return ReadYamlTree(text);
 }
 
-// A single text of several lines may be TOML inside Python code.
+// True if the only value is a text of several lines with a table. It may be TOML inside Python
+// code.
 bool HoldsWrappedToml(const SourceTree& tree) {
   return tree.values().size() == 1 && absl::StrContains(tree.values()[0].text, "\n[");
 }
@@ -192,7 +193,8 @@ absl::Status CheckText(const std::string& text) {
   return absl::OkStatus();
 }
 
-// A configuration may contain a launch line; a script contains no configuration.
+// True for scripts. A configuration may contain a launch line, but a script contains no
+// configuration.
 bool IsScript(const std::string& text) {
   if (IsBatchScript(text)) return true;
   if (absl::StartsWith(text, "#!")) return !HasPythonsShebang(text);
@@ -209,7 +211,8 @@ absl::Status ReadSource(const std::string& text, const ConvertRequest& request, 
     return ReadScript(text, request.keeps_command, draft);
   }
   const absl::Status status = ReadConfig(text, format, draft);
-  // Unstructured text is not treated as a configuration with an error.
+  // Prose gets an error that explains what is expected. It is not reported as a faulty
+  // configuration.
   const bool is_prose = format.empty() && !LooksLikeJson(text) && !LooksLikeToml(text) &&
                         !LooksLikePython(text) && !absl::StrContains(text, ": ") &&
                         !absl::StrContains(text, ":\n");
@@ -225,7 +228,7 @@ void TakeCluster(const ConvertRequest& request, JobDraft& draft) {
   if (request.per_node > 0) draft.Set("resources.slots_per_node", absl::StrCat(request.per_node));
 }
 
-// Number of ranks; 0 if neither the sources nor the request contain it.
+// Returns the number of ranks; 0 if neither the sources nor the request state it.
 int64_t RanksOf(const JobDraft& draft) {
   const int64_t slots = draft.Whole("resources.slots_per_node").value_or(0);
   const int64_t nodes = draft.Whole("resources.nodes").value_or(1);
@@ -241,7 +244,8 @@ int64_t LayoutRanks(const JobDraft& draft) {
   return ranks;
 }
 
-// Sets the batch that follows from accumulation and cluster, or notes that the cluster is missing.
+// Sets the batch size that follows from accumulation and cluster. If the cluster is missing, adds a
+// note.
 void FinishBatch(JobDraft& draft) {
   const int64_t micro = draft.Whole("layout.micro_batch").value_or(0);
   constexpr int64_t kMost = 1'000'000;
@@ -276,7 +280,7 @@ void FinishModel(JobDraft& draft) {
              "launch script (`trainyard convert ds_config.json run.sh`)");
 }
 
-// Notes a layout of several ranks without a cluster of that size.
+// Adds a note if the layout has several ranks but there is no cluster of that size.
 void FinishCluster(JobDraft& draft) {
   const int64_t data = std::clamp<int64_t>(draft.Whole("layout.dp").value_or(1), 1, 100000);
   const int64_t ranks = LayoutRanks(draft);
@@ -288,7 +292,8 @@ void FinishCluster(JobDraft& draft) {
                       "set resources.nodes and resources.slots_per_node"));
 }
 
-// Removes settings of trainyard-trainer from a job with its own program, which reads its own.
+// Removes settings of trainyard-trainer from a job that runs its own program, because that program
+// reads its own settings.
 void FinishProgram(JobDraft& draft) {
   if (!draft.HasCommand()) return;
   std::vector<std::string> dropped;
@@ -307,7 +312,7 @@ void FinishProgram(JobDraft& draft) {
   }
 }
 
-// The job's name, from the sources, restricted to the characters permitted in names.
+// Returns the job's name from the sources, reduced to the characters that names may contain.
 std::string NameOf(const ConvertRequest& request, const JobDraft& draft) {
   if (!request.name.empty()) return request.name;
   std::string name;

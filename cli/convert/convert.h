@@ -1,4 +1,5 @@
-// Converts other trainers' files to job files: detects the format, reads it, writes the job.
+// Converts files of other trainers to job files: detects the format, reads the sources and writes
+// the job.
 #ifndef TRAINYARD_CLI_CONVERT_CONVERT_H_
 #define TRAINYARD_CLI_CONVERT_CONVERT_H_
 
@@ -16,26 +17,29 @@ struct ConvertSource {
 };
 
 struct ConvertRequest {
-  // Files of one run, such as a DeepSpeed configuration and its launch line; later ones win.
+  // The files of one run, such as a DeepSpeed configuration and its launch line. Later files
+  // override earlier ones.
   std::vector<ConvertSource> sources;
-  std::string format;  // Of every source; empty: detected from the text.
-  std::string name;    // Of the job; empty: taken from the sources, else "converted".
-  // A cluster for configurations that name none; 0: not given.
+  std::string format;  // The format of every source; empty: detected from the text.
+  std::string name;    // The job's name; empty: from the sources, else "converted".
+  // The cluster, if the configuration does not name one. 0: not given.
   int64_t nodes = 0;
   int64_t per_node = 0;
-  // The job runs a script's own program unchanged, even if trainyard-trainer could do the run.
+  // True: the job runs the script's own program unchanged, even if trainyard-trainer could do the
+  // run.
   bool keeps_command = false;
 };
 
 struct ConvertedJob {
   std::string text;                // YAML.
-  std::vector<std::string> notes;  // "line 7: --foo 3: ...", in line order.
+  std::vector<std::string> notes;  // Such as "line 7: --foo 3: ...", sorted by line.
 };
 
-// INVALID_ARGUMENT: a source is in an unknown format, or invalid in its format.
+// Converts the sources. Returns INVALID_ARGUMENT if a source has an unknown format or is invalid in
+// its format.
 absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request);
 
-// Values of `--from`, sorted.
+// Returns the values of `--from`, sorted.
 std::vector<std::string> ConvertFormats();
 
 }  // namespace trainyard::cli

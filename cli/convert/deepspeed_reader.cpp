@@ -1,5 +1,5 @@
-// Reads DeepSpeed's JSON configuration: batches, sharding, precision, optimizer. It contains no
-// model.
+// Reads the JSON configuration of DeepSpeed: batches, sharding, precision and optimizer. It does
+// not describe the model.
 #include "cli/convert/config_readers.h"
 #include "cli/convert/deepspeed_settings.h"
 #include "cli/convert/translation.h"
@@ -17,8 +17,9 @@ const Translations& DeepSpeedTable() {
   return table;
 }
 
-// Without a scheduler DeepSpeed keeps the learning rate constant. Many programs set the rate, and
-// create an optimizer, themselves.
+// Assumes that the program sets what the configuration does not. Without a scheduler, DeepSpeed
+// keeps the learning rate constant, and many programs then set the rate and create an optimizer
+// themselves.
 void AssumeProgramSettings(const SourceTree& tree, JobDraft& draft) {
   if (!tree.Has("optimizer")) {
     draft.Note(0,

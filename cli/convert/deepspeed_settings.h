@@ -1,4 +1,4 @@
-// Settings shared by DeepSpeed's and GPT-NeoX's configurations.
+// Settings that DeepSpeed's and GPT-NeoX's configurations share.
 #ifndef TRAINYARD_CLI_CONVERT_DEEPSPEED_SETTINGS_H_
 #define TRAINYARD_CLI_CONVERT_DEEPSPEED_SETTINGS_H_
 
@@ -8,7 +8,7 @@ namespace trainyard::cli {
 
 Translations DeepSpeedSettings();
 
-// Sets DeepSpeed's defaults that differ from trainyard-trainer's.
+// Sets those of DeepSpeed's defaults that differ from trainyard-trainer's.
 void SetDeepSpeedDefaults(JobDraft& draft);
 
 // Reads settings that depend on each other: precision, moments, accumulation, warm-up.

@@ -1,4 +1,5 @@
-// Reads Determined's experiment files: the user's own program on a number of slots.
+// Reads the experiment files of Determined. An experiment runs the user's own program on a number
+// of slots.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -25,6 +26,20 @@ Translations DeterminedStorage() {
                     "checkpoint.dir")}};
 }
 
+Translations DeterminedEnvironment() {
+  return {{"environment.image", NoteOnly(kNoContainer)},
+          {"environment.image.*", NoteOnly(kNoContainer)},
+          {"environment.force_pull_image", Silent()},
+          // TakesVariables handles this key: it reads the variables for the job's kind of slot.
+          {"environment.environment_variables[]", Silent()},
+          {"environment.environment_variables.cuda[]", Silent()},
+          {"environment.environment_variables.gpu[]", Silent()},
+          {"environment.environment_variables.cpu[]", Silent()},
+          {"environment.environment_variables.rocm[]",
+           NoteOnly("only NVIDIA GPUs and CPUs are supported")},
+          {"environment.*", NoteOnly("not understood")}};
+}
+
 const Translations& DeterminedTable() {
   static const Translations table = [] {
     Translations all = {
@@ -42,17 +57,6 @@ const Translations& DeterminedTable() {
         {"resources.shm_size", Silent()},
         {"resources.agent_label", NoteOnly("node features are not supported")},
         {"resources.is_single_node", Silent()},
-        {"environment.image", NoteOnly(kNoContainer)},
-        {"environment.image.*", NoteOnly(kNoContainer)},
-        {"environment.force_pull_image", Silent()},
-        // Handled by TakesVariables, which reads the variables for the job's kind of slot.
-        {"environment.environment_variables[]", Silent()},
-        {"environment.environment_variables.cuda[]", Silent()},
-        {"environment.environment_variables.gpu[]", Silent()},
-        {"environment.environment_variables.cpu[]", Silent()},
-        {"environment.environment_variables.rocm[]",
-         NoteOnly("only NVIDIA GPUs and CPUs are supported")},
-        {"environment.*", NoteOnly("not understood")},
         {"searcher.name", Word("", {{"single", ""}})},
         {"searcher.max_length", Silent()},
         {"searcher.max_length.*",
@@ -82,6 +86,7 @@ const Translations& DeterminedTable() {
         {"data.*",
          NoteOnly(
              "the program got this value from Determined's library; pass the value in `command`")}};
+    all.merge(DeterminedEnvironment());
     all.merge(DeterminedStorage());
     return all;
   }();
@@ -102,7 +107,7 @@ class DeterminedReader {
   }
 
  private:
-  // Determined distributes a trial over agents of 8 slots if necessary.
+  // Determined spreads a trial over agents of 8 slots if it needs more than 8.
   void ReadSlots() {
     constexpr int64_t kUsualNode = 8;
     const int64_t slots = tree_.Whole("resources.slots_per_trial", 1);
@@ -126,7 +131,8 @@ class DeterminedReader {
                                    "resources.slots_per_node"));
   }
 
-  // A list of NAME=value, or one such list per kind of device; `gpu` is the older name of `cuda`.
+  // Reads a list of NAME=value, or one such list per kind of device. `gpu` is the older name of
+  // `cuda`.
   bool TakesVariables(const SourceValue& value) {
     const std::string root = "environment.environment_variables";
     const bool is_for_gpus = value.path == root + ".cuda[]" || value.path == root + ".gpu[]";
@@ -177,7 +183,7 @@ class DeterminedReader {
                 "variable TRAINYARD_CHECKPOINT_DIR");
   }
 
-  // The entrypoint is a text for a shell, or a list of words.
+  // The entrypoint is a shell command line, or a list of words.
   absl::Status ReadCommand() {
     ShellScript script;
     for (const SourceValue& word : tree_.FindAll("entrypoint[]")) {
@@ -203,7 +209,7 @@ class DeterminedReader {
     return absl::OkStatus();
   }
 
-  // Folded YAML text has lost its original line numbers.
+  // Gives all commands the same line number: the original ones are lost in folded YAML text.
   static void PutOnOneLine(ShellScript& script, int line) {
     for (ScriptVariable& variable : script.exports) variable.line = line;
     for (ScriptCommand& command : script.commands) {

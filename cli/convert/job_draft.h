@@ -1,5 +1,5 @@
-// A job file during conversion: settings, and notes with line numbers about anything not
-// understood.
+// A job file during conversion. It has settings, and notes with line numbers about settings that
+// were not understood.
 #ifndef TRAINYARD_CLI_CONVERT_JOB_DRAFT_H_
 #define TRAINYARD_CLI_CONVERT_JOB_DRAFT_H_
 
@@ -19,36 +19,37 @@ class JobDraft {
     bool is_assumed = false;
   };
 
-  // Subsequent lines and notes belong to this file. `name` appears in its notes unless it is empty.
+  // Starts a file: all lines and notes that follow belong to it. If `name` is not empty, the file's
+  // notes include it.
   void BeginSource(const std::string& name);
 
-  // Sets a default of the other program, used if nothing sets the key.
+  // Sets a default of the other program. It is used unless a file sets the key.
   void Assume(const std::string& key, const std::string& value);
-  // Empty values are ignored.
+  // Sets a value. Does nothing if the value is empty.
   void Set(const std::string& key, const std::string& value);
   void SetList(const std::string& key, const std::vector<std::string>& values);
   void Erase(const std::string& key) { settings_.erase(key); }
 
   bool Has(const std::string& key) const { return settings_.contains(key); }
-  // True if a file set the value, not a default.
+  // True if a file set the value. False if it is a default.
   bool IsWritten(const std::string& key) const;
   std::string Value(const std::string& key) const;  // Empty if not set.
-  // nullopt if the value is not set or is not a whole number.
+  // Returns nullopt if the value is not set or is not a whole number.
   std::optional<int64_t> Whole(const std::string& key) const;
   std::optional<double> Number(const std::string& key) const;
 
-  // `line` 0 means the whole file.
+  // Adds a note. `line`: 0 for the whole file.
   void Note(int line, const std::string& text);
 
-  // True if the job runs its own program, not trainyard-trainer.
+  // True if the job runs its own program instead of trainyard-trainer.
   bool HasCommand() const { return Has("command"); }
 
   const std::map<std::string, Setting>& settings() const { return settings_; }
   std::vector<std::string> Notes() const;
 
-  // Micro-batches per step of a data-parallel rank; 0 if unknown.
+  // Micro-batches of a data-parallel rank per step; 0 if unknown.
   int64_t accumulation = 0;
-  // The sources name no model, which a job needs unless it runs its own program.
+  // True if the sources name no model. A job needs one unless it runs its own program.
   bool lacks_model = false;
 
  private:
@@ -63,7 +64,7 @@ class JobDraft {
   std::vector<LineNote> notes_;
 };
 
-// "0.0003", the shortest text with up to 12 digits.
+// Returns the shortest text of the value with up to 12 digits, such as "0.0003".
 std::string DraftNumber(double value);
 
 }  // namespace trainyard::cli

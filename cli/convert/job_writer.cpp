@@ -18,7 +18,7 @@ const std::vector<std::string>& SectionOrder() {
   return order;
 }
 
-// True for text that YAML reads unchanged, even in a list.
+// True for text that YAML reads unchanged when it is not quoted, even in a list.
 bool IsPlainScalar(const std::string& text) {
   const auto is_plain = [](unsigned char byte) {
     return std::isalnum(byte) != 0 || absl::StrContains("_./+-=@ ", static_cast<char>(byte));
@@ -30,7 +30,7 @@ bool IsPlainScalar(const std::string& text) {
          !absl::StartsWith(text, "- ") && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-// A JSON string is a YAML string in double quotes.
+// Quotes as JSON, because a JSON string is a valid YAML string in double quotes.
 std::string ScalarText(const std::string& text) {
   if (!text.empty() && IsPlainScalar(text)) return text;
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -8,7 +8,8 @@
 
 namespace trainyard::cli {
 
-// YAML, with the sections in the order used by recipes. Text is quoted if YAML requires it.
+// Returns YAML with the sections in the order that recipes use. Text is quoted only where YAML
+// requires it.
 std::string JobFileOf(const JobDraft& draft, const std::string& name);
 
 }  // namespace trainyard::cli

@@ -14,18 +14,18 @@ namespace {
 
 constexpr char kNodes[] = "resources.nodes";
 constexpr char kSlots[] = "resources.slots_per_node";
-// Temporary keys of counts that are converted once all options are read: all ranks of the gang,
-// srun's total tasks, its tasks per node, and GPUs per task.
+// Temporary keys for counts: all ranks of the gang, srun's total tasks, srun's tasks per node, and
+// GPUs per task. The counts are converted when all options have been read.
 constexpr char kAllRanks[] = "ranks";
 constexpr char kTasks[] = "tasks";
 constexpr char kNodeTasks[] = "tasks per node";
 constexpr char kTaskGpus[] = "GPUs per task";
 
-// Options of one launcher: names with dashes, and the setting given by each.
+// The options of one launcher: their names, with dashes, and the setting that each one sets.
 struct Launcher {
   std::map<std::string, std::string> settings;
-  std::set<std::string> switches;  // Options without a value.
-  std::set<std::string> silent;    // Rendezvous and output, which are handled by the worker.
+  std::set<std::string> switches;  // Options that take no value.
+  std::set<std::string> silent;    // Rendezvous and output options; the worker handles these.
 };
 
 const Launcher& Torchrun() {
@@ -82,11 +82,10 @@ struct OtherLauncher {
   std::string advice;
 };
 
-// Launchers that start processes in their own way, and what to do instead.
+// Launchers that start processes in their own way, each with advice about what to use instead.
 const std::map<std::string, OtherLauncher>& OtherLaunchers() {
   static const std::string program =
-      "name the program itself in `command`; the program must read RANK, WORLD_SIZE and "
-      "MASTER_ADDR";
+      "name the program itself in `command`; the program must read the variables of torchrun";
   static const std::map<std::string, OtherLauncher> launchers = {
       {"mpirun", {"MPI", program}},
       {"mpiexec", {"MPI", program}},
@@ -110,7 +109,7 @@ bool IsTorchModule(const std::string& word) {
          word == "determined.launch.torch_distributed" || word == "determined.launch.deepspeed";
 }
 
-// Number of words before the command itself, such as `time` and `exec`.
+// Returns the number of words before the command itself, such as `time` and `exec`.
 size_t FirstWord(const ScriptCommand& command) {
   static const std::set<std::string> prefixes = {"time", "exec",  "then", "do",  "else",
                                                  "{",    "nohup", "env",  "eval"};
@@ -119,14 +118,14 @@ size_t FirstWord(const ScriptCommand& command) {
   return first;
 }
 
-// Reads a launcher's options from the front of a command.
+// Reads the options of a launcher at the beginning of a command.
 class LauncherReader {
  public:
   LauncherReader(ScriptCommand words, JobDraft& draft) : words_(std::move(words)), draft_(draft) {}
 
   LaunchedProgram Read() {
     at_ = FirstWord(words_);
-    // srun may start torchrun, and Determined's launcher another launcher.
+    // srun may start torchrun, and Determined's launcher may start another launcher.
     constexpr int kMostLaunchers = 3;
     for (int i = 0; i < kMostLaunchers && at_ < words_.size(); ++i) {
       if (!TakeOne()) break;
@@ -142,7 +141,7 @@ class LauncherReader {
     return at < words_.size() && words_[at].text == text;
   }
 
-  // Returns false if the next word is not a launcher.
+  // Reads one launcher. Returns false if the next word is not a launcher.
   bool TakeOne() {
     const std::string name = FileNameOf(Now());
     if (name == "srun") return Take(Srun(), 1, "srun");
@@ -250,7 +249,7 @@ class LauncherReader {
     return ": not understood";
   }
 
-  // Derives the numbers per node from the counts.
+  // Converts the counts to numbers per node.
   void Finish() {
     if (const int64_t ranks = OnNode(kAllRanks); ranks > 0) draft_.Set(kSlots, absl::StrCat(ranks));
     launched_.tasks_on_node = counts_.contains(kNodeTasks) ? counts_[kNodeTasks] : OnNode(kTasks);
@@ -263,7 +262,7 @@ class LauncherReader {
     }
   }
 
-  // A count of the whole gang, per node; 0 if it does not divide evenly.
+  // Returns the count per node, given a count for the whole gang; 0 if it does not divide evenly.
   int64_t OnNode(const char* count) {
     const int64_t all = counts_[count], nodes = draft_.Whole(kNodes).value_or(1);
     if (all <= 0) return 0;
@@ -292,7 +291,7 @@ class LauncherReader {
   bool starts_program_ = true;
 };
 
-// The parser for the program's output; empty if none is known.
+// Returns the log parser for the program's output; empty if none is known.
 std::string LogParserOf(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (absl::StartsWith(word, "torchtitan.")) return "torchtitan";

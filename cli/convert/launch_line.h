@@ -1,4 +1,4 @@
-// Commands that start a training program on each GPU: torchrun, deepspeed, accelerate, srun.
+// Reads commands that start a training program on each GPU: torchrun, deepspeed, accelerate, srun.
 #ifndef TRAINYARD_CLI_CONVERT_LAUNCH_LINE_H_
 #define TRAINYARD_CLI_CONVERT_LAUNCH_LINE_H_
 
@@ -10,20 +10,20 @@
 
 namespace trainyard::cli {
 
-// True for a command that starts a training program, possibly through a launcher.
+// True for a command that starts a training program, directly or through a launcher.
 bool IsLaunchLine(const ScriptCommand& command);
 
 struct LaunchedProgram {
-  ScriptCommand words;        // The ranks' command; empty if the line does not contain it.
-  int64_t tasks_on_node = 0;  // From srun; 0: not given.
-  bool has_launcher = false;  // True for launchers with one process per GPU, such as torchrun.
+  ScriptCommand words;        // Command of the ranks; empty if the line does not have it.
+  int64_t tasks_on_node = 0;  // From srun; 0 if not given.
+  bool has_launcher = false;  // True for one process per GPU, as with torchrun.
 };
 
-// Sets the draft's resources from the launcher's options, and notes options that jobs do not
+// Sets the draft's resources from the launcher's options. Adds notes about options that jobs do not
 // support.
 LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft);
 
-// Makes the words the command of a job with its own program.
+// Makes the words the command of the job, which then runs its own program.
 void TakeProgram(const ScriptCommand& program, JobDraft& draft);
 
 }  // namespace trainyard::cli

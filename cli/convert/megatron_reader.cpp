@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Options whose value is used as the value of a setting.
+// Options whose value is copied to a setting.
 const std::map<std::string, std::string>& PlainSettings() {
   static const std::map<std::string, std::string> settings = {
       {"tensor-model-parallel-size", "layout.tp"},
@@ -66,7 +66,7 @@ const std::map<std::string, std::string>& PlainSettings() {
   return settings;
 }
 
-// Converts values with different names.
+// Converts values that have another name in Trainyard.
 std::string ValueOf(const std::string& value) {
   static const std::map<std::string, std::string> names = {
       {"RMSNorm", "rms_norm"},
@@ -77,7 +77,7 @@ std::string ValueOf(const std::string& value) {
   return found == names.end() ? value : found->second;
 }
 
-// Switches, and the settings they set.
+// Options without a value, each with the setting and the value that it stands for.
 const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
   static const std::map<std::string, std::pair<std::string, std::string>> switches = {
       {"swiglu", {"model.activation", "swiglu"}},
@@ -99,7 +99,8 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
   return switches;
 }
 
-// Options that request what trainyard-trainer always does, or that concern Megatron-LM's internals.
+// Options that can be ignored: they request what trainyard-trainer always does, or concern
+// internals of Megatron-LM.
 const std::set<std::string>& NeedlessOptions() {
   static const std::set<std::string> options = {"overlap-grad-reduce",
                                                 "overlap-param-gather",
@@ -161,7 +162,7 @@ class MegatronReader {
   }
 
  private:
-  // Sets Megatron-LM's defaults that differ from trainyard-trainer's.
+  // Sets those of Megatron-LM's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu_tanh"},
@@ -180,7 +181,7 @@ class MegatronReader {
 
   void Note(int line, const std::string& text) { draft_.Note(line, text); }
 
-  // Returns the position after the word and its values.
+  // Reads a word and its values. Returns the position after them.
   size_t TakeWord(const ScriptCommand& words, size_t at) {
     const ScriptWord& word = words[at++];
     if (!IsOption(word.text)) {
@@ -272,7 +273,7 @@ class MegatronReader {
     }
   }
 
-  // One path, or alternating weights and paths.
+  // Reads one path, or weights and paths in alternation.
   void TakeData(const std::vector<std::string>& values) {
     if (values.size() == 1) {
       draft_.Set("data.path", values[0]);
@@ -298,7 +299,8 @@ class MegatronReader {
     if (draft_.Value("schedule.kind") == "wsd") {
       draft_.Assume("schedule.wsd_decay_style", "exponential");
     }
-    // Later attempts resume from checkpoint.dir automatically.
+    // If both directories are equal, nothing is set, because later attempts resume from
+    // checkpoint.dir automatically.
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
     constexpr int64_t kMostSamples = 1'000'000'000;
@@ -314,7 +316,7 @@ class MegatronReader {
   }
 
   // Megatron-LM uses the number of groups only with --group-query-attention, which shared commands
-  // often lack. A command with a number of groups is taken to mean it.
+  // often lack. If a command has a number of groups, grouped queries are assumed.
   void FinishGroups() {
     if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
     if (groups_.empty()) return;

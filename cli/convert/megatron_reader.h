@@ -7,9 +7,9 @@
 
 namespace trainyard::cli {
 
-// `words`: a pretrain script with its options, without a launcher. Missing options have
-// Megatron-LM's defaults, not trainyard-trainer's. Options that are meaningless or unsupported in
-// trainyard-trainer become notes.
+// `words`: a pretrain script with its options, without a launcher. A missing option has
+// Megatron-LM's default, not trainyard-trainer's. Options that trainyard-trainer does not need or
+// support become notes.
 void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft);
 
 }  // namespace trainyard::cli

@@ -25,8 +25,8 @@ struct NemoShape {
   const char* scaling = "1";
 };
 
-// Source: the classes in NeMo 2's collections/llm/gpt/model. GPTConfig7B has a feed-forward layer
-// of 10,880 without a gate, and therefore 5.2 B parameters.
+// Source: the classes in collections/llm/gpt/model of NeMo 2. GPTConfig7B has only 5.2 B
+// parameters, because its feed-forward layer has a width of 10,880 and no gate.
 const std::map<std::string, NemoShape>& NemoShapes() {
   static const std::map<std::string, NemoShape> shapes = {
       {"GPTConfig126M", {2048, 12, 768, 3072, 12, 12, false}},
@@ -46,7 +46,7 @@ const std::map<std::string, NemoShape>& NemoShapes() {
   return shapes;
 }
 
-// The class that defines the shape of a recipe's module.
+// Returns the class that defines the model shape for a recipe's module.
 std::string ClassOf(const std::string& call) {
   static const std::map<std::string, std::string> modules = {
       {"llama2_7b", "Llama2Config7B"},     {"llama3_8b", "Llama3Config8B"},

@@ -1,4 +1,4 @@
-// Shapes of the models named by NeMo 2's classes.
+// The shapes of the models that NeMo 2's classes name.
 #ifndef TRAINYARD_CLI_CONVERT_NEMO_CLASSES_H_
 #define TRAINYARD_CLI_CONVERT_NEMO_CLASSES_H_
 
@@ -8,11 +8,12 @@
 
 namespace trainyard::cli {
 
-// True for the call of a model class or of a recipe: "GPTConfig7B",
+// True for a call of a model class or of a recipe, such as "GPTConfig7B" or
 // "llm.llama3_8b.pretrain_recipe".
 bool IsNemoCall(const std::string& call);
 
-// Assumes the `model` section and the sample length. False if the shape is unknown.
+// Sets defaults for the `model` section and the sample length. Returns false if the shape is
+// unknown.
 bool AssumeNemoModel(const std::string& call, JobDraft& draft);
 
 // "GPTConfig7B, Llama3Config8B, ...".

@@ -1,5 +1,5 @@
-// Reads NeMo 1's YAML: PyTorch Lightning's trainer around Megatron-LM's settings. NeMo 2's Python
-// code has the same settings, most of them in other places.
+// Reads the YAML of NeMo 1: PyTorch Lightning's trainer around Megatron-LM's settings. The Python
+// code of NeMo 2 has the same settings, most of them at other paths.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
@@ -94,7 +94,7 @@ void AddNemoModel(Translations& table) {
   }
 }
 
-// NeMo's internals: kernels, profiles, the scale of mixed precision.
+// Adds NeMo's internals, which need no note: kernels, profiles, mixed-precision loss scaling.
 void AddNemoSilent(Translations& table) {
   for (const char* name : {"mcore_gpt",
                            "transformer_engine",
@@ -195,8 +195,8 @@ const Translations& NemoTable() {
   return table;
 }
 
-// Converts NeMo 2's paths to NeMo 1's: a class's own fields are the model's, and its trainer has a
-// strategy.
+// Converts the paths of NeMo 2 to those of NeMo 1. In NeMo 2, the class's own fields are the fields
+// of the model, and the trainer has a strategy.
 SourceTree WithEarlierNames(const SourceTree& tree) {
   static const std::map<std::string, std::string> names = {
       {"num_nodes", "trainer.num_nodes"},
@@ -209,7 +209,7 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
       {"data.micro_batch_size", "model.micro_batch_size"},
       {"data.paths", "model.data.data_prefix"},
       {"data.paths[]", "model.data.data_prefix[]"}};
-  // Longer prefixes come first.
+  // Longer prefixes must come first.
   static const std::vector<std::pair<std::string, std::string>> prefixes = {
       {"trainer.strategy.", "model."},
       {"strategy.", "model."},
@@ -227,7 +227,7 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
     const std::string field = absl::StrCat("model.", value.path);
     const bool is_field = !NemoTable().contains(value.path) && NemoTable().contains(field);
     if (is_field) value.path = field;
-    renamed.Add(std::move(value)).IgnoreError();  // The source tree was within the limit.
+    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the source tree was in the limit.
   }
   return renamed;
 }
@@ -280,7 +280,7 @@ class NemoReader {
                   call, "(): the vocabulary size depends on the tokenizer; set model.vocab_size"));
   }
 
-  // Sets NeMo's defaults that differ from trainyard-trainer's.
+  // Sets those of NeMo's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu_tanh"},
@@ -296,7 +296,7 @@ class NemoReader {
 
   void ReadPrecision() {
     const std::string precision = tree_.Text("trainer.precision");
-    if (precision.empty() && !tree_.call().empty()) return;  // NeMo 2's recipes are bf16.
+    if (precision.empty() && !tree_.call().empty()) return;  // The recipes of NeMo 2 use bf16.
     const bool is_single = precision == "32" || precision == "32-true";
     draft_.Set("train.precision", is_single ? "fp32" : "bf16");
     if (precision == "16" || precision == "16-mixed") {
@@ -306,7 +306,7 @@ class NemoReader {
     }
   }
 
-  // One path, or alternating weights and paths.
+  // Reads one path, or weights and paths in alternation.
   void ReadData() {
     const std::vector<SourceValue> parts = tree_.FindAll("model.data.data_prefix[]");
     std::vector<std::string> blend;

@@ -1,4 +1,5 @@
-// Reads GPT-NeoX's YAML: Megatron-LM's options under its own names, with DeepSpeed's settings.
+// Reads the YAML of GPT-NeoX: Megatron-LM's options under GPT-NeoX's names, together with
+// DeepSpeed's settings.
 #include <algorithm>
 #include <cmath>
 
@@ -89,7 +90,7 @@ void AddNeoxRest(Translations& table) {
     table[name] =
         NoteOnly("the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size");
   }
-  // GPT-NeoX's internals, and its output paths.
+  // Internals and output paths of GPT-NeoX.
   for (const char* name : {"data_impl",
                            "split",
                            "num_workers",
@@ -137,12 +138,12 @@ const Translations& NeoxTable() {
   return table;
 }
 
-// In GPT-NeoX, "num-layers" and "num_layers" are the same.
+// Replaces hyphens: in GPT-NeoX, "num-layers" and "num_layers" are the same key.
 SourceTree WithUnderscores(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
     std::replace(value.path.begin(), value.path.end(), '-', '_');
-    renamed.Add(std::move(value)).IgnoreError();  // The source tree was within the limit.
+    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the source tree was in the limit.
   }
   return renamed;
 }
@@ -169,7 +170,7 @@ class NeoxReader {
   }
 
  private:
-  // Sets GPT-NeoX's defaults that differ from trainyard-trainer's.
+  // Sets those of GPT-NeoX's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu"},
@@ -190,7 +191,7 @@ class NeoxReader {
   void ReadModel() {
     const double layers = draft_.Number("model.num_layers").value_or(0);
     const std::optional<int64_t> hidden = draft_.Whole("model.hidden_size");
-    // The fused kernel uses the tanh approximation.
+    // GPT-NeoX's fused kernel uses the tanh approximation of gelu.
     if (tree_.IsTrue("bias_gelu_fusion") && draft_.Value("model.activation") == "gelu") {
       draft_.Set("model.activation", "gelu_tanh");
     }
@@ -205,7 +206,7 @@ class NeoxReader {
     }
   }
 
-  // small_init: sqrt(2 / (5 hidden)); wang_init: 2 / (layers sqrt(hidden)).
+  // Initial widths: sqrt(2 / (5 hidden)) for small_init, 2 / (layers sqrt(hidden)) for wang_init.
   void ReadWidths(int64_t hidden, double layers) {
     const double width = static_cast<double>(hidden);
     if (!draft_.Has("model.ffn_hidden_size")) {
@@ -237,7 +238,7 @@ class NeoxReader {
     if (!blend.empty() || draft_.Has("data.path")) draft_.Set("data.format", "megatron");
   }
 
-  // GPT-NeoX accepts "precision" or DeepSpeed's sections.
+  // GPT-NeoX accepts the key "precision" as well as DeepSpeed's sections.
   void ReadPrecision() {
     if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "bf16");
   }

@@ -1,4 +1,4 @@
-// Reads OLMo's YAML, and its configuration as Python code.
+// Reads the YAML of OLMo, or its configuration in Python code.
 #include <cmath>
 
 #include "absl/strings/match.h"
@@ -167,7 +167,7 @@ class OlmoReader {
   }
 
  private:
-  // Sets OLMo's defaults that differ from trainyard-trainer's.
+  // Sets those of OLMo's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.normalization", "layer_norm"},
@@ -182,7 +182,7 @@ class OlmoReader {
   }
 
   void ReadModel() {
-    // The rows of the embedding, including padding.
+    // Number of rows of the embedding, including padding.
     draft_.Set("model.vocab_size", tree_.Text("model.embedding_size"));
     if (draft_.Value("model.position_embedding_type") != "rope") {
       draft_.Set("model.max_position_embeddings", draft_.Value("train.seq_length"));
@@ -196,7 +196,7 @@ class OlmoReader {
     }
   }
 
-  // OLMo gives the width before the gate, half of which remains after swiglu.
+  // OLMo states the width before the gate. After swiglu, half of it remains.
   void ReadWidth() {
     const bool is_gated = draft_.Value("model.activation") != "gelu";
     const double hidden = draft_.Number("model.hidden_size").value_or(0);
@@ -249,7 +249,8 @@ class OlmoReader {
     draft_.Set("optimizer.min_lr", DraftNumber(last * draft_.Number("optimizer.lr").value_or(0)));
   }
 
-  // "2e12T" means tokens, "300000ba" and 300000 steps, "1ep" passes over the data.
+  // "2e12T" is a number of tokens, "300000ba" and 300000 are steps, "1ep" is a number of passes
+  // over the data.
   void ReadDuration() {
     const std::string text = tree_.Text("max_duration");
     if (text.empty()) return;

@@ -30,7 +30,7 @@ std::string TextOfCommand(const ScriptCommand& command) {
                        [](std::string* out, const ScriptWord& word) { out->append(word.text); });
 }
 
-// Variables by which a script finds its peers. The worker sets them for each rank.
+// True for variables by which a script finds its peers. The worker sets them for each rank.
 bool IsWorkersVariable(const std::string& name) {
   static const std::set<std::string> names = {environment::kMasterAddress,
                                               environment::kMasterPort,
@@ -51,9 +51,9 @@ class ScriptReader {
   ScriptReader(JobDraft& draft, bool keeps_command)
       : draft_(draft), keeps_command_(keeps_command) {}
 
-  // SLURM's tasks per node; 0: not in the script.
+  // SLURM's tasks per node; 0 if the script does not state it.
   void set_tasks(int64_t tasks) { tasks_ = tasks; }
-  // Treats the last command as the one that starts the run if no other one does.
+  // If no other command starts the run, the last command is assumed to start it.
   void set_last_starts() { last_starts_ = true; }
 
   bool starts_run() const { return starts_run_; }
@@ -79,7 +79,8 @@ class ScriptReader {
   }
 
  private:
-  // Lines that begin with an option belong to the preceding command, pasted without backslashes.
+  // Joins lines: a line that begins with an option belongs to the command before it. Commands
+  // pasted without their backslashes look like this.
   static std::vector<ScriptCommand> Joined(const std::vector<ScriptCommand>& commands) {
     std::vector<ScriptCommand> joined;
     for (const ScriptCommand& command : commands) {
@@ -111,7 +112,7 @@ class ScriptReader {
     Refuse(command);
   }
 
-  // True for commands that only print, wait or inspect. The ranks do not need them.
+  // True for commands that only print, wait or inspect something. The ranks do not need them.
   static bool IsSilent(const std::string& word) {
     static const std::set<std::string> words = {
         "echo", "set",  "printf", "date", "hostname", "mkdir", "nvidia-smi", "wait", "ulimit",
@@ -179,7 +180,7 @@ class ScriptReader {
            absl::StartsWith(program[1].text, "-") && absl::EndsWith(program[1].text, "c");
   }
 
-  // `bash -c "..."`: the argument is another script.
+  // Reads `bash -c "..."`, whose argument is another script.
   void TakeInner(const ScriptCommand& program) {
     const absl::StatusOr<ShellScript> inner = SplitScript(program[2].text);
     if (!inner.ok()) return;
@@ -189,7 +190,7 @@ class ScriptReader {
     }
   }
 
-  // With one task on a node with several GPUs, the program starts the ranks itself.
+  // If there is one task on a node with several GPUs, the program itself starts the ranks.
   void CheckTasks(const LaunchedProgram& launched) {
     const ScriptCommand& program = launched.words;
     if (program.front().text == "bash" || program.front().text == "sh" ||
@@ -220,7 +221,7 @@ class ScriptReader {
 
 bool HasCommandThat(const std::string& text, bool (*holds)(const ScriptCommand&)) {
   const absl::StatusOr<ShellScript> script = SplitScript(text);
-  // Splitting fails only for variables that grow endlessly, and only scripts have those.
+  // Splitting fails only if variables grow without limit, and only scripts have variables.
   if (!script.ok()) return true;
   for (const ScriptCommand& command : script->commands) {
     if (holds(command)) return true;

@@ -1,4 +1,5 @@
-// Shell scripts that start training: SLURM's batch scripts, launch lines, Megatron-LM's commands.
+// Reads shell scripts that start training: SLURM's batch scripts, launch lines, and commands of
+// Megatron-LM.
 #ifndef TRAINYARD_CLI_CONVERT_SCRIPT_READER_H_
 #define TRAINYARD_CLI_CONVERT_SCRIPT_READER_H_
 
@@ -12,16 +13,16 @@ namespace trainyard::cli {
 
 // True for a text with `#SBATCH` lines.
 bool IsBatchScript(const std::string& text);
-// True for a text that starts Megatron-LM: a script with `pretrain_` in its name.
+// True for a text that starts Megatron-LM: it contains a script with `pretrain_` in its name.
 bool IsMegatronScript(const std::string& text);
 // True for a text with a command that starts a training program.
 bool IsLaunchScript(const std::string& text);
 
-// `keeps_command`: the job runs the script's program, even if trainyard-trainer could do the run.
+// `keeps_command`: the job runs the script's program even if trainyard-trainer could do the run.
 absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft);
 
-// Reads the commands of a text whose purpose is to start training. If no command is recognised as
-// starting it, the last command is used. False if there is no command.
+// Reads the commands of a text that exists to start training. If no command is recognised as the
+// one that starts it, the last command is used. Returns false if there is no command.
 bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft);
 
 }  // namespace trainyard::cli

@@ -18,7 +18,7 @@ struct Flavor {
   bool has_tied_head = false;
 };
 
-// Settings shared by the flavors of one model.
+// Settings that all flavors of one model share.
 struct Family {
   int vocab;
   const char* rotary_base;
@@ -29,7 +29,7 @@ struct Family {
 };
 
 // Sources: LLaMA 2, arXiv 2307.09288; LLaMA 3, arXiv 2407.21783, table 3; Qwen3, arXiv 2505.09388,
-// table 1; feed-forward widths from the models' public configurations.
+// table 1. Feed-forward widths are from the models' public configurations.
 const std::map<std::string, Family>& Families() {
   static const std::map<std::string, Family> families = {
       {"llama2",

@@ -1,4 +1,4 @@
-// Shapes of the models named by torchtitan.
+// The shapes of the models that torchtitan names.
 #ifndef TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
 #define TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
 
@@ -9,10 +9,11 @@
 
 namespace trainyard::cli {
 
-// Sets the `model` section. False if this table lacks the flavor of the model, such as "llama3".
+// Sets the `model` section. Returns false if the table does not have this flavor of the model.
+// name: such as "llama3".
 bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobDraft& draft);
 
-// "llama3 70B, llama3 8B, ...".
+// Returns the known models: "llama3 70B, llama3 8B, ...".
 std::string TorchtitanModels();
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// Reads torchtitan's TOML, from its first and later releases.
+// Reads the TOML of torchtitan, of its first and of its later releases.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -133,7 +133,8 @@ const Translations& TorchtitanTable() {
   return table;
 }
 
-// The first releases had the parallel sizes under `training` and `experimental`.
+// Renames settings of the first releases, which had the parallel sizes under `training` and
+// `experimental`.
 SourceTree WithLaterNames(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
@@ -147,7 +148,7 @@ SourceTree WithLaterNames(const SourceTree& tree) {
         value.path = absl::StrCat("parallelism.", name);
       }
     }
-    // The source tree was within the limit.
+    // Cannot fail, because the source tree was within the limit.
     renamed.Add(std::move(value)).IgnoreError();
   }
   return renamed;
@@ -168,7 +169,7 @@ class TorchtitanReader {
   }
 
  private:
-  // Sets torchtitan's defaults that differ from trainyard-trainer's.
+  // Sets those of torchtitan's defaults that differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"optimizer.lr", "8e-4"},          {"optimizer.adam_beta2", "0.95"},
@@ -216,7 +217,8 @@ class TorchtitanReader {
     }
   }
 
-  // FSDP2 is ZeRO 3, or ZeRO 2 if parameters stay gathered after the forward pass.
+  // FSDP2 corresponds to ZeRO 3. If parameters stay gathered after the forward pass, it corresponds
+  // to ZeRO 2.
   void ReadSharding() {
     const int64_t shard = tree_.Whole("parallelism.data_parallel_shard_degree", -1);
     const int64_t replicate = tree_.Whole("parallelism.data_parallel_replicate_degree", 1);
@@ -278,7 +280,8 @@ class TorchtitanReader {
   JobDraft& draft_;
 };
 
-// Python code may contain the TOML as one string. Lines are counted from the string's line.
+// Returns the TOML that Python code contains as one string. Lines are counted from the line of the
+// string.
 absl::StatusOr<SourceTree> Unwrapped(const SourceTree& tree) {
   const std::vector<SourceValue>& values = tree.values();
   const bool is_wrapped = values.size() == 1 && absl::StrContains(values[0].text, "\n") &&

@@ -1,4 +1,4 @@
-// Tables that translate the settings of another program.
+// Tables by which the settings of another program are translated.
 #ifndef TRAINYARD_CLI_CONVERT_TRANSLATION_H_
 #define TRAINYARD_CLI_CONVERT_TRANSLATION_H_
 
@@ -12,18 +12,18 @@ namespace trainyard::cli {
 
 struct Translation {
   enum class Kind {
-    kSilent,    // Needs no note: trainyard-trainer always does it, or the reader handles it itself.
+    kSilent,    // No note: trainyard-trainer always does it, or the reader handles it.
     kNoteOnly,  // Has no counterpart.
     kWhole,
     kNumber,
     kText,
     kWord,  // One of `words`.
     kSwitch,
-    kNoteUnlessOff,  // A value of true, or above 0, has no counterpart.
+    kNoteUnlessOff,  // Note if the value is true or above 0.
   };
   Kind kind = Kind::kSilent;
-  std::string key;  // Key in the job file; empty: only the kind of the value is checked.
-  std::string why;  // For kNoteOnly and kNoteUnlessOff.
+  std::string key;  // Key in the job file; if empty, only the kind of the value is checked.
+  std::string why;  // Reason, for kNoteOnly and kNoteUnlessOff.
   std::map<std::string, std::string> words;
 };
 
@@ -34,17 +34,19 @@ Translation Whole(const std::string& key);
 Translation Number(const std::string& key);
 Translation Text(const std::string& key);
 Translation Word(const std::string& key, const std::map<std::string, std::string>& words);
-// `on` and `off`: values set for true and false; empty: none.
+// `on` and `off`: the values to set for true and for false; empty: set none.
 Translation Switch(const std::string& key, const std::string& on = "true",
                    const std::string& off = "false");
 
-// By path of SourceTree. "wandb.*" matches everything below; the longest match wins.
+// Keys are paths of a SourceTree. "wandb.*" matches every path below `wandb`. The longest match is
+// used.
 using Translations = std::map<std::string, Translation>;
 
-// Sets the settings in the table and notes all others, each path once. Null values are ignored.
+// Sets the settings that are in the table. Adds a note about every other path, once each. Null
+// values are ignored.
 void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft);
 
-// "training.steps: many: is not a whole number; set train.steps".
+// Returns a text such as "training.steps: many: is not a whole number; set train.steps".
 std::string NoValueNote(const std::string& path, const std::string& text, const std::string& why,
                         const std::string& key);
 

@@ -1,4 +1,5 @@
-// Processes blocks on all cores. Results are in block order, and memory is bounded.
+// Processes blocks on all cores. Returns results in block order and uses a bounded amount of
+// memory.
 #ifndef TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 #define TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 
@@ -17,9 +18,9 @@
 
 namespace trainyard::cli {
 
-// `next` and `take` run on the caller's thread, `work` on `threads` (at least 1) other threads
-// concurrently. At most 4 * threads blocks are between `next` and `take`. Input and Result are
-// movable, and Input is default-constructible. One Run per object.
+// `next` and `take` are called on the caller's thread. `work` is called concurrently on `threads`
+// other threads, at least 1. At most 4 * threads blocks are between `next` and `take`. Input and
+// Result must be movable, and Input default-constructible. Call Run once per object.
 template <typename Input, typename Result>
 class BlockPipeline {
  public:
@@ -30,8 +31,8 @@ class BlockPipeline {
 
   explicit BlockPipeline(int threads) : threads_(threads) {}
 
-  // Runs until the end of the input, or until the first error, which it returns. Errors of `work`
-  // are returned in block order.
+  // Runs until the end of the input or until the first error, and returns that error. If `work`
+  // fails for several blocks, the error of the earliest block is returned.
   absl::Status Run(const Next& next, const Work& work, const Take& take) {
     std::vector<std::thread> workers;
     try {
@@ -39,7 +40,7 @@ class BlockPipeline {
         workers.emplace_back([&] { WorkUntilClosed(work); });
       }
     } catch (const std::system_error&) {
-      // The system cannot start more threads: the threads already running do the work.
+      // The system cannot start more threads. The threads that were started do the work.
     }
     const absl::Status status =
         workers.empty() ? absl::ResourceExhaustedError("cannot start a thread") : Drive(next, take);
@@ -59,7 +60,7 @@ class BlockPipeline {
     std::optional<absl::StatusOr<Result>> result;  // Once `work` has returned.
   };
 
-  // Runs on the caller's thread: reads blocks until the window is full, then passes the first
+  // Runs on the caller's thread. Reads blocks until the window is full, then passes the first
   // result to `take`.
   absl::Status Drive(const Next& next, const Take& take) {
     const size_t window = static_cast<size_t>(threads_) * 4;
@@ -99,7 +100,7 @@ class BlockPipeline {
     changed_.wait(lock, [this] { return slots_.front().result.has_value(); });
     absl::StatusOr<Result> result = *std::move(slots_.front().result);
     slots_.pop_front();
-    --next_slot_;  // Each later slot has moved one position forward.
+    --next_slot_;  // Later slots have moved forward by one.
     return result;
   }
 
@@ -108,7 +109,7 @@ class BlockPipeline {
     for (;;) {
       changed_.wait(lock, [this] { return closed_ || next_slot_ < slots_.size(); });
       if (closed_) return;
-      // References into a deque stay valid while slots are added or removed at its ends.
+      // A reference into a deque stays valid when elements are added or removed at the ends.
       Slot& slot = slots_[next_slot_++];
       Input input = *std::move(slot.input);
       slot.input.reset();
@@ -124,8 +125,8 @@ class BlockPipeline {
   std::mutex mutex_;                 // Guards the members below.
   std::condition_variable changed_;  // A slot was added, a result is ready, or `closed_` was set.
   std::deque<Slot> slots_;           // In block order.
-  size_t next_slot_ = 0;             // Index of the first slot not yet taken by a worker thread.
-  bool closed_ = false;              // Worker threads must end.
+  size_t next_slot_ = 0;             // Index of the first slot that no thread has taken.
+  bool closed_ = false;              // True if worker threads must end.
 };
 
 }  // namespace trainyard::cli

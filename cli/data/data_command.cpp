@@ -16,15 +16,15 @@ namespace {
 
 constexpr char kProgram[] = "trainyard-data";
 
-// Path of trainyard-data, which is installed in the directory of the running program. Only its name
-// if the running program's path cannot be read.
+// Returns the path of trainyard-data, which is installed in the directory of the running program.
+// If the path of the running program cannot be read, returns only the name.
 std::string SiblingPath() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? kProgram : (self.parent_path() / kProgram).string();
 }
 
-// Rejects an empty value, which CLI11 would misread in the command line of trainyard-data: after
+// Rejects an empty value. In the command line of trainyard-data, CLI11 would misread it: after
 // `--out=` it takes the next argument as the value.
 std::string NotEmpty(const std::string& value) {
   return value.empty() ? "must not be empty; is a shell variable unset?" : "";
@@ -78,7 +78,7 @@ std::vector<std::string> PrepareCommandLine(const std::string& program,
                                    "--jobs=" + std::to_string(options.jobs)};
   if (options.force) line.push_back("--force");
   if (options.quiet) line.push_back("--quiet");
-  // Inputs may begin with '-'.
+  // Ends the options, because an input may begin with '-'.
   line.push_back("--");
   line.insert(line.end(), options.inputs.begin(), options.inputs.end());
   return line;

@@ -1,7 +1,8 @@
-// `trainyard data prepare`: converts text files to tokens that the trainer maps.
+// `trainyard data prepare`: converts text files to token files, which the trainer maps into memory.
 //
-// A separate program, trainyard-data, does the work: libsentencepiece contains an old protobuf,
-// which ends the process when linked together with the protobuf of the rest of the CLI.
+// A separate program, trainyard-data, does the work. It uses libsentencepiece, which contains an
+// old protobuf. If the rest of the CLI, with another protobuf, were linked with it, the process
+// would abort.
 #ifndef TRAINYARD_CLI_DATA_DATA_COMMAND_H_
 #define TRAINYARD_CLI_DATA_DATA_COMMAND_H_
 
@@ -18,11 +19,11 @@ namespace trainyard::cli {
 struct DataPrepareOptions {
   std::vector<std::string> inputs;  // files or directories
   std::string out;                  // directory to create
-  std::string tokenizer = "byte";   // "byte", "bpe" or "unigram"; "sentencepiece" means bpe
-  int64_t vocab_size = 8192;        // bpe and unigram only
-  double val_fraction = 0.05;       // of the text, chosen by hash
-  std::string field = "text";       // of a JSONL object
-  int jobs = 0;                     // threads; 0: one per core
+  std::string tokenizer = "byte";   // "byte", "bpe" or "unigram"; "sentencepiece" is "bpe"
+  int64_t vocab_size = 8192;        // for bpe and unigram only
+  double val_fraction = 0.05;       // fraction of the text, chosen by hash
+  std::string field = "text";       // key of the text in a JSONL object
+  int jobs = 0;                     // number of threads; 0: one per core
   bool force = false;               // replace an existing data set
   bool quiet = false;               // no progress
 };
@@ -30,12 +31,12 @@ struct DataPrepareOptions {
 // Adds the options of `data prepare` to `app`. Parsing fills in `options`.
 void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options);
 
-// The command line of trainyard-data for these options; the first element is `program`.
+// Returns the command line of trainyard-data for these options. Its first element is `program`.
 std::vector<std::string> PrepareCommandLine(const std::string& program,
                                             const DataPrepareOptions& options);
 
-// Replaces this process by trainyard-data, in the directory of this program. Returns only on
-// failure: 1, after a message on stderr.
+// Replaces this process by trainyard-data, which is in the directory of this program. Returns only
+// on failure, with 1, after printing a message on stderr.
 int RunDataPrepare(const DataPrepareOptions& options);
 
 // Adds `data prepare` to the command line and returns its command. Parsing fills in `options`.

@@ -1,4 +1,5 @@
-// Finds the files named by a user, and reads them in blocks that threads can process independently.
+// Finds the files that a user named, and reads them in blocks that threads can process
+// independently of each other.
 #ifndef TRAINYARD_CLI_DATA_INPUT_FILES_H_
 #define TRAINYARD_CLI_DATA_INPUT_FILES_H_
 
@@ -25,18 +26,18 @@ struct InputFile {
   int64_t bytes = 0;
 };
 
-// Searches directories recursively, ignoring names that begin with a dot. Sorted by path, each file
-// once. NotFound for a missing input, InvalidArgument for a file of another kind or a directory
-// without input files.
+// Searches directories recursively and ignores names that begin with a dot. Returns each file once,
+// sorted by path. Returns NotFound if an input is missing, and InvalidArgument for a file of
+// another kind or a directory without input files.
 absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
 
-// A part of a file, usually 1 to 2 MiB, that ends at a line end or at the end of the file. Text
-// without a line end in 2 MiB (kText only) is cut between two characters; a longer JSON line stays
-// whole. A .pod file is one block.
+// A part of a file, usually 1 to 2 MiB. It ends at a line end or at the end of the file. Text
+// (kText) that has no line end within 2 MiB is cut between two characters. A JSON line is never
+// cut. A .pod file is one block.
 struct RawBlock {
   const InputFile* file = nullptr;
   int64_t offset = 0;      // in the file
-  int64_t first_line = 1;  // number of the line that begins at `offset`
+  int64_t first_line = 1;  // number of the line at `offset`
   std::string bytes;
   bool begins_file = false;
   bool ends_file = false;
@@ -45,15 +46,15 @@ struct RawBlock {
 // Reads one file after another. Not thread-safe.
 class BlockReader {
  public:
-  // The files must outlive this.
+  // `files` must outlive this reader.
   explicit BlockReader(const std::vector<InputFile>& files) : files_(files) {}
   ~BlockReader();
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
 
-  // Returns false at the end of the last file. An empty file results in one empty block. Errors
-  // name the file: NotFound or PermissionDenied if it cannot be opened, DataLoss if it cannot be
-  // read or a line or .pod file is longer than 256 MiB.
+  // Reads the next block. Returns false at the end of the last file. An empty file gives one empty
+  // block. Errors name the file: NotFound or PermissionDenied if it cannot be opened; DataLoss if
+  // it cannot be read, or if a line or a .pod file is longer than 256 MiB.
   absl::StatusOr<bool> Next(RawBlock* block);
 
  private:
@@ -62,9 +63,9 @@ class BlockReader {
   absl::Status Fill(RawBlock* block);
 
   const std::vector<InputFile>& files_;
-  size_t next_file_ = 0;  // the file after the open file
+  size_t next_file_ = 0;  // index of the file after the open file
   std::FILE* open_ = nullptr;
-  std::string carry_;  // read, but not yet part of a block
+  std::string carry_;  // bytes read but not yet in a block
   int64_t offset_ = 0;
   int64_t line_ = 1;
 };

@@ -1,4 +1,5 @@
-// trainyard-data: the program behind `trainyard data prepare`; data_command.h gives the reason.
+// trainyard-data, the program that `trainyard data prepare` runs. data_command.h explains why it is
+// separate.
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,13 +19,13 @@ namespace {
 using trainyard::cli::DataPrepareOptions;
 using trainyard::cli::ExitCode;
 
-// Set by a signal handler; lock-free, so that the handler may write it.
+// Set by a signal handler. A signal handler may write it because it is lock-free.
 std::atomic<bool> cancelled = false;
 
 void CancelOnSignals() {
   struct sigaction action {};
   action.sa_handler = [](int) { cancelled = true; };
-  action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the process at once
+  action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the process immediately
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 

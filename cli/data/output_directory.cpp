@@ -30,8 +30,8 @@ absl::Status Sync(const std::string& directory) {
   return failed.has_value() ? CannotCreate(directory, failed->number) : absl::OkStatus();
 }
 
-// --force replaces only a data set of `data prepare`: a typing error must not destroy a home
-// directory.
+// True for a directory written by `data prepare`. --force replaces only such a directory, so that a
+// typing error cannot destroy a home directory.
 bool HoldsDataSet(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error);
@@ -64,17 +64,18 @@ absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const s
   if (error) return CannotCreate(absolute.parent_path().string(), error.value());
   std::string path = absolute.string() + ".tmp-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) return CannotCreate(path, errno);
-  chmod(path.c_str(), 0755);  // mkdtemp's 0700 would hide the data set from other users' jobs
+  chmod(path.c_str(), 0755);  // with mkdtemp's 0700, jobs of other users could not read it
   return std::unique_ptr<OutputDirectory>(new OutputDirectory(absolute.string(), path, replace));
 }
 
-// After Publish, path_ is the replaced data set, if there was one.
+// After Publish, path_ is the data set that was replaced, if there was one.
 OutputDirectory::~OutputDirectory() { (void)RemoveEntry(path_); }
 
 absl::Status OutputDirectory::Publish() {
-  // The files were synced by their writers (OutputFile::Close); this makes their names durable.
+  // Makes the names of the files durable. Their contents were synced by their writers
+  // (OutputFile::Close).
   TRAINYARD_RETURN_IF_ERROR(Sync(path_));
-  // Checked again, because making the data may have taken hours.
+  // Checked a second time, because preparing the data may have taken hours.
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
   if (replace_) {
     const FileResult failed = ReplaceDirectory(path_, target_);

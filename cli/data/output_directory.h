@@ -1,4 +1,4 @@
-// A directory that appears under its name only once everything in it is on disk.
+// A directory that gets its final name only when everything in it is on disk.
 #ifndef TRAINYARD_CLI_DATA_OUTPUT_DIRECTORY_H_
 #define TRAINYARD_CLI_DATA_OUTPUT_DIRECTORY_H_
 
@@ -10,11 +10,11 @@
 
 namespace trainyard::cli {
 
-// Removes the directory with all its contents unless Publish succeeded.
+// The destructor removes the directory with all its contents unless Publish has succeeded.
 class OutputDirectory {
  public:
-  // `target` must not exist or must be empty; with `replace` it may also contain a data set.
-  // AlreadyExists otherwise. The work is done in a new directory next to it.
+  // `target` must not exist or must be empty. With `replace`, it may also contain a data set.
+  // Returns AlreadyExists otherwise. Files are written to a new directory next to `target`.
   static absl::StatusOr<std::unique_ptr<OutputDirectory>> Create(const std::string& target,
                                                                  bool replace);
   ~OutputDirectory();
@@ -24,7 +24,7 @@ class OutputDirectory {
   const std::string& path() const { return path_; }  // to write into
   const std::string& target() const { return target_; }
 
-  // Moves the directory into place, then removes the one it replaced.
+  // Renames the directory to its final name, then removes the directory that it replaced.
   absl::Status Publish();
 
  private:

@@ -11,20 +11,22 @@
 
 namespace trainyard::cli {
 
-// The text of a .pod file in UTF-8, as written by pod2text, each paragraph on one line. Empty for a
-// file without POD. FAILED_PRECONDITION, with the package to install, if pod2text is missing;
-// DATA_LOSS if it cannot read the file. Thread-safe.
+// Returns the text of a .pod file in UTF-8, as written by pod2text, with each paragraph on one
+// line. Returns an empty text for a file without POD. Returns FAILED_PRECONDITION, naming the
+// package to install, if pod2text is missing, and DATA_LOSS if it cannot read the file.
+// Thread-safe.
 absl::StatusOr<std::string> PodToText(const std::string& path);
 
-// Caches the texts of files that are read repeatedly: starting Perl takes longer than reading most
-// files. Thread-safe.
+// Caches the texts of files that are read more than once, because starting Perl takes longer than
+// reading most files. Thread-safe.
 class PodTexts {
  public:
   // Same as PodToText.
   absl::StatusOr<std::string> Text(const std::string& path);
 
  private:
-  // Perl's manuals have 8 MiB of text. Files beyond this limit are converted again.
+  // Maximum bytes in the cache. Perl's manuals have 8 MiB of text. Files beyond the limit are
+  // converted at each call.
   static constexpr std::size_t kKeptBytes = std::size_t{256} << 20;
 
   std::mutex mutex_;

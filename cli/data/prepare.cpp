@@ -24,13 +24,14 @@
 namespace trainyard::cli {
 namespace {
 
-// Bytes of text for training a tokenizer; more would not improve it.
+// Bytes of text used to train a tokenizer. More text would not improve it.
 constexpr int64_t kSampleBytes = 16 << 20;
 constexpr size_t kSentenceBytes = 4000;
 
 uint64_t HashOf(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
-// Hash threshold: parts of the text with a smaller hash are in the validation split. 0 for none.
+// Returns the hash threshold. Parts of the text with a smaller hash are in the validation split. 0:
+// the validation split is empty.
 uint64_t ThresholdOf(double fraction) {
   return static_cast<uint64_t>(std::ldexp(fraction, 63)) * 2;  // fraction < 1
 }
@@ -49,14 +50,15 @@ struct EncodedBlock {
   std::vector<EncodedPart> parts;
 };
 
-// Smallest and largest hash of the parts, for choosing another threshold if a split is empty.
+// The smallest and the largest hash of the parts. Used to choose another threshold if a split is
+// empty.
 struct HashRange {
   uint64_t smallest = std::numeric_limits<uint64_t>::max();
   uint64_t largest = 0;
   int64_t parts = 0;
 };
 
-// Settings and input files shared by all steps.
+// Settings and input files that all steps share.
 struct Job {
   const DataPrepareOptions& options;
   const std::vector<InputFile> files;
@@ -80,7 +82,8 @@ absl::Status ForEachBlock(const Job& job,
   return BlockPipeline<RawBlock, Result>(job.threads).Run(next, work, take);
 }
 
-// Sentences are lines. Long ones are cut at spaces, because the trainer would leave them out.
+// Appends each line as a sentence. Long lines are cut at spaces, because SentencePiece's trainer
+// would ignore them.
 void AddSentences(std::string_view text, std::vector<std::string>* sentences) {
   while (!text.empty()) {
     size_t end = std::min(text.find('\n'), text.size());
@@ -99,7 +102,8 @@ struct Sample {
   std::vector<std::string> sentences;
 };
 
-// Training text for the tokenizer: all of it, or an even sample that depends only on the text.
+// Returns the training text for the tokenizer: all of the text, or an even sample that depends only
+// on the text.
 absl::StatusOr<std::vector<std::string>> SampleText(const Job& job, uint64_t val_threshold) {
   const double share =
       std::min(1.0, static_cast<double>(kSampleBytes) / static_cast<double>(job.bytes + 1));
@@ -169,8 +173,8 @@ absl::StatusOr<EncodedBlock> Encode(const RawBlock& block, const Job& job,
   return encoded;
 }
 
-// Writers of both splits. Consecutive stretches of a document in the same split remain one document
-// there.
+// The writers of both splits. If consecutive stretches of a document are in the same split, they
+// stay one document.
 class SplitWriters {
  public:
   static absl::StatusOr<SplitWriters> Create(const std::string& directory,
@@ -214,7 +218,7 @@ class SplitWriters {
 
   std::unique_ptr<TokenWriter> train_;
   std::unique_ptr<TokenWriter> val_;
-  TokenWriter* open_ = nullptr;  // has an unfinished document
+  TokenWriter* open_ = nullptr;  // writer that has an unfinished document
   HashRange hashes_;
 };
 
@@ -235,8 +239,8 @@ absl::StatusOr<SplitWriters> WriteSplits(const Job& job, const Tokenizer& tokeni
   return writers;
 }
 
-// A threshold that leaves neither split empty. InvalidArgument if the text is too short for two
-// splits.
+// Returns a threshold for which neither split is empty. Returns InvalidArgument if the text is too
+// short for two splits.
 absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double fraction) {
   const HashRange& hashes = writers.hashes();
   if (hashes.parts == 0) return absl::DataLossError("the inputs contain no text");
@@ -249,9 +253,9 @@ absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double f
   return hashes.largest;
 }
 
-// Writes both splits. With little text, a split may be empty by chance. Then they are written
-// again: the part with the smallest hash becomes the validation split, or the part with the largest
-// hash the training split.
+// Writes both splits. With little text, a split may be empty by chance. Both are then written
+// again: an empty validation split gets the part with the smallest hash, an empty training split
+// the part with the largest hash.
 absl::StatusOr<SplitWriters> WriteNonEmptySplits(const Job& job, const Tokenizer& tokenizer,
                                                  const std::string& directory) {
   const double fraction = job.options.val_fraction;

@@ -1,5 +1,5 @@
-// Makes a data set: reads the inputs, splits them, trains the tokenizer, writes the files, and
-// moves the result into place in one step.
+// Makes a data set: reads the inputs, splits them, trains the tokenizer and writes the files. Moves
+// the result to its final name in one step.
 #ifndef TRAINYARD_CLI_DATA_PREPARE_H_
 #define TRAINYARD_CLI_DATA_PREPARE_H_
 
@@ -24,15 +24,15 @@ struct DataSummary {
   SplitTotals val;
 };
 
-// The same inputs and options produce the same files, regardless of `jobs`. `out` is either
-// complete or unchanged. `cancelled` is checked between blocks.
+// The same inputs and options give the same files, whatever `jobs` is. `out` is either complete or
+// unchanged. `cancelled` is checked between blocks.
 // Errors: NotFound for missing inputs, InvalidArgument for unusable options and inputs, DataLoss
 // and PermissionDenied for unreadable inputs, AlreadyExists if `out` is taken, ResourceExhausted if
 // the disk is full, Cancelled.
 absl::StatusOr<DataSummary> PrepareData(const DataPrepareOptions& options, Progress* progress,
                                         const std::atomic<bool>& cancelled);
 
-// Summary for the user, with the next command; ends with a newline.
+// Returns a summary for the user, with the command to run next. It ends with a newline.
 std::string SummaryText(const DataSummary& summary);
 
 }  // namespace trainyard::cli

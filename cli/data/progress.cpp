@@ -13,7 +13,7 @@ constexpr double kSecondsBetweenBars = 0.1;
 constexpr double kSecondsBetweenLines = 10;
 constexpr int kBarColumns = 24;
 
-// `share`: 0 to 1.
+// `share`: from 0 to 1.
 std::string Bar(double share) {
   const int full = static_cast<int>(share * kBarColumns);
   return "[" + std::string(full, '#') + std::string(kBarColumns - full, '.') + "]";
@@ -34,8 +34,8 @@ void Progress::Start(const std::string& what, int64_t total) {
   bar_shown_ = false;
 }
 
-// \r returns to the start of the line and \x1b[K erases to its end: each bar replaces the previous
-// one.
+// \r returns to the start of the line and \x1b[K erases the rest of it, so each bar replaces the
+// previous one.
 void Progress::Advance(int64_t bytes) {
   done_ += bytes;
   if (!settings_.print) return;
@@ -72,7 +72,7 @@ std::string ReadableBytes(int64_t bytes) {
   const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
   double value = static_cast<double>(bytes);
   size_t unit = 0;
-  // One decimal is printed: 999.95 kB would become 1000.0 kB.
+  // The limit is 999.95 because one decimal is printed: 999.95 kB would become 1000.0 kB.
   while (value >= (unit == 0 ? 1000 : 999.95) && unit + 1 < std::size(units)) {
     value /= 1000;
     ++unit;

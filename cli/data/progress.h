@@ -1,4 +1,4 @@
-// Progress of long work: a bar on a terminal, an occasional line elsewhere.
+// Shows the progress of long work: by a bar on a terminal, otherwise by a line now and then.
 #ifndef TRAINYARD_CLI_DATA_PROGRESS_H_
 #define TRAINYARD_CLI_DATA_PROGRESS_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// Used by one thread. Text is passed to `print` unchanged, including control characters.
+// Used by one thread. `print` gets the text unchanged, including control characters.
 class Progress {
  public:
   struct Settings {

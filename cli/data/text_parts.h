@@ -12,22 +12,24 @@
 
 namespace trainyard::cli {
 
-// A document, or a part of a long one: the unit assigned to the training or validation split.
+// A document, or a part of a long document. Each part is assigned to the training split or the
+// validation split.
 struct TextPart {
   std::string text;
   bool begins_document = false;
   bool ends_document = false;
 };
 
-// Appends the parts of a block. `field` is the key of the text in a JSON line; the text of a .pod
-// file comes from `pods`. A document without text results in one empty part. DataLoss, with file
-// and byte offset, for text that is not UTF-8 and, with file and line number, for a line that is
-// not a JSON object with a string under `field`. Also returns the errors of PodToText. Thread-safe.
+// Appends the parts of a block. `field`: the key of the text in a JSON line. `pods`: returns the
+// text of a .pod file. A document without text gives one empty part. Returns DataLoss, with file
+// and byte offset, for text that is not UTF-8. Returns DataLoss, with file and line number, for a
+// line that is not a JSON object with a string under `field`. Returns the errors of PodToText.
+// Thread-safe.
 absl::Status DecodeBlock(const RawBlock& block, const std::string& field, PodTexts& pods,
                          std::vector<TextPart>* parts);
 
-// Cuts `text` after line ends into stretches of about 32 KiB (within longer lines, between
-// characters), so that one large file can be split between training and validation.
+// Cuts `text` into stretches of about 32 KiB, so that one large file can be split between training
+// and validation. Cuts are after line ends; a longer line is cut between characters.
 std::vector<std::string_view> CutIntoStretches(std::string_view text);
 
 }  // namespace trainyard::cli

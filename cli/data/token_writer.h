@@ -1,4 +1,5 @@
-// Writes one split of a data set: NAME.bin and NAME.json (format: trainer/data/README.md).
+// Writes one split of a data set: NAME.bin and NAME.json. trainer/data/README.md describes the
+// format.
 #ifndef TRAINYARD_CLI_DATA_TOKEN_WRITER_H_
 #define TRAINYARD_CLI_DATA_TOKEN_WRITER_H_
 
@@ -15,8 +16,8 @@
 
 namespace trainyard::cli {
 
-// A file that is on disk once Close returns. Errors name the file: ResourceExhausted if the disk is
-// full, Internal otherwise, even if the file exists.
+// A file whose contents are on disk when Close returns. Errors name the file. They are
+// ResourceExhausted if the disk is full, and otherwise Internal, even if the file already exists.
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
@@ -32,7 +33,7 @@ class OutputFile {
   DurableFile file_;
 };
 
-// Writes an OutputFile with this text.
+// Writes the text to a file, as OutputFile does.
 absl::Status WriteWholeFile(const std::string& path, std::string_view text);
 
 struct SplitTotals {
@@ -50,11 +51,11 @@ class TokenWriter {
                                                              const Tokenizer& tokenizer);
   ~TokenWriter();
 
-  // `source_bytes`: bytes of text represented by the tokens.
+  // `source_bytes`: number of bytes of text that the tokens represent.
   absl::Status Append(const std::vector<uint32_t>& tokens, int64_t source_bytes);
   // Adds the end-of-document token.
   absl::Status EndDocument();
-  // Writes directory/<split>.json. Do not append afterwards.
+  // Writes directory/<split>.json. Append must not be called afterwards.
   absl::StatusOr<SplitTotals> Finish();
 
   int64_t tokens() const { return totals_.tokens; }

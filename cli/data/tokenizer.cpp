@@ -32,22 +32,23 @@ class ByteTokenizer : public Tokenizer {
   const std::string no_model_;
 };
 
-// Looks up a std::string_view without a copy.
+// Allows look-ups by std::string_view without a copy.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Ids of words encoded earlier. Text is repetitive, and a look-up costs a tenth of an encoding.
+// Ids of words that were encoded earlier. Text is repetitive, and a look-up takes a tenth of the
+// time of an encoding.
 using WordCache = std::unordered_map<std::string, std::vector<int>, TextHash, std::equal_to<>>;
 constexpr size_t kWordsCachedMax = 200000;
 constexpr size_t kCachedWordBytesMax = 64;
 
-// Length of the first word of `text`, which must not be empty: spaces, then everything up to the
-// next space or line end. A line end is a separate word. Encoding word by word gives the same ids
-// as encoding the whole text with a model of TrainSentencePiece: trained on lines with
-// split_by_whitespace (the default), the model has no piece that crosses such a boundary, and no
-// prefix is added to a word.
+// Returns the length of the first word of `text`, which must not be empty. A word is spaces
+// followed by everything up to the next space or line end. A line end is a separate word.
+// Encoding each word on its own gives the same ids as encoding the whole text, if the model is from
+// TrainSentencePiece. Such a model is trained on lines with split_by_whitespace (the default), so
+// no piece crosses a word boundary, and it adds no prefix to a word.
 size_t FirstWord(std::string_view text) {
   if (text.front() == '\n') return 1;
   size_t end = 0;
@@ -75,7 +76,7 @@ class SentencePieceTokenizer : public Tokenizer {
   }
   std::string Decode(const std::vector<uint32_t>& ids) const override {
     std::string text;
-    // Decode fails for an id outside the vocabulary; the text is then empty.
+    // Decode fails for an id outside the vocabulary. The text is then empty.
     processor_.Decode(std::vector<int>(ids.begin(), ids.end()), &text).IgnoreError();
     return text;
   }
@@ -85,7 +86,7 @@ class SentencePieceTokenizer : public Tokenizer {
   const std::string& model() const override { return model_; }
 
  private:
-  // Each call of Encode has its own cache, so that threads do not wait for each other.
+  // Gives each call of Encode its own cache, so that threads do not wait for each other.
   std::unique_ptr<WordCache> TakeCache() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (caches_.empty()) return std::make_unique<WordCache>();
@@ -101,7 +102,7 @@ class SentencePieceTokenizer : public Tokenizer {
       return;
     }
     std::vector<int> pieces;
-    // Encode fails only for a processor that is not loaded.
+    // Encode fails only if the processor has no model loaded.
     processor_.Encode(word, &pieces).IgnoreError();
     ids->insert(ids->end(), pieces.begin(), pieces.end());
     if (word.size() > kCachedWordBytesMax) return;
@@ -113,7 +114,7 @@ class SentencePieceTokenizer : public Tokenizer {
   sentencepiece::SentencePieceProcessor processor_;
   const sentencepiece::util::Status loaded_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<WordCache>> caches_;  // guarded by mutex_; unused caches
+  mutable std::vector<std::unique_ptr<WordCache>> caches_;  // caches not in use; guarded by mutex_
 };
 
 class SentenceListIterator : public sentencepiece::SentenceIterator {
@@ -142,23 +143,23 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
       {
           {"model_type", settings.algorithm},
           {"vocab_size", std::to_string(settings.vocab_size)},
-          {"hard_vocab_limit", "false"},  // a small text results in fewer pieces than requested
-          // The next four options leave the text unchanged, so that Decode returns it.
+          {"hard_vocab_limit", "false"},  // a small text gives fewer pieces than requested
+          // With these four options the text is not changed, so that Decode returns it exactly.
           {"byte_fallback", "true"},
           {"normalization_rule_name", "identity"},
           {"add_dummy_prefix", "false"},
           {"remove_extra_whitespaces", "false"},
           {"allow_whitespace_only_pieces", "true"},
           {"split_digits", "true"},
-          {"max_sentence_length", "65536"},  // in bytes; longer ones are left out
+          {"max_sentence_length", "65536"},  // in bytes; longer sentences are ignored
           {"unk_id", "0"},
           {"eos_id", "1"},
           {"bos_id", "-1"},
           {"pad_id", "-1"},
-          // Fixed, so that the model does not depend on the machine: the order in which unigram
-          // adds floating-point numbers depends on it. May exceed the number of cores.
+          // Must be fixed: it affects the order in which unigram adds floating-point numbers, and
+          // the model must not depend on the machine. May exceed the number of cores.
           {"num_threads", "8"},
-          {"minloglevel", "4"},  // above fatal: no log lines
+          {"minloglevel", "4"},  // above fatal: prints no log lines
       },
       &iterator, &model);
   if (status.ok()) return model;

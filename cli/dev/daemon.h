@@ -1,4 +1,4 @@
-// A daemon of `trainyard dev`: a child process that is restarted when it dies.
+// A daemon of `trainyard dev`: a child process that is restarted if it dies.
 #ifndef TRAINYARD_CLI_DEV_DAEMON_H_
 #define TRAINYARD_CLI_DEV_DAEMON_H_
 
@@ -19,31 +19,32 @@ class Daemon {
   using Launch = std::function<absl::StatusOr<ChildProcess>()>;
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Calls `launch` now and at each restart.
+  // Starts the daemon by `launch`, which is called again at each restart.
   static absl::StatusOr<Daemon> Start(Launch launch, const RestartLimits& limits, TimePoint now);
 
   ChildProcess& process() { return process_; }
 
-  // Returns an error, with the last lines of the daemon's log, if its process has ended. Does not
-  // restart it.
+  // Returns an error with the last lines of the daemon's log if its process has ended. Does not
+  // restart the daemon.
   absl::Status CheckAlive();
 
-  // Call it repeatedly; it does not block. Detects that the process has ended, and restarts the
-  // daemon after the backoff pause. Returns a line for the user when either happened, else "".
-  // Returns an error if the daemon ended quickly too many times in a row, or cannot be started.
+  // Detects that the process has ended, and restarts the daemon after the backoff pause. Call it
+  // repeatedly; it does not block. Returns a line for the user if the process has ended or was
+  // restarted, else "". Returns an error if the daemon ended quickly too many times in a row, or if
+  // it cannot be started.
   absl::StatusOr<std::string> Keep(TimePoint now);
 
  private:
   Daemon(Launch launch, const RestartLimits& limits, ChildProcess process, TimePoint now)
       : launch_(std::move(launch)), backoff_(limits), process_(std::move(process)), started_(now) {}
 
-  // Sets `restart_at_`. Returns an error if the backoff permits no further restart.
+  // Sets `restart_at_`. Returns an error if the backoff allows no further restart.
   absl::StatusOr<std::string> HandleExit(TimePoint now);
 
   Launch launch_;
   RestartBackoff backoff_;
   ChildProcess process_;
-  TimePoint started_;  // Start of the current or last process.
+  TimePoint started_;  // Time at which the current or last process was started.
   // Time of the next restart; unset while the process is running.
   std::optional<TimePoint> restart_at_;
 };

@@ -27,13 +27,13 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{50};
 constexpr milliseconds kStartTimeout{20000};
-// Longer than a job's default stop_grace (60 s), in which its ranks save a checkpoint. Not extended
-// for jobs with a longer stop_grace.
+// Longer than the default stop_grace of jobs (60 s), in which ranks save a checkpoint. It is not
+// extended for jobs with a longer stop_grace.
 constexpr milliseconds kWorkerStopTimeout{90000};
 constexpr milliseconds kControllerStopTimeout{10000};
 
-// Creates the directory unless it exists. A new one is private: the environments of jobs, with
-// their secrets, are stored below it.
+// Creates the directory unless it exists. A new directory is private, because the environments of
+// jobs, which may contain secrets, are stored below it.
 absl::Status MakeDirectory(const fs::path& path) {
   std::error_code error;
   const bool fresh = fs::create_directories(path, error);
@@ -46,14 +46,15 @@ absl::Status MakeDirectory(const fs::path& path) {
   return absl::OkStatus();
 }
 
-// Lock held while `dev` runs: a second `dev` would remove the address file of the first.
+// A lock held while `dev` runs. Without it, a second `dev` would remove the address file of the
+// first.
 class DirectoryLock {
  public:
   ~DirectoryLock() {
     if (fd_ >= 0) close(fd_);
   }
 
-  // FAILED_PRECONDITION if another process holds the lock.
+  // Takes the lock. Returns FAILED_PRECONDITION if another process holds it.
   absl::Status Take(const fs::path& directory) {
     fd_ = open((directory / "dev.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd_ < 0) {
@@ -91,7 +92,7 @@ class LocalCluster {
         bool serving, WaitUntil("the controller to answer", [this] { return ReadAddress(); }));
     for (int i = 0; serving && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
     if (!serving) return false;
-    // Later commands of this user find the token by the address.
+    // Stores the token under the address, so that later commands of this user find it.
     if (!context_.environment.home.empty()) {
       TRAINYARD_RETURN_IF_ERROR(LinkToken(context_.environment.home, address_, TokenFile()));
     }
@@ -100,8 +101,8 @@ class LocalCluster {
                      [&] { return ReadyNodes(client) >= options_.nodes; });
   }
 
-  // Restarts daemons that die. Returns after Ctrl-C (OK), or when one dies too often (an error that
-  // names the daemon and the cause).
+  // Restarts daemons that die. Returns OK after Ctrl-C. If a daemon dies too often, returns an
+  // error that names the daemon and the cause.
   absl::Status Watch() {
     while (!context_.environment.interrupt->WaitFor(kPollInterval)) {
       for (auto* group : {&controller_, &workers_}) {
@@ -114,8 +115,8 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // The controller stops last, so that it serves the workers until they have stopped. A second call
-  // does nothing.
+  // Stops the workers first, then the controller, so that the controller serves the workers until
+  // they have stopped. A second call does nothing.
   void Stop() {
     for (Daemon& worker : workers_) worker.process().Signal(SIGTERM);
     const auto deadline = steady_clock::now() + kWorkerStopTimeout;
@@ -133,9 +134,9 @@ class LocalCluster {
   }
 
   const std::string& address() const { return address_; }
-  // "host:port" of the dashboard.
+  // The address of the dashboard, as "host:port".
   const std::string& http_address() const { return http_address_; }
-  // Process ids by name, for users who want to see the effect of a kill.
+  // Returns process ids by daemon name, for users who want to kill a daemon and watch the effect.
   std::vector<std::pair<std::string, pid_t>> Pids() {
     std::vector<std::pair<std::string, pid_t>> pids;
     for (auto* group : {&controller_, &workers_}) {
@@ -150,7 +151,7 @@ class LocalCluster {
   std::string LogPath(const std::string& name) const {
     return (data_dir_ / "logs" / (name + ".log")).string();
   }
-  // Path of a program in the directory of this one.
+  // Returns the path of a program that is in the directory of this program.
   std::string ProgramPath(const std::string& name) const {
     return (fs::path(context_.environment.program_directory) / name).string();
   }
@@ -166,11 +167,12 @@ class LocalCluster {
   }
 
   absl::Status StartController() {
-    RemoveAddressFiles();  // Left by a run that was killed.
+    RemoveAddressFiles();  // They may be left from a run that was killed.
     return AddDaemon(controller_, [this] { return LaunchController(); });
   }
 
-  // A restarted controller listens at its earlier address, which workers and users know.
+  // A restarted controller listens at the same address as before, because workers and users know
+  // it.
   absl::StatusOr<ChildProcess> LaunchController() const {
     std::vector<std::string> arguments = {
         "--listen",      address_.empty() ? options_.listen : address_,
@@ -194,7 +196,7 @@ class LocalCluster {
         {"--controller", address_, "--token-file", TokenFile(), "--data-dir",
          (data_dir_ / name).string(), "--secrets", (data_dir_ / "secrets").string(), "--node-name",
          name, "--cpu-slots", absl::StrCat(options_.slots_per_node), "--stop-ranks-on-exit",
-         // Several workers on one machine: each needs its own port.
+         // Port 0, because there may be several workers on one machine.
          "--metrics-listen", "127.0.0.1:0"},
         LogPath(name));
   }
@@ -207,7 +209,7 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // True once the controller has written both of its addresses.
+  // Reads the addresses. Returns true once the controller has written both.
   bool ReadAddress() {
     std::ifstream file(AddressFile());
     if (!std::getline(file, address_) || address_.empty()) return false;
@@ -239,8 +241,8 @@ class LocalCluster {
     return true;
   }
 
-  // Dead daemons are not restarted during startup, because the cause, such as a port in use, would
-  // persist.
+  // Returns an error if a daemon has died. During startup, daemons are not restarted, because the
+  // cause, such as a port in use, would persist.
   absl::Status CheckAlive() {
     for (auto* group : {&controller_, &workers_}) {
       for (Daemon& daemon : *group) TRAINYARD_RETURN_IF_ERROR(daemon.CheckAlive());
@@ -248,7 +250,7 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // Waits for the child and kills it at the deadline, or after a second Ctrl-C.
+  // Waits for the child to end. Kills it at the deadline or after a second Ctrl-C.
   void WaitOrKill(ChildProcess& child, steady_clock::time_point deadline) {
     while (!child.WaitFor(kPollInterval)) {
       const bool impatient = context_.environment.interrupt->count() > 1;
@@ -256,7 +258,7 @@ class LocalCluster {
       PrintNote(context_.console, absl::StrCat("killing ", child.name(), " (pid ", child.pid(), ")",
                                                impatient ? "" : ", which did not stop in time"));
       child.Signal(SIGKILL);
-      child.WaitFor(kControllerStopTimeout);  // Reaps it: after SIGKILL it ends at once.
+      child.WaitFor(kControllerStopTimeout);  // Reaps the child, which ends at once after SIGKILL.
       return;
     }
   }
@@ -267,7 +269,8 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // At most one element. A vector, because a Daemon object always represents a started process.
+  // At most one element. A vector is used because a Daemon object always represents a started
+  // process.
   std::vector<Daemon> controller_;
   std::vector<Daemon> workers_;
 };
@@ -340,7 +343,7 @@ Outcome RunDev(const DevOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
   if (context.environment.listen_to_signals) {
     context.environment.interrupt->Listen();
-    // A closed output pipe must not end this process before the daemons are stopped.
+    // If stdout is a closed pipe, this process must not end before the daemons are stopped.
     std::signal(SIGPIPE, SIG_IGN);
   }
   LocalCluster cluster(options, data_dir, context);

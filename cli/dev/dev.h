@@ -1,4 +1,4 @@
-// `trainyard dev`: a whole cluster on this machine.
+// `trainyard dev`: runs a whole cluster on this machine.
 #ifndef TRAINYARD_CLI_DEV_DEV_H_
 #define TRAINYARD_CLI_DEV_DEV_H_
 
@@ -19,10 +19,10 @@ struct DevOptions {
 // Adds the command and its options.
 void AddDev(CLI::App& app, Grammar& grammar);
 
-// Starts the controller and the workers, prints their addresses and paths, restarts daemons that
-// die, at the same address, and returns after Ctrl-C or SIGTERM (OK). Exit code 1 if one of them
-// ends before all are ready, or dies repeatedly. In every case nothing is left running: the workers
-// are stopped first, with their ranks, then the controller.
+// Starts the controller and the workers, and prints their addresses and paths. Restarts daemons
+// that die, at the same address. Returns OK after Ctrl-C or SIGTERM. Returns exit code 1 if a
+// daemon ends before all are ready, or dies repeatedly. Before it returns, it stops the workers
+// with their ranks, then the controller.
 Outcome RunDev(const DevOptions& options, Context& context);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// The cluster of planning commands, given by --device and related options.
+// The cluster for planning commands, which --device and related options describe.
 #ifndef TRAINYARD_CLI_GRAMMAR_CLUSTER_OPTIONS_H_
 #define TRAINYARD_CLI_GRAMMAR_CLUSTER_OPTIONS_H_
 
@@ -20,10 +20,11 @@ struct ClusterOptions {
 // Adds --device and related options. Returns the option --device, which the others require.
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options);
 
-// Includes the calibration in the file of `options`. INVALID_ARGUMENT if the file cannot be read.
+// Returns the cluster with the calibration from the file that `options` name. Returns
+// INVALID_ARGUMENT if the file cannot be read.
 absl::StatusOr<planner::ClusterRequest> ClusterRequestOf(const ClusterOptions& options);
 
-// Prints which entry of the device table represents a device with another name.
+// If the device is not in the device table under its own name, prints which entry is used for it.
 void PrintDeviceNote(const planner::Cluster& cluster, Console& console);
 
 }  // namespace trainyard::cli

@@ -12,7 +12,7 @@ const std::map<std::string, OutputFormat>& OutputFormats() {
 }
 
 const CLI::App& ChosenCommand(const CLI::App& app) {
-  // After a parse, get_subcommands() contains only the subcommands on the command line.
+  // After a parse, get_subcommands() returns only the subcommands that the command line names.
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
   return *command;

@@ -1,4 +1,4 @@
-// The tree of commands and their options, filled by all_commands.h. Each command adds itself in its
+// The tree of commands and their options. all_commands.h fills it, and each command is added by its
 // own file. Completion is generated from the same tree.
 #ifndef TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
 #define TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
@@ -15,16 +15,16 @@
 
 namespace trainyard::cli {
 
-// Options accepted by every command.
+// The options that every command accepts.
 struct SharedOptions {
   std::string server;
   std::string output = "table";
   std::vector<std::string> recipe_directories;
 };
 
-// Must outlive parsing and running: options point into it. CLI11 keeps pointers to the variables
-// filled by options. The runner of each command owns its variables through a shared_ptr, so that
-// they live as long as the grammar.
+// Must outlive parsing and running, because options point into it. CLI11 keeps pointers to the
+// variables that options fill. The runner of each command owns these variables through a
+// shared_ptr, so that they live as long as the grammar.
 struct Grammar {
   CLI::App app{"Trains large language models on a cluster and keeps the run alive.", "trainyard"};
   SharedOptions shared;
@@ -37,7 +37,7 @@ struct Grammar {
 // The values of -o.
 const std::map<std::string, OutputFormat>& OutputFormats();
 
-// The chosen command: the deepest parsed subcommand.
+// Returns the chosen command, which is the deepest subcommand that was parsed.
 const CLI::App& ChosenCommand(const CLI::App& app);
 
 // "trainyard job submit".

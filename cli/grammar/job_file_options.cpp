@@ -7,8 +7,8 @@ namespace trainyard::cli {
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   CLI::Option* file =
       command.add_option("file", options.file, "job file or recipe name")->required();
-  // Takes no extra arguments, like the options below: `--set a=1 file` must not treat the file as a
-  // setting.
+  // Like the options below, takes only one argument: in `--set a=1 file`, the file must not be read
+  // as a second setting.
   command
       .add_option("--set", options.sets,
                   "override a setting, such as train.steps=200; may be repeated")
@@ -23,13 +23,14 @@ absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options
   std::vector<std::string> overrides = options.sets;
   if (!options.name.empty()) overrides.push_back("name=" + options.name);
   if (!options.command.empty()) {
-    // JSON is YAML, and its quoted strings remain strings: the loader infers no other type for "1".
+    // JSON is valid YAML. Its quoted strings remain strings: the loader infers no other type for
+    // "1".
     overrides.push_back("command=" + DumpJson(options.command, -1));
   }
   absl::StatusOr<ResolvedSpec> resolved =
       ResolveJobFile(options.file, overrides, FileSystemReader(context.recipe_directories));
   if (!resolved.ok()) {
-    // Regardless of the code, even if the file cannot be read.
+    // INVALID_ARGUMENT whatever the code is, even if the file cannot be read.
     return absl::InvalidArgumentError(resolved.status().message());
   }
   if (!options.name.empty()) resolved->origins["name"] = "--name";

@@ -1,4 +1,4 @@
-// Help texts of arguments that several commands have.
+// Help texts of arguments that several commands share.
 #ifndef TRAINYARD_CLI_GRAMMAR_OPTION_HELP_H_
 #define TRAINYARD_CLI_GRAMMAR_OPTION_HELP_H_
 

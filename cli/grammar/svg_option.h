@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// Adds --svg, the path of a figure to write. `help`: the figure's contents.
+// Adds --svg, the path to which a figure is written. `help`: describes the figure.
 CLI::Option* AddSvgOption(CLI::App& command, std::string& path, const char* help);
 
 }  // namespace trainyard::cli

@@ -27,7 +27,8 @@ bool WantsColor() {
   return (no_color == nullptr || *no_color == '\0') && !dumb;
 }
 
-// The lines of a message, made printable, because it may quote a name chosen by someone else.
+// Returns the lines of a message. They are made printable, because the message may quote a name
+// that someone else chose.
 std::vector<std::string> PrintableLines(const std::string& message) {
   std::vector<std::string> lines;
   for (const absl::string_view line : absl::StrSplit(message, '\n')) {

@@ -1,4 +1,5 @@
-// Streams of the program. Data goes only to `out`; progress, hints, questions and colour to `err`.
+// The program's streams. Only data goes to `out`. Progress, hints, questions and colour go to
+// `err`.
 #ifndef TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 #define TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 
@@ -9,7 +10,7 @@
 
 namespace trainyard::cli {
 
-// Streams, clock and terminal for all rendering; tests fill them in. Used by one thread.
+// The streams, clock and terminal that all output uses. Tests set their own. Used by one thread.
 struct Console {
   std::istream* in = nullptr;
   std::ostream* out = nullptr;
@@ -20,22 +21,22 @@ struct Console {
   bool err_is_tty = false;
   // Colour on `err`.
   bool color = false;
-  // Columns of the terminal; 0 without one.
+  // Columns of the terminal; 0 if there is none.
   int width = 0;
 
   Timestamp Now() const { return clock->Now(); }
 };
 
-// The process's own streams. Reads NO_COLOR, TERM and the terminal's size.
+// Returns the streams of this process. Reads NO_COLOR, TERM and the size of the terminal.
 Console SystemConsole(const Clock& clock);
 
-// "error: MESSAGE", with further lines indented, on `err`.
+// Prints "error: MESSAGE" on `err`. Further lines of the message are indented.
 void PrintError(Console& console, const std::string& message);
 
-// One line for a person on `err`.
+// Prints one line for a human reader on `err`.
 void PrintNote(Console& console, const std::string& message);
 
-// Asks a yes-or-no question on `err` and reads the answer; anything except y or yes means no.
+// Asks a yes-or-no question on `err` and reads the answer. Any answer except y or yes means no.
 bool Confirm(Console& console, const std::string& question);
 
 }  // namespace trainyard::cli

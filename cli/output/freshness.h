@@ -1,4 +1,4 @@
-// Age of a job's newest statistics: a rate or an ETA is shown only while they are current.
+// The age of a job's newest statistics. A rate or an ETA is shown only while they are fresh.
 #ifndef TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 #define TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 
@@ -7,11 +7,11 @@
 
 namespace trainyard::cli {
 
-// True if the job is running and its newest record is fresh (proto/support/freshness.h): its rate
-// and ETA are then current.
+// True if the job is running and its newest record is fresh (proto/support/freshness.h). Its rate
+// and ETA are then up to date.
 bool HasFreshRate(const v1::Job& job, Timestamp now);
 
-// The job without an outdated rate and ETA.
+// Returns the job. If its rate and ETA are outdated, they are removed.
 v1::Job WithoutOldRate(const v1::Job& job, Timestamp now);
 
 }  // namespace trainyard::cli

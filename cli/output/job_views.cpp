@@ -25,13 +25,13 @@ std::string StepText(const v1::Progress& progress) {
                                     : absl::StrCat(progress.step());
 }
 
-// Expects a job from WithoutOldRate, like the function for the rate.
+// Expects a job from WithoutOldRate. The function for the rate expects the same.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
   return ShortDuration(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
 }
 
-// Reason why the job is pending, or the summary of its failure.
+// Returns the reason why the job is pending, or the summary of its failure.
 std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   if (pending != nullptr && !pending->message().empty()) return pending->message();
   const v1::Attempt* attempt = NewestAttempt(job);
@@ -43,8 +43,9 @@ bool IsUsable(const v1::Checkpoint& checkpoint) {
   return !checkpoint.deleted() && !checkpoint.damaged() && !checkpoint.rolled_back();
 }
 
-// The usable checkpoint with the lowest value of the newest one's metric, the first of equal ones;
-// nullptr if none was evaluated.
+// Returns the usable checkpoint with the best value, which is the lowest one, of the metric of the
+// newest checkpoint. If values are equal, returns the first. Returns nullptr if no checkpoint was
+// evaluated.
 const v1::Checkpoint* BestCheckpoint(const v1::Job& job) {
   std::string metric;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
@@ -90,7 +91,8 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       ReasonText(job, pending)};
 }
 
-// JobCells for programs: full numbers, times in seconds, and empty cells for unknown values.
+// Returns the cells of a job for scripts: numbers in full, times in seconds, and empty cells for
+// unknown values.
 std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::string> cells,
                                        Timestamp now) {
   for (std::string& cell : cells) {
@@ -105,7 +107,7 @@ std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::stri
   return cells;
 }
 
-// "0-3,5" from sorted numbers.
+// Formats sorted numbers as "0-3,5".
 std::string RangesText(const std::set<int>& numbers) {
   std::vector<std::string> parts;
   for (auto first = numbers.begin(); first != numbers.end();) {
@@ -118,7 +120,7 @@ std::string RangesText(const std::set<int>& numbers) {
   return absl::StrJoin(parts, ",");
 }
 
-// A list or a map on one line, in job file syntax.
+// Returns a list or a map on one line, in the syntax of job files.
 std::string ValueText(const nlohmann::json& value) {
   return value.is_string() ? value.get<std::string>() : DumpJson(value, -1);
 }
@@ -128,7 +130,7 @@ std::string OriginOf(const std::string& key, const Origins& origins) {
   return found == origins.end() ? kDefaultOrigin : found->second;
 }
 
-// JobDocument with "pending", an object or null.
+// Returns the JobDocument with the key "pending" added: an object, or null.
 nlohmann::json ListedDocument(const v1::Job& job, const v1::PendingReason* pending, Timestamp now) {
   nlohmann::json document = JobDocument(job, now);
   document["pending"] = pending == nullptr ? nlohmann::json() : StableJson(*pending);
@@ -195,7 +197,8 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
 
 namespace {
 
-// Role of a node in a gang with spares, from its first rank. A heal moves a node's ranks together.
+// Returns the role of a node in a gang with spares. It is derived from one rank, because a heal
+// moves all ranks of a node together.
 std::string RoleText(const v1::RankPlacement& rank, const std::set<int>& places) {
   if (rank.replaced()) return " (replaced by a spare node)";
   if (!places.empty()) {
@@ -253,7 +256,8 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins) {
 
 namespace {
 
-// Sorted by step. The files of deleted checkpoints are gone.
+// Returns the checkpoints sorted by step. deleted_too: include deleted checkpoints, whose files are
+// gone.
 std::vector<const v1::Checkpoint*> CheckpointsOf(const v1::Job& job, bool deleted_too) {
   std::vector<const v1::Checkpoint*> listed;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {

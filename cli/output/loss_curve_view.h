@@ -1,4 +1,4 @@
-// Text of a loss curve's analysis.
+// The text of a loss curve's analysis.
 #ifndef TRAINYARD_CLI_OUTPUT_LOSS_CURVE_VIEW_H_
 #define TRAINYARD_CLI_OUTPUT_LOSS_CURVE_VIEW_H_
 

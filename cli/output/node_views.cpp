@@ -21,7 +21,7 @@ std::string SlotsText(const v1::Node& node) {
   return absl::StrCat(used, "/", node.inventory().slots_size());
 }
 
-// "2 x cpu", or "4 x NVIDIA H200, 4 x NVIDIA H100".
+// Returns a text such as "2 x cpu" or "4 x NVIDIA H200, 4 x NVIDIA H100".
 std::string DevicesText(const v1::Node& node) {
   std::map<std::string, int> counts;
   for (const v1::Slot& slot : node.inventory().slots()) ++counts[slot.model()];
@@ -55,7 +55,7 @@ std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
   return text;
 }
 
-// Reasons why no new rank is placed on the node.
+// Returns the reasons why new ranks are not placed on the node.
 std::string NodeReasonText(const v1::Node& node, Timestamp now) {
   std::vector<std::string> reasons;
   if (!node.state_reason().empty()) reasons.push_back(node.state_reason());
@@ -82,7 +82,8 @@ std::vector<std::string> NodeCells(const v1::Node& node, Timestamp now) {
           NodeReasonText(node, now)};
 }
 
-// NodeCells for programs: bytes, ISO-8601 times, and empty cells for unknown values.
+// Returns the cells of a node for scripts: bytes, ISO-8601 times, and empty cells for unknown
+// values.
 std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::string> cells) {
   for (std::string& cell : cells) {
     if (cell == kNothing) cell.clear();
@@ -93,7 +94,7 @@ std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::s
   return cells;
 }
 
-// Failures attributed to the node, newest first; empty if there are none.
+// Returns the failures that were attributed to the node, newest first; empty if there are none.
 std::string EvidenceText(const v1::Node& node, Timestamp now) {
   if (node.evidence().empty()) return "";
   std::string text = LabelLine("Score", absl::StrCat(node.score(), " of 100"));
@@ -107,7 +108,7 @@ std::string EvidenceText(const v1::Node& node, Timestamp now) {
   return text;
 }
 
-// "17 (tiny): rank 0".
+// Returns a text such as "17 (tiny): rank 0".
 std::string UseText(const v1::SlotUse& use, const v1::ListNodesResponse& response) {
   if (use.job_id() == 0) return "free";
   const auto name = response.job_names().find(use.job_id());

@@ -12,10 +12,10 @@ namespace trainyard::cli {
 
 Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now);
 
-// All known facts about one node; `job_names` as in ListNodesResponse.
+// Returns all that is known about one node. `job_names`: see ListNodesResponse.
 std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response, Timestamp now);
 
-// The command that permits new ranks on the node again.
+// Returns the command that uncordons the node.
 std::string UncordonCommand(const v1::Node& node);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// Files written by a command in addition to its output.
+// Files that a command writes in addition to its output.
 #ifndef TRAINYARD_CLI_OUTPUT_OUTPUT_FILE_H_
 #define TRAINYARD_CLI_OUTPUT_OUTPUT_FILE_H_
 

@@ -21,7 +21,8 @@ ChartLine LossOfSize(double parameters, double low, double high) {
   ChartLine line{.label = absl::StrCat(planner::AmountText(parameters), " parameters")};
   for (const double flops : planner::EvenFactors(low, high, kPointsOfLine)) {
     const double tokens = flops / 6 / parameters;
-    // Fewer tokens than parameters is no realistic training, and would hide the rest.
+    // Runs with fewer tokens than parameters are left out: they are not realistic, and would hide
+    // the rest of the figure.
     if (tokens >= parameters) {
       line.points.push_back({flops, planner::LossOf(parameters, tokens)});
     }

@@ -9,15 +9,15 @@
 
 namespace trainyard::cli {
 
-// Step time by part, in seconds, for the plan's best layout, which must exist.
+// Draws the step time of the plan's best layout by part, in seconds. The plan must have a layout.
 std::string StepTimeSvg(const planner::LayoutPlan& plan);
 
-// Loss by FLOPs: the lowest for each budget, and for models of fixed sizes around the best one for
-// `flops`, which is marked.
+// Draws the loss by FLOPs: the lowest loss for each budget, and the losses of models of fixed
+// sizes. The sizes are around the best size for `flops`, which is marked.
 std::string ScalingSvg(double flops);
 
-// Fraction of time spent on useful steps, by checkpoint interval. Marks the best interval, and the
-// chosen one if it differs.
+// Draws the fraction of time spent on useful steps, by checkpoint interval. Marks the best
+// interval, and the chosen one if it differs.
 std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
                        const planner::Interruptions& interruptions);
 

@@ -22,8 +22,8 @@ std::vector<PlanPart> PartsOfStep(const planner::StepTime& step);
 // The answer to `plan --device` in sections, for a terminal. The plan must have a layout.
 std::string LayoutPlanText(const planner::LayoutPlan& plan);
 
-// PlanLayoutResponse with every key. Without a layout, the keys that depend on it are null or
-// empty.
+// Returns PlanLayoutResponse with every key. If there is no layout, keys that depend on it are null
+// or empty.
 nlohmann::json LayoutPlanDocument(const planner::LayoutPlan& plan);
 
 }  // namespace trainyard::cli

@@ -7,10 +7,10 @@
 namespace trainyard::cli {
 namespace {
 
-// A longer line is forwarded in pieces.
+// A line longer than this is forwarded in pieces.
 constexpr std::size_t kLongLine = 64 << 10;
 
-// True for a byte that cannot be inside a character or an escape sequence.
+// True for a byte that cannot be part of a multi-byte character or of an escape sequence.
 bool IsPlain(char c) { return c == ' ' || c == ',' || c == '"'; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A stream for the program's output, without characters that control a terminal.
+// A stream for the program's output that removes characters which control a terminal.
 #ifndef TRAINYARD_CLI_OUTPUT_PRINTABLE_STREAM_H_
 #define TRAINYARD_CLI_OUTPUT_PRINTABLE_STREAM_H_
 
@@ -9,11 +9,11 @@
 namespace trainyard::cli {
 
 // Forwards text to another buffer, each line through PrintableLine. Names, reasons and job output
-// come from untrusted sources, and too many places print them to check each one. Used by one
+// come from untrusted sources and are printed in too many places to check each one. Used by one
 // thread.
 class PrintableBuffer final : public std::streambuf {
  public:
-  // `target` must outlive this. `colors`: keep SGR sequences.
+  // `target` must outlive this buffer. `colors`: keep SGR sequences.
   PrintableBuffer(std::streambuf& target, bool colors) : target_(target), colors_(colors) {}
   ~PrintableBuffer() override { sync(); }
   PrintableBuffer(const PrintableBuffer&) = delete;
@@ -31,7 +31,7 @@ class PrintableBuffer final : public std::streambuf {
 
   std::streambuf& target_;
   const bool colors_;
-  // Text whose line end has not arrived.
+  // A line whose end has not arrived yet.
   std::string waiting_;
 };
 

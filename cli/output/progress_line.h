@@ -1,4 +1,4 @@
-// The progress of -f: one line on a terminal, a series of lines elsewhere.
+// The progress display of -f: one line on a terminal, otherwise a series of lines.
 #ifndef TRAINYARD_CLI_OUTPUT_PROGRESS_LINE_H_
 #define TRAINYARD_CLI_OUTPUT_PROGRESS_LINE_H_
 
@@ -12,19 +12,20 @@ namespace trainyard::cli {
 // "running  step 120/300 (40%)  loss 3.2012  5.2k tok/s  eta 1m20s".
 std::string ProgressText(const v1::Job& job, Timestamp now);
 
-// One line for an ended job; for a failed one a second line with the verdict's summary.
+// Returns one line about an ended job. A failed job has a second line, with the summary of its
+// verdict.
 std::string EndText(const v1::Job& job);
 
-// Writes to console.err: on a terminal one line that is overwritten, elsewhere a line at each
-// change of state and every few seconds.
+// Writes to console.err. On a terminal, this is one line that is overwritten; otherwise a new line
+// is written at each change of state and every few seconds.
 class ProgressLine {
  public:
   explicit ProgressLine(Console& console) : console_(console) {}
 
   void Show(const v1::Job& job);
-  // Prints a permanent line.
+  // Prints a line that is not overwritten.
   void Note(const std::string& text);
-  // Leaves the terminal's cursor on an empty line.
+  // Erases the progress line and leaves the cursor on it.
   void Clear();
 
  private:

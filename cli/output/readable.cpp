@@ -74,7 +74,7 @@ std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g"
 
 std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
 
-// Line ends and tabs in a cell have no meaning; spaces are easier to read.
+// Line ends and tabs have no meaning in a cell, and spaces are easier to read than escapes.
 std::string OneLine(std::string_view text) {
   std::string line(text);
   for (char& c : line) {

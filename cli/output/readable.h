@@ -1,4 +1,4 @@
-// Times, durations and numbers in readable form.
+// Formats times, durations and numbers for people.
 #ifndef TRAINYARD_CLI_OUTPUT_READABLE_H_
 #define TRAINYARD_CLI_OUTPUT_READABLE_H_
 
@@ -10,50 +10,53 @@
 
 namespace trainyard::cli {
 
-// Text of an absent value in tables.
+// Text that tables show for an absent value.
 inline constexpr char kNothing[] = "-";
 
-// `text`, or kNothing when it is empty.
+// Returns `text`, or kNothing if it is empty.
 std::string TextOrNothing(const std::string& text);
 
-// The number, or kNothing for 0, which means unknown.
+// Returns the number, or kNothing for 0, which means unknown.
 std::string CountText(int64_t count);
 
-// "2026-11-21T12:00:00.250Z"; "" for 0.
+// Returns a text such as "2026-11-21T12:00:00.250Z"; "" for 0.
 std::string IsoTime(Timestamp time_ms);
 
-// "3m12s ago", or "-" if `time_ms` is 0. A future time is "now", because clocks differ.
+// Returns a text such as "3m12s ago"; "-" if `time_ms` is 0. A future time gives "now", because
+// clocks differ.
 std::string AgoText(Timestamp time_ms, Timestamp now_ms);
 
-// ShortDuration of the time since `time_ms`, or "-" if it is 0.
+// Returns the time since `time_ms` as ShortDuration formats it; "-" if `time_ms` is 0.
 std::string AgeText(Timestamp time_ms, Timestamp now_ms);
 
-// Converts "30s", "5m", "1h30m", "250ms" and bare seconds to milliseconds; -1 for any other text.
+// Converts "30s", "5m", "1h30m", "250ms" and a number without a unit, in seconds, to milliseconds.
+// Returns -1 for any other text.
 int64_t ParseDurationText(const std::string& text);
 
-// Three digits and a power of 1000: "950", "5.12k", "68.6k", "1.2M".
+// Returns three digits and a suffix for a power of 1000, such as "950", "5.12k", "68.6k", "1.2M".
 std::string CompactNumber(double value);
 
-// "512 B", "1.5 KiB", "2.0 GiB".
+// Returns a text such as "512 B", "1.5 KiB" or "2.0 GiB".
 std::string BytesText(int64_t bytes);
 
-// Up to `digits` significant digits, without trailing zeros.
+// Returns the number with up to `digits` significant digits, without trailing zeros.
 std::string NumberText(double value, int digits = 6);
 
-// Loss as shown in tables: four decimals.
+// Returns a loss with four decimals, as tables show it.
 std::string LossText(double loss);
 
-// Untrusted text as one line: line ends and tabs become spaces, other control characters visible
-// escapes (proto/text/printable.h).
+// Returns untrusted text as one line. Line ends and tabs become spaces. Other control characters
+// become visible escapes (proto/text/printable.h).
 std::string OneLine(std::string_view text);
 
-// " State running\n": one labelled line of a text.
+// Returns one labelled line of a text, such as " State running\n".
 std::string LabelLine(const std::string& label, const std::string& value);
 
-// Number of code points of UTF-8 text: its display width, except for wide characters.
+// Returns the number of code points of UTF-8 text. This is its display width if it has no wide
+// characters.
 int DisplayWidth(std::string_view text);
 
-// At most `width` columns; "…" marks truncation.
+// Cuts the text to at most `width` columns. "…" marks the cut.
 std::string CutToWidth(const std::string& text, int width);
 
 }  // namespace trainyard::cli

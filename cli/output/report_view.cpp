@@ -16,11 +16,11 @@ namespace {
 struct PhaseColumn {
   v1::LedgerPhase phase;
   const char* title;
-  // Shown by -o wide and -o csv only.
+  // True if only -o wide and -o csv show it.
   bool wide;
 };
 
-// Phases that use slots.
+// The phases in which a job uses slots.
 constexpr std::array kPhases = {
     PhaseColumn{v1::LEDGER_PHASE_TRAIN, "TRAIN", false},
     PhaseColumn{v1::LEDGER_PHASE_RECOMPUTE, "RECOMPUTE", false},

@@ -1,4 +1,4 @@
-// The ledger across jobs as a table.
+// The time ledger of many jobs as a table.
 #ifndef TRAINYARD_CLI_OUTPUT_REPORT_VIEW_H_
 #define TRAINYARD_CLI_OUTPUT_REPORT_VIEW_H_
 
@@ -7,8 +7,9 @@
 
 namespace trainyard::cli {
 
-// One row per group, followed by a row for the other groups and a row for the sum. Tables show each
-// phase as a fraction of the slot time; -o csv shows slot-seconds, and seconds in the queue.
+// Returns one row per group, then a row for all other groups and a row for the sum. Tables show
+// each phase as a fraction of the slot time. -o csv shows slot-seconds, and the seconds in the
+// queue.
 Listing ReportListing(const v1::GetReportResponse& response);
 
 }  // namespace trainyard::cli

@@ -27,7 +27,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Value of an unset singular field.
+// Returns the value for a singular field that is not set.
 nlohmann::json AbsentValue(const FieldDescriptor& field) {
   if (field.has_presence()) return nullptr;
   switch (field.cpp_type()) {
@@ -45,7 +45,7 @@ nlohmann::json AbsentValue(const FieldDescriptor& field) {
   }
 }
 
-// In a job's spec, absence is meaningful.
+// True for the message of a job's spec, in which the absence of a key has a meaning.
 bool IsJobSpec(const google::protobuf::Descriptor* type) {
   return type == v1::JobSpec::descriptor();
 }
@@ -61,7 +61,7 @@ bool Holds(const FieldNumbers& fields, const FieldDescriptor& field) {
   return found != fields.end() && found->second.contains(field.number());
 }
 
-// True for the *_ms fields that are durations. All others are instants.
+// True for those *_ms fields that are durations. The others are points in time.
 bool IsDuration(const FieldDescriptor& field) {
   using Use = v1::TimeUse;
   static const FieldNumbers durations = {
@@ -80,8 +80,8 @@ bool IsDuration(const FieldDescriptor& field) {
   return Holds(durations, field);
 }
 
-// True for numbers whose 0 means "unknown" or "none", according to their comments in the proto
-// files.
+// True for numbers whose 0 means "unknown" or "none". The comments in the proto files state this
+// meaning.
 bool ZeroMeansAbsent(const FieldDescriptor& field) {
   using v1::Attempt, v1::Progress, v1::Verdict;
   static const FieldNumbers numbers = {
@@ -112,7 +112,8 @@ bool ZeroMeansAbsent(const FieldDescriptor& field) {
   return Holds(numbers, field);
 }
 
-// Converts "checkpoint_ms" to "checkpoint_seconds" for a duration, else to the name without "_ms".
+// Converts "checkpoint_ms" to "checkpoint_seconds" for a duration. For other fields, removes "_ms"
+// from the name.
 std::string KeyOf(const FieldDescriptor& field) {
   if (!HoldsMilliseconds(field)) return field.name();
   const std::string stem = field.name().substr(0, field.name().size() - 3);
@@ -125,10 +126,10 @@ nlohmann::json MillisecondsJson(const FieldDescriptor& field, int64_t value) {
   return IsoTime(value);
 }
 
-// MessageWalk's sink. Adds the absent fields, and converts milliseconds.
+// The sink for MessageWalk. Adds absent fields and converts milliseconds.
 class StableSink : public TreeSink {
  public:
-  // A oneof has only its set member.
+  // True for each field to print. From a oneof, only the member that is set is printed.
   bool Chooses(const Message& message, const FieldDescriptor& field, int) const {
     return field.real_containing_oneof() == nullptr ||
            message.GetReflection()->HasField(message, &field);
@@ -162,18 +163,18 @@ class StableSink : public TreeSink {
   }
 
  private:
-  // Numbers of a field that mean "none".
+  // The numbers of a field that mean "none" and are printed as null.
   enum class None { kNoNumber, kZero, kNegative, kEveryNumber };
 
   static None NoneOf(const Message& message, const FieldDescriptor& field) {
     if (field.is_repeated()) return None::kNoNumber;
     if (ZeroMeansAbsent(field)) return None::kZero;
-    // -1: no rank is to blame.
+    // -1 means that no rank is to blame.
     if (field.containing_type() == v1::Verdict::descriptor() &&
         field.number() == v1::Verdict::kRankFieldNumber) {
       return None::kNegative;
     }
-    // A free slot has no rank.
+    // A free slot has no rank, so its numbers mean nothing.
     const auto* use = dynamic_cast<const v1::SlotUse*>(&message);
     return use != nullptr && use->job_id() == 0 ? None::kEveryNumber : None::kNoNumber;
   }

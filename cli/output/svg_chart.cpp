@@ -20,7 +20,7 @@ constexpr double kTop = 44;
 constexpr double kPlotHeight = 340;
 constexpr double kLineHeight = 20;
 
-// Distinguishable by people who cannot see red or green (Okabe and Ito).
+// Colours that people who cannot see red or green can distinguish (Okabe and Ito).
 constexpr std::array<const char*, 6> kColours = {"#0072b2", "#d55e00", "#009e73",
                                                  "#cc79a7", "#e69f00", "#56b4e9"};
 
@@ -59,7 +59,7 @@ class Scale {
     low_ = std::min(low_, value);
     high_ = std::max(high_, value);
   }
-  // If there is only one value, or none, adds space on both sides.
+  // If there is at most one value, adds space on both sides of it.
   void Finish() {
     if (low_ > high_) low_ = high_ = 1;
     if (low_ < high_) return;
@@ -157,8 +157,8 @@ class LinePlot {
         TextAt(kLeft + 26, y, "start", label));
   }
 
-  // The text is on the side with more space, at a larger distance for each further mark, and has a
-  // white edge to separate it from lines.
+  // Draws the text on the side that has more space. Each further mark is at a larger distance. A
+  // white edge separates the text from lines.
   std::string Marked(size_t index) const {
     const ChartMark& mark = chart_.marks[index];
     if (!x_.Draws(mark.at.x) || !y_.Draws(mark.at.y)) return "";
@@ -209,7 +209,7 @@ std::vector<double> TicksOf(double low, double high, int count, bool is_logarith
     const double step = std::max(std::ceil((last - first + 1) / count), 1.0);
     for (double power = first; power <= last; power += step) ticks.push_back(std::pow(10, power));
     if (ticks.size() > 1) return ticks;
-    ticks.clear();  // Fewer than two powers of ten: use linear ticks.
+    ticks.clear();  // With fewer than two powers of ten, ticks are linear.
   }
   const double rough = (high - low) / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -1,4 +1,4 @@
-// Charts as SVG text, without a library: lines over two axes, and bars. All text is escaped.
+// Draws charts as SVG text, without a library: lines over two axes, and bars. All text is escaped.
 #ifndef TRAINYARD_CLI_OUTPUT_SVG_CHART_H_
 #define TRAINYARD_CLI_OUTPUT_SVG_CHART_H_
 
@@ -19,7 +19,7 @@ struct ChartAxis {
 
 struct ChartLine {
   std::string label;
-  std::vector<ChartPoint> points;  // Sorted by x; at least two are finite.
+  std::vector<ChartPoint> points;  // Sorted by x; at least two points are finite.
 };
 
 // A labelled point, such as an optimum.
@@ -50,11 +50,11 @@ struct BarChart {
 std::string SvgOf(const LineChart& chart);
 std::string SvgOf(const BarChart& chart);
 
-// For XML text and attributes. Characters not permitted in XML become "?".
+// Escapes text for XML texts and attributes. Characters that XML does not permit become "?".
 std::string EscapeXml(const std::string& text);
 
-// About `count` round values within [low, high]: 1, 2 or 5 times a power of ten, or powers of ten
-// on a logarithmic axis.
+// Returns about `count` round values within [low, high]. They are multiples of 1, 2 or 5 times a
+// power of ten or, on a logarithmic axis, powers of ten.
 std::vector<double> TicksOf(double low, double high, int count, bool is_logarithmic);
 
 }  // namespace trainyard::cli

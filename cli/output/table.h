@@ -1,4 +1,4 @@
-// Lists and documents in all formats of -o.
+// Prints lists and documents in all formats of -o.
 #ifndef TRAINYARD_CLI_OUTPUT_TABLE_H_
 #define TRAINYARD_CLI_OUTPUT_TABLE_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 
 enum class OutputFormat { kTable, kWide, kJson, kYaml, kName, kCsv };
 
-// True for formats for people, not programs.
+// True for the formats that are meant for people instead of programs.
 inline bool IsTable(OutputFormat format) {
   return format == OutputFormat::kTable || format == OutputFormat::kWide;
 }
@@ -20,27 +20,27 @@ inline bool IsTable(OutputFormat format) {
 struct Column {
   std::string title;
   bool right_aligned = false;
-  // Shown only by -o wide and -o csv.
+  // True if only -o wide and -o csv show it.
   bool wide = false;
-  // Shrinks first on a narrow terminal.
+  // True if this column shrinks first on a narrow terminal.
   bool shrinks = false;
-  // Minimum width of this column while other columns can still shrink or be hidden. 0: kLeastWidth.
+  // Minimum width as long as other columns can still shrink or be hidden. 0: kLeastWidth.
   int kept_width = 0;
-  // On a narrow terminal, columns with 1 are hidden first, then those with 2, and so on; columns
-  // with 0 are never hidden. -o wide hides none.
+  // Order in which columns are hidden on a narrow terminal: first those with 1, then those with 2,
+  // and so on. Columns with 0 are never hidden. -o wide hides no columns.
   int hides = 0;
 };
 
-// Enough of a sentence to recognise its subject.
+// Wide enough to show what a sentence is about.
 inline constexpr int kReasonWidth = 24;
 
 struct Row {
   std::vector<std::string> cells;
-  // Text of -o name: an id accepted by other commands.
+  // Output of -o name: an id that other commands accept.
   std::string name;
   // Output of -o json and -o yaml.
   nlohmann::json document;
-  // Cells of -o csv, if different from `cells`: plain numbers, seconds, ISO-8601 times.
+  // Cells for -o csv if they differ from `cells`: plain numbers, seconds, ISO-8601 times.
   std::vector<std::string> exact_cells;
 };
 
@@ -49,24 +49,27 @@ struct Listing {
   std::vector<Row> rows;
 };
 
-// JSON and YAML print one array of the documents. A table is truncated to the terminal's width.
+// Prints a list. JSON and YAML output is one array of the documents. A table is cut to the width of
+// the terminal.
 void PrintListing(const Listing& listing, OutputFormat format, Console& console);
 
-// The table of the columns that are not wide, or of all with `wide`. `width` 0 means no limit.
-// Otherwise columns shrink to their kept widths, then some are hidden, then all shrink further.
+// Returns the table, without wide columns unless `wide` is set. `width` 0 means no limit. Otherwise
+// columns first shrink to their kept widths, then some columns are hidden, then all columns shrink
+// further.
 std::string RenderTable(const Listing& listing, bool wide, int width);
 
 // RFC 4180, with a header line.
 std::string RenderCsv(const Listing& listing);
 
-// A field of a CSV line, as OneLine returns it, quoted if it contains a comma or a quote.
+// Returns the text, converted by OneLine, as a field of a CSV line. It is quoted if it contains a
+// comma or a quote.
 std::string CsvField(const std::string& text);
 
-// Prints one document as JSON, YAML, name or flattened CSV (key,value); not for table formats.
+// Prints one document as JSON, YAML, name or flat CSV (key,value). Table formats are not allowed.
 void PrintDocument(const nlohmann::json& document, const std::string& name, OutputFormat format,
                    Console& console);
 
-// Never fails: invalid UTF-8 is replaced.
+// Returns JSON text. Never fails, because invalid UTF-8 is replaced.
 std::string DumpJson(const nlohmann::json& document, int indent);
 
 std::string DumpYaml(const nlohmann::json& document);

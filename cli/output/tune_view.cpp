@@ -19,7 +19,7 @@ namespace {
 using planner::TuneReason;
 using planner::TuneResult;
 
-// 0 if nothing is predicted.
+// Returns 0 if there is no prediction.
 double PredictedRate(const TuneReport& report, const TuneResult& result) {
   if (!report.has_predictions) return 0;
   const RunConfig config = planner::WithCandidate(report.config, result.candidate);
@@ -57,7 +57,7 @@ std::string NoteText(const TuneReport& report, size_t index) {
   return note;
 }
 
-// For CSV: every digit, and "" for 0, which means unknown.
+// Returns all digits, for CSV; "" for 0, which means unknown.
 std::string KnownText(double value) { return value > 0 ? DumpJson(value, -1) : ""; }
 
 nlohmann::json NumberOrNull(double value) {

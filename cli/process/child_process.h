@@ -1,4 +1,4 @@
-// A daemon started by `trainyard dev`, which ends together with it.
+// A daemon that `trainyard dev` starts. It ends when `trainyard dev` ends.
 #ifndef TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
 #define TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
 
@@ -13,14 +13,14 @@
 
 namespace trainyard::cli {
 
-// Call Start on the longest-lived thread: the kernel sends the child SIGTERM when that thread ends.
-// The child has its own process group, so that a terminal's Ctrl-C does not reach it. Destroying
-// the object neither ends nor reaps the child.
+// Call Start on a thread that lives as long as the child, because the kernel sends SIGTERM to the
+// child when that thread ends. The child has its own process group, so that Ctrl-C in a terminal
+// does not reach it. The destructor neither ends nor reaps the child.
 class ChildProcess {
  public:
-  // Runs `program` (a path) with `arguments`, without a shell; appends stdout and stderr to
-  // `log_path` (mode 0600). `name` is for messages. Returns an error if the log cannot be opened or
-  // the program cannot be executed.
+  // Runs `program` (a path) with `arguments`, without a shell. Appends stdout and stderr to
+  // `log_path` (mode 0600). `name` is used in messages. Returns an error if the log cannot be
+  // opened or the program cannot be executed.
   static absl::StatusOr<ChildProcess> Start(std::string name, const std::string& program,
                                             const std::vector<std::string>& arguments,
                                             std::string log_path);
@@ -29,11 +29,11 @@ class ChildProcess {
   const std::string& log_path() const { return log_path_; }
   pid_t pid() const { return pid_; }
 
-  // The end of the child as text ("exited with 1", "ended by signal 9"), or nullopt while it is
-  // running. Does not wait; reaps a child that has ended.
+  // Returns how the child ended, as text ("exited with 1", "ended by signal 9"); nullopt while it
+  // is running. Does not wait. Reaps a child that has ended.
   std::optional<std::string> Ended();
 
-  // Sends a signal to the child; no effect once the child has ended.
+  // Sends a signal to the child. Does nothing if the child has ended.
   void Signal(int signal);
 
   // Waits for the child to end. Returns false if it is still running after `limit`.
@@ -46,10 +46,10 @@ class ChildProcess {
   std::string name_;
   std::string log_path_;
   pid_t pid_;
-  std::optional<std::string> ended_;  // Result of Ended() once the child is reaped.
+  std::optional<std::string> ended_;  // Result of Ended(), set when the child is reaped.
 };
 
-// The last `lines` lines of a file, from at most its last 8 KiB; "" if it cannot be read.
+// Returns the last `lines` lines of a file, but at most its last 8 KiB; "" if it cannot be read.
 std::string LastLines(const std::string& path, int lines);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// Exit codes of the program. Scripts rely on these numbers: never change them.
+// Exit codes of the program. They must never change, because scripts rely on them.
 #ifndef TRAINYARD_CLI_PROCESS_EXIT_CODE_H_
 #define TRAINYARD_CLI_PROCESS_EXIT_CODE_H_
 
@@ -12,7 +12,7 @@ enum class ExitCode {
   kUsage = 2,         // Wrong command line or job file.
   kNotFound = 3,      // No such job, node, recipe or key.
   kRefused = 4,       // The controller refused the request.
-  kJobFailed = 5,     // A followed job ended without success.
+  kJobFailed = 5,     // A job that was followed has not succeeded.
   kTimeout = 6,       // --timeout ran out.
   kUnreachable = 7,   // No controller answered.
   kInterrupted = 130  // Ctrl-C.

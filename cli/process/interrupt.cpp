@@ -11,7 +11,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Write end of the listener's pipe: a signal handler may write to a descriptor.
+// Write end of the listener's pipe. A signal handler is allowed to write to a descriptor.
 std::atomic<int> signal_pipe{-1};
 
 // Ctrl-C, a request to exit, and a closed terminal.
@@ -33,7 +33,7 @@ void OnSignal(int) {
 void Interrupt::Listen() {
   if (listener_.joinable()) return;
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;  // Without a pipe, Ctrl-C ends the process as usual.
+  if (pipe2(ends, O_CLOEXEC) != 0) return;  // Without a pipe, Ctrl-C just ends the process.
   signal_pipe = ends[1];
   listener_ = std::thread([this, read_end = ends[0]] {
     char byte = 0;

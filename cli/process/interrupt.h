@@ -1,4 +1,4 @@
-// Ctrl-C for commands that wait: a request to stop waiting, not the end of the process.
+// Handles Ctrl-C in commands that wait: it stops the wait instead of ending the process.
 #ifndef TRAINYARD_CLI_PROCESS_INTERRUPT_H_
 #define TRAINYARD_CLI_PROCESS_INTERRUPT_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::cli {
 
-// Thread-safe. Before Listen, SIGINT ends the process as usual.
+// Thread-safe. Until Listen is called, SIGINT ends the process.
 class Interrupt {
  public:
   Interrupt() = default;
@@ -19,19 +19,20 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // From now on SIGINT, SIGTERM and SIGHUP call Raise. Only one object at a time may listen.
+  // After this call, SIGINT, SIGTERM and SIGHUP call Raise. Only one object at a time may listen.
   void Listen();
 
   void Raise();
   bool raised() const { return count() > 0; }
-  // Number of Raise calls. A second Ctrl-C means "stop immediately".
+  // The number of Raise calls. A second Ctrl-C means "stop immediately".
   int count() const;
 
-  // Waits for `time`. Returns true as soon as the interrupt is raised, at once if it already was.
+  // Waits until the interrupt is raised, but at most for `time`. Returns true if the interrupt is
+  // raised or was raised before the call.
   bool WaitFor(std::chrono::milliseconds time);
 
-  // While a Scope exists, raising the interrupt calls `on_raise` once, from another thread. Calls
-  // it at once if the interrupt was already raised.
+  // While a Scope exists, an interrupt calls `on_raise` once, from another thread. If the interrupt
+  // was raised before, the constructor calls it.
   class Scope {
    public:
     Scope(Interrupt& interrupt, std::function<void()> on_raise);
@@ -49,7 +50,7 @@ class Interrupt {
   std::condition_variable changed_;
   int count_ = 0;                                   // Guarded by mutex_.
   int next_id_ = 0;                                 // Guarded by mutex_.
-  std::map<int, std::function<void()>> callbacks_;  // Guarded by mutex_; called under it.
+  std::map<int, std::function<void()>> callbacks_;  // Guarded by mutex_; called while it is held.
   std::thread listener_;
 };
 

@@ -1,4 +1,4 @@
-// Hands the command over to a program in the directory of this one.
+// Replaces this process by another program in the same directory.
 #ifndef TRAINYARD_CLI_PROCESS_REPLACE_PROCESS_H_
 #define TRAINYARD_CLI_PROCESS_REPLACE_PROCESS_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// Replaces this process by the program line[0], a path, with the arguments `line`. Returns only on
-// failure, with errno.
+// Replaces this process by the program at path line[0], with `line` as its arguments. Returns only
+// on failure, with the errno value.
 int ReplaceProcess(const std::vector<std::string>& line);
 
 }  // namespace trainyard::cli

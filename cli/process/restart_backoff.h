@@ -1,4 +1,4 @@
-// Decides when to restart a daemon that died. Pure: time is an argument.
+// Decides when to restart a daemon that died. It reads no clock: times are arguments.
 #ifndef TRAINYARD_CLI_PROCESS_RESTART_BACKOFF_H_
 #define TRAINYARD_CLI_PROCESS_RESTART_BACKOFF_H_
 
@@ -8,13 +8,13 @@
 namespace trainyard::cli {
 
 struct RestartLimits {
-  // Pause after the first quick death; doubles with each further one.
+  // Pause after the first quick death. It doubles with each further quick death.
   std::chrono::milliseconds first_pause{250};
   std::chrono::milliseconds longest_pause{8000};
-  // A shorter life counts as a quick death.
+  // A death is quick if the daemon lived for less than this time.
   std::chrono::milliseconds quick{10000};
-  // After this many consecutive quick deaths the daemon is not restarted. A death after a longer
-  // life starts a new sequence and counts as its first.
+  // After this many quick deaths in a row, the daemon is not restarted. A death after a longer life
+  // starts a new sequence and counts as its first death.
   int quick_deaths = 6;
 };
 
@@ -22,8 +22,8 @@ class RestartBackoff {
  public:
   explicit RestartBackoff(const RestartLimits& limits) : limits_(limits) {}
 
-  // The pause before the next start, after a life of this length. nullopt after too many
-  // consecutive quick deaths.
+  // Returns the pause before the next start of a daemon that lived for `life`; nullopt after too
+  // many quick deaths in a row.
   std::optional<std::chrono::milliseconds> PauseAfter(std::chrono::milliseconds life);
 
  private:

@@ -1,4 +1,4 @@
-// Calibrations on disk, written by `tune --calibrate` and read by `plan --calibration`.
+// Calibration files. `tune --calibrate` writes them and `plan --calibration` reads them.
 #ifndef TRAINYARD_CLI_RECIPES_CALIBRATION_FILE_H_
 #define TRAINYARD_CLI_RECIPES_CALIBRATION_FILE_H_
 
@@ -11,14 +11,15 @@
 
 namespace trainyard::cli {
 
-// The calibration as YAML, preceded by the lines of `header`, each as a comment ("# ").
+// Returns the calibration as YAML. The lines of `header` come first, each as a comment ("# ").
 std::string CalibrationText(const planner::Calibration& calibration, const std::string& header);
 
-// INVALID_ARGUMENT, with the line, if the file is unreadable or has invalid contents.
+// Returns INVALID_ARGUMENT, with the line number, if the file cannot be read or its contents are
+// invalid.
 absl::StatusOr<planner::Calibration> ReadCalibration(const std::string& path);
 
-// Applies the calibration file to the cluster's predictions; does nothing if the path is empty.
-// INVALID_ARGUMENT also for a calibration of another device.
+// Applies the calibration file to the predictions for the cluster. Does nothing if the path is
+// empty. Returns INVALID_ARGUMENT if the file cannot be read, is invalid or is for another device.
 absl::Status ApplyCalibration(const std::string& path, planner::Cluster& cluster);
 
 }  // namespace trainyard::cli

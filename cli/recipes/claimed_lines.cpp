@@ -22,7 +22,8 @@ using planner::ReadAmount;
 
 constexpr char kClaimPrefix[] = "# Claimed ";
 
-// Reads a value into a claim. Returns "" or, if the value has another form, the expected form.
+// Reads a value into a claim. Returns "" on success. If the value has another form, returns the
+// expected form.
 using Reader = std::function<std::string(const std::string& value, Claims& claims)>;
 
 Reader AmountOf(std::optional<Amount> Claims::*claim) {
@@ -40,7 +41,7 @@ Reader NumberOf(std::optional<double> Claims::*claim) {
   };
 }
 
-// Two numbers with `separator` between them.
+// Reads two numbers that `separator` separates.
 std::optional<Range> ReadPair(const std::string& value, const std::string& separator) {
   const std::pair<std::string, std::string> parts =
       absl::StrSplit(value, absl::MaxSplits(separator, 1));
@@ -100,7 +101,7 @@ const std::map<std::string, Reader>& Readers() {
   return readers;
 }
 
-// Returns "" if the line was read, else the error.
+// Returns "" if the line could be read, else the error.
 std::string ReadLine(const std::string& text, Claims& claims) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(':', 1));
   const auto found = Readers().find(parts.first);

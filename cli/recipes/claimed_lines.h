@@ -1,4 +1,4 @@
-// Parses a recipe's lines with the figures that its source claims:
+// Parses those lines of a recipe that state the figures claimed by the recipe's source:
 //   # Claimed parameters: 46.7B
 //   # Claimed mfu: 0.35 to 0.40
 #ifndef TRAINYARD_CLI_RECIPES_CLAIMED_LINES_H_
@@ -14,8 +14,8 @@ namespace trainyard::cli {
 
 struct ClaimedLines {
   planner::Claims claims;
-  int64_t count = 0;                // Lines that begin with "# Claimed ".
-  std::vector<std::string> errors;  // Lines that cannot be read, with their positions.
+  int64_t count = 0;                // Number of lines that begin with "# Claimed ".
+  std::vector<std::string> errors;  // Lines that could not be read, with their positions.
 };
 
 ClaimedLines FindClaimedLines(const JobFileText& file);

@@ -1,4 +1,5 @@
-// Parses and writes a recipe's lines with the planner's expectation on one kind of GPU:
+// Parses and writes those lines of a recipe that state the planner's prediction for one kind of
+// GPU:
 //   # Expected on H100: 8 x 8 (ndr), 70553706496 parameters, 31.2k tokens/s, MFU 22.8 %, 55.1 GB a
 //   GPU.
 #ifndef TRAINYARD_CLI_RECIPES_EXPECTED_LINE_H_
@@ -17,18 +18,18 @@ namespace trainyard::cli {
 struct ExpectedLine {
   std::string device;   // As written.
   std::string text;     // The whole line.
-  size_t position = 0;  // Offset of its first byte in the file.
+  size_t position = 0;  // Offset of the line's first byte in the file.
 };
 
-// Comments that begin with "# Expected on DEVICE:".
+// Returns the comments that begin with "# Expected on DEVICE:".
 std::vector<ExpectedLine> FindExpectedLines(const std::string& recipe);
 
-// Predicted speed and memory of a run with the layout that its job file sets.
+// The predicted speed and memory of a run with the layout that its job file sets.
 struct Expectation {
   planner::RunEstimate run;
   MemoryPrediction memory;
 };
-// `config` is resolved and valid; the device supports the precision's arithmetic.
+// `config` must be resolved and valid. The device must support the arithmetic of the precision.
 Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster);
 
 std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster);

@@ -31,7 +31,7 @@ constexpr char kMetrics[] = "metrics";
 }  // namespace key
 
 constexpr int64_t kThisVersion = 1;
-// Enough for the maximum of `tune --runs` plus the runs with other attention.
+// Enough for the maximum of `tune --runs` plus the runs with another attention implementation.
 constexpr size_t kRunsMax = 200;
 
 absl::Status NoSweep(const std::string& path, absl::string_view what) {
@@ -51,7 +51,7 @@ int64_t NumberAt(const json& object, const char* key) {
   return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
 }
 
-// Ignores values that are not finite numbers: a loss that is not finite is written as null.
+// Ignores values that are not finite numbers. A non-finite loss is written as null.
 std::vector<double> ValuesOf(const json& list) {
   std::vector<double> values;
   for (const json& value : list) {
@@ -60,7 +60,7 @@ std::vector<double> ValuesOf(const json& list) {
   return values;
 }
 
-// The date is written into comments of files, so it must not begin a new line.
+// True for a date. The date is written to comments of files, so it must not contain a line end.
 bool IsDate(const std::string& text) {
   constexpr absl::string_view kForm = "dddd-dd-dd";
   return std::ranges::equal(text, kForm, [](char c, char form) {

@@ -18,9 +18,9 @@ std::string PeerAddress(const std::string& grpc_peer);
 // True if the caller's HOST:PORT is on this machine.
 bool IsLocal(const std::string& peer);
 
-// The user who owns the connection, or `claimed` if the kernel identified none. A root process may
-// act for another user, like sudo; the result is then the claimed user. INVALID_ARGUMENT: the user
-// name is too long.
+// Returns the user who owns the connection, or `claimed` if the kernel identified no user. If the
+// owner is root and `claimed` names another user, returns `claimed`, because root may act for other
+// users, as with sudo. INVALID_ARGUMENT: the user name is too long.
 absl::StatusOr<Principal> PrincipalOf(std::optional<uid_t> local_user, const std::string& claimed);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,5 @@
-// Watches the expiry of the controller's certificate, after which no worker or client can connect.
+// Warns before the controller's certificate expires. After the expiry, no worker or client can
+// connect.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_CERTIFICATE_WATCH_H_
 #define TRAINYARD_CONTROLLER_ACCESS_CERTIFICATE_WATCH_H_
 
@@ -15,25 +16,26 @@ namespace trainyard::controller {
 // Time before expiry at which warnings start.
 inline constexpr int64_t kExpiryWarningMs = 14 * 86'400'000LL;
 
-// Earliest expiry of the certificates in a PEM text, in Unix milliseconds; nullopt if none can be
-// read.
+// Returns the earliest expiry, in Unix milliseconds, of the certificates in a PEM text. Returns
+// nullopt if no certificate can be read.
 std::optional<Timestamp> ExpiryOf(const std::string& pem);
 
-// One sentence for log, command line and page; empty if the certificate does not expire soon.
+// Returns the warning as one sentence, for the log, the command line and the dashboard. Empty if
+// the certificate does not expire soon.
 std::string ExpiryWarning(Timestamp expires_ms, Timestamp now);
 
 class CertificateWatch {
  public:
-  // An empty PEM text means unencrypted connections, and no warnings.
+  // If the PEM text is empty, connections are not encrypted and there are no warnings.
   CertificateWatch(const std::string& pem, const Clock& clock);
   // Stops.
   ~CertificateWatch();
 
-  // Logs the warning immediately and then once a day, on its own thread.
+  // Starts a thread that logs the warning immediately and then once a day.
   void Start();
 
   std::optional<Timestamp> expires_ms() const { return expires_ms_; }
-  // The current ExpiryWarning. Any thread.
+  // Returns the current ExpiryWarning. May be called on any thread.
   std::string Warning() const;
 
  private:

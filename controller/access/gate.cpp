@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kOpenCodes = 1000;
 constexpr absl::string_view kBearer = "Bearer ";
-// SessionTable::kMost sessions of about 1.5 KB each, with a margin.
+// Enough for SessionTable::kMost sessions of about 1.5 KB each, with a margin.
 constexpr std::size_t kSessionFileBytesMax = 1 << 20;
 
 std::string MarkOf(const std::string& token) {
@@ -43,14 +43,16 @@ void AccessGate::ReplaceToken(const std::string& token) {
     sessions_.EndAll(clock_.Now());
     changed_ = true;
   }
-  // If this fails, the stored sessions still carry the old token's mark, so a restart drops them.
+  // If the save fails, the stored sessions are still bound to the old token, so the controller
+  // drops them at its next start.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn("the dashboard sessions have ended, but this cannot be stored: {}",
                  std::string(status.message()));
   }
 }
 
-// An unreadable file only means that users must log in again, so the controller starts without it.
+// An unreadable file is not an error: the controller starts without sessions, and users must log in
+// again.
 void AccessGate::LoadSessions() {
   const absl::StatusOr<std::string> text = ReadSmallFile(session_file_, kSessionFileBytesMax);
   if (absl::IsNotFound(text.status())) return;
@@ -100,7 +102,8 @@ std::optional<OpenedSession> AccessGate::OpenSession(absl::string_view code,
     opened = sessions_.Open(taken.owner, address, now);
     changed_ = true;
   }
-  // If the session cannot be stored (full disk), it works until the controller restarts.
+  // If the session cannot be stored (for example, because the disk is full), it is valid only until
+  // the controller restarts.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn("cannot store a dashboard session: {}", std::string(status.message()));
   }
@@ -179,7 +182,7 @@ absl::Status AccessGate::SaveSessions() {
     if (!std::exchange(changed_, false)) return absl::OkStatus();
     text = sessions_.Text(token_mark_, now);
   }
-  // A new file of mode 0600 replaces the old one.
+  // The old file is replaced by a new file with mode 0600.
   absl::Status status = WriteFileAtomically(session_file_, text);
   if (!status.ok()) {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,5 @@
-// Decides whether a caller may use the controller. There is one token, and whoever has it is an
-// operator (permissions.h); accounts would be added here. In browsers, dashboard sessions replace
-// the token.
+// Decides whether a caller may use the controller. There is one token, and every caller who has it
+// is an operator (permissions.h). Browsers use a dashboard session instead of the token.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 
@@ -21,44 +20,47 @@ namespace trainyard::controller {
 // Name of the session file in a controller's data directory.
 inline constexpr char kSessionFileName[] = "sessions.json";
 
-// Thread-safe. Only ReplaceToken, OpenSession, EndSessions, EndAllSessions and SaveSessions wait
-// for a disk.
+// Thread-safe. Only ReplaceToken, OpenSession, EndSessions, EndAllSessions and SaveSessions access
+// the disk.
 class AccessGate {
  public:
-  // An empty token admits everyone. `clock` must outlive this object. Sessions are loaded from and
-  // stored in `session_file`; if it is empty, they end with this object.
+  // If the token is empty, every caller is admitted. `clock` must outlive this object. Sessions are
+  // loaded from and stored in `session_file`. If that path is empty, sessions end with this object.
   AccessGate(std::string token, const Clock& clock, std::string session_file = "");
 
   bool open() const { return open_; }
-  // Replaces the token. Every session ends.
+  // Replaces the token and ends every session.
   void ReplaceToken(const std::string& token);
 
-  // True for the header "Bearer TOKEN" with the right token, or if the gate is open.
+  // Returns true for the header "Bearer TOKEN" with the current token. Returns true for every
+  // header if the gate has no token.
   bool TakesHeader(absl::string_view authorization) const;
 
-  // A code that opens one session of this user within kCodeLifeMs. RESOURCE_EXHAUSTED: too many
-  // open codes.
+  // Creates a code that opens one session for `owner`. The code expires after kCodeLifeMs.
+  // RESOURCE_EXHAUSTED: there are too many unused codes.
   absl::StatusOr<std::string> MakeCode(Principal owner = {});
-  // Uses up the code and opens a session. nullopt for an unknown or expired code.
+  // Opens a session and invalidates the code. Returns nullopt if the code is unknown or expired.
   std::optional<OpenedSession> OpenSession(absl::string_view code, absl::string_view address);
 
-  // Id of the session with this secret; empty if there is none. Marks the session as used now from
-  // `address`. Sessions end when the token is replaced.
+  // Returns the id of the session with this secret, or an empty string if there is none. Records
+  // the current time and `address` as the session's latest use. Sessions end when the token is
+  // replaced.
   std::string UseSession(absl::string_view secret, absl::string_view address);
   bool SessionLives(absl::string_view id) const;
-  // The user who requested the session's login, or `claimed` if there is no such session or it
-  // names no user. INVALID_ARGUMENT: the user name is too long.
+  // Returns the user who requested the session's login. Returns `claimed` if there is no such
+  // session or it has no user. INVALID_ARGUMENT: the user name is too long.
   absl::StatusOr<Principal> PrincipalOf(absl::string_view session_id,
                                         const std::string& claimed) const;
   v1::ListSessionsResponse ListSessions() const;
 
-  // Return the number of ended sessions. NOT_FOUND names the first id without a session; no session
-  // is ended then. UNAVAILABLE: the sessions ended, but the change is not stored.
+  // Both functions return the number of ended sessions. NOT_FOUND names the first id without a
+  // session; in this case no session is ended. UNAVAILABLE: the sessions are ended, but the change
+  // is not stored.
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();
 
-  // Stores the latest uses of sessions, if there are new ones, so that a restart does not shorten
-  // sessions. Logins and ends are stored immediately.
+  // Stores the latest use of each session if it has changed, so that a restart does not shorten a
+  // session. Logins and ends of sessions are stored immediately and do not need this call.
   absl::Status SaveSessions();
 
   static constexpr int64_t kCodeLifeMs = 300'000;
@@ -75,17 +77,17 @@ class AccessGate {
   const bool open_;
   const Clock& clock_;
   const std::string session_file_;
-  // Held while the file is written, so that the newest table is written last.
+  // Held while the file is written, so that an older table never overwrites a newer one.
   std::mutex save_mutex_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::string token_;
-  // Binds stored sessions to the token.
+  // Identifies the token to which stored sessions are bound.
   std::string token_mark_;
-  // Open codes, by hash.
+  // Unused codes, keyed by their hash.
   std::map<std::string, Code, std::less<>> codes_;
   SessionTable sessions_;
-  // True if the table differs from the file.
+  // True if the session table differs from the session file.
   bool changed_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The protection that the listener lacks; empty if it lacks none.
+// Names the protection that the listener lacks. Empty if it lacks none.
 std::string Lack(const ListenerSetting& setting) {
   if (!IsReachableFromOutside(setting.address)) return "";
   if (!setting.has_token) {

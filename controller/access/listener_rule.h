@@ -1,5 +1,5 @@
-// The rule for listening addresses: reachable from other machines only with a token and TLS, unless
-// the operator passes --insecure.
+// Checks listening addresses: other machines may reach a listener only if it uses a token and TLS,
+// unless the operator passes --insecure.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_LISTENER_RULE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_LISTENER_RULE_H_
 
@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 
 struct ListenerSetting {
-  // Flag that set the address, such as "--listen".
+  // The flag that set the address, such as "--listen".
   std::string flag;
   // HOST:PORT.
   std::string address;
@@ -22,11 +22,11 @@ struct ListenerSetting {
 // FAILED_PRECONDITION: other machines could use this listener without a token, or read its traffic.
 absl::Status CheckListener(const ListenerSetting& setting);
 
-// The danger allowed by --insecure, as one sentence for log, command line and page; empty if there
-// is none.
+// Describes the risk that --insecure allows, as one sentence for the log, the command line and the
+// dashboard. Empty if there is none.
 std::string DangerOf(const ListenerSetting& setting);
 
-// True if other machines can reach this address. Text that is not an address counts as reachable.
+// Returns true if other machines can reach this address, or if the text is not an address.
 bool IsReachableFromOutside(const std::string& address);
 
 }  // namespace trainyard::controller

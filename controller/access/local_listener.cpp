@@ -17,7 +17,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Pause after an error such as "too many open files", which would recur immediately.
+// The pause after an error such as "too many open files". Without the pause, the error would recur
+// immediately.
 constexpr int kPauseAfterErrorMs = 100;
 
 }  // namespace
@@ -51,7 +52,8 @@ void LocalListener::Stop() {
   const uint64_t one = 1;
   if (write(stop_.get(), &one, sizeof one) != sizeof one) spdlog::error("cannot stop {}", path_);
   thread_.join();
-  // Remove the socket first: a caller that finds it expects a running controller.
+  // Remove the socket before anything else stops: a caller that finds the socket expects a running
+  // controller.
   unlink(path_.c_str());
   socket_.Reset();
 }
@@ -87,7 +89,8 @@ std::size_t LocalListener::PortOf(uid_t user) {
     return kLocalUsersMax;
   }
   known_[user] = port;
-  // Set the user before passing on the connection, so that its first call has the user.
+  // Set the user before the connection is passed on, so that the user is known at the connection's
+  // first call.
   users_[port] = user;
   return port;
 }

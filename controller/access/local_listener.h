@@ -1,4 +1,4 @@
-// Accepts callers on the local socket (proto/access/local_socket.h) and passes them to gRPC.
+// Accepts connections on the local socket (proto/access/local_socket.h) and passes them to gRPC.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_LOCAL_LISTENER_H_
 #define TRAINYARD_CONTROLLER_ACCESS_LOCAL_LISTENER_H_
 
@@ -20,27 +20,30 @@
 
 namespace trainyard::controller {
 
-// Maximum number of users that are identified. Connections of any further user have no known user.
+// The maximum number of users that can be identified. Connections of additional users have no known
+// user.
 inline constexpr int kLocalUsersMax = 256;
 
-// A gRPC service cannot find out a connection's user, only the port on which it arrived. Therefore
-// each user has a port, to which the accepting thread passes the user's connections.
+// A gRPC service cannot see the user of a connection, but it can see the port on which the
+// connection arrived. Therefore each user has a port of their own, and the accepting thread passes
+// each connection to its user's port.
 class LocalListener {
  public:
   LocalListener();
   // Stops.
   ~LocalListener();
 
-  // Creates the credentials of one such port. `user` is kNoUser until the port is assigned to a
-  // user. On the port shared by further users it is always kNoUser. `user` lives as long as this
-  // object.
+  // Creates the credentials of one port. `user` is kNoUser until the port is assigned to a user.
+  // For the port shared by additional users, it is always kNoUser. `user` is valid as long as this
+  // object exists.
   using MakeCredentials =
       std::function<std::shared_ptr<grpc::ServerCredentials>(const std::atomic<int64_t>& user)>;
   static constexpr int64_t kNoUser = -1;
 
-  // Call before the server is built.
+  // Must be called before the server is built.
   void AddPorts(grpc::ServerBuilder& builder, const MakeCredentials& make_credentials);
-  // Listens at `path`. Call once the server runs. The server must outlive this object.
+  // Listens at `path`. Must be called once, after the server has started. The server must outlive
+  // this object.
   absl::Status Start(const std::string& path, bool for_group);
   // Stops accepting and removes the socket.
   void Stop();
@@ -49,7 +52,7 @@ class LocalListener {
   void Accept();
   std::size_t PortOf(uid_t user);
 
-  // User of each port. The last port is shared by further users.
+  // The user of each port. The last port is shared by all additional users.
   std::array<std::atomic<int64_t>, kLocalUsersMax + 1> users_;
   std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> ports_;
   std::string path_;

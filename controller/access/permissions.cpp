@@ -6,7 +6,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr auto kPermissions = std::to_array<Permission>({
-    // A caller verifies the controller by it before it presents the token.
+    // A caller uses this call to verify the controller before presenting the token.
     {.method = "AccessService/Prove", .anonymous = true},
     {.method = "AccessService/CreateLoginCode"},
     {.method = "AccessService/WhoAmI"},
@@ -52,7 +52,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
 
 constexpr std::string_view kOwnPackage = "/trainyard.v1.";
 
-// The row of an operation that has none.
+// The permission of an operation without a row in the table.
 constexpr Permission kOthers = {};
 
 bool Permits(const Permission& row, Role role) {

@@ -1,4 +1,5 @@
-// The table of operations and roles. gRPC and HTTP look up every call in it.
+// The table of operations and the roles that may use them. Every gRPC call and HTTP request is
+// checked against it.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_PERMISSIONS_H_
 #define TRAINYARD_CONTROLLER_ACCESS_PERMISSIONS_H_
 
@@ -9,16 +10,16 @@
 namespace trainyard::controller {
 
 enum class Role {
-  // Has presented neither the token nor a session.
+  // The caller has presented neither the token nor a session.
   kAnonymous,
-  // Has the token, a session, or access to the local socket. Workers are operators too: they have
-  // the token, and their Hello then proves the node.
+  // The caller has the token, a session, or access to the local socket. Workers are operators too,
+  // because they have the token. A worker's Hello then proves which node it is.
   kOperator,
 };
 
-// One operation. It has a gRPC method, REST routes, or both.
+// An operation that has a gRPC method, REST routes, or both.
 struct Permission {
-  // Without the package, such as "JobService/StopJob". Empty if there is none.
+  // The method without its package, such as "JobService/StopJob". Empty if there is none.
   std::string_view method;
   // Ids of routes (controller/http/routes.h).
   std::array<std::string_view, 2> routes;
@@ -28,11 +29,13 @@ struct Permission {
 
 std::span<const Permission> Permissions();
 
-// `path`: "/trainyard.v1.JobService/StopJob". A method without a row is for operators: gRPC's
-// health checks and reflection, and methods that this release does not have.
+// `path` is, for example, "/trainyard.v1.JobService/StopJob". Methods without a row in the table
+// are allowed for operators only: gRPC's health checks and reflection, and methods that this
+// release does not have.
 bool MayCall(Role role, std::string_view path);
 
-// A route id without a row, such as the empty id of an unknown path, is for operators.
+// Routes without a row in the table are allowed for operators only. This includes the empty id of
+// an unknown path.
 bool MayUseRoute(Role role, std::string_view route_id);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Access to a restored controller, for the message of `server restore`.
+// Describes the access to a restored controller, for the output of `server restore`.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_RESTORED_ACCESS_H_
 #define TRAINYARD_CONTROLLER_ACCESS_RESTORED_ACCESS_H_
 
@@ -6,8 +6,9 @@
 
 namespace trainyard::controller {
 
-// States whether earlier clients and workers keep their access, and otherwise the next step: a
-// backup does not contain the token. `token_file` is the restored controller's token file.
+// States whether earlier clients and workers still have access to the restored controller. If they
+// do not, states the next step, because a backup does not contain the token. `token_file` is the
+// restored controller's token file.
 std::string RestoredAccessText(const std::string& token_file);
 
 }  // namespace trainyard::controller

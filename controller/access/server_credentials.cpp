@@ -29,7 +29,7 @@ absl::string_view TextOf(const grpc_slice& slice) {
   return {reinterpret_cast<const char*>(GRPC_SLICE_START_PTR(slice)), GRPC_SLICE_LENGTH(slice)};
 }
 
-// The method that is called; empty if gRPC has no path.
+// Returns the path of the called method, or an empty string if the metadata has no path.
 std::string_view PathIn(const grpc_metadata* metadata, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     if (TextOf(metadata[i].key) != ":path") continue;
@@ -39,14 +39,14 @@ std::string_view PathIn(const grpc_metadata* metadata, std::size_t count) {
   return "";
 }
 
-// Lets the call pass if the role may make it.
+// Accepts the call if the role may make it, and otherwise rejects it.
 void Admit(Role role, std::string_view path, grpc_process_auth_metadata_done_cb done, void* call) {
   const bool allowed = MayCall(role, path);
   done(call, nullptr, 0, nullptr, 0, allowed ? GRPC_STATUS_OK : GRPC_STATUS_UNAUTHENTICATED,
        allowed ? nullptr : kNoToken);
 }
 
-// Called by gRPC for each call, before any service.
+// gRPC calls this function for each call, before any service receives it.
 void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, std::size_t count,
                 grpc_process_auth_metadata_done_cb done, void* call) {
   const auto& check = *static_cast<const TokenCheck*>(state);
@@ -60,8 +60,8 @@ void CheckToken(void* state, grpc_auth_context*, const grpc_metadata* metadata, 
   Admit(role, PathIn(metadata, count), done, call);
 }
 
-// Adds the user at the connection's first call. The context belongs to the connection, whose calls
-// may arrive concurrently.
+// Adds the user to the connection's context at the connection's first call. All calls of a
+// connection share the context and may run concurrently.
 void NameUserOnce(grpc_auth_context* context, int64_t user) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -78,8 +78,8 @@ void NameLocalUser(void* state, grpc_auth_context* context, const grpc_metadata*
   Admit(Role::kOperator, PathIn(metadata, count), done, call);
 }
 
-// gRPC's C++ classes allow call checks only for credentials with TLS; its C interface allows them
-// for any.
+// gRPC's C++ classes allow a check of each call only for credentials with TLS. Its C interface
+// allows it for all credentials.
 class CheckedCredentials : public grpc::ServerCredentials {
  public:
   void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}

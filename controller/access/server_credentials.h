@@ -1,4 +1,4 @@
-// The gRPC side of the gate: checks every call before its service receives it.
+// Applies AccessGate to gRPC: checks every call before its service receives it.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_SERVER_CREDENTIALS_H_
 #define TRAINYARD_CONTROLLER_ACCESS_SERVER_CREDENTIALS_H_
 
@@ -18,28 +18,29 @@
 
 namespace trainyard::controller {
 
-// Admission of calls on a TCP port.
+// The checks that decide the role of a call on a TCP port.
 struct TokenCheck {
   const AccessGate& gate;
   const TokenProver& prover;
 };
 
-// Credentials of a TCP port. A call with the token or a proof of it is an operator's, any other one
-// is anonymous. A call that its role may not make ends with UNAUTHENTICATED. `check` must outlive
-// the server, which does not keep the credentials.
+// Returns the credentials of a TCP port. A call with the token, or with a proof of the token, has
+// the operator role; any other call is anonymous. A call that its role may not make ends with
+// UNAUTHENTICATED. `check` must outlive the server, because the server does not own the
+// credentials.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const TokenCheck& check,
                                                                const TlsIdentity& tls);
 
-// Credentials of a port of the local socket (local_listener.h). The socket's file mode admits
-// callers, so they need no token. `user` must outlive the server.
+// Returns the credentials of a port of the local socket (local_listener.h). The socket's file mode
+// restricts who can connect, so callers need no token. `user` must outlive the server.
 std::shared_ptr<grpc::ServerCredentials> MakeLocalCredentials(const std::atomic<int64_t>& user);
 
-// The user of a call over the local socket, as identified by the kernel; nullopt for any other
-// call.
+// Returns the user of a call over the local socket, as identified by the kernel. Returns nullopt
+// for any other call.
 std::optional<uid_t> LocalUserOf(const grpc::ServerContextBase& context);
 
-// The principal of a call. `claimed`: user named by the request. INVALID_ARGUMENT: the user name is
-// too long.
+// Returns the principal of a call. `claimed` is the user named in the request. INVALID_ARGUMENT:
+// the user name is too long.
 absl::StatusOr<Principal> PrincipalOf(const grpc::ServerContextBase& context,
                                       const std::string& claimed);
 

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kIdDigits = 12;
 constexpr std::size_t kTextBytesMax = 256;
 
-// Limits text from clients, such as users and addresses.
+// Truncates text from clients, such as users and addresses.
 std::string Bounded(absl::string_view text) {
   const std::string clean = ReplaceInvalidUtf8(std::string_view(text.data(), text.size()));
   return std::string(Utf8Prefix(clean, kTextBytesMax));
@@ -42,7 +42,7 @@ Json ToJson(const std::string& hash, const v1::Session& session) {
           {"address", session.address()}};
 }
 
-// Reads a time from JSON. Returns 0 for a time so large that sums with it could overflow.
+// Reads a time from JSON. Returns 0 for a time so large that adding to it could overflow.
 Timestamp TimeIn(const Json& json, const char* key) {
   const int64_t time = json.at(key).get<int64_t>();
   return time >= 0 && time < int64_t{1} << 53 ? time : 0;

@@ -1,4 +1,5 @@
-// Dashboard sessions: who is logged in, and until when. Secrets are stored as hashes.
+// Dashboard sessions: the logged-in users and the expiry of each login. Secrets are stored as
+// hashes.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_SESSION_TABLE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_SESSION_TABLE_H_
 
@@ -18,48 +19,49 @@ namespace trainyard::controller {
 
 struct OpenedSession {
   std::string id;
-  // Grants access to the controller. This is the only copy.
+  // Grants access to the controller. The secret is not stored anywhere else.
   std::string secret;
 };
 
-// Not thread-safe. No I/O.
+// Not thread-safe. Does no I/O.
 class SessionTable {
  public:
-  // A session ends after kIdleMs without use, and kMaxMs after its login.
+  // A session ends kIdleMs after its latest use, and at the latest kMaxMs after its login.
   static constexpr int64_t kIdleMs = 12 * 3'600'000LL;
   static constexpr int64_t kMaxMs = 7 * 86'400'000LL;
-  // Maximum number of sessions. A further login ends the least recently used session.
+  // The maximum number of sessions. A login beyond it ends the least recently used session.
   static constexpr std::size_t kMost = 256;
 
   // `owner`: the user who requested the login.
   OpenedSession Open(const Principal& owner, absl::string_view address, Timestamp now);
 
-  // Id of the session with this secret; empty if there is none. Marks the session as used now from
-  // `address`.
+  // Returns the id of the session with this secret, or an empty string if there is none. Records
+  // `now` and `address` as the session's latest use.
   std::string Use(absl::string_view secret, absl::string_view address, Timestamp now);
   bool Lives(absl::string_view id, Timestamp now) const;
-  // The user who requested the session's login; an empty name if there is no such session.
+  // Returns the user who requested the session's login. The name is empty if there is no such
+  // session.
   Principal OwnerOf(absl::string_view id) const;
   // Newest login first.
   std::vector<v1::Session> List(Timestamp now) const;
 
-  // Returns the number of ended sessions. NOT_FOUND names the first id without a session; no
-  // session is ended then.
+  // Returns the number of ended sessions. NOT_FOUND names the first id without a session; in this
+  // case no session is ended.
   absl::StatusOr<int> End(const std::vector<std::string>& ids, Timestamp now);
   int EndAll(Timestamp now);
 
-  // The table as JSON text, with hashes instead of secrets. `token_mark` binds it to the
-  // controller's token.
+  // Returns the table as JSON text, with hashes instead of secrets. `token_mark` binds the text to
+  // the controller's token.
   std::string Text(absl::string_view token_mark, Timestamp now) const;
-  // Replaces the table with the result of Text(). The table stays empty if the text belongs to
-  // another token. DATA_LOSS: the text is damaged.
+  // Replaces the table with the one in `text`, which Text() has written. The table is empty
+  // afterwards if the text is bound to another token. DATA_LOSS: the text is damaged.
   absl::Status Read(absl::string_view text, absl::string_view token_mark, Timestamp now);
 
  private:
   void DropExpired(Timestamp now);
   void DropLeastUsed();
 
-  // By hash of the secret.
+  // Keyed by the hash of the secret.
   std::map<std::string, v1::Session, std::less<>> sessions_;
 };
 

@@ -1,4 +1,4 @@
-// Certificate and key of the controller.
+// The controller's certificate and private key.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_TLS_IDENTITY_H_
 #define TRAINYARD_CONTROLLER_ACCESS_TLS_IDENTITY_H_
 

@@ -40,7 +40,7 @@ absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& req
   return response;
 }
 
-// A non-loopback host is not compared: other machines may dial a name, or an address that is
+// Only loopback hosts are compared. Other machines may dial a host name, or an address that is
 // translated on the way.
 absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   if (dialed.empty()) return absl::OkStatus();

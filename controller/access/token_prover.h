@@ -1,4 +1,5 @@
-// The controller's side of proofs of the token (proto/proof/proof.h).
+// Proves to callers that the controller has the token, and checks callers' proofs
+// (proto/proof/proof.h).
 #ifndef TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_
 #define TRAINYARD_CONTROLLER_ACCESS_TOKEN_PROVER_H_
 
@@ -16,22 +17,22 @@ namespace trainyard::controller {
 // Thread-safe.
 class TokenProver {
  public:
-  // `host` and `port`: the address at which this controller serves gRPC. `port` is 0 until the
-  // server listens, and must outlive this object. Challenges are valid only for this object, so
-  // they end with the process.
+  // `host` and `port` are the address at which this controller serves gRPC. `port` is 0 until the
+  // server listens, and must outlive this object. Challenges are valid only for the object that
+  // created them, so they end with the process.
   TokenProver(std::string token, std::string host, const std::atomic<int>& port);
 
   // Handles AccessService.Prove.
   absl::StatusOr<v1::ProveResponse> Prove(const v1::ProveRequest& request) const;
-  // Proof for a worker's Welcome.
+  // Returns the proof to send in a worker's Welcome.
   std::string ProveWelcome(absl::string_view nonce, absl::string_view node_id) const;
 
   // Replaces the token.
   void ReplaceToken(const std::string& token);
 
-  // True if this object created the challenge.
+  // Returns true if this object created the challenge.
   bool IsOwn(absl::string_view challenge) const;
-  // True for a header with a caller's proof of one of this object's challenges.
+  // Returns true if the header contains a caller's proof for a challenge that this object created.
   bool TakesHeader(absl::string_view authorization) const;
 
  private:

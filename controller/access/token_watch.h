@@ -12,20 +12,20 @@ namespace trainyard::controller {
 
 class TokenWatch {
  public:
-  // Called on the watch thread with each new token.
+  // Called on the watch thread whenever the file contains a new token.
   using OnNewToken = std::function<void(const std::string& token)>;
 
-  // `token`: the token in use. An empty path disables the watch.
+  // `token` is the token currently in use. An empty path disables the watch.
   TokenWatch(std::string path, std::string token, OnNewToken on_new_token);
   // Stops.
   ~TokenWatch();
 
-  // Reads the file every few seconds on its own thread.
+  // Starts a thread that reads the file every few seconds.
   void Start();
   void Stop();
 
-  // Reads the file once. If the file does not contain a token, logs that once and keeps the current
-  // token.
+  // Reads the file once. If it does not contain a token, keeps the current token. This error is
+  // logged only the first time.
   void Check();
 
  private:

@@ -1,6 +1,7 @@
-// Request handlers of the users' API, shared by gRPC and HTTP: both only decode a request, call its
-// handler, and encode the answer. Each handler gets the principal of the call; the field `user` of
-// a changing request is only a claim, which gRPC and HTTP have turned into the principal.
+// Request handlers of the users' API, which gRPC and HTTP share. gRPC and HTTP only decode a
+// request, call its handler, and encode the answer. Each handler receives the principal of the
+// call. The field `user` of a changing request is only a claim, from which gRPC or HTTP has derived
+// the principal.
 #ifndef TRAINYARD_CONTROLLER_API_API_H_
 #define TRAINYARD_CONTROLLER_API_API_H_
 
@@ -22,7 +23,7 @@
 
 namespace trainyard::controller {
 
-// True if an ended job will get no further output. Called on the loop thread.
+// Returns true if an ended job will produce no further output. Called on the loop thread.
 using OutputComplete = std::function<bool(const JobEntry& entry, const ClusterView& view)>;
 
 class AccessGate;
@@ -41,17 +42,17 @@ struct Api {
   OutputComplete output_complete;
   // The constant fields of GetServerInfoResponse.
   v1::GetServerInfoResponse server_info;
-  // Port of the gRPC server: 0 until it listens.
+  // The port of the gRPC server. 0 until the server listens.
   const std::atomic<int>& grpc_port;
-  // Recipe directories that job files sent as text may extend.
+  // The directories of recipes that job files sent as text may extend.
   std::vector<std::string> recipe_directories;
-  // Adds the latest measurement of store and disk space to the answer to GetServerInfo.
+  // Adds the latest measurements of store sizes and free disk space to the answer to GetServerInfo.
   std::function<void(v1::GetServerInfoResponse& info)> add_space;
   AccessGate& gate;
 };
 
-// Called exactly once: on the loop thread, on a reader thread, or before the request handler
-// returns.
+// Sends the response. Called exactly once: on the loop thread, on a reader thread, or before the
+// request handler returns.
 template <typename Response>
 using Reply = std::function<void(absl::StatusOr<Response>)>;
 

@@ -37,14 +37,14 @@ namespace fs = std::filesystem;
 constexpr int64_t kMaxEntriesCounted = 100'000;
 constexpr int kMaxDepthCounted = 32;
 
-// A checkpoint and its open parent directories.
+// A checkpoint and its parent directories, which are open.
 struct OpenCheckpoint {
-  UniqueFd job;  // The job's directory, directly below the root.
+  UniqueFd job;  // Directory of the job, directly below the root.
   std::string job_name;
   FilePlace job_place;
   UniqueFd parent;
   std::string name;
-  FilePlace place;  // Place of the checkpoint.
+  FilePlace place;  // The location of the checkpoint.
 };
 
 absl::Status Missing(const std::string& path) {
@@ -95,7 +95,7 @@ void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   }
 }
 
-// Job id in the name of a claim file; 0 for any other name.
+// Returns the job id in the name of a claim file, or 0 if the name is not that of a claim file.
 int64_t ClaimedBy(absl::string_view name) {
   int64_t job_id = 0;
   const bool is_claim = absl::ConsumePrefix(&name, kClaimPrefix) &&
@@ -103,8 +103,8 @@ int64_t ClaimedBy(absl::string_view name) {
   return is_claim ? job_id : 0;
 }
 
-// Checks the claim files of trainers. They reveal jobs that use the directory through paths that
-// this machine cannot resolve.
+// Checks the claim files that trainers write. A claim file reveals a job that uses the directory
+// even if this machine cannot resolve the job's path.
 absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
                             const std::vector<DirectoryOfJob>& others) {
   absl::Status status;
@@ -118,7 +118,7 @@ absl::Status CheckUnclaimed(const OpenCheckpoint& checkpoint,
 }
 
 // Checks whether another job uses a checkpoint's directory. Caches the result for the latest
-// directory, because the checkpoints of a job usually share one.
+// directory, because a job's checkpoints usually share one.
 class UseCheck {
  public:
   explicit UseCheck(const std::vector<DirectoryOfJob>& others) : others_(others) {}
@@ -145,7 +145,7 @@ std::string TargetOf(const OpenCheckpoint& checkpoint) {
   return size < 0 ? "" : std::string(target, static_cast<std::size_t>(size));
 }
 
-// Counts files below the directory. Does not follow links or enter mounts.
+// Counts the files below the directory. Does not follow links and does not enter mounts.
 void Count(int parent, const char* name, int depth, v1::RemovableCheckpoint& total) {
   const UniqueFd directory(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const std::optional<FilePlace> place = PlaceOf(directory.get(), "");
@@ -191,7 +191,7 @@ absl::StatusOr<v1::RemovableCheckpoint> Inspect(const std::string& path, const s
   return removable;
 }
 
-// Removed first, so that a partly removed checkpoint is not valid.
+// The manifest is removed before the other files, so that a partly removed checkpoint is not valid.
 void RemoveManifest(const OpenCheckpoint& checkpoint) {
   const UniqueFd directory(openat(checkpoint.parent.get(), checkpoint.name.c_str(),
                                   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -233,7 +233,8 @@ absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
   if (found->place.IsDirectory()) RemoveManifest(*found);
   const absl::Status removed = RemoveTreeAt(found->parent.get(), found->name, path);
   if (!removed.ok()) return absl::UnavailableError(Text(removed));
-  // The next removal fails, as intended, while the directory has other checkpoints.
+  // The removal of the job's directory below is expected to fail while the directory still contains
+  // other checkpoints.
   const UniqueFd above(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   unlinkat(above.get(), found->job_name.c_str(), AT_REMOVEDIR);
   return absl::OkStatus();

@@ -1,8 +1,8 @@
-// Checkpoint directories visible to the controller's machine.
+// Checkpoint directories that are visible on the controller's machine.
 //
-// A job owns its directory below the checkpoint root and may replace any part of it by a link. The
-// root may be a link. Below it, no link is followed, no mount is entered, and every removal works
-// on an open directory.
+// A job owns its directory below the checkpoint root and may replace any part of that directory
+// with a link. The root itself may be a link. Below the root, no link is followed and no mount is
+// entered. Every removal is relative to an open directory.
 #ifndef TRAINYARD_CONTROLLER_API_CHECKPOINT_FILES_H_
 #define TRAINYARD_CONTROLLER_API_CHECKPOINT_FILES_H_
 
@@ -15,17 +15,19 @@
 
 namespace trainyard::controller {
 
-// Moves checkpoints that cannot be removed to `kept`, with the reason: not visible from this
-// machine, behind a link or a mount, or in a directory used by one of `others`. Directories are
-// compared by device and inode. Returns descriptions of the remaining `removable` paths, in order.
+// Moves the paths that cannot be removed from `removable` to `kept`, each with its reason: the path
+// is not visible from this machine, is behind a link or a mount, or is in a directory used by one
+// of `others`. Directories are compared by device and inode. Returns a description of each
+// remaining path in `removable`, in order.
 std::vector<v1::RemovableCheckpoint> InspectCheckpoints(const std::string& root,
                                                         const std::vector<DirectoryOfJob>& others,
                                                         CheckpointsOfDeletion& sorted);
 
-// Removes a checkpoint's directory, manifest first, so that a partly removed checkpoint is never
-// valid, and then the job's directory if it is empty. If the checkpoint is a link, removes the link
-// and keeps its target. OK if it does not exist. FAILED_PRECONDITION: kept for one of the reasons
-// above. UNAVAILABLE: the removal failed and may succeed later.
+// Removes a checkpoint's directory, and then the job's directory if it is empty. The manifest is
+// removed first, so that a partly removed checkpoint is never valid. If the checkpoint is a link,
+// removes the link but not its target. Returns OK if the checkpoint does not exist.
+// FAILED_PRECONDITION: not removed, for one of the reasons of InspectCheckpoints. UNAVAILABLE: the
+// removal failed, but may succeed later.
 absl::Status RemoveCheckpoint(const std::string& path, const std::string& root,
                               const std::vector<DirectoryOfJob>& others);
 

@@ -51,7 +51,8 @@ v1::ClusterSummary SummaryOf(const ClusterState& state, const JobArchive& archiv
   return summary;
 }
 
-// Minimum free space on the controller's disk. Below it, the stores may soon be unable to grow.
+// The minimum free space on the controller's disk. With less free space, the stores may soon be
+// unable to grow.
 constexpr int64_t kFreeBytesMin = int64_t{1} << 30;
 
 void AddControllerChecks(const Api& api, const ClusterView& view,
@@ -126,7 +127,7 @@ void handlers::ListNodes(const Api& api, const Principal& /*principal*/,
 
 namespace {
 
-// Answers with the node's state after the request.
+// Answers with the node's state after the request was applied.
 template <typename Response>
 RequestDone AnswerWithNode(std::string reference, Reply<Response> reply) {
   return [reference = std::move(reference), reply = std::move(reply)](const RequestOutcome& outcome,

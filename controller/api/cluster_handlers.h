@@ -23,7 +23,7 @@ void GetServerInfo(const Api& api, const Principal& principal,
 
 }  // namespace handlers
 
-// The node with the time of its newest heartbeat. Loop thread.
+// Returns the node, including the time of its newest heartbeat. Call on the loop thread.
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view);
 
 }  // namespace trainyard::controller

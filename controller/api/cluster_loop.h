@@ -1,5 +1,5 @@
-// The services' interface to the controller: one thread that owns the state. Services decode a
-// request, pass it to this interface, and encode the answer; they contain no cluster rules.
+// The interface through which services use the controller. One thread, the loop thread, owns the
+// state. Services only decode a request, pass it to this interface, and encode the answer.
 #ifndef TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
 #define TRAINYARD_CONTROLLER_API_CLUSTER_LOOP_H_
 
@@ -15,15 +15,15 @@ class ClusterLoop {
  public:
   virtual ~ClusterLoop() = default;
 
-  // Calls `work` on the loop thread. Calls keep their order.
+  // Calls `work` on the loop thread. Several calls run in the order in which they were made.
   virtual void Read(std::function<void(const ClusterView& view)> work) = 0;
 
-  // Decides the request in the next tick, and calls `done` on the loop thread once its events are
-  // committed. RESOURCE_EXHAUSTED: too many user requests are waiting.
+  // Decides the request in the next tick. Calls `done` on the loop thread after the resulting
+  // events are committed. RESOURCE_EXHAUSTED: too many user requests are waiting.
   virtual void Submit(Request request, RequestDone done) = 0;
 
-  // Calls `listener` on the loop thread after each committed tick, at least every 250 ms, until the
-  // listener returns false. Loop thread only.
+  // Calls `listener` on the loop thread after each committed tick, at least every 250 ms, until
+  // `listener` returns false. Must be called on the loop thread.
   virtual void Listen(TickListener listener) = 0;
 };
 

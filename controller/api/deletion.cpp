@@ -13,11 +13,11 @@
 namespace trainyard::controller {
 namespace {
 
-// The part of a deletion known from the state; a reader thread adds the rest.
+// The part of a deletion that is derived from the state. A reader thread adds the rest.
 struct Plan {
   Principal principal;
   v1::DeleteJobRequest request;  // Names the job by its id.
-  // The job, if it is archived.
+  // The job if it is archived, otherwise null.
   std::shared_ptr<const JobEntry> archived;
   v1::DeleteJobResponse response;
   CheckpointsOfDeletion checkpoints;

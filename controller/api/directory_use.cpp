@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Maximum number of concurrent searches of all callers, including those blocked by a file server.
+// The maximum number of concurrent searches for all callers together. Includes searches blocked by
+// a file server.
 constexpr int kMaxSearches = 16;
 
 std::atomic<int> searches = 0;

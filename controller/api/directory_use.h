@@ -13,19 +13,19 @@
 
 namespace trainyard::controller {
 
-// Returns true if the resolved path is the directory or lies below it. Ignores missing and
+// Returns true if the path, once resolved, is the directory or lies below it. Ignores missing and
 // unreadable parts of the path. May block while the path's file server does not respond.
 bool LeadsInto(const std::string& path, const FileIdentity& directory);
 
-// OK if no path of `others` leads into the directory, as decided by `leads`. FAILED_PRECONDITION
-// names the job that uses it. UNAVAILABLE if the paths do not respond within `limit`: another
-// user's path must not block the caller.
+// OK if `leads` is false for every path of `others`, so that none leads into the directory.
+// FAILED_PRECONDITION: names the job that uses the directory. UNAVAILABLE: the paths could not be
+// resolved within `limit`. The limit ensures that another user's path cannot block the caller.
 absl::Status CheckNoJobUses(
     const FileIdentity& directory, std::vector<DirectoryOfJob> others,
     std::chrono::milliseconds limit = std::chrono::seconds(5),
     std::function<bool(const std::string&, const FileIdentity&)> leads = LeadsInto);
 
-// The error for a directory used by the job.
+// Returns the error for a directory that is used by the job.
 absl::Status UsedBy(const DirectoryOfJob& job);
 
 }  // namespace trainyard::controller

@@ -28,12 +28,12 @@
 namespace trainyard::controller {
 namespace {
 
-// Limit for spec and origins together. The spec also has its own limit
+// The maximum total size of spec and origins. The spec also has a limit of its own
 // (core/requests/submission.h).
 constexpr std::size_t kMaxSubmitBytes = 4 << 20;
 constexpr int kEventsOfJob = 50;
-// A job's events are read in pages of kHistoryPage, at most kHistoryPages of them, until
-// kAlertsOfJob alerts are found.
+// A job's events are read in pages of kHistoryPage events. Reading stops when kAlertsOfJob alerts
+// are found or kHistoryPages pages have been read.
 constexpr int kHistoryPage = 1000;
 constexpr int kHistoryPages = 50;
 constexpr int kAlertsOfJob = 500;
@@ -47,8 +47,8 @@ absl::Status CheckRequestSize(const google::protobuf::Message& request) {
       absl::StrCat("the request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
-// The job created by a submit request, or by the first request if this one repeats it. Null if that
-// job is archived.
+// Returns the job that a submit request created. If the request repeats an earlier one, returns the
+// job created by the earlier one. Returns null if that job is archived.
 const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::Event> events,
                              const ClusterView& view) {
   for (const v1::Event& event : events) {
@@ -57,8 +57,8 @@ const JobEntry* SubmittedJob(const std::string& request_id, std::span<const v1::
   return FindEntry(view.state, FindJobByRequestId(view.state, request_id).value_or(0));
 }
 
-// The job changed by a request. Its id is taken from the events, because the name may refer to
-// another job afterwards.
+// Returns the job that a request changed. Its id is taken from the events, because the name in the
+// request may by now refer to another job.
 absl::StatusOr<const JobEntry*> ChangedJob(const std::string& reference,
                                            std::span<const v1::Event> events,
                                            const ClusterView& view) {
@@ -67,8 +67,8 @@ absl::StatusOr<const JobEntry*> ChangedJob(const std::string& reference,
 }
 
 // Adds the newest `kEventsOfJob` events and the newest `kAlertsOfJob` alerts, both oldest first.
-// Older pages are read too, because a long job has more checkpoint events than fit into one page.
-// Reader thread.
+// Reads several pages, because a long job has more checkpoint events than fit into one page. Call
+// on a reader thread.
 absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
   uint64_t before = 0;
   for (int page = 0; page < kHistoryPages && response.alerts_size() < kAlertsOfJob; ++page) {
@@ -90,12 +90,12 @@ absl::Status AddHistory(EventLog& log, v1::GetJobResponse& response) {
   return absl::OkStatus();
 }
 
-// Fills in progress from stored metrics if none was observed: when the controller starts, progress
-// is recovered only for recent jobs. Reader thread.
+// Fills in progress from stored metrics if no progress has been observed. At its start, the
+// controller recovers progress for recent jobs only. Call on a reader thread.
 void AddStoredProgress(const Api& api, v1::Job& job) {
   if (job.has_progress() || job.attempts().empty()) return;
   const auto progress = StoredProgress(job, api.metrics);
-  // Unreadable progress is omitted: the rest of the answer is valid.
+  // If the progress cannot be read, it is omitted, because the rest of the answer is still valid.
   if (!progress.ok() || !progress->has_value()) return;
   *job.mutable_progress() = **progress;
   AddTokens(job.spec(), *job.mutable_progress());
@@ -113,7 +113,7 @@ absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {
 // Reader thread.
 absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job_id, int limit,
                                                      uint64_t before) {
-  // Read one more than requested to find out whether this is the last page.
+  // Read one entry more than requested, to find out whether this is the last page.
   auto entries = api.events.ReadEventsBefore(job_id, before, limit + 1);
   if (!entries.ok()) return entries.status();
   v1::ListEventsResponse response;
@@ -129,8 +129,8 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
 
 using SubmitReply = Reply<v1::SubmitJobResponse>;
 
-// Answers a repeated submit whose job is archived. Returns false if the archive has no such job.
-// Reader thread.
+// Answers a repeated submit request whose job is archived. Returns false if the job is not in the
+// archive. Call on a reader thread.
 bool AnswerFromArchive(const Api& api, const v1::JobSubmitted& submitted,
                        const SubmitReply& reply) {
   auto found = api.events.archive().FindByRequestId(submitted.request_id());
@@ -173,9 +173,10 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
                   });
 }
 
-// Submits a request with a resolved spec. A repeated submit is recognised from the state, which has
-// the request ids of its jobs and of jobs archived in the last minutes, or from the archive. A
-// checkpoint to resume from is compared with the model if it is visible from this machine.
+// Submits a request whose spec is resolved. A repeated request is recognised by its request id: the
+// state has the request ids of its own jobs and of jobs archived in the last few minutes, and the
+// archive has those of older jobs. A checkpoint to resume from is compared with the model, if this
+// machine can read the checkpoint.
 void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest request,
                 const SubmitReply& reply) {
   if (const absl::Status status = CheckRequestSize(request); !status.ok()) return reply(status);
@@ -195,12 +196,12 @@ void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest
   if (!queued) reply(ReaderPool::Busy());
 }
 
-// A request to plan a job, with a resolved spec. `origins` are those of a job file sent as text;
-// the answer then repeats its spec and origins.
+// A request to plan a job whose spec is resolved. `origins` is set for a job file sent as text; the
+// answer then includes the resolved spec and its origins.
 struct PlanRequest {
   v1::PlanJobRequest request;
   std::vector<v1::Origin> origins;
-  std::optional<v1::GrantedLayout> layout;  // For a job with auto_layout.
+  std::optional<v1::GrantedLayout> layout;  // Set for a job with auto_layout.
 };
 
 void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJobResponse>& reply) {
@@ -216,8 +217,8 @@ void AnswerPlan(const Api& api, const PlanRequest& plan, const Reply<v1::PlanJob
   });
 }
 
-// Searches a layout on a reader thread, for the kind of slots in the cluster. Refuses an invalid
-// spec first.
+// Searches for a layout on a reader thread, for the kind of slot that the cluster has. An invalid
+// spec is refused before the search.
 void PlanWithLayout(const Api& api, const PlanRequest& plan,
                     const Reply<v1::PlanJobResponse>& reply) {
   api.loop.Read([&api, plan, reply](const ClusterView& view) {
@@ -244,7 +245,8 @@ void PlanSpec(const Api& api, PlanRequest plan, const Reply<v1::PlanJobResponse>
   PlanWithLayout(api, plan, reply);
 }
 
-// A job that is not in the state cannot be changed: it is archived or does not exist.
+// Answers a request to change a job that is not in the state. Such a job cannot be changed, because
+// it is archived or does not exist.
 template <typename Response>
 void RefuseChange(const Api& api, const std::string& reference, const Reply<Response>& reply) {
   ReadJob(api, reference, [reply](const auto& entry, const ClusterView&) {
@@ -253,7 +255,8 @@ void RefuseChange(const Api& api, const std::string& reference, const Reply<Resp
   });
 }
 
-// Submits a request about one job. The answer contains the job as it is afterwards.
+// Submits a request about one job. The answer contains the job's state after the request was
+// applied.
 template <typename Response>
 void ChangeJob(const Api& api, controller::Request request, const std::string& reference,
                Reply<Response> reply) {

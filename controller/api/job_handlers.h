@@ -30,7 +30,7 @@ void ListEvents(const Api& api, const Principal& principal, v1::ListEventsReques
 
 }  // namespace handlers
 
-// The answer to GetJob without its events and alerts. Loop thread.
+// Returns the answer to GetJob, but without events and alerts. Call on the loop thread.
 v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view);
 
 }  // namespace trainyard::controller

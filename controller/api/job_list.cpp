@@ -21,7 +21,8 @@ namespace {
 constexpr int kDefaultPage = 100;
 constexpr int kLargestPage = 1000;
 constexpr std::size_t kMaxTextBytes = 256;
-// Maximum size of a page, so that clients with gRPC's default limit of 4 MiB can read it.
+// The maximum size of a page. It is small enough for clients with gRPC's default message limit of 4
+// MiB.
 constexpr std::size_t kPageBytes = 3 << 20;
 
 absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
@@ -42,7 +43,7 @@ int LimitOf(const v1::ListJobsRequest& request) {
   return request.limit() == 0 ? kDefaultPage : request.limit();
 }
 
-// Only ended jobs are archived.
+// Returns true if the filters of the request allow ended jobs. Only ended jobs are archived.
 bool MayBeArchived(const v1::ListJobsRequest& request) {
   return request.states().empty() ||
          std::any_of(request.states().begin(), request.states().end(),
@@ -77,18 +78,18 @@ struct Listed {
   std::optional<v1::PendingReason> pending;
 };
 
-// A page under construction.
+// A page to which jobs are still being added.
 struct Page {
   v1::ListJobsRequest request;
-  // Current place of the last job of the previous page, named by the cursor. The page begins after
-  // it.
+  // The current place of the job that the cursor names: the last job of the previous page. This
+  // page begins after it.
   std::optional<JobPlace> after;
   v1::ListJobsResponse response;
   std::vector<Listed> listed;
 };
 
-// Adds the first jobs of the state after the cursor, one more than the page may contain. Loop
-// thread.
+// Adds jobs of the state, beginning after the cursor. Adds up to one job more than the page may
+// contain, to find out whether there is another page. Call on the loop thread.
 void AddJobsOfState(const ClusterView& view, Page& page) {
   struct Candidate {
     JobPlace place;
@@ -156,12 +157,13 @@ v1::ListJobsResponse Finish(Page& page) {
 
 using PageReply = Reply<v1::ListJobsResponse>;
 
-// Queues work on a reader thread, or replies that too much is queued.
+// Queues `work` for a reader thread. If too much work is queued, replies with an error instead.
 void OnReader(const Api& api, const PageReply& reply, std::function<void()> work) {
   if (!api.readers.TryPost(std::move(work))) reply(ReaderPool::Busy());
 }
 
-// Requires that the cursor's place is known, or that the request has no cursor. Loop thread.
+// Fills the page. The cursor's place must be known, or the request must have no cursor. Call on the
+// loop thread.
 void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply& reply,
               const ClusterView& view) {
   AddJobsOfState(view, *page);
@@ -175,7 +177,7 @@ void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply
 }
 
 // Finds the place of a cursor whose job is not in the state. If the job is not in the archive
-// either, its id determines the place. Reader thread.
+// either, the place is derived from the job's id. Call on a reader thread.
 absl::Status FindPlaceInArchive(JobArchive& archive, Page& page) {
   const int64_t id = CursorJob(page.request);
   TRAINYARD_ASSIGN_OR_RETURN(const auto found, archive.Find(id));

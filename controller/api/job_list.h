@@ -1,4 +1,4 @@
-// Pages of jobs, with filters, orders and cursors, from the state and the archive.
+// Lists the jobs of the state and the archive in pages, with filters, sort orders and cursors.
 #ifndef TRAINYARD_CONTROLLER_API_JOB_LIST_H_
 #define TRAINYARD_CONTROLLER_API_JOB_LIST_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::controller::handlers {
 
-// Lists jobs of the state on the loop thread; a reader thread then merges archived jobs. A job
-// archived in between is listed once, but may be counted twice in the total. INVALID_ARGUMENT:
-// cursor, limit or text out of bounds.
+// Lists the jobs of the state on the loop thread. A reader thread then merges the archived jobs. A
+// job that is archived between the two steps is listed once, but may be counted twice in the total.
+// INVALID_ARGUMENT: the cursor, the limit or a text is out of bounds.
 void ListJobs(const Api& api, const Principal& principal, v1::ListJobsRequest request,
               Reply<v1::ListJobsResponse> reply);
 

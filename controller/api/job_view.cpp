@@ -37,8 +37,8 @@ void TrimForList(v1::Job& job) {
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }
-  // Lists are sent to every open page each second. The ranks of a gang of a thousand would be most
-  // of the bytes.
+  // A list is sent to every open dashboard page each second. For a gang of a thousand ranks, most
+  // of its bytes would be ranks.
   for (v1::Attempt& attempt : *job.mutable_attempts()) attempt.clear_ranks();
 }
 

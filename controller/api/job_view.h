@@ -1,4 +1,4 @@
-// Jobs as users see them: the durable state, merged with the newest observations.
+// Jobs as shown to users: the durable state merged with the newest observations.
 #ifndef TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
 #define TRAINYARD_CONTROLLER_API_JOB_VIEW_H_
 
@@ -12,27 +12,28 @@
 
 namespace trainyard::controller {
 
-// The complete job with its progress, and with the last step and time use of its attempts.
+// Returns the complete job with its progress. Each attempt includes its last step and time use.
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 
-// For lists: the newest attempt only, without ranks, origins and checkpoints.
+// Returns the job as shown in lists: with its newest attempt only, and without ranks, origins and
+// checkpoints.
 v1::Job ListedJob(const JobEntry& entry, const ClusterView& view);
 
-// Removes the fields omitted from lists.
+// Removes the fields that lists omit.
 void TrimForList(v1::Job& job);
 
-// The reason why a job waits, or why a running job does not run as expected (running_hint.h);
-// nullopt if there is none.
+// Returns the reason why a job waits, or why a running job does not run as expected
+// (running_hint.h). Returns nullopt if there is none.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view);
-// Like WaitingReason above, for many jobs of one view.
+// Works like WaitingReason above, but is faster for many jobs of one view.
 std::optional<v1::PendingReason> WaitingReason(const JobEntry& entry, const ClusterView& view,
                                                PendingExplainer& explainer);
 
-// The alert in an entry whose event is an AlertRaised.
+// Returns the alert of an entry whose event is an AlertRaised.
 v1::Alert AlertOf(const v1::EventEntry& entry);
 
-// Finds the job of the state named by a request. For jobs that may be archived, use ReadJob
-// (named_job.h). INVALID_ARGUMENT, NOT_FOUND.
+// Finds the job that a request names, if the job is in the state. For jobs that may be archived,
+// use ReadJob (named_job.h). Errors: INVALID_ARGUMENT, NOT_FOUND.
 absl::StatusOr<const JobEntry*> FindNamedJob(const ClusterView& view, const std::string& reference);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Limits that apply to every call.
+// Limits that apply to every API call.
 #ifndef TRAINYARD_CONTROLLER_API_LIMITS_H_
 #define TRAINYARD_CONTROLLER_API_LIMITS_H_
 
@@ -6,7 +6,7 @@
 
 namespace trainyard::controller {
 
-// Maximum message size in either direction.
+// The maximum size of a message from or to a client.
 inline constexpr std::size_t kMaxMessageBytes = 16 << 20;
 
 }  // namespace trainyard::controller

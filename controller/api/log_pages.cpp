@@ -22,13 +22,14 @@ constexpr std::size_t kMaxGrepBytes = 4096;
 constexpr int kDefaultLines = 500;
 constexpr int kMaxLines = 5000;
 
-// Number of ranks of the attempt, or of the largest attempt if attempt is 0. Before the first
-// attempt, the number in the spec. NOT_FOUND: no such attempt.
+// Returns the number of ranks of the attempt. If attempt_number is 0, returns that of the attempt
+// with the most ranks or, before the first attempt, the number in the spec. NOT_FOUND: there is no
+// such attempt.
 absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t attempt_number) {
   int ranks = 0;
   bool known = attempt_number == 0;
   for (const v1::Attempt& attempt : job.attempts()) {
-    // Old attempts are kept without their ranks.
+    // Old attempts are stored without their ranks.
     if (attempt.number() == attempt_number && attempt.ranks_size() > 0) return attempt.ranks_size();
     known |= attempt.number() == attempt_number;
     ranks = std::max(ranks, attempt.ranks_size());

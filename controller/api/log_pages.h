@@ -1,4 +1,4 @@
-// Pages of output around any position. Error codes: log_service.proto.
+// Reads pages of output around any position in the log. Error codes: log_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_LOG_PAGES_H_
 #define TRAINYARD_CONTROLLER_API_LOG_PAGES_H_
 
@@ -14,11 +14,11 @@ void ReadLogPage(const Api& api, const Principal& principal, v1::ReadLogPageRequ
 
 }  // namespace handlers
 
-// The thread pool for a query. Searches may take minutes and must not delay short queries, so they
-// have their own pool.
+// Returns the thread pool for a query. Searches have a pool of their own, because they may take
+// minutes and must not delay short queries.
 ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 
-// Query for the lines requested. INVALID_ARGUMENT, NOT_FOUND (no such attempt or rank).
+// Returns the query for the requested lines. INVALID_ARGUMENT. NOT_FOUND: no such attempt or rank.
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t attempt_number, const std::string& grep);
 

@@ -21,12 +21,13 @@ namespace {
 
 constexpr double kStagnantBelow = 0.001;
 constexpr std::size_t kSpikesNamed = 100;
-// Each mean covers at least 1/kWindowPart of the run: the loss of a long run falls too slowly for a
-// fixed number of losses to show it.
+// Each of the two compared means covers at least 1/kWindowPart of the run. A mean of a fixed number
+// of losses would not show that the loss of a long run still falls.
 constexpr std::size_t kWindowPart = 10;
 // Losses per read.
 constexpr int64_t kLossesPerRead = 50'000;
-// Limit on the work of one report: the guard's rule compares each loss with its window.
+// Limits the work of one report. The loss guard's rule compares each loss with every loss in its
+// window.
 constexpr int64_t kMostComparisons = 200'000'000;
 constexpr int64_t kMostLosses = 2'000'000;
 
@@ -36,7 +37,7 @@ double MeanOf(std::span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-// Analyses the latest losses of the job. Reader thread.
+// Analyses the newest losses of the job. Call on a reader thread.
 absl::StatusOr<v1::GetLossReportResponse> Analyse(MetricStore& metrics, int64_t job_id,
                                                   const v1::JobSpec& spec) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<AttemptRange> attempts, metrics.Attempts(job_id));
@@ -69,7 +70,7 @@ void LossCurveAnalysis::Add(const v1::Series& losses) {
     } else {
       ++not_finite_;
     }
-    // The attempts are merged and treated as one run from its first step.
+    // The series merges all attempts, so it is treated as one run that starts at its first step.
     const auto found = watch_.Add(spec_.guard(), /*attempt=*/1, /*resume_step=*/-1, step, loss);
     if (found.has_value() && found->trouble == LossProblem::kSpike) spikes_.push_back(step);
   }

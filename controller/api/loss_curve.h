@@ -1,4 +1,4 @@
-// Analysis of a run's losses: whether it still improves, and where it spiked.
+// Analyses a run's losses: finds out whether the loss still falls, and at which steps it spiked.
 #ifndef TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 #define TRAINYARD_CONTROLLER_API_LOSS_CURVE_H_
 
@@ -13,18 +13,18 @@
 
 namespace trainyard::controller {
 
-// Minimum number of losses in each of the two compared means.
+// The minimum number of losses in each of the two means that are compared.
 inline constexpr int kLossCurveWindow = 100;
 
-// Judges the losses of a run by the rule of its loss guard. Pure.
+// Judges the losses of a run by the rule of its loss guard. Has no side effects.
 class LossCurveAnalysis {
  public:
   explicit LossCurveAnalysis(const v1::JobSpec& spec) : spec_(spec) {}
 
-  // Adds single losses (not buckets). All steps must be later than those added before.
+  // Adds individual losses, not averaged buckets. All steps must be later than those added before.
   void Add(const v1::Series& losses);
 
-  // Contains a curve if there are at least two windows of finite losses.
+  // The report contains a curve only if there are at least two windows of finite losses.
   v1::GetLossReportResponse Report() const;
 
  private:

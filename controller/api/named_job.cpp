@@ -23,7 +23,8 @@ absl::Status DeletedError(const v1::Event& event) {
                    " by ", event.actor()));
 }
 
-// Returns `absent`, or, if the job with this id was deleted, when and by whom. Reader thread.
+// Returns `absent`, unless the job with this id was deleted. In that case returns an error with the
+// time of the deletion and the user. Call on a reader thread.
 absl::Status ExplainAbsent(const Api& api, const std::string& reference,
                            const absl::Status& absent) {
   int64_t job_id = 0;
@@ -32,7 +33,8 @@ absl::Status ExplainAbsent(const Api& api, const std::string& reference,
   return deletion.ok() && deletion->has_value() ? DeletedError(**deletion) : absent;
 }
 
-// `absent`: the error if the archive does not have the job either. Reader thread.
+// Reads the job from the archive. `absent` is the error to return if the archive does not have the
+// job either. Call on a reader thread.
 absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(const Api& api,
                                                              const std::string& reference,
                                                              int64_t newest_job_id,

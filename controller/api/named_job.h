@@ -1,4 +1,4 @@
-// Finds the jobs named by requests, in the state or in the archive.
+// Finds the job that a request names, in the state or in the archive.
 #ifndef TRAINYARD_CONTROLLER_API_NAMED_JOB_H_
 #define TRAINYARD_CONTROLLER_API_NAMED_JOB_H_
 
@@ -11,18 +11,18 @@
 
 namespace trainyard::controller {
 
-// The entry is valid only during the call.
+// The entry is valid only until the function returns.
 using WithJob =
     std::function<void(const absl::StatusOr<const JobEntry*>& entry, const ClusterView& view)>;
 
-// Finds the job named by "17", "name" or "@last" and calls `work` on the loop thread. An archived
-// job is first read on a reader thread. INVALID_ARGUMENT. NOT_FOUND: for the id of a deleted job,
-// states when and by whom it was deleted. RESOURCE_EXHAUSTED: too many queries are waiting.
-// DATA_LOSS: the record of an archived job is damaged.
+// Finds the job named by "17", "name" or "@last", and calls `work` on the loop thread. An archived
+// job is first read on a reader thread. INVALID_ARGUMENT. NOT_FOUND: no such job; for the id of a
+// deleted job, the error states when and by whom the job was deleted. RESOURCE_EXHAUSTED: too many
+// queries are waiting. DATA_LOSS: the record of an archived job is damaged.
 void ReadJob(const Api& api, const std::string& reference, WithJob work);
 
-// The archived job for a reference that is not in the state. `newest_job_id`: as in ClusterState.
-// Reader thread.
+// Finds the archived job for a reference that matches no job in the state. `newest_job_id` is that
+// of ClusterState. Call on a reader thread.
 JobArchive::Found FindArchived(JobArchive& archive, const std::string& reference,
                                int64_t newest_job_id);
 

@@ -19,7 +19,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum price in dollars: above the price of any GPU, and small enough that no product overflows.
+// The maximum price in dollars. It is above the price of any GPU, and small enough that products
+// with it do not overflow.
 constexpr double kHighestPrice = 1e6;
 constexpr std::string_view kBestLayout = "best";
 constexpr std::string_view kWrittenLayout = "written";
@@ -75,7 +76,8 @@ absl::StatusOr<planner::LayoutPlan> PlanJob(const Api& api, const v1::PlanLayout
                      {request.overrides().begin(), request.overrides().end()},
                      is_text ? SentJobFileReader(request.job_file(), api.recipe_directories)
                              : RecipeReader(api.recipe_directories));
-  // A nonexistent recipe is NOT_FOUND here, but for the caller it is an error in the request.
+  // For a recipe that does not exist, the error is NOT_FOUND. Return INVALID_ARGUMENT instead,
+  // because the request is wrong.
   if (!resolved.ok()) return absl::InvalidArgumentError(resolved.status().message());
   return planner::PlanLayout(*resolved, ClusterOf(request),
                              request.layout() == kWrittenLayout ? planner::LayoutChoice::kWritten
@@ -111,7 +113,7 @@ void AddOwnNodes(const ClusterState& state, v1::GetPlannerResponse& response) {
   }
 }
 
-// True unless the recipe describes features that the trainer lacks.
+// Returns false if the recipe uses features that the trainer lacks.
 bool IsTrainable(const std::string& recipe, const JobFileReader& reader) {
   const absl::StatusOr<ResolvedSpec> resolved = ResolveJobFile(recipe, {}, reader);
   return !resolved.ok() || HasTrainableFeatures(RunConfigOf(resolved->spec));
@@ -142,7 +144,7 @@ void handlers::GetPlanner(const Api& api, const Principal& /*principal*/,
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::GetPlannerResponse response = planner::PlannerTables();
     AddOwnNodes(view.state, response);
-    // Recipes are read from the disk.
+    // Recipes are read from disk, so do this on a reader thread.
     const bool queued = api.readers.TryPost([&api, response, reply]() mutable {
       AddRecipes(api, response);
       reply(std::move(response));

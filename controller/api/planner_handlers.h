@@ -1,4 +1,4 @@
-// Request handlers for planning jobs on clusters that need not exist.
+// Request handlers that plan jobs, including for clusters that do not exist.
 #ifndef TRAINYARD_CONTROLLER_API_PLANNER_HANDLERS_H_
 #define TRAINYARD_CONTROLLER_API_PLANNER_HANDLERS_H_
 
@@ -7,9 +7,10 @@
 
 namespace trainyard::controller::handlers {
 
-// Searches on a reader thread; may take some seconds. INVALID_ARGUMENT: neither or both of recipe
-// and job file, a file that breaks a rule, an unknown device, impossible sizes. RESOURCE_EXHAUSTED:
-// too many queries are waiting. If no layout fits, the answer says why.
+// Searches for a layout on a reader thread, which may take several seconds. If no layout fits, the
+// answer states the reason. INVALID_ARGUMENT: both or neither of recipe and job file are given, the
+// file breaks a rule, the device is unknown, or the sizes are impossible. RESOURCE_EXHAUSTED: too
+// many queries are waiting.
 void PlanLayout(const Api& api, const Principal& principal, v1::PlanLayoutRequest request,
                 Reply<v1::PlanLayoutResponse> reply);
 

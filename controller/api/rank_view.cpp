@@ -35,7 +35,8 @@ v1::RankState StateOf(const v1::RankStatus& status, const v1::Attempt& attempt, 
   return started ? v1::RANK_STATE_RUNNING : v1::RANK_STATE_STARTING;
 }
 
-// False for a rank without recent progress, whose last step times are out of date.
+// Returns true if the rank's last step times are up to date, that is, if the rank made progress
+// recently.
 bool HoldsNow(const RankObservation& rank, Timestamp now) {
   return IsFresh(now - LastProgress(rank), rank.newest.step_seconds());
 }

@@ -1,4 +1,4 @@
-// Current state of each rank of an attempt, for the rank map.
+// The current state of each rank of an attempt, as shown in the rank map.
 #ifndef TRAINYARD_CONTROLLER_API_RANK_VIEW_H_
 #define TRAINYARD_CONTROLLER_API_RANK_VIEW_H_
 
@@ -10,7 +10,8 @@
 
 namespace trainyard::controller {
 
-// `attempt_number` 0 means the newest attempt. NOT_FOUND: no such attempt. Loop thread.
+// Returns the ranks of an attempt. An `attempt_number` of 0 selects the newest attempt. NOT_FOUND:
+// no such attempt. Call on the loop thread.
 absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t attempt_number,
                                                const ClusterView& view);
 

@@ -1,4 +1,5 @@
-// The threads that run queries on the stores, so that neither the loop nor gRPC waits for a disk.
+// Threads that run queries on the stores, so that neither the loop thread nor gRPC's threads wait
+// for a disk.
 #ifndef TRAINYARD_CONTROLLER_API_READER_POOL_H_
 #define TRAINYARD_CONTROLLER_API_READER_POOL_H_
 
@@ -17,12 +18,12 @@ namespace trainyard::controller {
 // Thread-safe.
 class ReaderPool {
  public:
-  // `queue_limit` limits the work queued by TryPost.
+  // `queue_limit` is the maximum amount of work that TryPost queues.
   ReaderPool(int threads, int queue_limit);
   // Calls Join.
   ~ReaderPool();
 
-  // Runs the queued work, then ends the threads. Work posted later never runs.
+  // Finishes the queued work, then ends the threads. Work that is posted afterwards never runs.
   void Join();
 
   // Queues `work`. Returns false if too much is already queued.
@@ -34,7 +35,8 @@ class ReaderPool {
         "too many queries are waiting for the store; try again shortly");
   }
 
-  // Queues `work` regardless of the limit. For callers with at most one queued piece each.
+  // Queues `work` even if the limit is reached. Only for callers that have at most one piece of
+  // work queued at a time.
   void Post(std::function<void()> work);
 
  private:

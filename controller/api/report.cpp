@@ -15,10 +15,11 @@
 namespace trainyard::controller {
 namespace {
 
-// The part of the state that a report needs: copied on the loop thread, summed on a reader thread.
+// The part of the state that a report needs. It is copied on the loop thread and summed on a reader
+// thread.
 struct Source {
   v1::GetReportRequest request;
-  // Jobs with only the fields needed to compute a ledger.
+  // Jobs, with only those fields from which a ledger is computed.
   std::vector<v1::Job> jobs;
   v1::CapacityHistory capacity;
   uint64_t revision = 0;
@@ -79,7 +80,7 @@ absl::StatusOr<v1::GetReportResponse> MakeReport(JobArchive& archive, const Sour
     report.Add(JobTimeOf(job, source.now));
     added.insert(job.id());
   }
-  // A job may have moved to the archive since the state was copied.
+  // A job may have moved to the archive after the state was copied.
   TRAINYARD_RETURN_IF_ERROR(archive.ForEachTime(report.since_ms(), [&](const v1::JobTime& time) {
     if (!added.contains(time.job_id())) report.Add(time);
   }));

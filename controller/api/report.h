@@ -1,4 +1,4 @@
-// Request handler for the ledger across jobs. Error codes: report_service.proto.
+// The request handler for the time ledger of several jobs. Error codes: report_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_REPORT_H_
 #define TRAINYARD_CONTROLLER_API_REPORT_H_
 

@@ -20,11 +20,12 @@ absl::Status CheckSent(const Request& request) {
   if (request.has_spec()) {
     return absl::InvalidArgumentError("set either spec or job_file, not both");
   }
-  // The reader refuses a file that is too large, and states the limit.
+  // The reader of the job file rejects a file that is too large; its error names the limit.
   return CheckOverrides(request.overrides_size());
 }
 
-// Replaces the text of the job file with the spec it describes. Returns the origins of the values.
+// Replaces the job file in the request with the spec that it describes. Returns the origins of the
+// spec's values.
 template <typename Request>
 absl::StatusOr<std::vector<v1::Origin>> Resolve(const Api& api, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -43,8 +44,8 @@ absl::StatusOr<std::vector<v1::Origin>> Resolve(const Api& api, Request& request
   return origins;
 }
 
-// Parsing YAML takes milliseconds, or longer for a large file, so neither gRPC's nor HTTP's threads
-// may do it.
+// Resolves the job file on a reader thread. Parsing YAML takes milliseconds, or longer for a large
+// file, and must not block the threads of gRPC or HTTP.
 template <typename Request>
 void ResolveOnReader(const Api& api, Request request,
                      std::function<void(Request, std::vector<v1::Origin>)> next,
@@ -53,7 +54,8 @@ void ResolveOnReader(const Api& api, Request request,
   if (request.job_file().empty()) return next(std::move(request), {});
   const bool queued = api.readers.TryPost([&api, request, next, refuse]() mutable {
     auto origins = Resolve(api, request);
-    // A nonexistent recipe is NOT_FOUND here, but for the sender it is an error in the job file.
+    // For a recipe that does not exist, the error is NOT_FOUND. Return INVALID_ARGUMENT instead,
+    // because the job file is wrong.
     if (!origins.ok()) return refuse(absl::InvalidArgumentError(origins.status().message()));
     next(std::move(request), *std::move(origins));
   });

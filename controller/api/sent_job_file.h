@@ -14,10 +14,10 @@ namespace trainyard::controller {
 // INVALID_ARGUMENT for more overrides than allowed per request.
 absl::Status CheckOverrides(int count);
 
-// Passes the request to `next` with its spec and origins filled in: immediately if it has a spec,
-// else after resolving `job_file` and `overrides` on a reader thread. `refuse` receives
-// INVALID_ARGUMENT if the file breaks a rule or is combined with a spec, and RESOURCE_EXHAUSTED if
-// too many queries are waiting.
+// Fills in the request's spec and origins, and passes the request to `next`. If the request already
+// has a spec, calls `next` immediately. Otherwise resolves `job_file` and `overrides` on a reader
+// thread first. Calls `refuse` with INVALID_ARGUMENT if the file breaks a rule or if the request
+// also has a spec, and with RESOURCE_EXHAUSTED if too many queries are waiting.
 void ResolveSubmit(const Api& api, v1::SubmitJobRequest request,
                    std::function<void(v1::SubmitJobRequest)> next,
                    std::function<void(const absl::Status&)> refuse);

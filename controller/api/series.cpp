@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kMaxBuckets = 10'000;
 constexpr std::size_t kMaxKeyBytes = 256;
-// Number of points in the map from steps to tokens; it is linear between points.
+// The number of points of the map from steps to tokens. The map is linear between two points.
 constexpr int kAxisBuckets = 10'000;
 constexpr int kMaxComparedJobs = 64;
 constexpr int kDefaultComparedBuckets = 1'000;
@@ -61,14 +61,14 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   return absl::OkStatus();
 }
 
-// Maps steps to the axis and back. Both columns are ascending.
+// Maps steps to values of the axis, and values of the axis to steps. Both columns are ascending.
 class AxisMap {
  public:
   AxisMap(v1::SeriesAxis axis, double tokens_per_step)
       : axis_(axis), tokens_per_step_(tokens_per_step) {}
 
-  // Learns points of the axis. For the token axis, `last` of the series is the number of tokens so
-  // far; for the time axis, the series' times are used.
+  // Adds points to the map. For the token axis, the value `last` of the series is the number of
+  // tokens so far. For the time axis, the times of the series are used.
   void Learn(const v1::Series& series) {
     for (int i = 0; i < series.steps_size(); ++i) {
       const double x =
@@ -94,8 +94,8 @@ class AxisMap {
   }
 
  private:
-  // Interpolates linearly between neighbours. Beyond the ends, tokens are extrapolated
-  // proportionally and times are clamped.
+  // Interpolates linearly between neighbouring points. Outside the known range, tokens are
+  // extrapolated in proportion to steps, and times are clamped.
   double Between(const std::vector<double>& from, const std::vector<double>& to, double at) const {
     const auto after = std::upper_bound(from.begin(), from.end(), at);
     if (after == from.begin()) {
@@ -179,8 +179,8 @@ class SeriesAnswer {
     *response_.add_series() = std::move(series);
   }
 
-  // Adds, for each attempt, the abandoned part: the steps after the one at which the next attempt
-  // took over.
+  // Adds the abandoned part of each attempt's series: the steps after the step from which the next
+  // attempt continued.
   absl::Status AddAbandoned(const std::string& key, const SeriesQuery& merged) {
     int64_t taken_over = std::numeric_limits<int64_t>::max();
     std::vector<v1::Series> parts;
@@ -227,7 +227,8 @@ class SeriesAnswer {
   v1::GetSeriesResponse response_;
 };
 
-// The job without the fields that its series do not need, for a reader thread. Loop thread.
+// Returns the job with only the fields that its series need, for use on a reader thread. Call on
+// the loop thread.
 v1::Job JobOfSeries(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = ListedJob(entry, view);
   *job.mutable_attempts() = entry.job.attempts();
@@ -235,7 +236,7 @@ v1::Job JobOfSeries(const JobEntry& entry, const ClusterView& view) {
   return job;
 }
 
-// The request for the series of each job.
+// Returns the request that is applied to each of the compared jobs.
 v1::GetSeriesRequest RequestOfEach(const v1::CompareSeriesRequest& request) {
   v1::GetSeriesRequest each;
   *each.mutable_keys() = request.keys();
@@ -261,7 +262,7 @@ absl::Status CheckCompareRequest(const v1::CompareSeriesRequest& request) {
                                                  " are allowed; request fewer buckets"));
 }
 
-// Adds the series of every job in `response`. Reader thread.
+// Adds the series of every job in `response`. Call on a reader thread.
 absl::Status AddSeriesOfEach(const Api& api, const v1::GetSeriesRequest& each,
                              v1::CompareSeriesResponse& response) {
   for (const v1::Job& job : response.jobs()) {
@@ -273,7 +274,7 @@ absl::Status AddSeriesOfEach(const Api& api, const v1::GetSeriesRequest& each,
   return absl::OkStatus();
 }
 
-// The requested jobs that are in the state, each once. Loop thread.
+// Returns those of the requested jobs that are in the state, each once. Call on the loop thread.
 v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
                                         const ClusterView& view) {
   v1::CompareSeriesResponse response;
@@ -291,7 +292,7 @@ v1::CompareSeriesResponse JobsToCompare(const v1::CompareSeriesRequest& request,
   return response;
 }
 
-// Adds those missing jobs that are in the archive. Reader thread.
+// Adds the requested jobs that are not in the state but in the archive. Call on a reader thread.
 absl::Status AddArchivedJobs(const Api& api, int64_t newest_job_id,
                              v1::CompareSeriesResponse& response) {
   std::vector<std::string> missing(response.missing().begin(), response.missing().end());

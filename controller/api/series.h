@@ -1,4 +1,4 @@
-// Metric series on the axis requested by a chart. Error codes: metric_service.proto.
+// Reads metric series for the axis that a chart requests. Error codes: metric_service.proto.
 #ifndef TRAINYARD_CONTROLLER_API_SERIES_H_
 #define TRAINYARD_CONTROLLER_API_SERIES_H_
 

@@ -10,7 +10,7 @@ namespace trainyard::controller::handlers {
 void ListSessions(const Api& api, const Principal& principal,
                   const Reply<v1::ListSessionsResponse>& reply);
 void WhoAmI(const Api& api, const Principal& principal, const Reply<v1::WhoAmIResponse>& reply);
-// Stores the change on a reader thread.
+// Ends the sessions. The change is stored on a reader thread.
 void EndSessions(const Api& api, const Principal& principal, v1::EndSessionsRequest request,
                  Reply<v1::EndSessionsResponse> reply);
 

@@ -8,13 +8,13 @@
 
 namespace trainyard::controller {
 
-// Thread-safe. Streams check it after each tick.
+// Thread-safe. Streams check the signal after each tick.
 class ShutdownSignal {
  public:
   void Raise() { raised_.store(true); }
   bool raised() const { return raised_.load(); }
 
-  // The status with which streams end.
+  // The status with which open streams end.
   static absl::Status Status() {
     return absl::UnavailableError("the controller is shutting down; running jobs are not affected");
   }

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t kDamageKept = 16;
 
-// Effect of failing writes on the cluster, for the operator who reads the log.
+// Returns the effect that failing writes to this store have on the cluster. The operator reads it
+// in the log.
 const char* Consequence(StoreName store) {
   return store == StoreName::kEvents
              ? "changes are rejected, but reads work and running jobs are not affected"

@@ -1,4 +1,4 @@
-// Health of the stores: currently failing writes, and detected damage.
+// Health of the stores: writes that currently fail, and damage that was found.
 #ifndef TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
 #define TRAINYARD_CONTROLLER_API_STORAGE_HEALTH_H_
 
@@ -32,22 +32,22 @@ class StorageHealth {
   // message, and the first success afterwards.
   void Report(StoreName store, const absl::Status& status);
 
-  // Records damage in the store. It is reported until the process ends, because a backup can only
-  // be restored while no controller runs.
+  // Records damage in the store. The damage is reported until the process ends, because a backup
+  // can be restored only while no controller runs.
   void ReportDamage(StoreName store, const absl::Status& status);
 
-  // False while writes fail, and once damage was found.
+  // Returns false while writes to the store fail, and permanently after damage was found.
   bool Works(StoreName store) const;
 
-  // Failing writes in the order of kStoreNames, then damage.
+  // Returns the failing writes, in the order of kStoreNames, followed by the damage.
   std::vector<v1::StorageProblem> Problems() const;
 
  private:
   const Clock& clock_;
   mutable std::mutex mutex_;
-  // By store; guarded by mutex_.
+  // Indexed by store. Guarded by mutex_.
   std::array<std::optional<v1::StorageProblem>, kStoreNames.size()> problems_;
-  // The first few damages found; guarded by mutex_.
+  // The damage that was found first; later damage is not added. Guarded by mutex_.
   std::vector<v1::StorageProblem> damage_;
 };
 

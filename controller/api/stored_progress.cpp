@@ -34,7 +34,7 @@ absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
   query.job_id = job.id();
   query.keys = {telemetry::kLoss, telemetry::kTokensPerSecond, telemetry::kStepSeconds,
                 ValidationLoss()};
-  // With a single bucket, its last value is the newest one.
+  // The last value of a single bucket is the newest value of the series.
   query.buckets = 1;
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));
   v1::Progress progress;

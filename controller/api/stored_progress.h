@@ -1,4 +1,5 @@
-// Progress and losses of a job from its stored metrics, because observations are lost at a restart.
+// Reads a job's progress and losses from its stored metrics. Needed after a restart of the
+// controller, which loses all observations.
 #ifndef TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 #define TRAINYARD_CONTROLLER_API_STORED_PROGRESS_H_
 
@@ -13,19 +14,19 @@
 
 namespace trainyard::controller {
 
-// nullopt if no step of the job is stored. Returns errors of the store. Any thread; takes
-// milliseconds.
+// Returns the progress, or nullopt if no step of the job is stored. Returns errors of the store.
+// Takes milliseconds. May be called on any thread.
 absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
                                                            MetricStore& metrics);
 
-// Latest losses of a job by step, oldest first, and the attempt that reported them.
+// The newest losses of a job with their steps, oldest first, and the attempt that reported them.
 struct StoredLosses {
   int64_t attempt = 0;
   std::vector<std::pair<int64_t, double>> losses;
 };
 
-// The losses of the newest steps, enough to fill the window of the job's loss guard; empty if no
-// loss is stored. Errors and threads as for StoredProgress.
+// Returns the losses of the newest steps, enough to fill the window of the job's loss guard. Empty
+// if no loss is stored. Errors and threads: see StoredProgress.
 absl::StatusOr<StoredLosses> ReadStoredLosses(const v1::Job& job, MetricStore& metrics);
 
 }  // namespace trainyard::controller

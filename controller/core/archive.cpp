@@ -12,19 +12,19 @@
 namespace trainyard::controller {
 namespace {
 
-// Limits per call on jobs checked and jobs archived. Each archived job adds a few KB to the
-// transaction of the tick.
+// The maximum number of jobs that one call checks, and that one call archives. Each archived job
+// adds a few KB to the tick's transaction.
 constexpr int kLookedAt = 1000;
 constexpr std::size_t kArchivedAtOnce = 100;
 
-// True if the node can send nothing more about the attempt.
+// Returns true if the node cannot send anything more about the attempt.
 bool IsNodeSettled(const std::string& node_id, const AttemptKey& attempt, const ClusterState& state,
                    const Observations& observations, bool waited_long) {
   const auto node = state.nodes.find(node_id);
   if (node != state.nodes.end() && node->second.uncleared.contains(attempt)) return false;
   const auto observed = observations.nodes.find(node_id);
   if (observed == observations.nodes.end() || !observed->second.attached) return waited_long;
-  // A worker stops reporting an attempt only once all of its facts and streams are stored.
+  // A worker stops reporting an attempt only after all facts and streams of the attempt are stored.
   return !observed->second.reports.contains(attempt);
 }
 
@@ -38,8 +38,8 @@ bool IsSettled(const JobEntry& entry, const ClusterState& state, const Observati
   });
 }
 
-// The jobs of a name are archived oldest first, so a job in the state is newer than archived jobs
-// of the same name.
+// Returns true if no older job in the state has the same name. Jobs of one name are archived oldest
+// first, so that a job in the state is always newer than archived jobs of its name.
 bool IsOldestOfItsName(const v1::Job& job, const ClusterState& state) {
   return *state.jobs_by_name.at(job.name()).begin() == job.id();
 }

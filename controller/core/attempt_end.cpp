@@ -15,8 +15,9 @@
 namespace trainyard::controller {
 namespace {
 
-// A rollback is not a fault of the job: it has no backoff, and guard.max_rollbacks bounds it. A
-// pause is not a fault either, and a paused job is not placed until it is resumed.
+// A rollback is not a fault of the job, so it has no backoff; its number is limited by
+// guard.max_rollbacks. A pause is not a fault either, and a paused job is not placed until it is
+// resumed.
 RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||
@@ -27,7 +28,8 @@ RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp no
   return DecideRestart(entry, attempt.verdict(), last_step, now);
 }
 
-// Includes the last step and the time use of the attempt, because observations are not durable.
+// Returns the event that ends the attempt. It includes the attempt's last step and time use,
+// because observations are not durable.
 v1::AttemptEnded EndedAttempt(const Observations& observations, const JobEntry& entry,
                               Timestamp now) {
   v1::Attempt merged = *LiveAttempt(entry);
@@ -95,7 +97,7 @@ std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const 
         EndedJob(observations, entry, restart, now);
     return events;
   }
-  // A pause loses the steps since the newest checkpoint if the ranks could not save.
+  // If the ranks could not save before the pause, the steps since the newest checkpoint are lost.
   const bool was_paused = LiveAttempt(entry)->stop_reason() == v1::STOP_REASON_PAUSED;
   const std::string unsaved = was_paused ? UnsavedText(observations, entry) : "";
   if (!unsaved.empty()) {

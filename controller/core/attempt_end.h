@@ -1,4 +1,4 @@
-// The end of an attempt whose processes are gone: its job ends, or it recovers.
+// Ends an attempt whose processes have all ended: its job either ends or recovers.
 #ifndef TRAINYARD_CONTROLLER_CORE_ATTEMPT_END_H_
 #define TRAINYARD_CONTROLLER_CORE_ATTEMPT_END_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// Events that end the job's live attempt: AttemptEnded and, unless the job continues, JobEnded. A
-// pause that lost steps also raises an alert.
+// Returns the events that end the job's live attempt: AttemptEnded and, unless the job continues,
+// JobEnded. If a pause lost steps, an alert is also raised.
 std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const JobEntry& entry,
                                         Timestamp now);
 

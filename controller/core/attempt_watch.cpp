@@ -27,17 +27,18 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer than the time for which a verdict waits for the exit of the rank that failed first.
+// The maximum time after a failure within which a verdict is expected. It is longer than the time
+// for which a verdict waits for the exit of the rank that failed first.
 constexpr int64_t kLongestJudgementMs = 5000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);
 }
 
-// True if no rank of the attempt can still be running, except on nodes that are lost or
-// unresponsive, where the attempt number fences ranks. A process that survives SIGKILL is stuck in
-// the kernel and will not run again. In both cases the slots stay taken until the worker confirms
-// the end.
+// Returns true if none of the attempt's ranks can still be running. Ranks on lost or unresponsive
+// nodes are ignored, because the attempt number fences them. Processes that survive SIGKILL are
+// ignored as well, because they are stuck in the kernel and will not run again. In both cases the
+// slots stay taken until the worker confirms the end.
 bool IsCleared(const ClusterState& state, const Observations& observations,
                const UnresponsiveNodes& unresponsive, const JobEntry& entry,
                const v1::Attempt& attempt) {
@@ -48,7 +49,7 @@ bool IsCleared(const ClusterState& state, const Observations& observations,
   });
 }
 
-// Computes the events due for live attempts.
+// Computes the events that are due for live attempts.
 class AttemptWatch {
  public:
   AttemptWatch(const ClusterState& state, const Observations& observations,
@@ -100,7 +101,8 @@ class AttemptWatch {
     std::ranges::move(AttemptEndEvents(observations_, entry, now_), std::back_inserter(events_));
   }
 
-  // True if a rank had failed when a user paused the job, and the failure has not been judged yet.
+  // Returns true if a rank had already failed when a user paused the job, and the failure has not
+  // been judged yet.
   static bool HidesFailure(const JobEntry& entry, const v1::Attempt& attempt) {
     return attempt.stop_reason() == v1::STOP_REASON_PAUSED && entry.first_failure_ms != 0 &&
            !attempt.has_verdict();
@@ -125,7 +127,8 @@ class AttemptWatch {
     return lost->second;
   }
 
-  // With a usable spare node the gang continues in place. Otherwise its attempt fails.
+  // If a usable spare node exists, the gang continues with it in the same attempt. Otherwise the
+  // attempt fails.
   void TakeFailure(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
     const HealDecision heal = DecideHeal(state_, observations_, entry, verdict, now_);
     if (heal.awaits_reports) return;
@@ -145,8 +148,8 @@ class AttemptWatch {
     healing.set_master_address(address);
     healing.set_master_port(*port);
     healing.set_step(heal.step);
-    // During a heal, a node with a disconnected worker only delays the heal. That is no sign of a
-    // fault.
+    // A node whose worker is disconnected during a heal only delays the heal. This is no evidence
+    // of a fault, so the node is not blamed.
     const bool holds_up = IsHealing(attempt) && verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
     if (!holds_up) Blame(entry, attempt, verdict);
   }
@@ -171,7 +174,7 @@ class AttemptWatch {
   }
 
   void Blame(const JobEntry& entry, const v1::Attempt& attempt, const v1::Verdict& verdict) {
-    // A lost node fails all its gangs at once, but counts as one failure.
+    // A lost node fails all gangs on it at once, but this counts as one failure.
     if (verdict.node_id().empty() || blamed_.contains(verdict.node_id())) return;
     std::vector<v1::Event> blame = BlameFor(verdict, entry.job, attempt, state_, options_, now_);
     if (!blame.empty()) blamed_.insert(verdict.node_id());
@@ -218,7 +221,7 @@ class AttemptWatch {
   const Timestamp now_;
   const UnresponsiveNodes unresponsive_;
   const std::map<int64_t, v1::Verdict> verdicts_;
-  // Nodes blamed by events_.
+  // Nodes that events in events_ already blame.
   std::set<std::string> blamed_;
   std::vector<v1::Event> events_;
 };

@@ -1,4 +1,4 @@
-// Events due for live attempts: starts, failures, hangs, heals, stragglers and ends.
+// Computes the events due for live attempts: starts, failures, hangs, heals, stragglers and ends.
 #ifndef TRAINYARD_CONTROLLER_CORE_ATTEMPT_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_ATTEMPT_WATCH_H_
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::controller {
 
-// Judges every live attempt once. A heal takes its rendezvous port from `ports`.
+// Judges every live attempt once. A rendezvous port for a heal is taken from `ports`.
 std::vector<v1::Event> AttemptEventsDue(const ClusterState& state, const Observations& observations,
                                         const CoreOptions& options, RendezvousPorts& ports,
                                         Timestamp now);

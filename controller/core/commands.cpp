@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::size_t kMaxLiveJobsBytes = 100'000;
 
-// Maximum number of ranks per node whose stacks are recorded. The worker records them on its only
-// thread.
+// The maximum number of ranks per node whose stacks are recorded. It is small because the worker
+// records them on its only thread.
 constexpr int kMostStacks = 8;
 
 using CommandKey = std::pair<std::string, AttemptKey>;  // Node and attempt.
 
-// The process of a rank: every rank has a process and a slot of its own.
+// Returns the process of a rank. Every rank has its own process and its own slot.
 v1::Process ProcessOf(const v1::RankPlacement& placement) {
   v1::Process process;
   process.add_slots(placement.slot());
@@ -39,7 +39,8 @@ v1::Process ProcessOf(const v1::RankPlacement& placement) {
   return process;
 }
 
-// Workers of earlier releases start one process per rank and do not know `processes`.
+// Adds the field `ranks`. Workers of earlier releases do not know the field `processes`; they start
+// one process per rank.
 void AddRanksForOlderWorkers(v1::StartAttempt& start) {
   const auto is_simple = [](const v1::Process& process) {
     return process.slots_size() == 1 && process.ranks_size() == 1;
@@ -75,9 +76,9 @@ class CommandList {
   void AddForJob(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     const bool starting = attempt.state() == v1::ATTEMPT_STATE_STARTING;
-    // A finished gang may have left child processes behind, which must stop as well.
+    // Child processes of a finished gang may still run. They must be stopped as well.
     const bool leaving = attempt.state() == v1::ATTEMPT_STATE_STOPPING || AllRanksSucceeded(entry);
-    // Spare nodes may start after the gang is running.
+    // Spare nodes may still be starting after the gang has started to run.
     if (!starting && !leaving && StandbyCount(attempt) == 0) return;
     const std::vector<std::string> nodes = GangNodes(attempt);
     const std::set<std::string> replaced = ReplacedNodes(attempt);
@@ -101,8 +102,8 @@ class CommandList {
     }
   }
 
-  // Stops attempts that the worker has but that are not live in the state, and ended attempts that
-  // the worker has not confirmed as cleared (`uncleared`).
+  // Stops two kinds of attempts: those that the worker has but that are not live in the state, and
+  // ended attempts that the worker has not confirmed as cleared (`uncleared`).
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;
@@ -135,8 +136,8 @@ class CommandList {
 
   using MembersByNode = std::map<std::string, std::vector<int>>;
 
-  // Members that the verdict on a hang names. Their stacks are available only until they are
-  // killed. Computed once for all nodes: a verdict may name every rank of a large gang.
+  // Returns the members that the verdict on a hang names. Their stacks must be recorded before they
+  // are killed. Computed once for all nodes, because a verdict may name every rank of a large gang.
   static MembersByNode MembersThatHung(const v1::Attempt& attempt) {
     MembersByNode members;
     if (attempt.stop_reason() != v1::STOP_REASON_HUNG) return members;
@@ -158,8 +159,8 @@ class CommandList {
     for (const int member : here->second) stop.add_stacks_of(member);
   }
 
-  // Due while a running rank of the gang on this node has not received the order of the current
-  // generation.
+  // Sends the heal order while a running rank of the gang on this node has not received the order
+  // of the current generation.
   void Heal(const std::string& node_id, const JobEntry& entry, const v1::AttemptReport& report) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     v1::HealAttempt heal;
@@ -198,7 +199,7 @@ class CommandList {
       *start.add_processes() = ProcessOf(placement);
     }
     AddRanksForOlderWorkers(start);
-    // The fact that a rank started can arrive before the heartbeat that reports the attempt.
+    // The fact of a rank's start can arrive before the heartbeat that reports the attempt.
     if (has_started) return;
     start.set_world_size(GangSize(attempt));
     start.set_node_rank(node_rank);
@@ -219,7 +220,7 @@ class CommandList {
     if (has_started) started_jobs_->push_back(waiting_id);
   }
 
-  // Ids of the other jobs that have started and not ended, separated by commas.
+  // Returns the ids, separated by commas, of the other jobs that have started but not ended.
   std::string LiveJobsBeside(int64_t job_id) {
     if (!started_jobs_.has_value()) {
       started_jobs_.emplace(state_.live_jobs.begin(), state_.live_jobs.end());
@@ -228,7 +229,7 @@ class CommandList {
     }
     std::string text;
     for (const int64_t other : *started_jobs_) {
-      // An environment variable of a rank is limited to 128 KiB.
+      // The ids are passed in an environment variable, which is limited to 128 KiB.
       if (other == job_id || text.size() >= kMaxLiveJobsBytes) continue;
       absl::StrAppend(&text, text.empty() ? "" : ",", other);
     }

@@ -1,4 +1,5 @@
-// Commands for workers, derived from the state: a lost message is due again in the next call.
+// Commands for workers, derived from the state. If a message is lost, the next call returns its
+// command again.
 #ifndef TRAINYARD_CONTROLLER_CORE_COMMANDS_H_
 #define TRAINYARD_CONTROLLER_CORE_COMMANDS_H_
 
@@ -17,10 +18,10 @@ struct Command {
   v1::ControllerMessage message;
 };
 
-// Commands for attached workers: start an attempt that the worker does not report, stop one that
-// must end or is not live in the state, and send heal orders. The shell repeats a command only if
-// it has been unanswered for a second. It also sends ForgetAttempt, which is not included here,
-// because only the shell knows which streams are stored.
+// Returns the commands for attached workers: to start an attempt that the worker does not report,
+// to stop an attempt that must end or is not live in the state, and to heal. The shell repeats a
+// command only if it has been unanswered for a second. ForgetAttempt is not included: the shell
+// sends it, because only the shell knows which streams are stored.
 std::vector<Command> CommandsDue(const ClusterState& state, const Observations& observations,
                                  Timestamp now);
 

@@ -19,9 +19,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Nodes whose state is about to change through these events, or that no command reaches now. A node
-// without a stream will soon be attached again or suspect. A worker without a Welcome may be
-// disconnected before it gets one. Neither kind gets ranks, because their start could not be sent.
+// Returns the nodes whose state is about to change through these events, and those that no command
+// can reach now. A node without a stream will soon be either attached again or suspect. A worker
+// that has not received its Welcome may be disconnected before it does. Neither gets ranks, because
+// the start order could not be sent.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -40,7 +41,8 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
   return ids;
 }
 
-// Events of nodes: suspected, returned, lost, removed; reports of their health; quarantines.
+// Returns the events of nodes: suspected, returned, lost or removed nodes, reported health, and
+// quarantines.
 std::vector<v1::Event> NodeEvents(const ClusterState& state, const Observations& observations,
                                   const CoreOptions& options, Timestamp now) {
   std::vector<v1::Event> events = NodeEventsDue(state, observations, options, now);
@@ -56,8 +58,8 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   Plan plan;
   plan.events = NodeEvents(state, observations, options, now);
   if (plan.events.empty()) {
-    // Return these events alone: they replace a node's health, and so may the events computed
-    // below.
+    // Return these events without others. They replace a node's health, and so might the events
+    // computed below.
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }

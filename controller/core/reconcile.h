@@ -1,4 +1,4 @@
-// Events that are due because of time or free capacity.
+// Computes the events that are due because time has passed or capacity is free.
 #ifndef TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
 #define TRAINYARD_CONTROLLER_CORE_RECONCILE_H_
 
@@ -14,16 +14,17 @@
 namespace trainyard::controller {
 
 struct Plan {
-  // The events that are due, those of the schedule's placements last. Empty if nothing is due.
+  // The events that are due. The events of the schedule's placements come last. Empty if nothing is
+  // due.
   std::vector<v1::Event> events;
-  // Complete if `events` is empty.
+  // The schedule. Complete only if `events` is empty.
   Schedule schedule;
 };
 
-// Computes the events that are due: nodes suspected, returned, lost and removed; verdicts; attempts
-// and jobs ended; placements. Equal input gives equal output. One call judges only the given state.
-// Its events may make others due: a lost node fails its attempts, and an ended job frees slots. The
-// caller therefore applies them and calls again until nothing is due.
+// Computes the events that are due: suspected, returned, lost and removed nodes; verdicts; ended
+// attempts and jobs; placements. Equal input gives equal output. Each call judges only the given
+// state, but its events may make other events due: a lost node fails its attempts, and an ended job
+// frees slots. Therefore the caller applies the events and calls again until nothing is due.
 Plan Reconcile(const ClusterState& state, const Observations& observations,
                const CoreOptions& options, Timestamp now);
 

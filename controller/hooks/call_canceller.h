@@ -1,4 +1,4 @@
-// Cancellation of hook calls from another thread.
+// Cancels calls of hooks from another thread.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_CALL_CANCELLER_H_
 #define TRAINYARD_CONTROLLER_HOOKS_CALL_CANCELLER_H_
 
@@ -10,12 +10,12 @@ class io_context;
 
 namespace trainyard::controller {
 
-// Ends the running call from another thread, and makes every later call end immediately.
+// Cancels the running call from another thread. After that, every later call ends immediately.
 class CallCanceller {
  public:
   void Cancel();
 
-  // Used by calls. Returns false if cancelled. `io` must live until Leave.
+  // Used by calls. Returns false if the call was cancelled. `io` must exist until Leave is called.
   bool Enter(boost::asio::io_context* io);
   void Leave();
   bool cancelled() const;

@@ -1,4 +1,5 @@
-// One call of a hook: a POST, or a program that receives the event on its standard input.
+// One call of a hook. A call is either an HTTP POST, or a run of a program that receives the event
+// on its standard input.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_
 
@@ -9,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// Returns OK if the receiver accepted the notice (an HTTP status of 2xx, an exit code of 0),
-// otherwise an error with the reason. Blocks for at most the rule's time-out plus 3 s.
+// Calls the hook. Returns OK if the receiver accepted the notice (HTTP status 2xx or exit code 0),
+// otherwise an error with the reason. Blocks for at most the rule's timeout plus 3 s.
 absl::Status CallHook(const HookRule& rule, const HookNotice& notice, HookProcess& process,
                       CallCanceller& canceller);
 

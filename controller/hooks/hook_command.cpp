@@ -30,13 +30,13 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// Time to wait after SIGTERM, and again after SIGKILL. A process that survives both is stuck in the
-// kernel.
+// The time to wait after SIGTERM, and again after SIGKILL. A process that survives both is stuck in
+// the kernel.
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// Passes only three of the controller's variables, because its environment may contain secrets.
+// Passes only three of the controller's environment variables, because others may contain secrets.
 std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   std::vector<std::string> words;
   const char* path = getenv("PATH");
@@ -65,7 +65,7 @@ absl::StatusOr<pid_t> Start(const HookRule& rule, const HookNotice& notice, cons
   return pid;
 }
 
-// Sends as much of the body as the program accepts now. A program need not read its input.
+// Sends as much of the body as the program can receive now. The program need not read its input.
 void Feed(std::string_view& body, UniqueFd& input) {
   while (!body.empty()) {
     const ssize_t sent = send(input.get(), body.data(), body.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -85,15 +85,15 @@ absl::Status ResultOf(int status) {
   return absl::UnavailableError(absl::StrCat("the command was ended by signal ", WTERMSIG(status)));
 }
 
-// Waits for the end of the process, kills the rest of its group, and returns its status. Returns
-// nullopt at the deadline or when `is_over` returns true.
+// Waits until the process ends, kills the rest of its process group, and returns its status.
+// Returns nullopt at the deadline, or as soon as `is_over` returns true.
 std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
                             const std::function<bool()>& is_over) {
   while (true) {
     siginfo_t ended{};
     waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT);
     if (ended.si_pid == pid) {
-      kill(-pid, SIGKILL);  // Before the process is reaped and its pid can be reused.
+      kill(-pid, SIGKILL);  // Kill before reaping, because the pid can be reused then.
       int status = 0;
       waitpid(pid, &status, WNOHANG);
       return status;
@@ -103,7 +103,7 @@ std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
   }
 }
 
-// Ends the process group: SIGTERM, then SIGKILL. Returns false if the process survives both.
+// Ends the process group with SIGTERM and then SIGKILL. Returns false if the process survives both.
 bool End(pid_t pid) {
   const auto never = [] { return false; };
   kill(-pid, SIGTERM);
@@ -130,7 +130,8 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
                    absl::StrCat("the command did not exit in time and was killed", left));
 }
 
-// Allows at most one stuck process per hook; otherwise each retry would add one.
+// Returns an error while the stuck process still exists. Without this check, each retry could add
+// another stuck process.
 absl::Status ReapStuck(HookProcess& process) {
   if (process.stuck_pid == 0) return absl::OkStatus();
   if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {
@@ -150,7 +151,7 @@ absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, Hook
   if (canceller.cancelled()) return absl::CancelledError("the controller is stopping");
   TRAINYARD_RETURN_IF_ERROR(ReapStuck(process));
   int ends[2];
-  // A socket instead of a pipe, because writing to a program that has ended must not raise a
+  // Use a socket instead of a pipe, because a write to a program that has ended must not raise a
   // signal.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "cannot start", rule.command.front());

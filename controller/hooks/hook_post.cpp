@@ -1,7 +1,7 @@
 #include "controller/hooks/hook_post.h"
 
 #include "proto/support/asio.h"
-// Include other headers after asio.h, which works around an error in a Boost header.
+// Include other headers after asio.h, which works around a bug in a Boost header.
 #include <openssl/ssl.h>
 
 #include <exception>
@@ -28,7 +28,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::use_awaitable;
 
-// Limit on the size of an answer, of which only the status is used.
+// The maximum size of an answer. Only the status of the answer is used.
 constexpr std::size_t kAnswerBytesMax = 64 << 10;
 
 using Request = http::request<http::string_body>;
@@ -57,7 +57,7 @@ asio::awaitable<int> Exchange(Stream& stream, const Request& request) {
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(kAnswerBytesMax);
-  // The status arrives with the header, so a body that is too long or broken does not matter.
+  // The status arrives with the header, so a broken or too long body does not matter.
   co_await http::async_read_header(stream, buffer, parser, use_awaitable);
   co_return parser.get().result_int();
 }
@@ -116,7 +116,7 @@ absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCancel
       result = absl::OkStatus();
     }
   });
-  // The limit includes the lookup of the host name.
+  // The time limit includes the lookup of the host name.
   io.run_for(rule.timeout + std::chrono::seconds(1));
   canceller.Leave();
   if (result.has_value()) return *result;

@@ -8,8 +8,8 @@
 
 namespace trainyard::controller {
 
-// Implements CallHook for webhooks. Over TLS the server's certificate must be valid for the host.
-// Redirects are errors, because a signed event must not go to another server.
+// Implements CallHook for webhooks. With TLS, the server's certificate must be valid for the host.
+// Redirects are errors, because a signed event must not be sent to another server.
 absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCanceller& canceller);
 
 }  // namespace trainyard::controller

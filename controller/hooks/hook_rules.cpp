@@ -143,7 +143,7 @@ bool IsSpike(const std::string& code) {
   return code == telemetry::kLossSpike || code == telemetry::kNanLoss;
 }
 
-// One line for display.
+// Returns the event as one line for display.
 std::string TextOf(const v1::Event& event, const std::string& job_name) {
   const int64_t job_id = JobIdOf(event);
   const std::string job =
@@ -196,7 +196,7 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
 
 std::string HookRule::Target() const {
   if (is_command()) return command.front();
-  // The path is omitted, because for some receivers it is a secret.
+  // The path is omitted, because some receivers use a secret path.
   return absl::StrCat(url.tls ? "https://" : "http://", url.HostText(), ":", url.port);
 }
 
@@ -247,8 +247,8 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
     case v1::Event::kNodeLost:
       return {"node_lost"};
     case v1::Event::kNodeUnhealthy:
-      // Only the first event of a quarantine has its start time; later events repeat the
-      // quarantine.
+      // Only the first event of a quarantine has the quarantine's start time as its own time. Later
+      // events repeat the quarantine.
       return {event.node_unhealthy().health().quarantine().since_ms() == event.time_ms()
                   ? "node_quarantined"
                   : "node_unhealthy"};
@@ -270,7 +270,7 @@ HookNotice NoticeOf(const std::string& kind, const v1::EventEntry& entry,
                     const std::string& cluster_id, const std::string& job_name) {
   HookNotice notice;
   notice.kind = kind;
-  // The time is part of the id, because sequence numbers repeat after a restore.
+  // The id includes the time, because sequence numbers repeat after a restore.
   notice.id = absl::StrCat(cluster_id, "-", entry.sequence(), "-", entry.event().time_ms());
   nlohmann::json body = {{"id", notice.id},
                          {"kind", kind},

@@ -1,5 +1,5 @@
-// The threads that call hooks. Each hook has its own, so that a hanging hook delays no other hook,
-// and no hook delays the loop.
+// Threads that call hooks. Each hook has its own thread, so that a hanging hook delays neither
+// other hooks nor the loop thread.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_SENDER_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_SENDER_H_
 
@@ -23,33 +23,34 @@ namespace trainyard::controller {
 
 struct HookOptions {
   std::vector<HookRule> rules;
-  // Directory of the hooks' positions; created if there are rules. Empty: positions are not stored.
+  // The directory for the hooks' positions. It is created if there are hooks. If empty, positions
+  // are not stored.
   std::string directory;
-  // An event that could not be delivered is dropped once it is older than this and the hook has
-  // been failing for this long. The next event follows.
+  // An event that could not be delivered is dropped if it is older than this and the hook has been
+  // failing for at least this long. The hook then continues with the next event.
   std::chrono::milliseconds give_up{24 * 3'600'000};
-  // Factor for the delays between tries; tests use a small one.
+  // A factor for the delays between tries. Tests use a small factor.
   double wait_factor = 1;
 };
 
 class HookSender {
  public:
-  // `job_name` returns the name of a job for display, or empty; it may block for a short time. All
-  // arguments must outlive this object.
+  // `job_name` returns the name of a job for display, or an empty string. It may block for a short
+  // time. All arguments must outlive this object.
   HookSender(EventLog& events, std::string cluster_id, const Clock& clock, HookOptions options,
              std::function<std::string(int64_t job_id)> job_name);
   // Stops.
   ~HookSender();
 
-  // Starts the threads. Each hook continues after the last event that was accepted or dropped; a
-  // new hook starts with events from now on.
+  // Starts the threads. Each hook continues after the last event that was accepted or dropped. A
+  // new hook starts with events that occur from now on.
   absl::Status Start();
   void Stop();
 
-  // Call when there are new events. Any thread.
+  // Must be called when there are new events. May be called on any thread.
   void Wake();
 
-  // Status of each hook, without `behind`. Any thread.
+  // Returns the status of each hook, without the field `behind`. May be called on any thread.
   std::vector<v1::HookStatus> Report() const;
 
  private:
@@ -64,7 +65,7 @@ class HookSender {
     uint64_t position = 0;             // Hook thread only.
     uint64_t kept_position = 0;        // In the file.
     int failures = 0;                  // Consecutive.
-    Steady::time_point failing_since;  // Time of the first failure.
+    Steady::time_point failing_since;  // The time of the first of these failures.
     v1::HookStatus status;             // Guarded by mutex_.
     std::thread thread;
   };
@@ -74,11 +75,11 @@ class HookSender {
   absl::StatusOr<uint64_t> NewestEvent() const;
   void Run(Hook& hook);
   // Delivers or drops the events after the hook's position. Returns false if there were none, if
-  // reading failed, or after Stop.
+  // reading failed, or if Stop was called.
   bool Settle(Hook& hook);
   // Calls the hook until it accepts the event, the event is dropped, or Stop is called.
   void Deliver(const std::string& kind, const v1::EventEntry& entry, Hook& hook);
-  // Returns true if the event needs no further call: it was accepted or dropped.
+  // Returns true if the event needs no further call because it was accepted or dropped.
   bool CountCall(const absl::Status& result, Timestamp event_ms, Hook& hook);
   void NoteResult(const absl::Status& result, Hook& hook);
   bool Pause(std::chrono::milliseconds time);

@@ -18,7 +18,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Limits of DNS names.
+// The limits that DNS sets for names.
 constexpr std::size_t kHostBytesMax = 253;
 constexpr std::size_t kLabelBytesMax = 63;
 
@@ -32,7 +32,7 @@ bool IsLabel(absl::string_view label) {
          label.back() != '-' && std::ranges::all_of(label, is_allowed);
 }
 
-// A host name or an IPv4 address. A name must not end with a numeric label.
+// Returns true for a host name or an IPv4 address. The last label of a name must not be numeric.
 bool IsHost(absl::string_view host) {
   absl::ConsumeSuffix(&host, ".");
   if (host.empty() || host.size() > kHostBytesMax) return false;
@@ -43,7 +43,7 @@ bool IsHost(absl::string_view host) {
   return !is_number || inet_pton(AF_INET, std::string(host).c_str(), &address) == 1;
 }
 
-// Parses and consumes the host of "HOST[:PORT]".
+// Parses the host at the beginning of "HOST[:PORT]" and removes it from `authority`.
 absl::Status TakeHost(absl::string_view& authority, HookUrl& url) {
   if (!absl::ConsumePrefix(&authority, "[")) {
     const std::size_t end = std::min(authority.find(':'), authority.size());
@@ -61,7 +61,7 @@ absl::Status TakeHost(absl::string_view& authority, HookUrl& url) {
   return Wrong(absl::StrCat("`[", url.host, "]` is not an IPv6 address"));
 }
 
-// `rest` follows the host: empty or ":PORT".
+// Parses the port. `rest` is the text after the host, which is empty or ":PORT".
 absl::Status TakePort(absl::string_view rest, HookUrl& url) {
   url.port = url.tls ? "443" : "80";
   if (rest.empty()) return absl::OkStatus();

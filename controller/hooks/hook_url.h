@@ -1,4 +1,4 @@
-// URLs of webhooks. Pure.
+// Parses URLs of webhooks. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_URL_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_URL_H_
 
@@ -10,19 +10,19 @@ namespace trainyard::controller {
 
 struct HookUrl {
   bool tls = false;
-  // Name or numeric address; an IPv6 address without brackets.
+  // A name or a numeric address. An IPv6 address has no brackets.
   std::string host;
   std::string port;
   // Path and query.
   std::string target;
 
-  // The host in URL syntax: an IPv6 address in brackets.
+  // Returns the host in URL syntax, that is, an IPv6 address in brackets.
   std::string HostText() const;
 };
 
-// Parses "http://HOST[:PORT][/PATH][?QUERY]" or https. INVALID_ARGUMENT names the defect: an
-// unknown scheme, a malformed host, a port outside 1 to 65535, a fragment, or user and password,
-// which belong in the secret.
+// Parses "http://HOST[:PORT][/PATH][?QUERY]" or the same with https. INVALID_ARGUMENT names the
+// defect: an unknown scheme, a malformed host, a port outside 1 to 65535, a fragment, or a user
+// name and password (use the hook's secret instead).
 absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text);
 
 }  // namespace trainyard::controller

@@ -15,8 +15,9 @@
 #include "controller/http/target.h"
 #include "controller/store/support/checksum.h"
 
-// Written by trainyard-embed: for each file the lengths of its name and of its compressed bytes
-// (little-endian, 32 bits), then the name and the bytes. openapi.json is embedded unchanged.
+// The archive that trainyard-embed wrote. Each file has the length of its name and of its
+// compressed bytes (little-endian, 32 bits each), then the name and the bytes. openapi.json is
+// embedded unchanged.
 asm(".section .rodata\n"
     ".global trainyard_assets_begin\n"
     ".global trainyard_assets_end\n"
@@ -72,12 +73,12 @@ std::string TypeOf(const std::string& path) {
   return "application/octet-stream";
 }
 
-// Vite puts a content hash into the name of every file below /assets/.
+// Vite adds a content hash to the name of every file below /assets/.
 std::string CacheControl(const std::string& path) {
   return absl::StartsWith(path, "/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 }
 
-// The last part of a page's path has no dot; that of a file has one.
+// The last part of a file's path contains a dot; that of a page's path does not.
 bool LooksLikePage(const std::string& path) {
   return path.substr(path.rfind('/') + 1).find('.') == std::string::npos;
 }
@@ -188,7 +189,7 @@ Response Assets::AnswerFromDirectory(const std::string& path) const {
     name = "/index.html";
     file = directory_ + name;
   }
-  // Neither ".." nor a link may lead out of the directory.
+  // Neither ".." nor a link may lead to a file outside the directory.
   const fs::path real = fs::canonical(file, error);
   if (error || !absl::StartsWith(real.string(), directory_ + "/")) return NotThere(path);
   std::ifstream input(real, std::ios::binary);

@@ -1,4 +1,5 @@
-// The dashboard's files, compressed into the program at build time, or read from a directory.
+// The dashboard's files. They are either compressed and embedded into the program at build time, or
+// read from a directory.
 #ifndef TRAINYARD_CONTROLLER_HTTP_ASSETS_H_
 #define TRAINYARD_CONTROLLER_HTTP_ASSETS_H_
 
@@ -15,11 +16,11 @@ class Assets {
  public:
   // The files embedded in the program. DATA_LOSS: the archive is damaged.
   static absl::StatusOr<Assets> Embedded();
-  // Reads each file when it is requested. NOT_FOUND: there is no index.html.
+  // Each file is read from the directory when it is requested. NOT_FOUND: there is no index.html.
   static absl::StatusOr<Assets> InDirectory(const std::string& directory);
 
-  // Answers a request for a file. A path that looks like a page and does not name a file gets
-  // index.html, because the dashboard handles its own addresses below "/".
+  // Answers a request for a file. If the path names no file but looks like a page, answers with
+  // index.html, because the dashboard handles its own paths below "/".
   Response Answer(const Request& request, const std::string& path) const;
 
   // The checked-in openapi.json.

@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper than any job file. Limits the recursion of the code that reads the tree.
+// The maximum nesting depth. No job file is deeper. It limits the recursion of the code that reads
+// the tree.
 constexpr int kMaxDepth = 32;
 constexpr char kSpecName[] = "spec";
 
@@ -42,7 +43,7 @@ int DepthOf(const std::string& text) {
   return deepest;
 }
 
-// The body as an object that has only the given keys.
+// Parses the body as an object that has only the given keys.
 absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::string>& keys) {
   if (body.empty()) return Json::object();
   if (DepthOf(body) > kMaxDepth) {
@@ -74,7 +75,7 @@ absl::StatusOr<std::string> TextOf(const Json& json, const char* key) {
   return found->get<std::string>();
 }
 
-// Returns false if the key is missing.
+// Returns the flag, or false if the key is missing.
 absl::StatusOr<bool> FlagOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return false;
@@ -84,7 +85,7 @@ absl::StatusOr<bool> FlagOf(const Json& json, const char* key) {
   return found->get<bool>();
 }
 
-// The list of strings under the key; empty if the key is missing.
+// Returns the list of strings under the key. Empty if the key is missing.
 absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   std::vector<std::string> texts;
@@ -99,7 +100,7 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* k
   return texts;
 }
 
-// nullopt if the key is missing.
+// Returns the number, or nullopt if the key is missing.
 absl::StatusOr<std::optional<int64_t>> WholeNumberOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return std::nullopt;
@@ -118,7 +119,7 @@ absl::StatusOr<std::optional<double>> NumberOf(const Json& json, const char* key
   return found->get<double>();
 }
 
-// Reads the text of a job file and its overrides, which a request handler resolves.
+// Reads the text and the overrides of a job file. A request handler resolves them later.
 template <typename Request>
 absl::Status ReadJobFile(const Json& json, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
@@ -133,7 +134,7 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
   return absl::OkStatus();
 }
 
-// Uses the job file loader, so that rules and messages are the same.
+// Uses the loader for job files, so that rules and messages are the same as for job files.
 absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
@@ -154,8 +155,8 @@ absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
       });
 }
 
-// Converts origins to messages. A line and column of the controller's own copy of the spec becomes
-// "request", because it means nothing to the client.
+// Converts origins to messages. An origin with a line and column in the controller's own copy of
+// the spec becomes "request", because the position means nothing to the client.
 std::vector<v1::Origin> ToOrigins(const Origins& origins) {
   std::vector<v1::Origin> list;
   for (const auto& [key, source] : origins) {
@@ -220,7 +221,7 @@ absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body
 
 namespace {
 
-// Request message read from the body, with the requesting user.
+// Reads the request message from the body and sets the requesting user.
 template <typename Request>
 absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"user"}));
@@ -229,7 +230,8 @@ absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   return request;
 }
 
-// Request message read from the body: a reason, and the requesting user.
+// Reads the request message from the body, which contains only a reason, and sets the requesting
+// user.
 template <typename Request>
 absl::StatusOr<Request> ReadReasonBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reason", "user"}));

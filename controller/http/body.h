@@ -1,4 +1,4 @@
-// JSON bodies of requests.
+// Parses the JSON bodies of requests.
 #ifndef TRAINYARD_CONTROLLER_HTTP_BODY_H_
 #define TRAINYARD_CONTROLLER_HTTP_BODY_H_
 
@@ -12,11 +12,12 @@
 
 namespace trainyard::controller::http {
 
-// Each function parses the text of a body; an empty body means {}. INVALID_ARGUMENT: not JSON,
-// nested too deeply, an unknown key (named, with the closest known key), or a value of the wrong
-// type. For a spec, reports all errors of the job file loader at once.
+// Each of these functions parses the text of a body. An empty body means {}. INVALID_ARGUMENT: the
+// body is not JSON, is nested too deeply, has an unknown key (the message names it and the closest
+// known key), or has a value of the wrong type. For a spec, all errors of the job file loader are
+// reported at once.
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body);
-// `origins` receives the source of each value of the spec.
+// `origins` receives the source of each value in the spec.
 absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
                                                 std::vector<v1::Origin>& origins);
 absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body);

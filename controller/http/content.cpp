@@ -14,7 +14,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-constexpr int kGzipWindowBits = 15 + 16;  // zlib: adding 16 selects the gzip format.
+constexpr int kGzipWindowBits = 15 + 16;  // In zlib, adding 16 selects the gzip format.
 constexpr std::string_view kAsOf = "\"as_of_ms\":";
 
 bool IsTag(std::string_view wanted, std::string_view tag) {
@@ -29,7 +29,7 @@ bool IsTag(std::string_view wanted, std::string_view tag) {
 std::string Gzip(std::string_view bytes, int level) {
   z_stream stream{};
   if (deflateInit2(&stream, level, Z_DEFLATED, kGzipWindowBits, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    std::abort();  // Out of memory, or an invalid level.
+    std::abort();  // Out of memory, or the level is invalid.
   }
   std::string out(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));

@@ -26,13 +26,14 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHeartbeat{15};
-// Intervals for closing streams of ended sessions and for storing the last use of sessions.
+// The intervals at which streams of ended sessions are closed, and at which the last use of
+// sessions is stored.
 constexpr std::chrono::seconds kSessionCheck{1};
 constexpr std::chrono::minutes kSessionSave{1};
 constexpr char kMetricsPath[] = "/metrics";
 constexpr char kHealthPath[] = "/healthz";
 
-// Host names of this dashboard: `names` and the machine's own name, in lower case.
+// Returns the host names of this dashboard in lower case: `names` and the machine's own name.
 std::vector<std::string> OwnNames(std::vector<std::string> names) {
   for (std::string& name : names) name = absl::AsciiStrToLower(name);
   char own[256] = {};
@@ -44,7 +45,8 @@ bool IsOfApi(const std::string& path) {
   return path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/");
 }
 
-// Route name for measurements. Paths invented by clients must not create new names.
+// Returns the route name under which the request is measured. The names come from a fixed list, so
+// that clients cannot create new ones with invented paths.
 std::string RouteOf(const std::string& method, const std::string& path) {
   if (path == kMetricsPath || path == kHealthPath) return path;
   if (!IsOfApi(path)) return "page";
@@ -88,7 +90,7 @@ struct Dashboard::Parts {
     if (is_page) return respond(AnswerPage(request, path));
     Identify(request);
     if (IsOfApi(path)) return rest.Handle(std::move(request), std::move(respond));
-    // A scrape from this machine needs no token, because Prometheus runs as its own user.
+    // A scrape from this machine needs no token, because Prometheus runs as a user of its own.
     if (request.role == Role::kAnonymous && !IsLocal(request.peer)) {
       return respond(ProblemResponse("unauthenticated", kHowToComeIn, path));
     }
@@ -97,8 +99,9 @@ struct Dashboard::Parts {
     respond(assets.Answer(request, path));
   }
 
-  // The dashboard's own files are public to everyone who can reach the port: a browser sends no
-  // secret when it opens an address. They contain no cluster data.
+  // Answers a request for one of the dashboard's own files. Everyone who can reach the port may
+  // read them, because a browser sends no secret when it opens an address. They contain no cluster
+  // data.
   Response AnswerPage(const Request& request, const std::string& path) const {
     Response response = assets.Answer(request, path);
     if (path == kLoginPath) RemoveOldCookie(response);
@@ -115,7 +118,7 @@ struct Dashboard::Parts {
     request.role = is_operator ? Role::kOperator : Role::kAnonymous;
   }
 
-  // Runs on a reader thread: the server's thread must not wait for a disk.
+  // Stores sessions on a reader thread, because the server's thread must not wait for a disk.
   void SaveSessions() {
     readers.TryPost([this] {
       if (const absl::Status status = gate.SaveSessions(); !status.ok()) {
@@ -133,7 +136,7 @@ struct Dashboard::Parts {
     };
   }
 
-  // Answers 503 while a store is failing: the controller responds, but is degraded.
+  // Answers 503 while a store is failing: the controller works, but only in part.
   void AnswerHealth(const Request& request, Respond respond) const {
     if (request.method != "GET" && request.method != "HEAD") {
       Response refused = ProblemResponse("method_not_allowed", "use GET", kHealthPath);
@@ -148,7 +151,7 @@ struct Dashboard::Parts {
     respond(std::move(response));
   }
 
-  // Answers Prometheus. Runs on a reader thread because it waits for the loop.
+  // Answers Prometheus on a reader thread, because it waits for the loop thread.
   void AnswerMetrics(const Request& request, Respond respond) {
     if (request.method != "GET") {
       Response refused = ProblemResponse("method_not_allowed", "use GET", kMetricsPath);

@@ -1,4 +1,4 @@
-// The controller's HTTP side: REST, event stream and dashboard.
+// The controller's HTTP interface: REST, event stream and dashboard.
 #ifndef TRAINYARD_CONTROLLER_HTTP_DASHBOARD_H_
 #define TRAINYARD_CONTROLLER_HTTP_DASHBOARD_H_
 
@@ -15,38 +15,41 @@
 namespace trainyard::controller::http {
 
 // `route` is a path of the route table, "/metrics", "/healthz", "page" for the dashboard's own
-// files, or "unknown". For an event stream, `seconds` is the time until it begins.
+// files, or "unknown". `seconds` is the duration of the request; for an event stream, the time
+// until the stream begins.
 using ObserveRequest =
     std::function<void(const std::string& route, const std::string& status, double seconds)>;
 
 struct DashboardOptions {
-  // "host:port"; port 0 picks a free port. Empty: no HTTP.
+  // "host:port". With port 0, a free port is used. If empty, there is no HTTP server.
   std::string listen;
-  // Accepted host names in addition to addresses, localhost and this machine's own name.
+  // Host names that are accepted in addition to IP addresses, localhost and this machine's own
+  // name.
   std::vector<std::string> own_names;
-  // Text of GET /metrics. Called on reader threads. Empty: the page does not exist.
+  // Returns the text of GET /metrics. Called on reader threads. If the function is empty, the page
+  // does not exist.
   std::function<std::string()> render_metrics;
-  // Problems for GET /healthz, one per line; empty if there are none. Called on any thread; must
-  // not block. Empty function: the page does not exist.
+  // Returns the problems for GET /healthz, one per line, or an empty text if there are none. Called
+  // on any thread; must not block. If the function is empty, the page does not exist.
   std::function<std::string()> health_problems;
-  // Called for each answered request, on any thread. May be empty.
+  // Called for each answered request, on any thread. The function may be empty.
   ObserveRequest observe_request;
-  // Directory of the dashboard's files, used instead of the embedded files.
+  // A directory whose files replace the embedded dashboard files.
   std::string web_root;
-  // PEM texts. Both empty: HTTP without TLS.
+  // PEM texts. If both are empty, HTTP is served without TLS.
   TlsIdentity tls;
 };
 
 class Dashboard {
  public:
-  // Binds the port, but answers nothing yet. `api` must outlive the dashboard, and the dashboard
-  // must outlive the loop's last tick. Errors: those of Server::Listen, and NOT_FOUND for a
-  // web_root without index.html.
+  // Binds the port, but does not answer yet. `api` must outlive the dashboard, and the dashboard
+  // must outlive the loop's last tick. Errors: those of Server::Listen. NOT_FOUND: web_root has no
+  // index.html.
   static absl::StatusOr<std::unique_ptr<Dashboard>> Listen(const Api& api,
                                                            const DashboardOptions& options);
   ~Dashboard();
 
-  // Call once the loop runs.
+  // Must be called after the loop has started.
   void Start();
   void Stop();
 
@@ -54,9 +57,10 @@ class Dashboard {
   // Any thread.
   StreamStatistics Streams() const;
 
-  // Notifies streams that output of this job was stored. Any thread.
+  // Notifies streams that new output of this job is stored. May be called on any thread.
   void NotifyOutput(int64_t job_id);
-  // Notifies streams that metric points of this job up to `step` were stored. Any thread.
+  // Notifies streams that metric points of this job up to `step` are stored. May be called on any
+  // thread.
   void NotifyPoints(int64_t job_id, int64_t step);
 
  private:

@@ -1,5 +1,5 @@
-// Packs a directory for assets.cpp: `trainyard-embed DIRECTORY OUTPUT`. A missing directory makes
-// an empty archive. A build tool; not installed.
+// Packs a directory into the archive that assets.cpp embeds: `trainyard-embed DIRECTORY OUTPUT`. If
+// the directory is missing, the archive is empty. A build tool that is not installed.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,7 @@ std::vector<fs::path> FilesBelow(const fs::path& directory) {
   std::vector<fs::path> files;
   if (!fs::is_directory(directory)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    // Vite's own manifest is for the build, not for browsers.
+    // Vite's own manifest is used only by the build, not by browsers.
     if (entry.is_regular_file() && entry.path().filename() != "manifest.json") {
       files.push_back(entry.path());
     }

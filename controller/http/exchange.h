@@ -15,10 +15,10 @@ namespace trainyard::controller::http {
 
 struct Request {
   std::string method;
-  // Path and query, as sent.
+  // Path and query as the client sent them.
   std::string target;
   std::string host;
-  // Empty if the client did not send the header. The same applies to the headers below.
+  // Empty if the client did not send the header. This also applies to the headers below.
   std::string origin;
   std::string fetch_site;
   std::string content_type;
@@ -29,17 +29,18 @@ struct Request {
   // The header kSessionHeader.
   std::string session_secret;
   std::string body;
-  // HOST:PORT of the client.
+  // The client's HOST:PORT.
   std::string peer;
-  // Id of the client's session; empty if it has none.
+  // The id of the client's session. Empty if the client has none.
   std::string session_id;
   Role role = Role::kAnonymous;
 };
 
-// Header with the secret of a dashboard session. Not Authorization, which a proxy may use itself.
+// The header with the secret of a dashboard session. The Authorization header is not used, because
+// a proxy may use it for itself.
 inline constexpr char kSessionHeader[] = "Trainyard-Session";
 
-// Host of the client, without the port; empty if unknown.
+// Returns the host of the client without the port. Empty if unknown.
 inline std::string PeerHost(const Request& request) {
   const auto peer = SplitAddress(request.peer);
   return peer.has_value() ? peer->host : "";
@@ -49,11 +50,12 @@ inline std::string PeerHost(const Request& request) {
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
-  // Queues bytes. A slow consumer (too many bytes queued, or nothing read for a long time) is
-  // disconnected; it resumes with its last id. The first message may be of any size.
+  // Queues bytes. A slow consumer (too many bytes are queued, or nothing was read for a long time)
+  // is disconnected. It can reconnect and resume after the last id that it received. The first
+  // message may have any size.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   virtual void Close() = 0;
-  // False once the client is gone.
+  // Returns false after the client has disconnected.
   virtual bool open() const = 0;
 };
 
@@ -63,16 +65,19 @@ struct Response {
   std::string body;
   // Headers in addition to those that every answer has.
   std::vector<std::pair<std::string, std::string>> headers;
-  // Entity tag with quotes. Empty: computed from the body if status is 200.
+  // The entity tag, including its quotes. If empty and the status is 200, the tag is computed from
+  // the body.
   std::string etag;
-  // The body is already gzip-compressed. Send such a body only to clients that accept gzip.
+  // True if the body is already gzip-compressed. Such a body may be sent only to clients that
+  // accept gzip.
   bool gzipped = false;
   std::string cache_control = "no-cache";
-  // If set, the answer is a stream without a body. Called with the sink once the head is sent.
+  // If set, the answer is a stream without a body. The function is called with the sink after the
+  // head of the answer was sent.
   std::function<void(std::shared_ptr<StreamSink>)> stream;
 };
 
-// Called exactly once, on any thread.
+// Sends the response. Called exactly once, on any thread.
 using Respond = std::function<void(Response)>;
 
 // Called on the server's thread.

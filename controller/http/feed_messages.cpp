@@ -15,7 +15,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// If more jobs than this change in one tick, a snapshot is sent.
+// If more jobs than this change in one tick, a snapshot is sent instead of the changes.
 constexpr std::size_t kJobsInChange = 400;
 
 void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
@@ -26,7 +26,7 @@ void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& ex
   }
 }
 
-// Live jobs whose failed attempt is still being stopped.
+// Returns the number of live jobs whose failed attempt is still being stopped.
 int64_t CountRecoveringLiveJobs(const ClusterState& state) {
   return std::ranges::count_if(state.live_jobs, [&](int64_t id) {
     return state.jobs.at(id).job.state() == v1::JOB_STATE_RECOVERING;
@@ -42,8 +42,8 @@ std::shared_ptr<v1::JobsChanged> NoJobs(const ClusterView& view) {
   return changed;
 }
 
-// Jobs in the first snapshot for a page: the newest active jobs, the first queued jobs, the newest
-// paused jobs, and the most recently submitted ended jobs.
+// Returns the jobs in the first snapshot for a page: the newest active jobs, the first queued jobs,
+// the newest paused jobs, and the most recently submitted ended jobs.
 std::set<int64_t> FirstJobs(const ClusterState& state) {
   std::set<int64_t> jobs = NewestLiveJobs(state);
   int waiting = 0;
@@ -65,7 +65,7 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
   return jobs;
 }
 
-// The jobs in `jobs`, newest first.
+// Returns the jobs with the ids in `jobs`, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
   PendingExplainer explainer(view);
   auto changed = NoJobs(view);

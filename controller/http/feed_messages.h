@@ -1,4 +1,4 @@
-// Messages of the topics `jobs` and `nodes`, created from the state. Loop thread.
+// Creates messages of the topics `jobs` and `nodes` from the state. Call on the loop thread.
 #ifndef TRAINYARD_CONTROLLER_HTTP_FEED_MESSAGES_H_
 #define TRAINYARD_CONTROLLER_HTTP_FEED_MESSAGES_H_
 
@@ -14,32 +14,33 @@
 
 namespace trainyard::controller::http {
 
-// Maximum number of ended, queued and active jobs in a snapshot. The limit of queued jobs also
-// applies to paused jobs, which are counted separately.
+// The maximum numbers of ended, queued and active jobs in a snapshot. The maximum for queued jobs
+// also applies, separately, to paused jobs.
 inline constexpr int kEndedInSnapshot = 200;
 inline constexpr int kWaitingInSnapshot = 200;
 inline constexpr std::size_t kPlacedInSnapshot = 200;
 
-// Adds the nodes that the event removed, or whose slots or state it may have changed.
+// Adds the nodes that the event removed, and those whose slots or state it may have changed.
 void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std::string>& nodes);
 
-// All nodes, or those in `only`. A node in `only` that is not in the state was removed.
+// Returns the nodes in `only`, or all nodes if `only` is null. A node in `only` that is not in the
+// state is reported as removed.
 std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
                                           const ClusterView& view);
 
-// Live jobs that a resuming stream receives in addition to the jobs of its events, because their
-// progress is not in the log.
+// Returns live jobs to send to a resuming stream in addition to the jobs of its events. They are
+// needed because the log does not contain progress.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 
-// The jobs that a page receives first.
+// Returns the jobs that a page receives first.
 std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view);
 
-// The jobs in `jobs`, newest first, or a snapshot if there are many, which limits the message's
-// size.
+// Returns the jobs with the ids in `jobs`, newest first. If there are many, returns a snapshot
+// instead, which limits the size of the message.
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view);
 
-// Adds the job deleted by the event, if any.
+// Adds the job to the removed jobs if the event deleted it.
 void AddRemoved(const v1::Event& event, v1::JobsChanged& changed);
 
 }  // namespace trainyard::controller::http

@@ -1,5 +1,6 @@
-// Dashboard logins. A page exchanges the code printed by `trainyard dashboard` for a session. It
-// stores the session's secret in the browser storage of its origin and sends it with each request.
+// Dashboard logins. A page exchanges the code that `trainyard dashboard` prints for a session. The
+// page stores the session's secret in the browser storage of its origin and sends it with each
+// request.
 #ifndef TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 #define TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 
@@ -19,17 +20,18 @@ inline constexpr char kHowToComeIn[] =
     "file `token` in the controller's data directory; people open the dashboard with `trainyard "
     "dashboard`";
 
-// Address of the login page with a code: path and fragment. Browsers do not send fragments, so the
-// code reaches no log and is not used up by programs that preview links.
+// Returns the path and fragment of the login page with a code. The code is in the fragment, which
+// browsers do not send. Therefore it appears in no log, and programs that preview links do not use
+// it up.
 std::string LoginTarget(const std::string& code);
 
-// Handles POST {"code": CODE}: uses up the code and returns a session as {"id": ID, "secret":
+// Handles POST {"code": CODE}: invalidates the code and returns a session as {"id": ID, "secret":
 // SECRET}. The session is stored on a reader thread.
 void AnswerLogin(const Request& request, AccessGate& gate, ReaderPool& readers,
                  const Respond& respond);
 
-// Makes the browser delete the session cookie of earlier versions, which it sends to every port of
-// the host. The cookie is no longer read.
+// Makes the browser delete the session cookie of earlier releases, which the browser still sends to
+// every port of the host. The cookie is no longer read.
 void RemoveOldCookie(Response& response);
 
 }  // namespace trainyard::controller::http

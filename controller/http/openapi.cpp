@@ -28,7 +28,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kPackage[] = "trainyard.v1.";
 
-// The comments at a declaration, as one paragraph.
+// Returns the comments of a declaration as one paragraph.
 template <typename Declaration>
 std::string CommentOf(const Declaration& declaration) {
   google::protobuf::SourceLocation location;
@@ -66,7 +66,8 @@ Json NumberSchema() {
        {{{"type", "number"}}, {{"type", "string"}, {"enum", {"NaN", "Infinity", "-Infinity"}}}}}};
 }
 
-// Schemas of all requested messages and enums, and of those that they refer to.
+// The schemas of all requested messages and enums, and of all messages and enums to which they
+// refer.
 class Components {
  public:
   Json MessageReference(const Descriptor& type) {
@@ -77,8 +78,8 @@ class Components {
     return Reference(type.name());
   }
 
-  // Schema reference for a request body: no field is required, and fields given by the path are
-  // omitted.
+  // Returns the schema reference for a request body. No field is required, and fields whose values
+  // the path provides are omitted.
   Json RequestReference(const Descriptor& type, std::string_view given_fields) {
     if (seen_.insert(type.name()).second) {
       schemas_[type.name()] = MessageSchema(

@@ -8,9 +8,9 @@
 
 namespace trainyard::controller::http {
 
-// The document as text. `descriptor_set` is a serialized FileDescriptorSet with source info;
-// comments of the proto files become descriptions. INVALID_ARGUMENT: the bytes are not a descriptor
-// set, or a message named by a route is missing.
+// Returns the document as text. `descriptor_set` is a serialized FileDescriptorSet with source
+// info, because comments of the proto files become descriptions. INVALID_ARGUMENT: the bytes are
+// not a descriptor set, or a message that a route names is missing.
 absl::StatusOr<std::string> RenderOpenApi(const std::string& descriptor_set);
 
 }  // namespace trainyard::controller::http

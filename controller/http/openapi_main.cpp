@@ -1,4 +1,5 @@
-// Writes openapi.json: `trainyard-openapi DESCRIPTOR_SET OUTPUT`. A build tool; not installed.
+// Writes openapi.json: `trainyard-openapi DESCRIPTOR_SET OUTPUT`. A build tool that is not
+// installed.
 #include <cstdio>
 #include <fstream>
 #include <sstream>

@@ -1,4 +1,4 @@
-// A parameter of a route, in its path or its query.
+// A parameter in the path or the query of a route.
 #ifndef TRAINYARD_CONTROLLER_HTTP_PARAMETER_H_
 #define TRAINYARD_CONTROLLER_HTTP_PARAMETER_H_
 
@@ -12,14 +12,15 @@ struct Parameter {
   std::string_view name;
   ParameterType type = ParameterType::kText;
   std::string_view doc;
-  // kEnum: full name of the proto enum, or the values themselves, separated by commas.
+  // For kEnum: the full name of the proto enum, or the allowed values, separated by commas.
   std::string_view values = "";
-  // Accepts several values, separated by commas.
+  // True if the parameter accepts several values, separated by commas.
   bool list = false;
-  // May be given several times, with one value each, which may contain commas.
+  // True if the parameter may be given several times. Each time it has one value, which may contain
+  // commas.
   bool repeated = false;
   bool in_path = false;
-  // Bounds of numbers; equal bounds mean no bounds.
+  // The bounds of a number. If both are equal, the number has no bounds.
   double min = 0;
   double max = 0;
 };

@@ -15,7 +15,7 @@ void AppendCell(double value, std::string& csv) {
   csv.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
 }
 
-// RFC 4180: a text with a comma, quote or line break is quoted.
+// A text with a comma, quote or line break must be quoted (RFC 4180).
 std::string CsvText(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -1,4 +1,4 @@
-// Answers other than JSON: series as CSV, output as lines.
+// Answers in formats other than JSON: series as CSV, and output as lines.
 #ifndef TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
 #define TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
 
@@ -8,11 +8,13 @@
 
 namespace trainyard::controller::http {
 
-// One row per bucket and key (RFC 4180). Control characters in keys become visible escapes.
+// Returns one row per bucket and key (RFC 4180). Control characters in keys are replaced by visible
+// escapes.
 Response SeriesCsv(const v1::GetSeriesResponse& response);
 
-// The lines only. They are written by jobs, so terminals may display them only without `raw`, with
-// control characters as visible escapes. `raw` is for files; browsers must not display it either.
+// Returns only the lines. Because jobs write them, they may contain control characters. Without
+// `raw`, these are replaced by visible escapes, and a terminal may display the lines. With `raw`,
+// the lines are meant for files, and neither terminals nor browsers may display them.
 Response LogLines(const v1::ReadLogPageResponse& page, bool raw);
 
 }  // namespace trainyard::controller::http

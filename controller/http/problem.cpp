@@ -17,7 +17,7 @@ struct Kind {
   std::string_view hint;
 };
 
-// These codes are stable, because clients distinguish problems by `code`.
+// The codes must not change, because clients distinguish problems by `code`.
 constexpr std::array kProblemKinds = {
     Kind{"invalid_argument", 400, "Invalid request",
          "Correct the part named in `detail`; /api/v1/openapi.json describes every request."},

@@ -9,11 +9,11 @@
 
 namespace trainyard::controller::http {
 
-// `code` is one of the stable names in problem.cpp.
+// `code` is one of the fixed names in problem.cpp.
 Response ProblemResponse(const std::string& code, const std::string& detail,
                          const std::string& instance);
 
-// For a request refused by a handler; the status determines the code.
+// Returns the answer to a request that a handler refused. The status determines the code.
 Response ProblemResponse(const absl::Status& status, const std::string& instance);
 
 }  // namespace trainyard::controller::http

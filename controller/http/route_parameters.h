@@ -1,4 +1,4 @@
-// Parameters of routes that are long or shared by several routes.
+// Parameters of routes, if their list is long or shared by several routes.
 #ifndef TRAINYARD_CONTROLLER_HTTP_ROUTE_PARAMETERS_H_
 #define TRAINYARD_CONTROLLER_HTTP_ROUTE_PARAMETERS_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::controller::http {
 
-// 2^53 - 1, the largest exact integer in JavaScript.
+// 2^53 - 1, the largest integer that JavaScript represents exactly.
 inline constexpr double kLargest = 9007199254740991;
 
 inline constexpr std::string_view kListFields = "Only these fields of each element (default: all).";
@@ -22,7 +22,8 @@ Parameter Fields(std::string_view doc);
 
 std::vector<Parameter> JobListParameters();
 std::vector<Parameter> SeriesParameters();
-// Parameters of a single job's series, except the job, its attempts and the format.
+// Returns the parameters of a single job's series, but without the job, its attempts and the
+// format.
 std::vector<Parameter> CompareParameters();
 std::vector<Parameter> LogParameters();
 std::vector<Parameter> StreamParameters();

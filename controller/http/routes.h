@@ -1,4 +1,4 @@
-// The route table, the single source of the router, openapi.json and the tests.
+// The route table. The router, openapi.json and the tests are all derived from it.
 #ifndef TRAINYARD_CONTROLLER_HTTP_ROUTES_H_
 #define TRAINYARD_CONTROLLER_HTTP_ROUTES_H_
 
@@ -50,26 +50,27 @@ enum class Operation {
 
 struct Route {
   Operation operation;
-  // Stable name in lower camel case, used by generated clients.
+  // A name in lower camel case. It must not change, because generated clients use it.
   std::string_view id;
   std::string_view method;
-  // Below kApiPrefix, such as "/jobs/{job}".
+  // The path below kApiPrefix, such as "/jobs/{job}".
   std::string_view path;
   std::string_view summary;
-  // Equivalent command line; empty if there is none.
+  // The equivalent command line. Empty if there is none.
   std::string_view command_line;
   std::vector<Parameter> parameters;
-  // Name of the request message in trainyard.v1; empty if there is none.
+  // The name of the request message in trainyard.v1. Empty if there is none.
   std::string_view request = "";
-  // Name of the response message; empty if the answer has `content_type` instead.
+  // The name of the response message. Empty if the answer has `content_type` instead.
   std::string_view response = "";
-  // Content type in addition to application/json, or instead of it if there is no response message.
+  // If there is a response message, a content type in addition to application/json. Otherwise the
+  // only content type.
   std::string_view content_type = "";
-  // Fields of `request` already given by the path or the controller, separated by commas.
+  // Fields of `request` whose values come from the path or the controller, separated by commas.
   std::string_view given_fields = "";
 };
 
-// In the order of the OpenAPI document.
+// Returns the routes in the order of the OpenAPI document.
 const std::vector<Route>& Routes();
 
 }  // namespace trainyard::controller::http

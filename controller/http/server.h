@@ -1,4 +1,5 @@
-// The HTTP/1.1 server: connections, limits, time-outs. The handler produces the answers.
+// The HTTP/1.1 server. It handles connections, limits and timeouts; the handler produces the
+// answers.
 #ifndef TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 #define TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 
@@ -17,15 +18,16 @@ namespace trainyard::controller::http {
 
 struct StreamStatistics {
   int open = 0;
-  // Number of streams ended since the start because their client was a slow consumer.
+  // The number of streams that were ended since the start because their client was a slow consumer.
   int64_t dropped = 0;
 };
 
 class Server {
  public:
-  // Listens on "host:port"; port 0 picks a free port. Reads nothing before Start. INVALID_ARGUMENT:
-  // malformed address. UNAVAILABLE: the port is in use. FAILED_PRECONDITION: this machine cannot
-  // listen on the address, or the certificate or key is invalid.
+  // Listens on "host:port". With port 0, a free port is used. No request is read before Start.
+  // INVALID_ARGUMENT: the address is malformed. UNAVAILABLE: the port is in use.
+  // FAILED_PRECONDITION: this machine cannot listen on the address, or the certificate or key is
+  // invalid.
   static absl::StatusOr<std::unique_ptr<Server>> Listen(const std::string& listen,
                                                         ServerLimits limits = {},
                                                         const TlsIdentity& tls = {});
@@ -33,7 +35,7 @@ class Server {
   ~Server();
 
   void Start(Handler handler);
-  // Closes every connection and ends the thread. Work posted later never runs.
+  // Closes every connection and ends the thread. Work that is posted afterwards never runs.
   void Stop();
 
   // "host:port" with the actual port.
@@ -42,9 +44,10 @@ class Server {
   // Any thread.
   StreamStatistics Streams() const;
 
-  // Runs work on the server's thread, in order. Any thread.
+  // Runs work on the server's thread, in the order in which it was posted. May be called on any
+  // thread.
   void Post(std::function<void()> work);
-  // Calls `work` periodically on the server's thread. Call before Start.
+  // Calls `work` periodically on the server's thread. Must be called before Start.
   void Every(std::chrono::milliseconds interval, std::function<void()> work);
 
  private:

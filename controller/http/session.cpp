@@ -1,6 +1,6 @@
 #include <utility>
 
-// Include before Asio: see proto/support/asio.h.
+// Include this header before Asio (see proto/support/asio.h).
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "boost/beast/ssl.hpp"
@@ -23,18 +23,20 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace bhttp = boost::beast::http;
 
-// Minimum size of a body to compress; smaller bodies gain nothing.
+// The minimum size of a body that is compressed. Smaller bodies gain nothing.
 constexpr std::size_t kGzipFrom = 1024;
 constexpr int kGzipLevel = 3;
-// Time for which, and number of bytes that, a client may continue to send after the last answer.
+// After the last answer, a client may continue to send for this time, and up to this number of
+// bytes.
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
-// Number of connections beyond the limit that get 503 at a time. Further ones are closed without an
-// answer.
+// The maximum number of connections beyond the limit that are being answered with 503 at the same
+// time. Further connections are closed without an answer.
 constexpr int kRefusedAtOnce = 64;
 
-// Dashboard pages load nothing from other origins, run no inline script, and cannot be framed.
+// Dashboard pages load nothing from other origins, run no inline scripts, and cannot be displayed
+// in a frame.
 constexpr char kContentPolicy[] =
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'";
@@ -69,8 +71,8 @@ void SetSecurityHeaders(bhttp::fields& fields) {
   fields.set("Cross-Origin-Resource-Policy", "same-origin");
 }
 
-// Converts the answer to an HTTP message: entity tag, compression, and no body where none is
-// allowed. Any thread.
+// Converts the answer to an HTTP message: sets the entity tag, compresses the body, and removes it
+// where HTTP allows none. May be called on any thread.
 bhttp::response<bhttp::string_body> Encode(const Request& request, Response response,
                                            bool keep_alive) {
   if (response.etag.empty() && response.status == 200) response.etag = EntityTag(response.body);
@@ -100,9 +102,9 @@ std::string StreamHead() {
   SetSecurityHeaders(message);
   message.set(bhttp::field::content_type, "text/event-stream");
   message.set(bhttp::field::cache_control, "no-store");
-  // Proxies must not buffer events.
+  // Prevents proxies from buffering events.
   message.set("X-Accel-Buffering", "no");
-  // The end of the stream is marked by closing the connection.
+  // Closing the connection marks the end of the stream.
   message.keep_alive(false);
   return absl::StrCat(
       "HTTP/1.1 200 OK\r\n",
@@ -117,7 +119,7 @@ std::string StreamHead() {
       "\r\nretry: 1000\n\n");
 }
 
-// "127.0.0.1:4711" or "[::1]:4711"; empty if the connection is gone.
+// Returns "127.0.0.1:4711" or "[::1]:4711". Empty if the connection is closed.
 std::string PeerOf(const asio::ip::tcp::socket& socket) {
   beast::error_code error;
   const asio::ip::tcp::endpoint peer = socket.remote_endpoint(error);
@@ -127,7 +129,7 @@ std::string PeerOf(const asio::ip::tcp::socket& socket) {
                                 : absl::StrCat(address, ":", peer.port());
 }
 
-// Stream is a TCP stream, or TLS over a TCP stream.
+// Stream is either a TCP stream or TLS over a TCP stream.
 template <typename Stream>
 class Session final : public StreamSink,
                       public SessionHandle,
@@ -140,7 +142,7 @@ class Session final : public StreamSink,
   }
   ~Session() override { --context_.open_connections; }
 
-  // TLS handshake, before the first request. TLS only.
+  // Performs the TLS handshake before the first request. Only called with TLS.
   void Greet() {
     Tcp().expires_after(context_.limits.read_timeout);
     stream_.async_handshake(asio::ssl::stream_base::server,
@@ -178,14 +180,14 @@ class Session final : public StreamSink,
   }
 
  private:
-  // Uses a separate timer: the stream's own time-out closes the connection, so no answer could be
-  // sent.
+  // Uses a separate timer, because the stream's own timeout closes the connection, so that no
+  // answer could be sent.
   void SetReadDeadline(std::chrono::milliseconds after) {
     Tcp().expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
-    // A timer that has already fired cannot be cancelled, so check that it does not affect a later
-    // read.
+    // A timer that has already fired cannot be cancelled. Therefore check that it does not end a
+    // later read.
     deadline_.async_wait(
         [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {
           if (error || read != self->reads_) return;
@@ -214,7 +216,8 @@ class Session final : public StreamSink,
                     absl::StrCat("the body has more than ", context_.limits.body_bytes, " bytes"));
     }
     if (!error) return Handle();
-    // An error not caused by the received bytes, such as a time-out, is an error of the connection.
+    // An error that the received bytes did not cause, such as a timeout, is an error of the
+    // connection.
     const auto& of_bytes = bhttp::make_error_code(bhttp::error::bad_method).category();
     if (error.category() != of_bytes) return End();
     Refuse("bad_request", error.message());
@@ -253,8 +256,9 @@ class Session final : public StreamSink,
     Read();
   }
 
-  // Reads and discards the client's bytes until the client closes too, or for a short time. Closing
-  // with unread bytes would make the client's system drop our answer.
+  // Reads and discards the client's bytes for a short time, or until the client closes the
+  // connection. If the connection were closed with unread bytes, the client's system would discard
+  // the answer.
   void Linger() {
     beast::error_code ignored;
     Tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
@@ -283,15 +287,16 @@ class Session final : public StreamSink,
     start(this->shared_from_this());
   }
 
-  // Ends the session when the client disconnects. The client of a stream has nothing else to send.
+  // Ends the session when the client disconnects. The client of a stream does not send anything
+  // else.
   void WatchForEnd() {
     Tcp().socket().async_wait(
         asio::ip::tcp::socket::wait_read,
         [self = this->shared_from_this()](beast::error_code) { self->End(); });
   }
 
-  // The limit does not count the message being written and the one after it, which may be of any
-  // size: a stream's first message grows with the cluster.
+  // The limit applies neither to the message being written nor to the one after it. These may have
+  // any size, because a stream's first message grows with the cluster.
   void Queue(const std::shared_ptr<const std::string>& bytes) {
     if (!open_) return;
     queue_.push_back(bytes);
@@ -300,7 +305,7 @@ class Session final : public StreamSink,
     if (queue_.size() == 1) WriteQueue();
   }
 
-  // A client that reads nothing for read_timeout is dropped as a slow consumer.
+  // A client that reads nothing for read_timeout is disconnected as a slow consumer.
   void WriteQueue() {
     Tcp().expires_after(context_.limits.read_timeout);
     stream_.async_write_some(
@@ -322,8 +327,8 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
-  // Ends the stream of a slow consumer. The stream may already have ended: a time-out closes it,
-  // and WatchForEnd may notice that first.
+  // Ends the stream of a slow consumer. The stream may already have ended, because a timeout closes
+  // it and WatchForEnd may notice that first.
   void Drop() {
     ++context_.dropped_streams;
     End();
@@ -341,7 +346,7 @@ class Session final : public StreamSink,
   beast::tcp_stream& Tcp() { return beast::get_lowest_layer(stream_); }
 
   Stream stream_;
-  // Deadline for reading a request.
+  // The deadline until which a request must be read.
   asio::steady_timer deadline_;
   uint64_t reads_ = 0;
   bool timed_out_ = false;
@@ -354,10 +359,10 @@ class Session final : public StreamSink,
   bool keep_alive_ = true;
   std::atomic<bool> open_{true};
   bool is_stream_ = false;
-  // The front message is being written.
+  // The first message in the queue is being written.
   std::deque<std::shared_ptr<const std::string>> queue_;
   std::size_t written_of_front_ = 0;
-  // Bytes of the third and later messages in queue_.
+  // The total size in bytes of the third and later messages in queue_.
   std::size_t waiting_bytes_ = 0;
   std::size_t discarded_ = 0;
 };
@@ -386,7 +391,8 @@ void Session<Stream>::Handle() {
 std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionContext& context) {
   if (context.open_connections >= context.limits.connections + kRefusedAtOnce) return {};
   if (context.tls != nullptr) {
-    // Connections beyond the limit get no answer, because it would cost a TLS handshake.
+    // Connections beyond the limit are closed without an answer, because an answer would require a
+    // TLS handshake.
     if (context.open_connections >= context.limits.connections) return {};
     using Tls = beast::ssl_stream<beast::tcp_stream>;
     auto session = std::make_shared<Session<Tls>>(Tls(std::move(socket), *context.tls), context);

@@ -13,27 +13,28 @@
 
 namespace trainyard::controller::http {
 
-// State shared by all connections. Must outlive them. Server thread only, except atomic members.
+// State that all connections share. It must outlive them. Only the server's thread uses it, except
+// for atomic members.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;
-  // Null: connections are not encrypted.
+  // If null, connections are not encrypted.
   boost::asio::ssl::context* tls = nullptr;
   std::atomic<int> open_connections = 0;  // Atomic: a reader thread may release a session last.
   std::atomic<int> open_streams = 0;
   std::atomic<int64_t> dropped_streams = 0;
 };
 
-// Closes the connection from outside. Harmless once the connection is gone.
+// Closes the connection from outside. Does nothing if the connection is already closed.
 class SessionHandle {
  public:
   virtual ~SessionHandle() = default;
   virtual void Close() = 0;
 };
 
-// Reads requests and writes answers until the connection ends. The session keeps itself alive. A
-// connection beyond the limit gets 503 and is closed. If there are too many of these, or with TLS,
-// it is closed without an answer. Server thread.
+// Reads requests and writes answers until the connection ends. The session owns itself. A
+// connection beyond the limit gets 503 and is closed. With TLS, or if there are too many such
+// connections, it is closed without an answer. Call on the server's thread.
 std::weak_ptr<SessionHandle> StartSession(boost::asio::ip::tcp::socket socket,
                                           SessionContext& context);
 

@@ -25,13 +25,13 @@ namespace trainyard::controller::http {
 namespace {
 
 constexpr std::size_t kMaxTopics = 64;
-// Maximum number of events that a resuming stream may have missed. A stream that missed more gets
-// snapshots.
+// The maximum number of events that a resuming stream may have missed. If it missed more, it gets
+// snapshots instead.
 constexpr std::size_t kEventsKept = 4096;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
 
-// "job:17" -> 17; 0 for a topic of another kind.
+// Returns the job of a topic, such as 17 for "job:17". Returns 0 for a topic of another kind.
 int64_t JobOfTopic(const std::string& topic, std::string_view kind) {
   const std::vector<std::string> parts = absl::StrSplit(topic, ':');
   int64_t id = 0;
@@ -45,7 +45,7 @@ bool IsTopic(const std::string& name) {
          JobOfTopic(name, "logs") > 0;
 }
 
-// Jobs that have their own topic.
+// Returns the jobs that have a topic of their own.
 std::set<int64_t> JobsOfTopics(const Topics& topics) {
   std::set<int64_t> jobs;
   for (const std::string& topic : topics) {
@@ -58,7 +58,7 @@ std::string Frame(const char* name, uint64_t revision, const google::protobuf::M
   return absl::StrCat("event: ", name, "\nid: ", revision, "\ndata: ", JsonText(message), "\n\n");
 }
 
-// The archived jobs that can be read. Reader thread.
+// Returns those of the archived jobs that can be read. Call on a reader thread.
 std::map<int64_t, JobEntry> ReadArchived(const std::set<int64_t>& jobs, JobArchive& archive) {
   std::map<int64_t, JobEntry> entries;
   for (const int64_t id : jobs) {
@@ -90,8 +90,9 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
 
 namespace {
 
-// Adds the spec that the feed omits from stored submissions (TickSummary), because it is most of
-// their bytes. A job that has since left the state stays without a spec.
+// Adds the spec to a stored submission. The feed stores submissions without their spec
+// (TickSummary), because it is most of their bytes. If the job is no longer in the state, no spec
+// is added.
 void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
   const JobEntry* entry = FindEntry(state, submitted.job_id());
   if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();
@@ -100,7 +101,7 @@ void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
 }  // namespace
 
 struct StreamFeed::Collector {
-  // Progress of a live job as last sent.
+  // The progress of a live job that was sent last.
   struct Sent {
     int64_t progress_ms = 0;
     int64_t step = 0;
@@ -110,9 +111,9 @@ struct StreamFeed::Collector {
   // The newest events, oldest first.
   std::deque<v1::EventEntry> events;
   std::map<int64_t, Sent> sent;
-  // Time at which points of a job were last announced.
+  // The time at which points of a job were last announced, by job.
   std::map<int64_t, Timestamp> points_sent;
-  // Pending reasons as last sent, serialized, and the time at which they were read.
+  // The pending reasons that were sent last, serialized, and the time at which they were read.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
 
@@ -126,7 +127,7 @@ struct StreamFeed::Collector {
     while (events.size() > kEventsKept) events.pop_front();
   }
 
-  // True if every event after this revision is still in `events`.
+  // Returns true if `events` still contains every event after this revision.
   bool CanResume(uint64_t revision, const ClusterView& view) const {
     if (revision == 0 || revision > view.revision) return false;
     return revision == view.revision ||
@@ -146,7 +147,8 @@ struct StreamFeed::Collector {
     return committed;
   }
 
-  // Live jobs whose progress has changed and was not sent within the last second.
+  // Returns the live jobs whose progress has changed and whose progress was not sent within the
+  // last second.
   std::set<int64_t> TakeMoved(const ClusterView& view) {
     std::set<int64_t> moved;
     std::erase_if(sent, [&](const auto& one) { return !view.state.live_jobs.contains(one.first); });
@@ -162,9 +164,9 @@ struct StreamFeed::Collector {
     return moved;
   }
 
-  // Pending reasons that changed since the last call, for the first 200 queued jobs and the jobs in
-  // `asked`. They can change without an event of the job itself: they depend on other jobs, on
-  // nodes and on time. At most once a second.
+  // Returns the pending reasons that have changed since the last call, for the first 200 queued
+  // jobs and the jobs in `asked`. They can change without an event of the job, because they depend
+  // on other jobs, on nodes and on time. Computed at most once per second.
   std::map<int64_t, v1::PendingReason> TakeNewReasons(std::set<int64_t> asked,
                                                       const ClusterView& view) {
     std::map<int64_t, v1::PendingReason> changed;
@@ -280,7 +282,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
   std::map<int64_t, int64_t> due;
   const std::lock_guard lock(mutex_);
   std::map<int64_t, Timestamp>& sent = collector_->points_sent;
-  // Forget jobs whose interval has passed: they may be announced again at any time.
+  // Forget jobs whose interval has passed, because they may be announced again immediately.
   std::erase_if(sent, [&](const auto& one) {
     return now - one.second >= kProgressIntervalMs || now < one.second;
   });
@@ -298,7 +300,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
 void StreamFeed::Publish(Items items, uint64_t revision) {
   on_server_([this, items = std::move(items), revision] {
     std::vector<std::string> frames(items.size());
-    // Most streams want the same items of a tick, so each distinct batch is built once.
+    // Most streams need the same items of a tick, so each distinct batch is built only once.
     std::map<std::vector<bool>, std::shared_ptr<const std::string>> batches;
     for (const Subscriber& subscriber : subscribers_) {
       std::vector<bool> wanted(items.size());
@@ -329,7 +331,7 @@ std::shared_ptr<const std::string> StreamFeed::BatchOf(const Items& items,
 void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                            std::shared_ptr<StreamSink> sink) {
   {
-    // Count the topics before the snapshot is made, so that no later change is missed.
+    // Count the topics before creating the snapshot, so that no later change is missed.
     const std::lock_guard lock(mutex_);
     for (const std::string& topic : topics) ++wanted_[topic];
   }
@@ -400,7 +402,8 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
 }
 
 void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
-  // Sent as one message, because only the first message does not count against the queue limit.
+  // These are sent as one message, because only the first message of a stream is exempt from the
+  // queue limit.
   auto frames = std::make_shared<std::string>();
   for (const Item& item : first) frames->append(Frame(item.name, revision, *item.message));
   subscriber.sink->Send(std::move(frames));
@@ -426,7 +429,7 @@ void StreamFeed::Heartbeat() {
 }
 
 void StreamFeed::CloseEndedSessions() {
-  // Check each session once: many streams may belong to the same session.
+  // Check each session only once, because many streams may belong to the same session.
   std::map<std::string, bool> lives;
   for (const Subscriber& subscriber : subscribers_) {
     if (subscriber.session_id.empty()) continue;

@@ -1,5 +1,5 @@
-// Messages to open dashboards: each tick's changes, encoded once and sent to every stream that
-// wants them.
+// Sends messages to open dashboards. Each tick's changes are encoded once and sent to every stream
+// that has subscribed to them.
 #ifndef TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
 #define TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
 
@@ -21,8 +21,8 @@ namespace trainyard::controller::http {
 
 using Topics = std::set<std::string, std::less<>>;
 
-// Parses "jobs,job:17" as topics. No names means the three general topics. INVALID_ARGUMENT names
-// the error.
+// Parses topics such as "jobs,job:17". If there are no names, returns the three general topics.
+// INVALID_ARGUMENT: the message names the error.
 absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names);
 
 class StreamFeed {
@@ -34,29 +34,30 @@ class StreamFeed {
   // Starts listening to the loop.
   void Start();
 
-  // Sends hello and the first messages of each topic, then changes until the sink is closed.
-  // `last_event_id` 0 means that the client has no data yet. The stream ends together with session
-  // `session_id`, if not empty. Any thread.
+  // Sends hello and the first messages of each topic, and then changes until the sink is closed. A
+  // `last_event_id` of 0 means that the client has no data yet. If `session_id` is not empty, the
+  // stream ends together with this session. May be called on any thread.
   void Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                  std::shared_ptr<StreamSink> sink);
 
-  // Notifies streams that output of this job was stored. Any thread.
+  // Notifies streams that new output of this job is stored. May be called on any thread.
   void NotifyOutput(int64_t job_id);
-  // Notifies streams that metric points of this job up to `step` were stored. Any thread.
+  // Notifies streams that metric points of this job up to `step` are stored. May be called on any
+  // thread.
   void NotifyPoints(int64_t job_id, int64_t step);
 
-  // Sends a comment to every stream, so that proxies and clients see that it is alive. Server
-  // thread.
+  // Sends a comment to every stream, which shows proxies and clients that the connection works.
+  // Call on the server's thread.
   void Heartbeat();
-  // Closes the streams of ended sessions. Server thread.
+  // Closes the streams of ended sessions. Call on the server's thread.
   void CloseEndedSessions();
-  // Closes every stream. Server thread.
+  // Closes every stream. Call on the server's thread.
   void CloseAll();
 
  private:
   struct Item {
     std::string topic;
-    // Field name in StreamEvent.
+    // The name of the field in StreamEvent.
     const char* name = "";
     std::shared_ptr<const google::protobuf::Message> message;
   };
@@ -66,24 +67,26 @@ class StreamFeed {
     std::string session_id;
     std::shared_ptr<StreamSink> sink;
   };
-  // Loop thread only. Shared with the loop's listener.
+  // Shared with the loop's listener. Used on the loop thread only.
   struct Collector;
   using ArchivedEntries = std::map<int64_t, JobEntry>;
 
   void OnTick(const ClusterView& view, const TickSummary& summary);
   void AddJobItems(const ClusterView& view, const TickSummary& summary, const Topics& wanted,
                    Items& items);
-  // Sends the first messages, including those of archived jobs with a topic. Loop thread.
+  // Sends the first messages. These include messages about archived jobs that have a topic. Call on
+  // the loop thread.
   void Begin(const Subscriber& subscriber, uint64_t last_event_id, const ArchivedEntries& archived,
              const ClusterView& view);
-  // Hello and the first messages of each topic. Loop thread.
+  // Returns hello and the first messages of each topic. Call on the loop thread.
   Items FirstItems(const Topics& topics, uint64_t last_event_id, const ClusterView& view) const;
   Topics WantedTopics();
   std::set<int64_t> TakeOutput();
-  // Jobs with new points, and the newest step of these points. Each job at most once a second.
+  // Returns the jobs with new points, and the newest step of these points. Each job is returned at
+  // most once per second.
   std::map<int64_t, int64_t> TakePoints(Timestamp now);
   void Publish(Items items, uint64_t revision);
-  // The wanted items as text. `frames` caches the text of each item for further batches.
+  // Returns the requested items as text. `frames` caches the text of each item for other batches.
   static std::shared_ptr<const std::string> BatchOf(const Items& items,
                                                     const std::vector<bool>& wanted,
                                                     uint64_t revision,
@@ -97,10 +100,10 @@ class StreamFeed {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  // Number of streams that want each topic, including streams that are about to begin.
+  // The number of streams per topic, including streams that are about to begin.
   std::map<std::string, int, std::less<>> wanted_;
   std::set<int64_t> output_of_jobs_;
-  // Newest stored step per job, until it is sent.
+  // The newest stored step of each job. An entry is removed when it has been sent.
   std::map<int64_t, int64_t> points_of_jobs_;
 
   // Server thread only.

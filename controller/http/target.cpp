@@ -36,7 +36,8 @@ std::vector<std::string_view> SplitView(std::string_view text, char separator) {
   }
 }
 
-// True if the path matches the template. `parameters` then contains the values of the braces.
+// Returns true if the path matches the template. In that case, sets `parameters` to the values for
+// the placeholders in braces.
 absl::StatusOr<bool> FitsTemplate(std::string_view path, const Route& route,
                                   Parameters& parameters) {
   const auto want = SplitView(route.path, '/');
@@ -211,7 +212,7 @@ absl::Status AddQuery(std::string_view query, const Route& route, Parameters& pa
     const Parameter* parameter = FindParameter(route, name);
     if (parameter == nullptr) return UnknownParameter(name, route);
     if (parameters.Has(name)) return Refuse(*parameter, "is given twice");
-    // A parameter with an empty value counts as not given.
+    // A parameter with an empty value is treated as not given.
     if (value.empty()) continue;
     if (parameter->repeated) {
       TRAINYARD_RETURN_IF_ERROR(CheckValue(*parameter, value));

@@ -14,20 +14,21 @@
 
 namespace trainyard::controller::http {
 
-// Percent-decoded values by name. Query values are checked against the route's parameters.
+// Percent-decoded values by parameter name. Values from the query are checked against the route's
+// parameters.
 class Parameters {
  public:
   void Set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
   bool Has(std::string_view name) const { return values_.find(name) != values_.end(); }
-  // Return "", 0 or false if the parameter was not given.
+  // These functions return "", 0 or false if the parameter was not given.
   std::string Text(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
   double Number(std::string_view name) const;
   bool Boolean(std::string_view name) const { return Text(name) == "true"; }
-  // The value split at commas; empty if the parameter was not given.
+  // Returns the value split at commas. Empty if the parameter was not given.
   std::vector<std::string> List(std::string_view name) const;
 
-  // For parameters that may be given several times.
+  // Adds a value of a parameter that may be given several times.
   void Add(const std::string& name, std::string value) {
     repeated_[name].push_back(std::move(value));
   }
@@ -42,25 +43,28 @@ class Parameters {
 struct RouteMatch {
   const Route* route = nullptr;
   Parameters parameters;
-  // Methods of the path, if the requested method is not one of them.
+  // The methods that the path supports, if it does not support the requested method.
   std::vector<std::string_view> other_methods;
 };
 
-// Splits at the first '?'.
+// Splits the target at the first '?'.
 std::pair<std::string_view, std::string_view> SplitTarget(std::string_view target);
 
-// INVALID_ARGUMENT: a '%' without two hexadecimal digits, or bytes that are not UTF-8.
+// INVALID_ARGUMENT: the text has a '%' without two hexadecimal digits after it, or bytes that are
+// not UTF-8.
 absl::StatusOr<std::string> PercentDecode(std::string_view text, bool plus_is_space);
 
-// Finds the route of a path below kApiPrefix. If there is none for this method, `route` is null and
-// `other_methods` shows whether the path exists. INVALID_ARGUMENT: the path is malformed.
+// Finds the route of a path below kApiPrefix. If there is none for this method, `route` is null.
+// `other_methods` is then empty if the path does not exist. INVALID_ARGUMENT: the path is
+// malformed.
 absl::StatusOr<RouteMatch> MatchRoute(std::string_view method, std::string_view path);
 
-// Adds the query's values. INVALID_ARGUMENT: an unknown or repeated name, or a value of the wrong
-// type or out of bounds; the message names it.
+// Adds the values of the query. INVALID_ARGUMENT: a name is unknown or repeated, or a value has the
+// wrong type or is out of bounds. The message names it.
 absl::Status AddQuery(std::string_view query, const Route& route, Parameters& parameters);
 
-// Parses "0,8-15" as numbers. INVALID_ARGUMENT: malformed, or more than 16,384 numbers.
+// Parses "0,8-15" into numbers. INVALID_ARGUMENT: the text is malformed, or it has more than 16,384
+// numbers.
 absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text);
 
 }  // namespace trainyard::controller::http

@@ -14,13 +14,15 @@ bool IsDeleted(const Session& session, int64_t job_id, const ClusterState& state
          !archived->second.has_value();
 }
 
-// True if the worker may forget the attempt: it has ended, its node is no longer asked about it,
-// and either all its streams are stored or its job is deleted.
+// Returns true if the worker may forget the attempt. The attempt must have ended and must be
+// cleared on the worker's node. In addition, either all its streams must be stored or its job must
+// be deleted.
 bool MayForget(const Session& session, const v1::AttemptReport& report, const ClusterState& state) {
   const AttemptKey key{report.job_id(), report.attempt()};
   const bool is_wanted = !IsDeleted(session, report.job_id(), state);
   if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
-  // The output of a lost attempt of a known job is stored like any other.
+  // If the job is known and only the attempt is lost, the attempt's output is stored in the same
+  // way as that of other attempts.
   if (IsLostToRestore(state, report.job_id())) return false;
   const JobEntry* entry = FindEntry(state, key.job_id);
   const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.number);

@@ -1,14 +1,14 @@
-// Telemetry records that become events: checkpoints, alerts, and losses rejected by the loss guard.
-// Each job has a budget of such events (core/decide/left_out.h): a job alone decides how many
-// records it writes, but all jobs share the event log and the loop.
+// Telemetry records that become events: checkpoints, alerts, and losses that violate the rules of
+// the loss guard. Each job has a budget of such events (core/decide/left_out.h), because a job
+// alone decides how many records it writes, but all jobs share the event log and the loop thread.
 //
-// Beyond its budget:
+// If a job's budget is used up:
 //   - The newest checkpoint of each attempt is held until the budget allows it, so that the next
-//     attempt starts from the right checkpoint. Older ones are left out.
-//   - The first loss rejected by the guard is held, because the guard acts on the first one.
+//     attempt starts from the right checkpoint. Older checkpoints are left out.
+//   - The first loss that violates the rules is held, because the guard acts on the first one.
 //   - Other alerts are left out.
-// A deletion needs no budget: only a recorded checkpoint can be deleted, and only once. At most one
-// alert per minute reports the number of left out records.
+// A deletion needs no budget, because only a recorded checkpoint can be deleted, and only once. At
+// most one alert per minute reports the number of records that were left out.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 
@@ -32,7 +32,7 @@
 
 namespace trainyard::controller {
 
-// A received batch of telemetry.
+// Identifies a received batch of telemetry.
 struct BatchId {
   LinkId link = 0;
   StreamKey stream;
@@ -41,34 +41,37 @@ struct BatchId {
 
 class DurableRecords {
  public:
-  // Results of a call.
+  // The results of a call.
   struct Changes {
-    // Requests to submit, with their numbers for Answered.
+    // Requests to submit. Each has a number, which must be passed to Answered.
     std::vector<std::pair<uint64_t, ReceiveTelemetry>> submitted;
-    // Batches in which a record is done. A batch appears once per record.
+    // Batches of which a record is done. A batch appears once for each of its records.
     std::vector<BatchId> done;
   };
 
-  // Both must outlive this object. `observations` receives the counts of left out records.
+  // Both arguments must outlive this object. The numbers of records that were left out are written
+  // to `observations`.
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
-  // Adds a record. The batch is not stored until the batch appears in Changes::done for this
-  // record, during this call or a later one.
+  // Adds a record. The batch must not be stored until it appears in Changes::done for this record,
+  // which happens in this call or a later one.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
-  // Call when the request has been decided. Returns its alert, if any.
+  // Must be called when the request has been decided. Returns the alert of the request, if it has
+  // one.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);
 
-  // Submits the held records of an attempt. Call before the exit of one of its ranks, because the
-  // next attempt starts from the attempt's newest checkpoint.
+  // Submits the held records of an attempt. Must be called before the exit of one of its ranks is
+  // handled, because the next attempt starts from the newest checkpoint of this attempt.
   void SubmitHeld(const AttemptKey& attempt, Changes& changes);
-  // Submits the held records that the budget now allows.
+  // Submits those held records that the budget now allows.
   void SubmitWithinBudget(Timestamp now, Changes& changes);
-  // Reports of left out records, at most one per job and minute.
+  // Returns the due reports about records that were left out. There is at most one report per job
+  // and minute.
   std::vector<ReportLeftOut> ReportsDue(Timestamp now);
 
  private:
-  // Publishing attempt and step.
+  // The attempt that published the checkpoint, and the step.
   using CheckpointKey = std::pair<int64_t, int64_t>;
 
   struct Held {
@@ -106,7 +109,7 @@ class DurableRecords {
                       Changes& changes);
   static CheckpointKey KeyOf(int64_t attempt, const v1::CheckpointRecord& record);
   Submitted* FindSame(const ReceiveTelemetry& request);
-  // True if the record would cause no event.
+  // Returns true if the record would cause no event.
   bool IsRedundant(const ReceiveTelemetry& request, Timestamp now) const;
   void DropHeld(const ReceiveTelemetry& deletion, Timestamp now, Changes& changes);
   void Submit(ReceiveTelemetry request, const BatchId& batch, Changes& changes);
@@ -114,11 +117,11 @@ class DurableRecords {
 
   const ClusterState& state_;
   Observations& observations_;
-  // Jobs with held, unanswered or left out records, or with a partly used budget.
+  // Jobs with records that are held, unanswered or left out, and jobs with a partly used budget.
   std::map<int64_t, JobRecords> jobs_;
   std::map<uint64_t, Submitted> submitted_;
   uint64_t last_number_ = 0;
-  // Request numbers of the unanswered alerts.
+  // The request numbers of the alerts that are not yet answered.
   std::map<AlertKey, uint64_t> alert_numbers_;
 };
 

@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Items of one source keep their order. Between two items of one source, each other source gets at
-// most one turn.
+// Items of the same source keep their order. Between two items of one source, every other source
+// gets at most one turn.
 template <typename Source, typename Item>
 class FairQueue {
  public:
@@ -24,7 +24,7 @@ class FairQueue {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  // Requires a nonempty queue.
+  // Removes and returns the next item. The queue must not be empty.
   Item Pop() {
     const Source source = turns_.front();
     turns_.pop_front();
@@ -41,8 +41,8 @@ class FairQueue {
   }
 
  private:
-  std::unordered_map<Source, std::deque<Item>> items_;  // No entry is empty.
-  std::deque<Source> turns_;                            // Each source in items_, once.
+  std::unordered_map<Source, std::deque<Item>> items_;  // Has no empty entries.
+  std::deque<Source> turns_;                            // Contains each source in items_ once.
   std::size_t size_ = 0;
 };
 

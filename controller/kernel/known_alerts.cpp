@@ -5,11 +5,11 @@
 namespace trainyard::controller {
 namespace {
 
-// Number of newest events of a job that are searched. The bytes of older alerts were stored long
-// ago.
+// The number of newest events of a job that are searched. The bytes of older alerts were stored
+// long ago, so these alerts are not received again.
 constexpr int kEventsSearched = 1000;
-// Maximum sizes, beyond which the oldest entries are forgotten. Their bytes, too, were stored long
-// ago.
+// Maximum sizes. Beyond them the oldest entries are removed; the bytes of these alerts were also
+// stored long ago.
 constexpr std::size_t kMaxAttempts = 10'000;
 constexpr std::size_t kMaxAlerts = 100'000;
 

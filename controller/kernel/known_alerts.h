@@ -1,5 +1,5 @@
-// Alerts that are already in the event log. The state has no alerts, so a record received twice
-// must be recognised with the help of the log.
+// Alerts that are already in the event log. The state contains no alerts, so only the log shows
+// that a record was received before.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_KNOWN_ALERTS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_KNOWN_ALERTS_H_
 
@@ -21,41 +21,41 @@
 
 namespace trainyard::controller {
 
-// Newest `limit` committed events of the job, oldest first.
+// Returns the newest `limit` committed events of the job, oldest first.
 using ReadJobEvents =
     std::function<absl::StatusOr<std::vector<v1::Event>>(int64_t job_id, int limit)>;
 
-// Identifies an alert: stream, step, code.
+// Identifies an alert by stream, step and code.
 using AlertKey = std::tuple<StreamKey, int64_t, std::string>;
 
 AlertKey AlertKeyOf(const StreamKey& stream, const v1::AlertRecord& alert);
 
-// Step and code of each logged alert of an attempt. The log does not contain their ranks.
+// Step and code of each logged alert, by attempt. The log does not contain the ranks of alerts.
 using LoggedAlerts = std::map<AttemptKey, std::set<std::pair<int64_t, std::string>>>;
 
 // Reads the alerts of the attempts from the log. Takes milliseconds per job, so it must run on a
-// thread that may wait for the disk. Attempts of unreadable jobs are omitted.
+// thread that may wait for the disk. Attempts of jobs that cannot be read are omitted.
 LoggedAlerts ReadLoggedAlerts(const std::vector<AttemptKey>& attempts, const ReadJobEvents& read);
 
-// Alerts committed by earlier processes are loaded from the log once per attempt; alerts of this
-// process are added.
+// Alerts that earlier processes committed are loaded from the log once per attempt. Alerts of this
+// process are added one by one.
 class KnownAlerts {
  public:
-  // True once the alerts committed by earlier processes are loaded.
+  // Returns true if the alerts that earlier processes committed are already loaded.
   bool IsLoaded(const AttemptKey& attempt) const { return logged_.contains(attempt); }
   void Load(LoggedAlerts alerts);
 
-  // Removes the batch's alerts that are already in the log: bytes that the controller received but
-  // did not store are sent again.
+  // Removes alerts that are already in the log from the batch. They are received again if the
+  // controller received their bytes but did not store them.
   void Drop(v1::TelemetryBatch& batch) const;
 
-  // Call when the alert is in the log.
+  // Must be called when the alert has been committed to the log.
   void Add(const AlertKey& alert);
 
  private:
   LoggedAlerts logged_;
   std::set<AlertKey> added_;
-  std::deque<AlertKey> added_in_order_;  // Oldest first; the oldest is forgotten first.
+  std::deque<AlertKey> added_in_order_;  // Sorted oldest first. The oldest are removed first.
 };
 
 }  // namespace trainyard::controller

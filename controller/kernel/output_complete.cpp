@@ -9,7 +9,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Time a log reader waits for the remaining output of an ended job from a disconnected node.
+// The time for which a log reader waits for the remaining output of an ended job from a
+// disconnected node.
 constexpr int64_t kDisconnectedNodeMs = 10'000;
 
 bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const ClusterView& view,
@@ -24,7 +25,7 @@ bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const
     return false;
   }
   const auto report = observed->second.reports.find(attempt);
-  // A worker forgets an attempt only once all its data is stored.
+  // A worker forgets an attempt only after all of its data is stored.
   return report == observed->second.reports.end() || AllStorableStored(*session, report->second);
 }
 
@@ -37,7 +38,7 @@ bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sess
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       const AttemptKey key{entry.job.id(), attempt.number()};
-      // The output of an unkillable process never ends.
+      // If a process survives SIGKILL, its output never ends.
       const bool never_ends = sessions.FindNode(node_id) == nullptr ||
                               !UnkillableOn(view.observations, node_id, key).empty();
       if (never_ends && waited_enough) continue;

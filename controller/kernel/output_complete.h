@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// True if the store has all output of the ended job that its nodes can still send. Waits at most 10
-// s for a disconnected node.
+// Returns true if the store has all output of the ended job that its nodes can still send. Waits
+// for a disconnected node for at most 10 s.
 bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sessions& sessions);
 
 }  // namespace trainyard::controller

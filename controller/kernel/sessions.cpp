@@ -25,7 +25,7 @@ constexpr int64_t kSlowConsumerMs = 30'000;
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
                                            v1::STREAM_KIND_PARSED_LOG};
 
-// Streams of the attempts on the worker's disk.
+// Returns the streams of the attempts on the worker's disk.
 std::vector<StreamKey> StreamsOf(const v1::Hello& hello) {
   std::vector<StreamKey> streams;
   for (const v1::AttemptReport& attempt : hello.attempts()) {
@@ -50,8 +50,8 @@ void SetStream(const StreamKey& key, v1::StreamId& id) {
   id.set_kind(key.kind);
 }
 
-// True if every stream of the cleared attempt is stored to its end or, if `quarantined_count`,
-// quarantined.
+// Returns true if every stream of the cleared attempt is completely stored. If `quarantined_count`
+// is true, a quarantined stream counts as stored.
 bool StreamsStored(const Session& session, const v1::AttemptReport& report,
                    bool quarantined_count) {
   if (!report.cleared()) return false;
@@ -109,8 +109,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
   if (events_lost) {
-    // Submitted before AttachWorker, so that the worker's reports are decided with a state that has
-    // recorded the loss.
+    // Submitted before AttachWorker, so that the worker's reports are decided after the loss is
+    // recorded in the state.
     ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
                             marks_.newest().sequence()};
     actions.emplace_back(
@@ -123,8 +123,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
 
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
-  // Check the identity first: a worker with another identity must not end the stream of the right
-  // worker.
+  // Check the identity first, because a worker with a wrong identity must not end the stream of the
+  // right worker.
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(
@@ -139,7 +139,8 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;
   const Timestamp last_heartbeat_ms =
       std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
-  // The broken stream of a killed worker may not have been detected yet.
+  // The worker may have been killed, and the controller may not have detected its broken stream
+  // yet.
   if (now - last_heartbeat_ms > options_.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat("another worker with node id ", hello.node_id(),
@@ -241,7 +242,7 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
   const Timestamp steady_ms = now - observations_.stepped_ms;
   const int64_t gap = steady_ms - std::exchange(looked_for_slow_ms_, steady_ms);
-  // During a stall the controller sent nothing that the worker could read.
+  // During a stall of the controller, there was nothing for the worker to read.
   const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {
     const LinkState state = links(link);

@@ -1,4 +1,4 @@
-// The attached workers: admission, sessions, and the end of sessions.
+// The sessions of attached workers: their admission, their state and their end.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_SESSIONS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_SESSIONS_H_
 
@@ -23,31 +23,31 @@ struct Session {
   LinkId link = 0;
   std::string node_id;
   std::string incarnation;
-  // Kept until AttachWorker is answered.
+  // Stored until AttachWorker is answered.
   v1::Hello hello;
   // Steady time (Observations::stepped_ms).
   int64_t opened_ms = 0;
-  // Set once Welcome is sent; commands may follow.
+  // True after Welcome was sent, so that commands may follow.
   bool welcomed = false;
-  // Acknowledged offset of each stream of the worker's attempts.
+  // The acknowledged offset of each stream of the worker's attempts.
   StreamOffsets stored;
-  // Archived jobs that the worker still has attempts of, after a long disconnection. nullopt for a
+  // Archived jobs of which the worker still has attempts, after a long disconnection. nullopt for a
   // deleted job.
   std::map<int64_t, std::optional<JobEntry>> archived;
-  // Streams that cannot be stored, because their data in the store is damaged or they belong to
-  // another node. The worker keeps them; log readers do not wait for them.
+  // Streams that cannot be stored, either because their data in the store is damaged or because
+  // they belong to another node. The worker keeps their data, and log readers do not wait for it.
   std::set<StreamKey> quarantined;
-  // Number of messages that the worker has read, and the time for which the queued ones have waited
-  // since its last read.
+  // The number of messages that the worker has read, and the time for which queued messages have
+  // been waiting since its last read.
   uint64_t taken = 0;
   int64_t unread_ms = 0;
 };
 
 int64_t StoredOffset(const StreamOffsets& offsets, const StreamKey& stream);
 
-// True if the attempt is reported cleared and all its streams are stored.
+// Returns true if the attempt is reported as cleared and all its streams are stored.
 bool AllStored(const Session& session, const v1::AttemptReport& report);
-// Like AllStored, but ignores quarantined streams.
+// Works like AllStored, but ignores quarantined streams.
 bool AllStorableStored(const Session& session, const v1::AttemptReport& report);
 
 class Sessions {
@@ -56,7 +56,8 @@ class Sessions {
   Sessions(const ClusterState& state, Observations& observations, const CoreOptions& options,
            std::string cluster_id, const LogMarks& marks);
 
-  // Handles a worker's Hello: opens its session and submits AttachWorker, or ends the link.
+  // Handles a worker's Hello: opens the worker's session and submits AttachWorker, or ends the
+  // link.
   void Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions);
   // Handles the answer to AttachWorker: requests the stored offsets, or ends the link.
   void Attached(LinkId link, const absl::Status& answer, Timestamp now, WorkerActions& actions);
@@ -64,19 +65,19 @@ class Sessions {
   void Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived, WorkerActions& actions);
   // Records that the job was deleted, so that workers need not keep its data.
   void JobDeleted(int64_t job_id);
-  // Call when the link is closed.
+  // Must be called when the link is closed.
   void Detach(LinkId link, WorkerActions& actions);
-  // Ends every link with this status and refuses new ones with it.
+  // Ends every link with this status. New links are refused with the same status.
   void CloseAll(const absl::Status& status, WorkerActions& actions);
 
-  // Counts heartbeats as received for workers that cannot deliver any: those without a Welcome and
-  // those whose stream is not being read.
+  // Counts a heartbeat as received for workers that cannot deliver one: workers without a Welcome,
+  // and workers whose stream the controller is not reading.
   void RefreshPausedHeartbeats(const LinkStates& links, Timestamp now);
   // Disconnects workers that have read none of their queued messages for 30 s. Such a worker may be
-  // stuck, and its messages must not accumulate here. Call once per tick.
+  // stuck, and its messages must not accumulate in the controller. Must be called once per tick.
   void CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions);
 
-  // The session of a link or node; nullptr if there is none.
+  // These functions return the session of a link or node, or nullptr if there is none.
   Session* Find(LinkId link);
   const Session* FindNode(const std::string& node_id) const;
   const std::map<LinkId, Session>& all() const { return sessions_; }
@@ -92,7 +93,7 @@ class Sessions {
   const LogMarks& marks_;
   absl::Status closed_;
   std::map<LinkId, Session> sessions_;
-  // At most one link per node.
+  // Contains at most one link per node.
   std::map<std::string, LinkId> links_by_node_;
   int64_t looked_for_slow_ms_ = 0;  // Steady time.
 };

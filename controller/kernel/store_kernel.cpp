@@ -11,13 +11,14 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum number of cached stream offsets. A larger cache is cleared and refilled.
+// The maximum number of cached stream offsets. If the cache becomes larger, it is cleared and
+// filled again.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
-// True for a new checkpoint of `attempt`. False for a checkpoint that a later attempt reports again
-// because a killed rank 0 did not report it. A metric point for it would belong to the later
-// attempt, and the first point of an attempt ends the merged curves of the attempt before it, which
-// trained these steps.
+// Returns true if `attempt` itself saved the checkpoint. Returns false for a checkpoint of an
+// earlier attempt that `attempt` reports because rank 0 was killed before it could report it. Such
+// a checkpoint must not get a metric point: the point would belong to `attempt`, and an attempt's
+// first point ends the merged curves of the attempt before it, which trained these steps.
 bool IsOwnCheckpoint(const v1::CheckpointRecord& record, int64_t attempt) {
   return !record.deleted() && (record.attempt() == 0 || record.attempt() == attempt);
 }

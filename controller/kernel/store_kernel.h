@@ -1,5 +1,5 @@
-// The rules for storing telemetry and output: each byte of a stream is stored once, in order, and
-// acknowledged afterwards. The caller reads offsets, writes and retries.
+// The rules for storing telemetry and output: each byte of a stream is stored once and in order,
+// and is acknowledged afterwards. The caller reads offsets, writes to the stores and retries.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_STORE_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_STORE_KERNEL_H_
 
@@ -22,8 +22,8 @@
 
 namespace trainyard::controller {
 
-// Receives the number of stored bytes of the stream, or an error: OUT_OF_RANGE if bytes before the
-// sent ones are missing, DATA_LOSS if the stream is quarantined.
+// Receives the number of bytes of the stream that are stored, or an error. OUT_OF_RANGE: bytes
+// before the sent ones are missing. DATA_LOSS: the stream is quarantined.
 using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
 
 struct TelemetryItem {
@@ -35,65 +35,68 @@ struct OutputItem {
   Stored stored;
 };
 
-// False for output, which goes to the log store.
+// Returns false for output, which is written to the log store.
 bool IsMetricStream(const StreamKey& stream);
 
-// The metric points of a telemetry batch.
+// Returns the metric points of a telemetry batch.
 MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
 
 class StoreKernel {
  public:
-  // A pending call of `stored` with `result`.
+  // A call of `stored` with `result` that is to be made.
   struct Reply {
     Stored stored;
     StreamKey stream;
     absl::StatusOr<int64_t> result;
   };
 
-  // Data written in one transaction per store.
+  // The data that is written together, in one transaction per store.
   struct Group {
     std::vector<MetricBatch> metrics;
     std::vector<LogBatch> logs;
-    // Jobs with new output, and jobs with new points (with the newest step of these points).
+    // Jobs with new output, and jobs with new points. The latter have the newest step of these
+    // points.
     std::set<int64_t> jobs_with_output;
     std::map<int64_t, int64_t> newest_steps;
   };
 
-  // False if SetOffset must be called with the stored offset before anything of the stream is
-  // added.
+  // Returns true if the offset of the stream is known. If it returns false, SetOffset must be
+  // called with the stored offset before any data of the stream is added.
   bool Knows(const StreamKey& stream) const;
   void SetOffset(const StreamKey& stream, int64_t offset) { stored_[stream] = offset; }
-  // Call if the stream's stored data is damaged. Nothing of the stream is stored or acknowledged
-  // from then on. Returns false if the stream was already quarantined.
+  // Must be called if the stream's stored data is damaged. From then on, no data of the stream is
+  // stored or acknowledged. Returns false if the stream was already quarantined.
   bool Quarantine(const StreamKey& stream, const absl::Status& damage);
   bool IsQuarantined(const StreamKey& stream) const { return quarantined_.contains(stream); }
-  // Stored offset of the stream, not counting the current group; nullopt if it is not cached.
+  // Returns the stored offset of the stream, without the current group. Returns nullopt if it is
+  // not cached.
   std::optional<int64_t> StoredOffset(const StreamKey& stream) const;
 
-  // Adds to the group. Stored bytes are skipped; bytes after a gap are refused.
+  // These functions add data to the group. Bytes that are already stored are skipped, and bytes
+  // after a gap are refused.
   void Add(TelemetryItem item);
   void Add(OutputItem item);
 
   bool HasGroup() const { return !waiting_.empty(); }
   const Group& group() const { return group_; }
-  // Call once the group is stored, except for quarantined streams. Returns the group and starts a
-  // new one.
+  // Must be called when the group is stored, except for its quarantined streams. Returns the group
+  // and starts a new one.
   Group GroupStored();
 
-  // Calls to make now, in order.
+  // Returns the calls to make now, in order.
   std::vector<Reply> TakeReplies() { return std::exchange(replies_, {}); }
 
  private:
-  // Offset of the next byte of the stream to add.
+  // Returns the offset of the next byte of the stream that may be added.
   int64_t NextOffset(const StreamKey& stream) const;
-  // Returns true if [begin, end) must be stored. In any case queues the reply.
+  // Returns true if [begin, end) must be stored. Queues the reply in either case.
   bool Admit(const StreamKey& stream, int64_t begin, int64_t end, Stored& stored);
 
-  // Cached offsets of stored streams, and the damage of quarantined streams.
+  // The cached offsets of stored streams, and the damage of quarantined streams.
   StreamOffsets stored_;
   std::map<StreamKey, absl::Status> quarantined_;
   Group group_;
-  // Stream offsets once the group is stored, and the replies to send then.
+  // The stream offsets after the group is stored, and the replies to send then.
   StreamOffsets next_;
   std::vector<Reply> waiting_;
   std::vector<Reply> replies_;

@@ -1,5 +1,5 @@
-// The path of telemetry and output from the attached workers to the stores: fence the stream,
-// commit facts before their bytes are stored, keep the order, and acknowledge stored data.
+// Passes telemetry and output from the attached workers to the stores: fences the stream, commits
+// facts before their bytes are stored, keeps the order, and acknowledges stored data.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
 
@@ -29,7 +29,7 @@ namespace trainyard::controller {
 
 class TelemetryPath {
  public:
-  // Called with telemetry that was not received before, after it was observed.
+  // Called with telemetry that was not received before. The telemetry has already been observed.
   using Observe = std::function<void(const v1::TelemetryBatch& batch, Timestamp now)>;
 
   // The references must outlive this object.
@@ -40,31 +40,33 @@ class TelemetryPath {
 
   KnownAlerts& known_alerts() { return known_alerts_; }
 
-  // Observes the batch and submits its checkpoints, alerts, and losses rejected by the loss guard.
-  // Stores the batch once they are committed.
+  // Observes the batch. Submits its checkpoints, its alerts, and its losses that violate the rules
+  // of the loss guard. Stores the batch after these are committed.
   void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,
                     WorkerActions& actions);
   void AddOutput(Session& session, v1::LogChunk chunk, Permit permit, WorkerActions& actions);
-  // Handles the answer to the request about a record. The session may have ended since.
+  // Handles the answer to the request about a record. The session may have ended in the meantime.
   void Answered(const RequestTag& tag, const absl::Status& answer, WorkerActions& actions);
-  // Submits the attempt's held records. Call before the exit of one of its ranks.
+  // Submits the attempt's held records. Must be called before the exit of one of its ranks is
+  // handled.
   void BeforeExit(const AttemptKey& attempt, WorkerActions& actions);
-  // Submits held records within the budget, and reports left out ones.
+  // Submits held records within the budget, and reports the records that were left out.
   void BeforeTick(Timestamp now, WorkerActions& actions);
-  // Acknowledges the stream's bytes up to `stored`, or informs the worker that they cannot be
-  // stored.
+  // Acknowledges the stream's bytes up to `stored`. If they cannot be stored, informs the worker
+  // instead.
   static void Acknowledge(Session& session, const v1::StreamId& stream,
                           const absl::StatusOr<int64_t>& stored, WorkerActions& actions);
 
  private:
-  // Telemetry waiting until its checkpoints and alerts are in the event log.
+  // Telemetry that waits until its checkpoints and alerts are in the event log.
   struct PendingBatch {
     uint64_t number = 0;
     v1::TelemetryBatch batch;
     Permit permit;
     int uncommitted = 0;
   };
-  // Returns true if the stream's bytes may be stored; otherwise answers the worker.
+  // Returns true if the stream's bytes may be stored. Otherwise answers the worker and returns
+  // false.
   bool Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
              WorkerActions& actions);
   StreamFence Fence(const Session& session, const v1::StreamId& stream) const;
@@ -80,11 +82,12 @@ class TelemetryPath {
   KnownAlerts known_alerts_;
   Observe observe_;
   DurableRecords records_;
-  // By link and stream, in order of arrival: bytes of a stream must be stored in order, and a
-  // waiting stream must not delay others. Data received before a link ended is stored too.
+  // Waiting batches by link and stream, in order of arrival. They are separate because bytes of one
+  // stream must be stored in order, but a waiting stream must not delay others. Data that was
+  // received before a link ended is stored as well.
   std::map<std::pair<LinkId, StreamKey>, std::deque<PendingBatch>> pending_;
   uint64_t last_batch_ = 0;
-  // Jobs and nodes whose streams were already mentioned in a log line.
+  // Pairs of job and node about whose streams a warning was already logged.
   std::set<std::pair<int64_t, std::string>> warned_;
 };
 

@@ -20,15 +20,16 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum number of user requests and of worker requests decided in one tick. Bounds the time until
-// the commit that all of them wait for.
+// The maximum number of user requests, and of worker requests, that are decided in one tick. This
+// limits the time until the commit for which all of them wait.
 constexpr std::size_t kMaxRequests = 4096;
 constexpr std::size_t kMaxWorkerRequests = 1024;
-// One call of Reconcile plans everything that is due. Needing more calls than this indicates a bug.
+// One call of Reconcile plans everything that is due in the given state. If more calls than this
+// are needed, there is a bug.
 constexpr int kMaxReconcilePasses = 100;
 
-// True if the only event changes the incarnation, version, address or inventory of a known node. No
-// decision made while the disk is full depends on these.
+// Returns true if the only event changes the incarnation, version, address or inventory of a known
+// node. Decisions that are made while the disk is full do not depend on these.
 bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& events) {
   if (events.size() != 1 || !events.front().has_node_joined()) return false;
   const v1::NodeJoined& joined = events.front().node_joined();
@@ -65,7 +66,7 @@ Timestamp TickKernel::BeginTick(const ClockReading& reading) {
   return clock_.TimeAt(reading);
 }
 
-// Shifts the times that are not part of the state.
+// Shifts those times that are not part of the state.
 void TickKernel::ShiftTimes(int64_t step_ms) {
   last_tick_ms_ += step_ms;
   archive_cursor_ = {};
@@ -95,8 +96,8 @@ const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   return records_;
 }
 
-// Holds back submissions until the log is confirmed, because a new job could get the id of a job
-// that the log has lost.
+// Delays submissions until the log is confirmed, because a new job could otherwise get the id of a
+// job that the log has lost.
 void TickKernel::HoldSubmissions(Timestamp now) {
   if (IsLogConfirmed(state_, observations_, options_, now)) {
     requests_.insert(requests_.begin(), std::make_move_iterator(held_.begin()),
@@ -236,12 +237,12 @@ void TickKernel::SetNoSpace(const absl::Status& cause) {
 void TickKernel::SpaceIsBack(Timestamp now) {
   no_space_ = absl::OkStatus();
   catching_up_ = worker_requests_.size();
-  // Workers' messages that arrived while the disk was full may not all have been read yet.
+  // Some messages that workers sent while the disk was full may not have been read yet.
   observations_.since_ms = now;
 }
 
 std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
-  // Answers may submit new requests, so take the queue first.
+  // Take all requests out of the queue first, because answers may submit new requests.
   Queue requests;
   requests.swap(requests_);
   std::move(held_.begin(), held_.end(), std::back_inserter(requests));
@@ -252,7 +253,7 @@ std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
     AnswerWithoutSpace(std::move(pending), now);
   }
   AnswerWorkersWithoutSpace(now);
-  // Commands follow from committed state, so they are sent as usual.
+  // Commands are derived from committed state, so they are sent even while the disk is full.
   events_.clear();
   NotifyListeners(now);
   return of_users;
@@ -269,7 +270,7 @@ void TickKernel::AnswerWithoutSpace(Pending pending, Timestamp now) {
   }
 }
 
-// Answers attaching workers; facts and telemetry keep waiting in order.
+// Answers workers that attach. Facts and telemetry continue to wait in order.
 void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
   Queue attaching;
   std::erase_if(worker_requests_, [&](Pending& pending) {
@@ -282,7 +283,7 @@ void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
 }
 
 // Admits a restarted worker based on the committed state of its node. Its heartbeats, commands and
-// telemetry need no event; its NodeJoined waits for free space.
+// telemetry need no event. Its NodeJoined event waits for free space.
 void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   const auto caused = controller::Decide(state_, pending.request, options_, now);
   if (!caused.ok() || !OnlyRenewsNode(state_, *caused)) {

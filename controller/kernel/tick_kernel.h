@@ -1,8 +1,8 @@
 // The rules of one tick: decide the received requests, plan due events, and answer callers and
-// notify listeners only once all events are committed.
+// notify listeners only after all events are committed.
 //
-// No thread, clock or disk. The sequence of a tick: BeginTick, ExcuseOwnStall, Decide, then exactly
-// one of Committed and Undone. While the disk is full, AnswerWithoutSpace replaces Decide.
+// Uses no thread, clock or disk. The order of calls in a tick is BeginTick, ExcuseOwnStall, Decide,
+// then either Committed or Undone. While the disk is full, AnswerWithoutSpace replaces Decide.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 
@@ -33,58 +33,62 @@ class TickKernel {
  public:
   explicit TickKernel(CoreOptions options) : options_(std::move(options)) {}
 
-  // Sets the state, which was replayed from the event log up to event `last_sequence`.
+  // Sets the state that was replayed from the event log up to event `last_sequence`.
   void Restore(ClusterState state, uint64_t last_sequence);
-  // Sets the clocks that continue the state's time. Call after Restore.
+  // Sets the clock that continues the time of the state. Must be called after Restore.
   void StartClock(const std::string& boot_id, const ClockReading& reading);
-  // The controller's time (cluster_clock.h).
+  // Returns the controller's time (cluster_clock.h).
   Timestamp TimeAt(const ClockReading& reading) const { return clock_.TimeAt(reading); }
-  // Call when the controller starts to receive messages.
+  // Must be called when the controller starts to receive messages.
   void Start(Timestamp now);
 
-  // Workers' requests have their own queue, so that a flood of them delays no user.
+  // Queues a request. Workers' requests have a queue of their own, so that many of them do not
+  // delay users' requests.
   void Submit(Request request, RequestDone done);
-  // Requests waiting for a tick, except held submissions.
+  // Returns the number of requests that wait for a tick, without held submissions.
   std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
   void Listen(TickListener listener) { listeners_.push_back(std::move(listener)); }
 
-  // Begins a tick and returns its time. If the wall clock was set, the tick's first event records
-  // the step, and all times shift by it.
+  // Begins a tick and returns its time. If the wall clock was set, the first event of the tick
+  // records the change, and all times are shifted by it.
   Timestamp BeginTick(const ClockReading& reading);
 
-  // Detects a stall of the controller (a slow disk, a paused machine), during which no heartbeat
-  // could be received. The stall does not count as time without a heartbeat. Returns the time since
-  // the last tick in milliseconds, or 0 if there was no stall.
+  // Detects a stall of the controller (because of a slow disk or a paused machine), during which no
+  // heartbeat could be received. The stall then does not count as time without a heartbeat. Returns
+  // the milliseconds since the last tick, or 0 if there was no stall.
   int64_t ExcuseOwnStall(Timestamp now);
 
-  // Decides the oldest requests (users' before workers'), plans due events, and returns the events
-  // to commit. Each kind of request has a limit per tick, so that neither starves the other.
+  // Decides the oldest requests, plans due events, and returns the events to commit. Users'
+  // requests are decided before workers' requests. Each kind of request has a limit per tick, so
+  // that neither kind can starve the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
-  // The tick's event for a wall clock step or a new boot, if any.
+  // Returns the tick's event for a change of the wall clock or a new boot, if there is one.
   const std::optional<v1::ClockSet>& clock_set() const { return clock_set_; }
-  // Jobs that leave the state with these events. Add them to the archive together with the events.
+  // Returns the jobs that these events remove from the state. They must be added to the archive in
+  // the same transaction as the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
-  // Number of user requests in the last Decide.
+  // Returns the number of user requests that the last Decide handled.
   std::size_t decided_of_users() const;
-  // False if planning in the last Decide reached its limit of passes; it continues in the next
-  // tick.
+  // Returns false if planning in the last Decide reached its limit of passes. Planning then
+  // continues in the next tick.
   bool at_rest() const { return at_rest_; }
 
-  // Call when the events are durable. Answers their requests and notifies the listeners.
+  // Must be called when the events are durable. Answers their requests and notifies the listeners.
   void Committed(Timestamp now);
-  // Call when the events could not be stored and none of them is in the log. `replayed` is the
-  // state of the log. The requests are queued again, and a clock step of this tick is reverted.
+  // Must be called if the events could not be stored and none of them is in the log. `replayed` is
+  // the state according to the log. The requests are queued again, and a change of the clock in
+  // this tick is reverted.
   void Undone(ClusterState replayed, const absl::Status& cause);
 
-  // OK, or the reason why nothing can be committed at present.
+  // Returns OK, or the reason why currently nothing can be committed.
   const absl::Status& no_space() const { return no_space_; }
   void SetNoSpace(const absl::Status& cause);
-  // Call when the disk seems to have free space again. Nothing is planned until the workers'
-  // requests that waited for free space are decided.
+  // Must be called when the disk seems to have free space again. First the workers' requests that
+  // waited for free space are decided; nothing is planned until then.
   void SpaceIsBack(Timestamp now);
-  // Answers requests while the disk is full. Requests that change nothing are answered as usual,
-  // and changes by users are refused. Workers' facts and telemetry wait. A restarted worker is
-  // admitted, and its NodeJoined waits. Returns the number of answered user requests.
+  // Answers requests while the disk is full, and returns the number of answered user requests.
+  // Requests that change nothing are answered normally. Changes by users are refused. Facts and
+  // telemetry of workers wait. A restarted worker is admitted, and its NodeJoined event waits.
   std::size_t AnswerWithoutSpace(Timestamp now);
 
   ClusterView View(Timestamp now) const {
@@ -93,7 +97,7 @@ class TickKernel {
   const ClusterState& state() const { return state_; }
   uint64_t last_sequence() const { return last_sequence_; }
   Observations& observations() { return observations_; }
-  // Modify only before Start.
+  // Modify the options only before Start.
   CoreOptions& options() { return options_; }
 
  private:
@@ -102,11 +106,11 @@ class TickKernel {
   struct Pending {
     Request request;
     RequestDone done;
-    // The worker was admitted while the disk was full, but its event is not committed yet.
+    // True if the worker was admitted while the disk was full and its event is not committed yet.
     bool admitted = false;
   };
   using Queue = std::deque<Pending>;
-  // Result of a request, with the range of its events within the tick's events.
+  // The result of a request, and the range of its events among the tick's events.
   struct Decision {
     absl::Status status;
     std::size_t first_event = 0;
@@ -136,25 +140,25 @@ class TickKernel {
   uint64_t last_sequence_ = 0;
   ClusterClock clock_;
   Timestamp last_tick_ms_ = 0;
-  // Sequence number from which observations of jobs and nodes that have left the state are
-  // forgotten.
+  // At this sequence number, observations of jobs and nodes that are no longer in the state are
+  // removed.
   uint64_t forget_at_ = kForgetEvery;
   Queue requests_;  // Requests of users and of the controller itself.
   Queue worker_requests_;
-  // Submissions waiting until the log is confirmed (lost_history.h).
+  // Submissions that wait until the log is confirmed (lost_history.h).
   Queue held_;
   absl::Status no_space_;
-  // Workers' requests that waited for free space and are still undecided.
+  // The number of workers' requests that waited for free space and are not decided yet.
   std::size_t catching_up_ = 0;
   std::vector<TickListener> listeners_;
   ArchiveCursor archive_cursor_;
 
-  // Data of the current tick.
+  // The following fields belong to the current tick.
   std::optional<v1::ClockSet> clock_set_;
-  int64_t moved_ms_ = 0;  // Shift of all times by clock_set_.
+  int64_t moved_ms_ = 0;  // The shift of all times by clock_set_.
   std::vector<Pending> batch_;
   std::vector<Decision> decisions_;
-  std::vector<v1::Event> events_;  // JobSubmitted without its spec, which is in the state.
+  std::vector<v1::Event> events_;  // JobSubmitted events have no spec here; it is in the state.
   std::vector<LogRecord> records_;
   std::vector<v1::ArchivedJob> archived_;
   bool at_rest_ = true;

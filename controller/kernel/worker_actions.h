@@ -1,4 +1,4 @@
-// Actions returned by the rules for attached workers. The caller carries them out in order.
+// The actions that the rules for attached workers return. The caller performs them in order.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 
@@ -24,35 +24,36 @@
 
 namespace trainyard::controller {
 
-// Number of a worker's stream. Assigned by the caller and never reused.
+// Identifies a worker's stream. The caller assigns the numbers and never reuses one.
 using LinkId = int64_t;
 
-// Held while a message is being handled. Bounds the amount of data read from workers.
+// Exists while a message is being handled. Limits the amount of data that is read from workers.
 using Permit = std::shared_ptr<void>;
 
-// Number of stored bytes per stream.
+// The number of stored bytes per stream.
 using StreamOffsets = std::map<StreamKey, int64_t>;
 
-// Records of the archive by job; nullopt for a job that is not in the archive. Jobs with an
-// unreadable record are omitted.
+// Archive records by job. nullopt for a job that is not in the archive. Jobs whose record cannot be
+// read are omitted.
 using ArchivedJobs = std::map<int64_t, std::optional<v1::ArchivedJob>>;
 
-// State of a worker's stream, as seen by its transport.
+// The state of a worker's stream, as seen by its transport.
 struct LinkState {
-  // Messages still queued for the worker, and the number it has read so far.
+  // The number of messages still queued for the worker, and the number of messages that it has read
+  // so far.
   std::size_t waiting = 0;
   uint64_t taken = 0;
-  // The controller has stopped reading from the stream, because too much received data waits to be
-  // stored.
+  // True if the controller has stopped reading from the stream, because too much received data
+  // waits to be stored.
   bool reading_paused = false;
 };
 using LinkStates = std::function<LinkState(LinkId link)>;
 
 // Access to the marks of the event log (store/events/event_log.h).
 struct LogMarks {
-  // True if the log has the mark's event.
+  // Returns true if the log contains the mark's event.
   std::function<bool(const v1::LogMark& mark)> covers;
-  // Mark of the last durable event, without a job id.
+  // Returns the mark of the last durable event, without a job id.
   std::function<v1::LogMark()> newest;
 };
 
@@ -61,36 +62,38 @@ struct RequestTag {
   enum class Kind { kAttach, kFact, kRecord, kReport, kLostEvents };
   Kind kind = Kind::kAttach;
   LinkId link = 0;      // kAttach, kFact.
-  uint64_t number = 0;  // kRecord: number of the record.
+  uint64_t number = 0;  // For kRecord: the number of the record.
 };
 
 struct SendMessage {
   LinkId link = 0;
   v1::ControllerMessage message;
 };
-// Ends the stream. With `at_once`, queued messages are dropped, because the worker may never read
+// Ends the stream. If `at_once`, queued messages are dropped, because the worker may never read
 // again.
 struct EndLink {
   LinkId link = 0;
   absl::Status status;
   bool at_once = false;
 };
-// The answer is passed to WorkerKernel::Answered once the request's events are committed.
+// Submits a request. The answer must be passed to WorkerKernel::Answered after the request's events
+// are committed.
 struct SubmitRequest {
   Request request;
   RequestTag tag;
-  // Kept until the answer.
+  // Must be kept until the request is answered.
   Permit permit;
 };
-// The results are passed to WorkerKernel::OffsetsRead once everything added to the store before is
-// stored: the offsets, the logged alerts of `attempts`, and the records of `archived_jobs`.
+// Reads three things: the offsets, the logged alerts of `attempts`, and the records of
+// `archived_jobs`. The results must be passed to WorkerKernel::OffsetsRead after everything that
+// was added to the store before is stored.
 struct ReadOffsets {
   LinkId link = 0;
   std::vector<StreamKey> streams;
   std::vector<AttemptKey> attempts;
   std::set<int64_t> archived_jobs;
 };
-// The result is passed to WorkerKernel::Stored.
+// Stores telemetry. The result must be passed to WorkerKernel::Stored.
 struct StoreTelemetry {
   LinkId link = 0;
   v1::TelemetryBatch batch;
@@ -101,9 +104,9 @@ struct StoreOutput {
   v1::LogChunk chunk;
   Permit permit;
 };
-// Requests a tick now instead of at the next interval.
+// Requests that a tick runs now instead of at the next interval.
 struct ScheduleTick {};
-// A line for the controller's log.
+// Writes a line to the controller's log.
 struct WriteLog {
   enum class Level { kInfo, kWarning, kError };
   Level level = Level::kInfo;

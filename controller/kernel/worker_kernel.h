@@ -1,5 +1,6 @@
-// The combined rules for attached workers. Inputs are messages, answers, stored offsets and time;
-// outputs are actions. No thread, clock or disk: the daemon and the simulation run the same rules.
+// The combined rules for attached workers. The inputs are messages, answers, stored offsets and
+// time; the outputs are actions. Uses no thread, clock or disk, so the daemon and the simulation
+// run the same rules.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 
@@ -30,45 +31,48 @@ class WorkerKernel {
   WorkerKernel(const ClusterState& state, Observations& observations, const CoreOptions& core,
                Options options);
 
-  // Sets the function that receives telemetry not received before, after it was observed.
+  // Sets the function that receives telemetry that was not received before. It is called after the
+  // telemetry was observed.
   void OnTelemetry(TelemetryPath::Observe observe) { telemetry_.SetObserver(std::move(observe)); }
 
-  // Handles a worker's message. The first message of a link, and only the first, is a Hello.
-  // Messages of a link without a session are ignored; the worker sends them again on another link.
+  // Handles a worker's message. The first message of a link must be a Hello, and no other message
+  // may be one. Messages of a link without a session are ignored; the worker sends them again on
+  // another link.
   WorkerActions Receive(LinkId link, v1::WorkerMessage message, Permit permit, Timestamp now);
   WorkerActions Closed(LinkId link);
-  // Ends every link with this status and refuses new ones with it.
+  // Ends every link with this status. New links are refused with the same status.
   WorkerActions CloseAll(const absl::Status& status);
 
-  // Results of SubmitRequest, ReadOffsets, StoreTelemetry and StoreOutput. `stored` is the number
-  // of stored bytes of the stream, or an error: OUT_OF_RANGE if bytes before these are missing,
-  // DATA_LOSS if the stream is quarantined.
+  // These functions receive the results of SubmitRequest, ReadOffsets, StoreTelemetry and
+  // StoreOutput. `stored` is the number of stored bytes of the stream, or an error. OUT_OF_RANGE:
+  // bytes before these are missing. DATA_LOSS: the stream is quarantined.
   WorkerActions Answered(const RequestTag& tag, const absl::Status& answer, Timestamp now);
   WorkerActions OffsetsRead(LinkId link, StreamOffsets offsets, LoggedAlerts alerts,
                             ArchivedJobs archived);
   WorkerActions Stored(LinkId link, const v1::StreamId& stream,
                        const absl::StatusOr<int64_t>& stored);
 
-  // Call BeforeTick at the beginning of each tick, and AfterCommit after each commit with the
-  // committed events.
+  // BeforeTick must be called at the beginning of each tick. AfterCommit must be called after each
+  // commit, with the committed events.
   WorkerActions BeforeTick(Timestamp now);
   WorkerActions AfterCommit(const ClusterView& view, const TickSummary& summary);
 
-  // True if the store has all output of the job that its nodes can still send.
+  // Returns true if the store has all output of the job that its nodes can still send.
   bool OutputComplete(const JobEntry& entry, const ClusterView& view) const {
     return IsOutputComplete(entry, view, sessions_);
   }
 
  private:
-  // Adds the newest mark to messages after which a worker must remember the events so far.
+  // Adds the newest mark to each message that obliges a worker to remember the events so far.
   void AddMarks(WorkerActions& actions) const;
-  // Sends the newest mark to all welcomed workers, even those without a rank, if it has changed; at
-  // most every 5 s.
+  // If the newest mark has changed, sends it to all workers that have received their Welcome,
+  // including those without a rank. Sends at most once every 5 s.
   void SendMarks(Timestamp now, WorkerActions& actions);
-  // Removes attempts whose alerts are already loaded: they are read from the log only once.
+  // Removes attempts whose alerts are already loaded, because alerts are read from the log only
+  // once.
   void LeaveOutLoaded(WorkerActions& actions);
   void SubmitFact(const Session& session, v1::Fact fact, Permit permit, WorkerActions& actions);
-  // Records which StartAttempt messages were handed to streams.
+  // Records which StartAttempt messages were passed to streams.
   void NoteStarts(const WorkerActions& actions);
   void FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions);
 
@@ -80,7 +84,7 @@ class WorkerKernel {
   TelemetryPath telemetry_;
   CommandSender commands_;
   Timestamp marks_sent_ms_ = 0;
-  uint64_t mark_sent_ = 0;  // Sequence number of the last mark sent.
+  uint64_t mark_sent_ = 0;  // The sequence number of the last mark sent.
 };
 
 }  // namespace trainyard::controller

@@ -59,7 +59,7 @@ constexpr MetricInfo kJobResumes{
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job, by cause of the preceding failure.",
                                   MetricType::Counter};
-// A gauge instead of a counter: steps move from train to recompute when they are trained again.
+// A gauge instead of a counter, because steps that are trained again move from train to recompute.
 constexpr MetricInfo kJobTime{
     "trainyard_job_time_seconds",
     "Time since the job was submitted, by phase of the ledger; the phases add up to wall time."};
@@ -122,7 +122,7 @@ SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
   return {free, TotalSlots(node, kind) - free};
 }
 
-// State of the node's free slots.
+// Returns the state of the node's free slots.
 const char* FreeSlotState(const v1::Node& node) {
   if (node.state() != v1::NODE_STATE_READY) return "unavailable";
   if (!TakesRanks(node)) return "cordoned";
@@ -131,7 +131,7 @@ const char* FreeSlotState(const v1::Node& node) {
 
 void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   auto states = Zeros({v1::NODE_STATE_READY, v1::NODE_STATE_SUSPECT, v1::NODE_STATE_LOST});
-  // Number of slots by kind and state.
+  // The number of slots by kind and state.
   std::map<std::pair<std::string, std::string>, int> slots;
   int attached = 0;
   int64_t unhealthy = 0;
@@ -161,7 +161,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   }
 }
 
-// Unique name of the node in its series. Nodes may share a name, but series must not.
+// Returns a unique name for the node in its series. Nodes may share a name, but series must not.
 std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
   if (names.insert(node.name()).second) return node.name();
   std::string name = absl::StrCat(node.name(), "-", node.id().substr(0, 8));
@@ -206,7 +206,8 @@ void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metr
   }
 }
 
-// Number of slots of the gang and its standbys, without those of nodes replaced by heals.
+// Returns the number of slots of the gang and its standbys. Slots of nodes that heals replaced are
+// not counted.
 int SlotsWanted(const v1::Attempt& attempt) {
   return static_cast<int>(std::ranges::count(attempt.ranks(), false, &v1::RankPlacement::replaced));
 }

@@ -56,8 +56,8 @@ const v1::Attempt* FindAttempt(const JobEntry& entry, int64_t attempt_number) {
 
 }  // namespace
 
-// Causes and states that have not occurred yet are exported as 0, so that the first occurrence is
-// an increase.
+// Exports causes and states that have not occurred yet as 0, so that Prometheus sees the first
+// occurrence as an increase.
 EventTotals::EventTotals()
     : placements_{{"first", 0}, {"restart", 0}, {"resume", 0}},
       rollbacks_{{EnumText(v1::VERDICT_CAUSE_LOSS_NOT_FINITE), 0},

@@ -1,4 +1,5 @@
-// Totals of the events committed since this process started, counted as they occur.
+// Totals of the events that were committed since this process started. Each event is counted when
+// it occurs.
 #ifndef TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 
@@ -16,11 +17,11 @@
 
 namespace trainyard::controller {
 
-// Time for which a job's series are exported after its end.
+// The time for which a job's series are exported after the job's end.
 inline constexpr int64_t kEndedJobKeptMs = 10 * 60 * 1000;
 
-// Maximum number of trainer-chosen names, such as alert codes, that are counted individually.
-// Further names count as "other".
+// The maximum number of names chosen by trainers, such as alert codes, that are counted
+// individually. Additional names are counted as "other".
 inline constexpr std::size_t kMaxNamesCounted = 32;
 
 // Pure. One thread.
@@ -28,20 +29,20 @@ class EventTotals {
  public:
   EventTotals();
 
-  // Restores the jobs that ended shortly before this process started.
+  // Adds the jobs that ended shortly before this process started.
   void Restore(const ClusterState& state, Timestamp now);
 
-  // Counts a committed event. `state` is the state after this event or a later one.
+  // Counts a committed event. `state` is the state after this event or after a later one.
   void Count(const v1::Event& event, const ClusterState& state);
 
-  // Forgets and returns the jobs that ended more than kEndedJobKeptMs ago.
+  // Removes and returns the jobs that ended more than kEndedJobKeptMs ago.
   std::vector<int64_t> ForgetEnded(Timestamp now);
 
   // Newest last.
   const std::deque<std::pair<Timestamp, int64_t>>& ended_jobs() const { return ended_jobs_; }
 
   void AddSamples(MetricSet& metrics) const;
-  // Adds the alerts of one job, by code.
+  // Adds the number of alerts of one job, by alert code.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, MetricSet& metrics) const;
 
  private:
@@ -61,7 +62,7 @@ class EventTotals {
   Counts alerts_;
   std::map<int64_t, Counts> alerts_of_job_;
   prometheus::Histogram queue_wait_;
-  // End time and job id.
+  // Pairs of end time and job id.
   std::deque<std::pair<Timestamp, int64_t>> ended_jobs_;
 };
 

@@ -39,7 +39,7 @@ constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_
 struct LastValue {
   const char* key;
   MetricInfo info;
-  // True for a speed, which is only valid while steps arrive.
+  // True if the value is a speed, which is valid only while steps arrive.
   bool is_rate = false;
 };
 
@@ -100,7 +100,7 @@ const Buckets& CheckpointBuckets() {
   return buckets;
 }
 
-// A NaN from the trainer is ignored, because it would make the sum NaN permanently.
+// A NaN from the trainer is ignored, because the sum would be NaN from then on.
 void ObserveNumber(double seconds, const Buckets& buckets,
                    std::optional<prometheus::Histogram>& histogram) {
   if (std::isnan(seconds)) return;
@@ -138,13 +138,14 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   if (attempt_number < job.attempt) return;
   const bool first_of_attempt = attempt_number > std::exchange(job.attempt, attempt_number);
   const double tokens = Find(metrics, telemetry::kTokens).value_or(job.tokens);
-  // The attempt's resume step is unknown here, so its first record counts as one step.
+  // The resume step of the attempt is not known here, so the attempt's first record counts as one
+  // step.
   job.steps_counted += first_of_attempt ? 1 : std::max<int64_t>(0, metrics.step() - job.step);
   if (!first_of_attempt && tokens > job.tokens) job.tokens_counted += tokens - job.tokens;
   job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());
   job.tokens = tokens;
   if (metrics.total_steps() > 0) job.total_steps = metrics.total_steps();
-  // The clock of a node may be ahead; a time in the future would hide a hang.
+  // The clock of a node may be ahead, and a time in the future would hide a hang.
   job.step_time_ms = std::min(now, record.time_ms());
   for (const auto& [key, value] : metrics.values()) {
     if (FindLastValue(key) != nullptr) job.last[key] = value;

@@ -1,5 +1,5 @@
-// Telemetry of the jobs' trainers, as last values and counters. Prometheus sees only one scrape per
-// 15 s; the metric store has the values of each step.
+// Telemetry of the jobs' trainers, as last values and counters. Prometheus scrapes only every 15 s;
+// the metric store has the values of each step.
 #ifndef TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 
@@ -14,27 +14,28 @@
 
 namespace trainyard::controller {
 
-// Pure. One thread. Counters start at 0 with the process; Prometheus' rate() handles such resets.
+// Not thread-safe. Has no side effects. Counters start at 0 with each process; Prometheus' rate()
+// handles such resets.
 class TrainingTotals {
  public:
-  // Records a batch. Batches of a stream must arrive in order and once, and metrics of a gang only
-  // from its reporting rank (KeepReportingRanksMetrics).
+  // Records a batch. The batches of a stream must arrive in order and only once. Metrics of a gang
+  // must come only from its reporting rank (KeepReportingRanksMetrics).
   void Observe(const v1::TelemetryBatch& batch, Timestamp now);
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
-  // Rates are omitted if the newest record is older than both half a minute and three steps: a
-  // hanging rank has no speed.
+  // Rates are omitted if the newest record is older than half a minute and also older than three
+  // steps, because a hanging rank has no speed.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                      MetricSet& metrics) const;
 
  private:
   struct Job {
-    // Newest attempt that has sent a record. Records of older attempts change counters only.
+    // The newest attempt that has sent a record. Records of older attempts change only counters.
     int64_t attempt = 0;
-    // By telemetry name; well-known names only.
+    // Values by telemetry name. Contains only well-known names.
     std::map<std::string, double> last;
-    // Highest step of the newest attempt, and its number of tokens.
+    // The highest step of the newest attempt, and the number of tokens at this step.
     int64_t step = 0;
     int64_t total_steps = 0;
     double tokens = 0;
@@ -43,7 +44,7 @@ class TrainingTotals {
     int64_t steps_counted = 0;
     double tokens_counted = 0;
     double data_stall_seconds = 0;
-    // Unset until the first observation.
+    // nullopt until the first observation.
     std::optional<prometheus::Histogram> step_seconds;
     std::optional<prometheus::Histogram> checkpoint_seconds;
     double checkpoint_blocking_seconds = 0;

@@ -7,7 +7,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Power of ten of a unit; -1 for an unknown unit.
+// Returns the power of ten of a unit, or -1 for an unknown unit.
 int PowerOfUnit(char unit) {
   switch (unit) {
     case 'k':

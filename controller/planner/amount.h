@@ -7,16 +7,17 @@
 
 namespace trainyard::planner {
 
-// An amount and its rounding: "56B" is 56e9 plus or minus 0.5e9.
+// An amount and its rounding error: "56B" is 56e9 plus or minus 0.5e9.
 struct Amount {
   double value = 0;
-  double half_unit = 0;  // Half a unit of the last digit.
+  double half_unit = 0;  // Half a unit of the last written digit.
 };
 
-// Parses "56B", "1.545B", "14.8T", "1.36e21", "3662109375"; nullopt for any other text.
+// Parses amounts such as "56B", "1.545B", "14.8T", "1.36e21" and "3662109375". Returns nullopt for
+// any other text.
 std::optional<Amount> ReadAmount(const std::string& text);
 
-// Formats a value, such as "46.7B".
+// Formats a value, for example as "46.7B".
 std::string AmountText(double value);
 
 }  // namespace trainyard::planner

@@ -1,5 +1,6 @@
-// The work of one rank for one micro-batch: sizes of the rank's part of a block and of the head,
-// from which kernel and transfer times are computed. Pure functions of the settings.
+// The work of one rank for one micro-batch: the sizes of the rank's part of a block and of the
+// head. Kernel and transfer times are computed from them. The functions depend only on the
+// settings.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_BLOCK_WORK_H_
 #define TRAINYARD_CONTROLLER_PLANNER_BLOCK_WORK_H_
 
@@ -9,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// out[m, n] += left[m, k] * right[k, n], for `count` different matrices.
+// Matrix products out[m, n] += left[m, k] * right[k, n], for `count` different matrices.
 struct Product {
   double m = 0;
   double n = 0;
@@ -20,39 +21,40 @@ struct Product {
   double Weights() const { return count * n * k; }
 };
 
-// A feed-forward half with experts. Assumes that all experts receive equally many rows.
+// The feed-forward half of a block with experts. All experts are assumed to receive equally many
+// rows.
 struct ExpertWork {
-  double count = 0;   // Experts on this rank; 0 for a dense block.
-  double all = 0;     // Experts of the layer.
-  double sent = 0;    // topk copies of each of this rank's own rows between the matrices.
-  double copies = 0;  // Total rows of this rank's experts.
-  double ffn = 0;     // This rank's part of one expert's width.
+  double count = 0;   // Number of experts on this rank. 0 for a dense block.
+  double all = 0;     // Number of experts of the layer.
+  double sent = 0;    // topk copies of each row that this rank has between matrices.
+  double copies = 0;  // Total number of rows that this rank's experts process.
+  double ffn = 0;     // This rank's part of the width of one expert.
 };
 
-// Latent attention. `key_rank` is 0 without it.
+// Sizes of latent attention. `key_rank` is 0 without latent attention.
 struct LatentWork {
   double query_rank = 0;
   double key_rank = 0;
   double rotary = 0;     // Per head.
-  double unrotated = 0;  // Per head: the part of a query or key without positions.
+  double unrotated = 0;  // Width, per head, of the part of a query or key without positions.
   double value = 0;      // Per head.
 };
 
 struct BlockWork {
   double element = 2;    // Bytes per activation.
-  bool is_fp8 = false;   // Products of the block use FP8.
-  double rows = 0;       // Tokens of a micro-batch on this rank.
-  double norm_rows = 0;  // Rows in norms and residuals: a part of `rows` with sequence parallelism.
+  bool is_fp8 = false;   // True if products of the block use FP8.
+  double rows = 0;       // Number of tokens of a micro-batch on this rank.
+  double norm_rows = 0;  // Rows in norms and residuals; fewer with sequence parallelism.
   double hidden = 0;
-  double ffn = 0;      // This rank's part of the width; with experts, that of the shared experts.
-  double queries = 0;  // Width of this rank's query heads.
-  double keys = 0;     // Width of this rank's key heads, and of value heads (latent: mean of both).
-  double scored = 0;   // Mean width of a query and a value, over this rank's heads.
-  double heads = 0;    // Query heads of this rank.
+  double ffn = 0;      // This rank's part of the width. With experts, of the shared experts' width.
+  double queries = 0;  // Width of the query heads of this rank.
+  double keys = 0;     // Width of this rank's key heads and of its value heads. Latent: the mean.
+  double scored = 0;   // Mean of the widths of a query and a value, over this rank's heads.
+  double heads = 0;    // Number of query heads of this rank.
   double head_size = 0;
   double vocabulary = 0;  // This rank's part.
   double length = 0;      // Length of a sample.
-  double piece = 0;       // Length of the part of a sample in one attention call.
+  double piece = 0;       // Length of the part of a sample that one attention call handles.
   double context_parts = 1;
   bool is_gated = true;
   bool norms_heads = false;
@@ -61,29 +63,29 @@ struct BlockWork {
   ExpertWork experts;
   LatentWork latent;
 
-  // Products over all rows: attention projections; then up (with gate) and down, or the shared
-  // experts' and the router.
+  // Returns the products over all rows: the attention projections, followed by up (with gate) and
+  // down. With experts, the shared experts' products and the router follow instead.
   std::vector<Product> Products() const;
-  // Products of this rank's experts: up (with gate) and down.
+  // Returns the products of this rank's experts: up (with gate) and down.
   std::vector<Product> ExpertProducts() const;
-  // Query, key and value projections as one product, and the output projection. With latent
-  // attention, the projections to and from the lower matrix rank replace the first product.
+  // Returns the query, key and value projections as one product, and the output projection. With
+  // latent attention, the projections to and from the low-rank space replace the first product.
   std::vector<Product> AttentionProducts() const;
-  // Projections from the lower matrix rank to the heads; empty without latent attention.
+  // Returns the projections from the low-rank space to the heads. Empty without latent attention.
   std::vector<Product> LatentUpProducts() const;
   Product HeadProduct() const { return {rows, vocabulary, hidden}; }
-  // Number of weights in Products().
+  // Returns the number of weights in Products().
   double BlockParameters() const;
   double ExpertParameters() const;
   double TableParameters() const { return vocabulary * hidden; }
-  // Bytes of the hidden states of all rows.
+  // Returns the size in bytes of the hidden states of all rows.
   double StreamBytes() const { return element * rows * hidden; }
 };
 
-// Work of a block without experts.
+// Returns the work of a block without experts.
 BlockWork WorkOf(const RunConfig& config);
 
-// Work of a block with experts, spread over layout.ep ranks.
+// Returns the work of a block whose experts are distributed over layout.ep ranks.
 BlockWork ExpertWorkOf(const RunConfig& config);
 
 }  // namespace trainyard::planner

@@ -10,10 +10,10 @@
 namespace trainyard::planner {
 namespace {
 
-// A part with less than this share of a step's time reveals little about its scale.
+// If a part takes less than this share of a step's time, it reveals little about its scale.
 constexpr double kLeastPart = 0.01;
 
-// Scale of one part of a step. Returns 0 if the part is too small in every run.
+// Returns the scale of one part of a step. Returns 0 if the part is too small in every run.
 double ScaleOfPart(double StepTime::*part, const std::vector<MeasuredStep>& runs) {
   std::vector<double> ratios;
   for (const MeasuredStep& run : runs) {

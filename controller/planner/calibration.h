@@ -1,4 +1,4 @@
-// Calibration of predicted step times for one kind of device from measured runs. Pure functions.
+// Calibrates predicted step times for one kind of device with measured runs. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CALIBRATION_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CALIBRATION_H_
 
@@ -12,26 +12,28 @@
 
 namespace trainyard::planner {
 
-// A run with one setting. `measured` contains the times from the run's telemetry; all parts are 0
-// if there are none.
+// A run with one setting. `measured` contains the times from the run's telemetry. If there are
+// none, all of its parts are 0.
 struct MeasuredStep {
   StepTime predicted;  // Without calibration.
   StepTime measured;
-  double seconds = 0;  // Duration of a whole step.
+  double seconds = 0;  // Duration of one whole step.
 };
 
 struct Calibration {
   std::string device;  // Name of the device's DeviceSpec.
   StepScale scale;
   int64_t runs = 0;
-  // Mean of |predicted - measured| / measured over these runs, without and with the calibration.
+  // The mean of |predicted - measured| / measured over these runs, before and after the
+  // calibration.
   double error_before = 0;
   double error_after = 0;
 };
 
-// Each part's scale is the median ratio of measured to predicted seconds over the runs in which the
-// part takes at least 1 % of a step. Parts without such a run get the scale of the whole step. Then
-// all scales are multiplied by one factor so that whole steps fit. nullopt without a usable run.
+// Calibrates each part of a step. The scale of a part is the median ratio of measured to predicted
+// seconds over the runs in which the part takes at least 1 % of a step. If there is no such run,
+// the part gets the scale of the whole step. Afterwards all scales are multiplied by one common
+// factor, so that whole steps fit. Returns nullopt if no run is usable.
 std::optional<Calibration> Calibrate(const std::string& device,
                                      const std::vector<MeasuredStep>& runs);
 

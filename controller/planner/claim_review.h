@@ -1,5 +1,5 @@
-// Reviews the figures that a document claims for a run: they must follow from its settings. Pure
-// functions.
+// Checks whether the figures that a document claims for a run follow from the run's settings. Has
+// no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CLAIM_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CLAIM_REVIEW_H_
 

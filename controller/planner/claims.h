@@ -13,7 +13,7 @@ struct Range {
   double high = 0;
 };
 
-// The best size at a budget of C FLOP: coefficient * C^exponent.
+// The best model size for a budget of C FLOP is coefficient * C^exponent.
 struct PowerLaw {
   double coefficient = 0;
   double exponent = 0;
@@ -29,12 +29,12 @@ struct Claims {
   std::optional<double> data_parallel;
   std::optional<double> tokens_per_parameter;
   std::optional<Range> tokens_per_second;  // All GPUs together.
-  std::optional<Range> mfu;                // For example 0.35 to 0.4.
+  std::optional<Range> mfu;                // For example, 0.35 to 0.4.
   std::optional<Range> hours;
   std::optional<PowerLaw> optimal_parameters;
   std::optional<PowerLaw> optimal_tokens;
-  bool even_stages = false;  // The document's trainer has no uneven pipeline stages.
-  double peak_flops = 0;     // Peak rate of the device that the rates refer to; 0 if unknown.
+  bool even_stages = false;  // True if the document's trainer cannot have uneven pipeline stages.
+  double peak_flops = 0;     // Peak rate of the device to which the rates refer. 0 if unknown.
 };
 
 }  // namespace trainyard::planner

@@ -10,9 +10,9 @@
 namespace trainyard::planner {
 namespace {
 
-// Links within a node. Each bandwidth is half of the bidirectional one in NVIDIA's data sheets. The
-// latency is that of one hop: the time of an NCCL all-reduce of a few bytes among eight GPUs,
-// divided by the number of its steps (nccl-tests).
+// Links within a node. Each bandwidth is half of the bidirectional bandwidth in NVIDIA's data
+// sheets. The latency is that of one hop: the time of an NCCL all-reduce of a few bytes among eight
+// GPUs, divided by the number of steps of the all-reduce (nccl-tests).
 constexpr double kNodeLatency = 3e-6;
 constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
 constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};
@@ -21,8 +21,8 @@ constexpr Link kNvLink5 = {"NVLink 5", 900e9, kNodeLatency};
 constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s minus the packet overhead.
 constexpr Link kPcie5 = {"PCIe 5", 50e9, 6e-6};
 
-// One network card per device, as in NVIDIA's DGX and HGX designs. The slower networks are those of
-// cloud nodes, divided among eight GPUs.
+// Each device has its own network card, as in NVIDIA's DGX and HGX designs. The slower networks are
+// those of cloud nodes; their bandwidth is divided among eight GPUs.
 constexpr double kNetworkLatency = 8e-6;
 constexpr Link kNetworks[] = {
     {"xdr", 100e9, kNetworkLatency},   // InfiniBand XDR, 800 Gb/s.
@@ -34,23 +34,29 @@ constexpr Link kNetworks[] = {
     {"eth25", 25e9 / 8 / 8, 50e-6},    // Ethernet 25 Gb/s per node, TCP.
 };
 
-// Assumed, not measured: a local disk; a file server; a mounted object store.
+// These values are assumed, not measured. The kinds are a local disk, a file server, and a mounted
+// object store.
 constexpr Storage kStorages[] = {
     {"nvme", 100e-6, 1e9},
     {"nfs", 2e-3, 300e6},
     {"object", 50e-3, 100e6},
 };
 
-// Memory bandwidth and power: NVIDIA's data sheets, listed in proto/contract/device_table.cpp.
-// sustained_products: H100 SXM and H200 0.70 (trainer/README.md: 693 TFLOP/s in a step at 700 W of
-// 989, H200); A100 SXM 0.82 (256 TFLOP/s, cuBLAS at 8192^3, NVIDIA's A100 white paper and the fits
-// of tests/controller/planner); B200 0.635 (1,429 of 2,250 TFLOP/s of large products under load).
-// GB200 and GH200 have the shares of B200 and H100, with which they share the die. The power of a
-// GH200 is that of the whole superchip, and its NVLink is that of GH200 NVL32: other GH200 nodes
-// have one GPU. All others are assumptions based on their power limit and are not measured. FP8:
-// data sheets. sustained_fp8 is the share reached by products of 32,768 rows on an H200 (1,390 of
-// 1,979 TFLOP/s), reduced like bf16 by a step's power limit (693 of 750); the same share is assumed
-// for the other devices.
+// Sources of the values:
+// - Memory bandwidth and power: NVIDIA's data sheets, listed in proto/contract/device_table.cpp.
+// - sustained_products of H100 SXM and H200, 0.70: trainer/README.md (H200: 693 of 989 TFLOP/s in a
+//   step at 700 W).
+// - sustained_products of A100 SXM, 0.82: 256 TFLOP/s (cuBLAS at 8192^3, NVIDIA's A100 white paper
+//   and the fits of tests/controller/planner).
+// - sustained_products of B200, 0.635: 1,429 of 2,250 TFLOP/s of large products under load.
+// - sustained_products of GB200 and GH200: the shares of B200 and H100, which have the same die.
+// - GH200: the power is that of the whole superchip. The NVLink is that of GH200 NVL32, because
+//   other GH200 nodes have only one GPU.
+// - sustained_products of all other devices: assumptions based on their power limit, not measured.
+// - FP8 peak rates: data sheets.
+// - sustained_fp8: the share that products of 32,768 rows reach on an H200 (1,390 of 1,979
+//   TFLOP/s), reduced by the power limit of a step in the same way as bf16 (693 of 750). The same
+//   share is assumed for all other devices.
 struct Entry {
   std::string_view name;
   double memory_bandwidth;
@@ -128,7 +134,8 @@ std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
 }
 
 const DeviceSpec& CpuSlotSpec() {
-  // One core of a server CPU with vector instructions, and its share of the memory bandwidth.
+  // One core of a server CPU with vector instructions, and this core's share of the memory
+  // bandwidth.
   static constexpr DeviceRating kRating = {"CPU", int64_t{1} << 60, 0, 50e9};
   static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, 0, 0, {"shared memory", 5e9, 20e-6},
                                   "eth25"};

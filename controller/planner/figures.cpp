@@ -21,7 +21,7 @@ std::string FigureText(double value, int digits) {
 }
 
 std::string PercentText(double part, int decimals) {
-  char text[340];  // Fits the largest double without an exponent.
+  char text[340];  // Long enough for the largest double without an exponent.
   std::snprintf(text, sizeof(text), "%.*f %%", decimals, 100 * part);
   return text;
 }

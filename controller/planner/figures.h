@@ -1,4 +1,4 @@
-// Medians of measurements, and formatting of figures.
+// Computes medians of measurements and formats figures.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_FIGURES_H_
 #define TRAINYARD_CONTROLLER_PLANNER_FIGURES_H_
 
@@ -7,16 +7,17 @@
 
 namespace trainyard::planner {
 
-// Median of the values: for an even number, the mean of the two middle ones; 0 without values.
+// Returns the median of the values. For an even number of values, this is the mean of the two
+// middle ones. Returns 0 if there are no values.
 double MedianOf(std::vector<double> values);
 
-// Formats with `digits` significant digits, such as "1.23e+09".
+// Formats the value with `digits` significant digits, for example as "1.23e+09".
 std::string FigureText(double value, int digits);
 
-// Formats 0.234 as "23.4 %" with one decimal.
+// Formats a fraction as a percentage: 0.234 with one decimal is "23.4 %".
 std::string PercentText(double part, int decimals);
 
-// `count` (at least 2) values from low to high in a geometric progression.
+// Returns `count` values from low to high in a geometric progression. `count` must be at least 2.
 std::vector<double> EvenFactors(double low, double high, int count);
 
 }  // namespace trainyard::planner

@@ -6,7 +6,7 @@
 
 namespace trainyard::planner {
 
-// A setting that is invalid, or a problem of a run.
+// An invalid setting, or a problem of a run.
 struct Finding {
   std::string what;
   std::string why;

@@ -10,12 +10,13 @@
 namespace trainyard::planner {
 namespace {
 
-// With more chunks per stage, hardly any bubble is left to remove, but more is sent.
+// With more chunks per stage, the bubble hardly shrinks further, but more data is transferred.
 constexpr int64_t kMostChunks = 16;
-// Lower with experts, to limit the number of layouts.
+// With experts this limit is lower, to limit the number of layouts.
 constexpr int64_t kMostChunksOfExperts = 4;
 
-// The run without the job's layout, except the layout settings that the search keeps.
+// Returns the run without the job's layout. Only the layout settings that the search does not
+// change are kept.
 RunConfig BlankLayout(const RunConfig& config) {
   RunConfig blank = config;
   LayoutConfig layout;
@@ -23,7 +24,7 @@ RunConfig BlankLayout(const RunConfig& config) {
   layout.cp_comm_type = config.layout.cp_comm_type;
   if (HasWholeExperts(config.layout)) layout.etp = config.layout.etp;
   blank.layout = layout;
-  // Data rules do not depend on the layout.
+  // The rules for data do not depend on the layout.
   blank.data = {};
   blank.evaluation.sets.clear();
   return blank;
@@ -76,8 +77,8 @@ class GroupWalk {
     layout.vpp = 1;
   }
 
-  // If dp does not divide the batch, there is no valid micro-batch; 1 makes the rule check report
-  // that.
+  // If dp does not divide the batch, no micro-batch is valid. The value 1 then makes the rule check
+  // report this.
   void VisitMicroBatches() {
     LayoutConfig& layout = config_.layout;
     const int64_t batch = config_.train.global_batch;
@@ -95,8 +96,8 @@ class GroupWalk {
     }
   }
 
-  // Numbers of ranks over which experts can be spread, in descending order, because larger numbers
-  // need less memory per rank.
+  // Returns the numbers of ranks over which experts can be distributed, in descending order,
+  // because larger numbers need less memory per rank.
   std::vector<int64_t> ExpertSizes() const {
     if (!HasExperts(config_.model)) return {1};
     const LayoutConfig& layout = config_.layout;
@@ -106,7 +107,7 @@ class GroupWalk {
     return sizes;
   }
 
-  // Returns false if no layout fits, so that larger micro-batches need not be visited. Spreading
+  // Returns false if no layout fits; larger micro-batches then need not be visited. Distributing
   // experts over fewer ranks needs more memory per rank.
   bool VisitExpertSizes() {
     for (const int64_t size : ExpertSizes()) {

@@ -1,4 +1,5 @@
-// Layouts of a run on a cluster, in groups whose members differ only in sharding and recomputation.
+// Enumerates the layouts of a run on a cluster, in groups. The members of a group differ only in
+// sharding and recomputation.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_CANDIDATES_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_CANDIDATES_H_
 
@@ -13,22 +14,23 @@
 
 namespace trainyard::planner {
 
-// Divisors of `whole`, in ascending order.
+// Returns the divisors of `whole` in ascending order.
 std::vector<int64_t> DivisorsOf(int64_t whole);
 
 enum class Walk { kContinue, kSkipLargerBatches, kEnd };
-// Called with a valid layout with ZeRO 0 and no recomputation. Larger micro-batches of the same
-// layout follow later.
+// Called with a valid layout that has ZeRO 0 and no recomputation. Later calls have the same layout
+// with larger micro-batches.
 using VisitGroup = std::function<Walk(const RunConfig& config)>;
-// Called with the reason why layouts are excluded, and their number.
+// Called with a reason for which layouts are excluded, and the number of these layouts.
 using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;
 
-// Visits all groups. `config` must be resolved. With experts, ep is varied too.
+// Visits all groups. `config` must be resolved. With experts, ep is varied as well.
 void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
                  const VisitRefused& refused);
 
-// Members of the group of `config`, by kind of sharding and recomputation. With experts, only the
-// optimizer states are sharded, where possible, to limit the number of layouts.
+// Returns the members of the group of `config`, which differ in sharding and recomputation. With
+// experts, optimizer states are always sharded where possible, and nothing else is sharded. This
+// limits the number of layouts.
 std::vector<LayoutConfig> MembersOfGroup(const RunConfig& config);
 
 }  // namespace trainyard::planner

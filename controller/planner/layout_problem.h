@@ -1,4 +1,4 @@
-// Why a search found no layout, and how to fix it.
+// Explains why a search found no layout, and how to fix it.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_PROBLEM_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_PROBLEM_H_
 
@@ -13,15 +13,16 @@
 namespace trainyard::planner {
 
 struct LayoutProblem {
-  std::string message;                  // One sentence, with the missing memory.
+  std::string message;                  // One sentence, which includes the missing memory.
   std::string advice;                   // One sentence.
-  std::optional<int64_t> fewest_nodes;  // Smallest cluster on which some layout fits.
+  std::optional<int64_t> fewest_nodes;  // The smallest cluster on which a layout fits.
 };
 
-// "" if the device supports the run's arithmetic; otherwise the reason and the fix.
+// Returns "" if the device supports the run's arithmetic. Otherwise returns the reason and the fix.
 std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster);
 
-// `search` must be the result of SearchLayouts for the same run and cluster, without a best layout.
+// `search` must be the result of SearchLayouts for this run and cluster, and must have no best
+// layout.
 LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
                         const Cluster& cluster);
 

@@ -12,14 +12,14 @@ namespace {
 constexpr char kNeedsMemory[] = "needs more memory than the device has";
 constexpr char kSlower[] = "is slower";
 
-// Number of further layouts whose memory is predicted for the Pareto list, and the maximum slowdown
-// of these layouts.
+// The maximum number of additional layouts whose memory is predicted for the Pareto list, and the
+// maximum slowdown of these layouts.
 constexpr int64_t kMostPareto = 10000;
 constexpr double kSlowestPareto = 1.5;
 
-// Limits of a search, so that sizes with very many divisors take seconds instead of minutes: 405B
-// on 16,384 GPUs has 300,000 layouts. Looking for a larger cluster costs less per layout, because
-// only memory is predicted.
+// Limits of a search. They ensure that it takes seconds instead of minutes for a cluster size with
+// many divisors: 405B on 16,384 GPUs has 300,000 layouts. A search for a larger cluster costs less
+// per layout, because it predicts only memory.
 constexpr int64_t kMostTried = 500'000;
 constexpr int64_t kMostVisited = 1'000'000;
 
@@ -28,7 +28,8 @@ struct Candidate {
   double seconds = 0;
 };
 
-// Faster first; among equally fast layouts, fewer transfers and a simpler schedule first.
+// Sorts faster layouts first. Among equally fast layouts, those with fewer transfers and a simpler
+// schedule come first.
 bool IsBefore(const Candidate& left, const Candidate& right) {
   const auto key = [](const Candidate& candidate) {
     const LayoutConfig& layout = candidate.layout;
@@ -67,7 +68,7 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // If no member of a group fits, no member with a larger micro-batch fits either.
+  // If no member of a group fits, then no member with a larger micro-batch fits either.
   Walk AddGroup(const RunConfig& group) {
     const std::vector<LayoutConfig> members = MembersOfGroup(group);
     if (!SomeMemberFits(group, members)) {
@@ -86,8 +87,8 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // True if the member with the lowest memory fits. Tries ZeRO 1 as well, because ZeRO 3 needs
-  // whole blocks in addition to its shards and may need more memory.
+  // Returns true if the member with the lowest memory fits. ZeRO 1 is tried as well, because ZeRO 3
+  // needs whole blocks in addition to its shards and may need more memory.
   bool SomeMemberFits(const RunConfig& group, const std::vector<LayoutConfig>& members) {
     RunConfig member = group;
     member.layout.recompute = Recompute::kFull;
@@ -128,8 +129,8 @@ class Search {
     return planned;
   }
 
-  // Tries the candidates, fastest first. Every candidate slower than the best layout counts as
-  // slower, whether it fits or not. The fastest of these are also considered for the Pareto list.
+  // Tries the candidates, fastest first, until one fits. All candidates after it count as slower,
+  // even those that would not fit. The fastest of these are also considered for the Pareto list.
   void Choose() {
     int64_t looked_at = 0;
     for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -167,10 +168,11 @@ class Search {
   LayoutSearch result_;
 };
 
-// Number of nodes for the training state alone, divided among all devices.
+// Returns the number of nodes that the training state alone needs if it is divided among all
+// devices.
 int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
   const auto parameters = static_cast<double>(ParameterCount(config.model));
-  double bytes = 16;  // Master weights, gradients, two moments.
+  double bytes = 16;  // Master weights, gradients and two moments.
   if (config.optimizer.exp_avg_dtype == Precision::kBf16) bytes -= 2;
   if (config.optimizer.exp_avg_sq_dtype == Precision::kBf16) bytes -= 2;
   const double of_node = static_cast<double>(cluster.device->rating->memory_bytes) *
@@ -178,7 +180,7 @@ int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
   return static_cast<int64_t>(parameters * bytes / of_node);
 }
 
-// Looks for a cluster on which some layout fits. Does not predict times.
+// Searches for a cluster on which some layout fits. Does not predict times.
 class ClusterSearch {
  public:
   explicit ClusterSearch(const RunConfig& config) : config_(config) {}
@@ -217,7 +219,7 @@ class ClusterSearch {
   bool fits_ = false;
 };
 
-// Checks every stage, because the largest need may be on a middle stage, for example if the first
+// Checks every stage, because a middle stage may need the most memory, for example if the first
 // stage has dense layers.
 MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
   MemoryPrediction largest;
@@ -232,8 +234,8 @@ MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
 
 }  // namespace
 
-// Only the first and last stages are checked: middle stages keep fewer micro-batches than the first
-// stage, have at most as many layers, and have no embedding table.
+// Checks only the first and the last stage. Compared with the first stage, middle stages store
+// fewer micro-batches, have at most as many layers, and have no embedding table.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage) {
   if (HasExperts(config.model)) return LargestOfStages(config, stage);
   const int64_t last = config.layout.pp - 1;
@@ -269,7 +271,7 @@ LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64
   for (; larger.nodes <= most_nodes && !search.IsSpent(); ++larger.nodes) {
     if (search.SomeLayoutFits(larger)) return {larger.nodes, larger.nodes};
   }
-  // If the budget ran out, the last cluster was evaluated only partly.
+  // If the search budget is exhausted, the last cluster was evaluated only in part.
   return {std::nullopt, search.IsSpent() ? larger.nodes - 2 : most_nodes};
 }
 

@@ -1,10 +1,10 @@
-// Finds the best layout of a run on a cluster. Pure functions, one thread.
+// Finds the best layout of a run on a cluster. Has no side effects and uses one thread.
 //
-// The search tries every division of the cluster's devices into tp, cp, pp and dp with every
-// micro-batch, number of chunks, schedule, kind of sharding and kind of recomputation allowed by
-// the rules of proto/rules/run_rules.h. Prime factors other than 2 are allowed. Among the
-// layouts that fit into memory according to proto/memory/memory_model.h, with its margin, the
-// fastest is chosen.
+// The search tries every division of the cluster's devices into tp, cp, pp and dp. It combines each
+// division with every micro-batch, number of chunks, schedule, kind of sharding and kind of
+// recomputation that the rules of proto/rules/run_rules.h allow. Prime factors other than 2 are
+// allowed. A layout fits if proto/memory/memory_model.h predicts that it fits into memory,
+// including a margin. The fastest layout that fits is chosen.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 
@@ -24,40 +24,42 @@ namespace trainyard::planner {
 struct PlannedLayout {
   LayoutConfig layout;
   StepTime step;
-  MemoryPrediction memory;   // Memory of the rank that needs most.
-  int64_t memory_stage = 0;  // Pipeline stage of that rank.
+  MemoryPrediction memory;   // Memory of the rank that needs the most memory.
+  int64_t memory_stage = 0;  // The pipeline stage of that rank.
 };
 
 struct LayoutSearch {
   std::optional<PlannedLayout> best;
-  // Layouts that need less memory than every faster one, fastest first, starting with the best.
+  // Layouts that need less memory than every faster layout. Sorted fastest first, beginning with
+  // the best layout.
   std::vector<PlannedLayout> pareto;
   int64_t tried = 0;
-  // Number of layouts not chosen, by reason.
+  // The number of layouts that were not chosen, by reason.
   std::map<std::string, int64_t> lost;
-  // The layout with the lowest memory among those that do not fit. nullopt if no layout was
+  // The layout that needs the least memory among those that do not fit. nullopt if no layout was
   // excluded because of its memory.
   std::optional<PlannedLayout> leanest;
-  // True if the search was abandoned without a best layout, because there are too many layouts.
+  // True if the search was abandoned without a best layout because there are too many layouts.
   bool is_too_large = false;
 };
 
-// `config` must be resolved. Its layout is ignored except for sequence_parallel, cp_comm_type and
+// `config` must be resolved. Its layout is ignored, except for sequence_parallel, cp_comm_type and
 // an etp of 1. The device must support the precision.
 LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 
-// The layout in `config` on the cluster, without a search or a check of rules.
+// Plans the layout in `config` on the cluster, without searching and without checking rules.
 PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 
 struct LargerCluster {
-  std::optional<int64_t> fewest_nodes;  // Above the cluster's; some layout fits on them.
-  int64_t looked_at = 0;                // Largest number of nodes tried.
+  std::optional<int64_t> fewest_nodes;  // More than the cluster has; some layout fits on them.
+  int64_t looked_at = 0;                // The largest number of nodes that was tried.
 };
 
-// Tries up to `most_nodes`, or fewer if there are too many layouts.
+// Tries clusters of up to `most_nodes` nodes. Stops earlier if there are too many layouts.
 LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes);
 
-// Memory of the rank that needs most. Sets `stage` to its pipeline stage.
+// Returns the memory of the rank that needs the most. Sets `stage` to the pipeline stage of this
+// rank.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage);
 
 bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device);

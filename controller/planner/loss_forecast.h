@@ -1,5 +1,5 @@
-// Predicts the loss of a run for more tokens than it has seen, with a law fitted to its losses.
-// Pure.
+// Predicts the loss of a run after more tokens than it has seen, with a law that is fitted to its
+// losses. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LOSS_FORECAST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LOSS_FORECAST_H_
 
@@ -16,8 +16,8 @@ struct LossPoint {
   double loss = 0;
 };
 
-// L = floor + scale / D^exponent: LossOf (scaling_law.h) for one model, whose parameter term is
-// part of the floor. floor >= 0, scale > 0.
+// L = floor + scale / D^exponent, with floor >= 0 and scale > 0. This is LossOf (scaling_law.h) for
+// a single model, whose parameter term is part of the floor.
 struct LossLaw {
   double floor = 0;
   double scale = 0;
@@ -26,30 +26,32 @@ struct LossLaw {
   double At(double tokens) const;
 };
 
-// Bounds of the exponent. Kaplan's law has 0.095, Hoffmann's 0.28.
+// The bounds of the exponent. Kaplan's law has 0.095, and Hoffmann's has 0.28.
 inline constexpr double kLeastExponent = 0.05;
 inline constexpr double kMostExponent = 1.0;
 
-// Requirements of a fit: enough losses after the warm-up, and a range of tokens wide enough to show
-// the law.
+// The requirements of a fit: enough losses after the warm-up, and a range of tokens that is wide
+// enough to show the law.
 inline constexpr int64_t kLeastLossPoints = 20;
 inline constexpr double kLeastTokenRange = 4;
-// Share of the run whose losses are ignored: losses at the beginning follow no power law.
+// The share of the run whose losses are ignored, because the losses at the beginning follow no
+// power law.
 inline constexpr double kEarlyPart = 0.1;
-// Maximum ratio of a forecast's tokens to those seen. Laws fitted to many runs predicted the loss
-// of runs with 300 times the operations (Gadre et al. 2024, arXiv 2403.08540). The curve of a
-// single run contains less information, so a third of that is allowed.
+// The maximum ratio of the tokens of a forecast to the tokens seen. Laws that were fitted to many
+// runs have predicted the loss of runs with 300 times as many operations (Gadre et al. 2024, arXiv
+// 2403.08540). The curve of a single run contains less information, so only a third of that is
+// allowed.
 inline constexpr double kMostTokenRatio = 100;
-// Beyond this ratio the interval depends more on the form of the law than on the losses.
+// Beyond this ratio, the interval depends more on the form of the law than on the losses.
 inline constexpr double kSafeTokenRatio = 10;
 
 struct LossForecast {
   LossLaw law;
-  double loss = 0;  // Expected loss at the requested tokens.
-  // 95 % interval of the expected loss. The loss of a single step has additional noise.
+  double loss = 0;  // The expected loss after the requested tokens.
+  // The 95 % interval of the expected loss. The loss of a single step also contains noise.
   double low = 0;
   double high = 0;
-  double noise = 0;  // Standard deviation of a step's loss.
+  double noise = 0;  // The standard deviation of the loss of one step.
   int64_t points = 0;
   bool exponent_at_bound = false;
   bool is_far = false;  // Beyond kSafeTokenRatio.
@@ -57,14 +59,14 @@ struct LossForecast {
 
 struct ForecastResult {
   std::optional<LossForecast> forecast;
-  std::string problem;  // Why there is no forecast; empty if there is one.
+  std::string problem;  // Why there is no forecast. Empty if there is one.
   std::string advice;
 };
 
-// `points` must be in ascending order of tokens. Losses that are not finite, and those of the first
-// `warmup_tokens` and of the first tenth of the run, are ignored. The fit is robust (Huber), so
-// spikes hardly affect it. The interval covers all exponents that explain the losses about equally
-// well.
+// `points` must be in ascending order of tokens. Losses that are not finite are ignored, and so are
+// losses of the first `warmup_tokens` and of the first tenth of the run. The fit is robust (Huber),
+// so spikes hardly affect it. The interval covers all exponents that explain the losses about
+// equally well.
 ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_tokens,
                             double tokens);
 

@@ -8,15 +8,15 @@
 namespace trainyard::planner {
 namespace {
 
-// Ratio of backward to forward operations of fused attention: the backward pass recomputes the
-// scores and needs four products, compared to two.
+// The ratio of backward to forward operations of fused attention. The backward pass recomputes the
+// scores and needs four more products, whereas the forward pass needs two.
 constexpr double kFusedBackwardFlops = 2.5;
 constexpr double kFloatBytes = 4;
 
-// Kernel durations on one device.
+// The durations of kernels on one device.
 class Kernels {
  public:
-  // `is_fp8`: whether the requested products use FP8.
+  // `is_fp8` is true if the products whose times are requested use FP8.
   Kernels(const BlockWork& work, bool is_fp8, Precision precision, const Cluster& cluster,
           const TrainerProfile& profile)
       : work_(work),
@@ -32,8 +32,8 @@ class Kernels {
     return Bytes(profile_.elementwise * work_.element * elements);
   }
 
-  // `out_bytes`: bytes moved per element of the result, which is twice its size if the product adds
-  // to existing values.
+  // `out_bytes` is the number of bytes moved per element of the result. If the product is added to
+  // existing values, this is twice the size of an element.
   double OfProduct(const Product& product, double out_bytes) const {
     const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
     const double flops = product.Flops() * (1 + loss) / product_rate_;
@@ -45,7 +45,8 @@ class Kernels {
   double ForwardProduct(const Product& product) const {
     return OfProduct(product, work_.element) + Cast(product.count * product.m * product.k);
   }
-  // Input gradients, and weight gradients accumulated in fp32.
+  // Returns the time for the input gradients, and for the weight gradients, which are accumulated
+  // in fp32.
   double BackwardProduct(const Product& product) const {
     return OfProduct({product.m, product.k, product.n, product.count}, work_.element) +
            OfProduct({product.k, product.n, product.m, product.count}, 2 * kFloatBytes) +
@@ -72,10 +73,10 @@ class Kernels {
   }
 
  private:
-  // Casts the input to FP8, both plain and transposed; the transposed copy is for the product over
-  // the rows.
+  // Returns the time for casting the input to FP8, both plain and transposed. The transposed copy
+  // is needed for the product over the rows.
   double Cast(double elements) const { return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0; }
-  // Assumes that the masked half of the scores is skipped.
+  // Assumes that the kernel skips the masked half of the scores.
   double Fused(double passes, double rate) const {
     const double flops = passes * 2 * work_.rows * work_.length * work_.scored;
     const double narrow = 2 * (1 - std::min(work_.head_size, 128.0) / 128);  // 1 for heads of 64.
@@ -97,41 +98,44 @@ class Kernels {
   double memory_rate_;
 };
 
-// Latent attention: norms of the lower ranks, rotary positions of the queries and of one key, and
-// keys assembled from per-head and shared parts.
+// Returns the elements for three operations of latent attention: the norms in the low-rank space,
+// the rotary positions of the queries and of one key, and the assembly of keys from per-head and
+// shared parts.
 double LatentElements(const BlockWork& work) {
   const LatentWork& latent = work.latent;
   return 2 * work.norm_rows * (latent.query_rank + latent.key_rank) +
          2 * work.rows * (work.heads + 1) * latent.rotary + 2 * work.rows * work.queries;
 }
 
-// Total number of elements of the activation's result.
+// Returns the total number of elements in the result of the activation.
 double ActivationElements(const BlockWork& work) {
   return work.rows * work.ffn + work.experts.copies * work.experts.ffn;
 }
 
-// Rows are copied for their experts, sorted by expert on the receiving rank, and returned.
+// Rows are copied for their experts, sorted by expert on the receiving rank, and sent back.
 double DispatchElements(const BlockWork& work) {
   const ExpertWork& experts = work.experts;
   if (experts.count == 0) return 0;
   return work.hidden * (2 * work.norm_rows + 2 * experts.sent + 4 * experts.copies);
 }
 
-// Elements moved by passes over the heads: rotary positions and head norms read and write them.
+// Returns the number of elements that passes over the heads read and write: rotary positions and
+// head norms.
 double HeadElements(const BlockWork& work, double norm_passes) {
   if (work.latent.key_rank > 0) return LatentElements(work);
   const double passes = (work.turns_heads ? 2 : 0) + (work.norms_heads ? norm_passes : 0);
   return passes * work.rows * (work.queries + work.keys);
 }
 
-// Elements read and written by norms, rotary positions and activation. A norm reads and writes its
-// rows; its backward pass reads the gradient, the input and the residual's gradient.
+// Returns the number of elements that norms, rotary positions and the activation read and write.
+// The forward pass of a norm reads and writes its rows. Its backward pass reads the gradient, the
+// input and the residual's gradient.
 double ForwardElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) + DispatchElements(work) +
          (work.is_gated ? 3 : 2) * ActivationElements(work);
 }
 
-// Bias gradients are sums of the gradients of the matrices' results.
+// The gradient of a bias is the sum of the gradients of its matrix's result.
 double BiasElements(const BlockWork& work) {
   if (!work.has_biases) return 0;
   double width = 0;
@@ -144,13 +148,14 @@ double BackwardElements(const BlockWork& work) {
          DispatchElements(work) + (work.is_gated ? 5 : 3) * ActivationElements(work);
 }
 
-// Elements recomputed with selective recomputation: norms and the activation's result.
+// Returns the number of elements that selective recomputation computes again: the norms and the
+// result of the activation.
 double SelectiveElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + ActivationElements(work);
 }
 
-// Ring attention adds one bf16 result per part of the keys to an fp32 sum. Bytes to read the sum,
-// read the result and write the sum.
+// Ring attention adds one bf16 result per part of the keys to an fp32 sum. Returns the bytes for
+// reading the sum, reading the result and writing the sum.
 double RingForwardBytes(const BlockWork& work) {
   if (work.piece >= work.length) return 0;
   return work.context_parts * work.rows * work.queries * (2 * kFloatBytes + work.element);
@@ -162,7 +167,7 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
-// Tensor-parallel ranks. Transfers() returns the visible time of `gathers` gathers or
+// The tensor-parallel ranks. Transfers() returns the visible time of `gathers` gathers or
 // reduce-scatters among them.
 class TensorGroup {
  public:
@@ -186,8 +191,8 @@ struct Transfers {
   PassParts backward;
 };
 
-// Transfers of the keys and values of the other ranks, by ring or gather. In the backward pass
-// their gradients in fp32 are transferred as well.
+// Returns the transfers of the keys and values of the other ranks, by ring or gather. The backward
+// pass also transfers their gradients, in fp32.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;
@@ -203,8 +208,8 @@ Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
   return transfers;
 }
 
-// Copies of every row are sent to the ranks of their experts and back. If an expert is divided
-// among ranks, these ranks gather the copies and add up their results.
+// Copies of every row are sent to the ranks of the row's experts, and the results are sent back. If
+// an expert is divided among several ranks, these ranks gather the copies and add up their results.
 PassParts ExpertTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile) {
   PassParts parts;
@@ -236,14 +241,15 @@ void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster&
   const LayoutConfig& layout = config.layout;
   const TensorGroup tensor(layout.tp, cluster, profile);
   const GroupLinks context(PlaceOfGroup(layout.cp, layout.tp, cluster), cluster, profile);
-  // In the backward pass, the inputs of the matrices are gathered again.
+  // The backward pass gathers the inputs of the matrices again.
   const bool splits_rows = layout.sequence_parallel;
-  // Transfers of hidden states: gathers with sequence parallelism. Without it, one all-reduce
-  // replaces two gathers.
+  // Returns the transfers of hidden states. With sequence parallelism these are gathers. Without
+  // it, one all-reduce replaces two gathers.
   const auto transfers = [&](double gathers) {
     return tensor.Transfers(gathers, work.StreamBytes());
   };
-  // Without a feed-forward half for all rows, only the attention half has such transfers.
+  // If the block has no feed-forward half that processes all rows, only the attention half has such
+  // transfers.
   const double halves = work.ffn > 0 ? 2 : 1;
   pass.block_forward += transfers(2 * halves);
   pass.block_backward += transfers((splits_rows ? 3 : 2) * halves);

@@ -1,4 +1,4 @@
-// Duration, cost and failures of a run: pure functions and a table of prices.
+// Duration, cost and failures of a run, and a table of prices. The functions have no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_COST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_COST_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::planner {
 
-// On-demand price of one GPU for one hour, in US dollars.
+// The on-demand price of one GPU for one hour, in US dollars.
 struct CloudPrice {
   std::string_view cloud;
   std::string_view device;  // A name of KnownDevices().
@@ -18,37 +18,39 @@ struct CloudPrice {
   std::string_view source;
 };
 std::span<const CloudPrice> KnownPrices();
-// Prices of a device, in the order of the table; empty if none is known.
+// Returns the prices of a device in the order of the table. Empty if none is known.
 std::vector<CloudPrice> PricesOf(std::string_view device);
 
-// GPU-hours per unplanned stop: 419 stops in 54 days of 16,384 H100 (LLaMA 3, arXiv 2407.21783,
-// section 3.3.4).
+// GPU-hours per unplanned stop: 419 stops in 54 days on 16,384 H100 GPUs (LLaMA 3, arXiv
+// 2407.21783, section 3.3.4).
 inline constexpr double kGpuHoursPerFailure = 54.0 * 24 * 16384 / 419;
 
-// Duration of one stop and of one checkpoint.
+// The durations of one stop and of one checkpoint.
 struct Interruptions {
   double gpu_hours_per_failure = kGpuHoursPerFailure;
-  double checkpoint_seconds = 30;  // Training waits during this time.
+  double checkpoint_seconds = 30;  // Training does not continue during this time.
   double restart_seconds = 300;    // From the stop until training continues.
 };
 
-// Predictions for a run that takes `work_seconds` without stops and checkpoints.
+// Predictions for a run that would take `work_seconds` without stops and checkpoints.
 struct Reliability {
-  double mean_seconds_between = 0;  // Between two stops in the whole cluster.
-  double failures = 0;              // Expected stops in `seconds`.
+  double mean_seconds_between = 0;  // Time between two stops anywhere in the cluster.
+  double failures = 0;              // The expected number of stops in `seconds`.
   double interval_seconds = 0;      // Between checkpoints.
-  double goodput = 0;               // Share of the time spent on steps that are not lost.
+  double goodput = 0;               // Share of the time that is spent on steps that are not lost.
   double seconds = 0;               // Duration of the run, including stops and checkpoints.
 };
 
-// Young's interval, sqrt(2 d M), for checkpoints of d seconds and M seconds between stops.
+// Returns Young's interval, sqrt(2 d M), where a checkpoint takes d seconds and stops are M seconds
+// apart on average.
 double YoungInterval(double checkpoint_seconds, double mean_seconds_between);
-// Daly 2006, equation 37: Young's interval plus terms that matter if d is not small compared to M.
+// Returns Daly's interval (Daly 2006, equation 37): Young's interval plus terms that matter if d is
+// not small compared to M.
 double DalyInterval(double checkpoint_seconds, double mean_seconds_between);
 
-// `interval_seconds` 0 means Daly's interval. Stops occur at random (exponential distribution),
-// also during checkpoints and restarts. Steps since the last checkpoint are lost (Daly 2006,
-// section 2).
+// If `interval_seconds` is 0, Daly's interval is used. Stops occur at random (exponential
+// distribution), even during checkpoints and restarts. The steps since the last checkpoint are lost
+// (Daly 2006, section 2).
 Reliability ReliabilityOf(double work_seconds, double gpus, double interval_seconds,
                           const Interruptions& interruptions);
 

@@ -1,4 +1,5 @@
-// Estimates for a planned run: rates, days, and the place of each pipeline stage. Pure functions.
+// Estimates for a planned run: rates, days, and the placement of each pipeline stage. Has no side
+// effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
 
@@ -13,18 +14,18 @@ namespace trainyard::planner {
 
 struct RunEstimate {
   double tokens_per_second = 0;
-  // By the formula of proto/model/model_size.h, as reported by the trainer. With FP8, relative
-  // to the FP8 peak.
+  // MFU by the formula of proto/model/model_size.h, which the trainer also uses. With FP8, it is
+  // relative to the FP8 peak rate.
   double mfu = 0;
   double tokens = 0;  // Tokens of the whole run.
-  double days = 0;    // Time of the steps, without evaluations, checkpoints and failures.
+  double days = 0;    // Time of all steps, without evaluations, checkpoints and failures.
   double device_hours = 0;
 };
 
 // `seconds` is the duration of a step of train.global_batch samples. `config` must be resolved.
 RunEstimate EstimateOf(const RunConfig& config, const Cluster& cluster, double seconds);
 
-// Ranks and nodes of a stage, counted from 0. Nodes are filled in rank order.
+// The ranks and nodes of a stage, counted from 0. Nodes are filled in rank order.
 struct StagePlace {
   int64_t first_rank = 0;
   int64_t last_rank = 0;
@@ -33,7 +34,7 @@ struct StagePlace {
   int64_t layers = 0;
 };
 
-// One place per pipeline stage of config.layout.
+// Returns one place for each pipeline stage of config.layout.
 std::vector<StagePlace> PlacesOfStages(const RunConfig& config, const Cluster& cluster);
 
 }  // namespace trainyard::planner

@@ -15,19 +15,19 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-// Minimum share of a step for a wait to count as a cause of slowness.
+// The minimum share of a step above which a wait is reported as a cause of slowness.
 constexpr double kLongInputWait = 0.05;
 constexpr double kLongWait = 0.2;
-// Range of learning rates of published dense runs with 100 M to 400 B parameters.
+// The range of learning rates in published dense runs with 100 M to 400 B parameters.
 constexpr double kLeastUsualRate = 1e-5;
 constexpr double kMostUsualRate = 5e-3;
-// Highest plausible learning rate of a model with kRateSize parameters. For other models it
-// decreases with the cube root of the size. Published rates are lower by a factor of 2 or more:
+// The highest plausible learning rate of a model with kRateSize parameters. For other models, it
+// decreases with the cube root of the size. Published rates are lower by a factor of at least 2:
 // 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4 for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5 for 405
 // B (arXiv 2407.21783).
 constexpr double kRateSize = 7e9;
 constexpr double kHighestRate = 1.2e-3;
-// Shorter runs are tests, which often have no warm-up.
+// A shorter run is treated as a test. Tests often have no warm-up.
 constexpr int64_t kLongRun = 1000;
 constexpr int64_t kUsualWarmup = 2000;  // Steps.
 constexpr double kUsualClip = 1.0;
@@ -43,7 +43,7 @@ std::string AxisAdvice(const std::string& axis) {
          "--device` finds the fastest layout";
 }
 
-// All waits of a step, regardless of length, each with its finding.
+// Returns all waits of a step, regardless of their length. Each has its finding.
 std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
   const auto part = [&](double seconds) { return seconds / waits.step; };
   const LayoutConfig& layout = config.layout;
@@ -86,7 +86,7 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
   }
 }
 
-// `auto` already uses a fused kernel wherever one exists: for bf16 and whole samples.
+// `auto` already uses a fused kernel wherever one exists, which is for bf16 and whole samples.
 std::string FusedAttentionAdvice(const RunConfig& config) {
   if (config.train.precision != Precision::kBf16) return "train.precision bf16";
   const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;
@@ -136,7 +136,7 @@ bool HasWarmup(const ScheduleConfig& schedule) {
          schedule.warmup_fraction > 0;
 }
 
-// "a, or b, or c".
+// Returns a text such as "a, or b, or c".
 std::string AnyOf(const std::vector<std::string>& changes) {
   std::string text;
   for (const std::string& change : changes) text += (text.empty() ? "" : ", or ") + change;
@@ -148,8 +148,8 @@ std::string LowerRate(const SpikeSettings& settings) {
                                  : "a lower learning rate";
 }
 
-// Advice on how the loss guard should treat the samples of a bad loss. Empty for lower_lr, which
-// acts differently.
+// Advises how the loss guard should treat the samples of a bad loss. Empty for the policy lower_lr,
+// which does not skip samples.
 std::string GuardAdvice(const SpikeSettings& settings) {
   if (settings.skips_samples) {
     return "guard.skip_batches above " + std::to_string(settings.skip_batches) +
@@ -166,7 +166,7 @@ std::string WarmupAdvice(const ScheduleConfig& schedule) {
              : "a lower optimizer.lr";
 }
 
-// Changes that reduce memory, for a run whose missing amount is unknown.
+// Returns changes that reduce memory, for a run of which the missing amount is unknown.
 std::string GeneralMemoryAdvice(const RunConfig& config) {
   const LayoutConfig& layout = config.layout;
   std::vector<std::string> changes;

@@ -11,7 +11,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Far more tokens than any corpus has.
+// Far more tokens than any corpus contains.
 constexpr double kTooManyTokens = 1e15;
 
 std::string WholeText(int64_t value) { return std::to_string(value); }
@@ -23,7 +23,7 @@ void ReviewSequenceParallel(const LayoutConfig& layout, std::vector<Finding>& fi
                       "remove this setting, because it has no effect"});
 }
 
-// Finds a sample count so large that a number of tokens must have been meant.
+// Finds a sample count that is so large that it was probably meant as a number of tokens.
 void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
   if (train.samples == 0 || TokensOf(train) <= kTooManyTokens) return;
   findings.push_back({"`train.samples` " + WholeText(train.samples),
@@ -34,8 +34,8 @@ void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
                       "train.samples " + WholeText(train.samples / train.seq_length)});
 }
 
-// Weights of entries such as "0.67 /data/web" may have any unit. If their sum is close to 1, they
-// are meant as shares.
+// The weights of entries such as "0.67 /data/web" may have any unit. If their sum is close to 1,
+// they are probably meant as shares.
 void ReviewBlend(const std::vector<std::string>& blend, std::vector<Finding>& findings) {
   constexpr double kNearly = 0.2, kRounded = 0.002;
   double sum = 0;

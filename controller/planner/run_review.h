@@ -1,5 +1,5 @@
-// Reviews a job file for settings that keep the rules (proto/rules/run_rules.h) but are probably
-// a mistake. Pure functions.
+// Finds settings of a job file that comply with the rules (proto/rules/run_rules.h) but are
+// probably mistakes. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 
@@ -10,10 +10,10 @@
 
 namespace trainyard::planner {
 
-// Number of tokens of the run according to its settings, ignoring a batch ramp-up.
+// Returns the number of tokens of the run according to its settings. Ignores a batch ramp-up.
 double TokensOf(const TrainConfig& train);
 
-// `writes_sequence_parallel`: the job file sets layout.sequence_parallel, so it is not the default.
+// `writes_sequence_parallel` is true if the job file itself sets layout.sequence_parallel.
 std::vector<Finding> ReviewJob(const RunConfig& config, bool writes_sequence_parallel);
 
 }  // namespace trainyard::planner

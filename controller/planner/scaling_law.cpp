@@ -24,7 +24,8 @@ Optimum Filled(Optimum optimum) {
   return optimum;
 }
 
-// The multiple of 256 that is closest to the feed-forward ratio of the family.
+// Returns the multiple of 256 that is closest to the feed-forward ratio of the family times
+// `hidden`.
 int64_t FeedForwardWidth(const ModelConfig& like, int64_t hidden) {
   const double ratio =
       static_cast<double>(like.ffn_hidden_size) / static_cast<double>(like.hidden_size);
@@ -66,8 +67,8 @@ Optimum GuideCoefficients(double flops) {
                  parameters, tokens, 6 * parameters * tokens});
 }
 
-// At the minimum, a_N N^-e_N = a_D D^-e_D, where a = factor * exponent of each term (paper, section
-// 3.3).
+// At the minimum, a_N N^-e_N = a_D D^-e_D, where a = factor * exponent for each of the two terms
+// (section 3.3 of the paper).
 Optimum LossMinimum(double flops) {
   const double sum = kModelExponent + kDataExponent;
   const double scale =

@@ -1,5 +1,5 @@
-// Scaling laws: the loss by parameters and tokens, and the best division of an operation budget
-// between the two. Pure functions.
+// Scaling laws: the loss as a function of parameters and tokens, and the best division of a budget
+// of operations between the two. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
 
@@ -12,11 +12,11 @@
 
 namespace trainyard::planner {
 
-// L = 1.69 + 406.4 / N^0.34 + 410.7 / D^0.28, in nats per token: Hoffmann et al. 2022 (Chinchilla,
-// arXiv 2203.15556), approach 3.
+// Returns L = 1.69 + 406.4 / N^0.34 + 410.7 / D^0.28, in nats per token (Hoffmann et al. 2022,
+// Chinchilla, arXiv 2203.15556, approach 3).
 double LossOf(double parameters, double tokens);
 
-// A division of an operation budget. 6 * parameters * tokens equals `flops`, unless published
+// A division of a budget of operations. 6 * parameters * tokens equals `flops`, unless published
 // coefficients give another product.
 struct Optimum {
   std::string_view law;
@@ -27,22 +27,23 @@ struct Optimum {
   double loss = 0;  // By LossOf.
 };
 
-// 20 tokens per parameter: Chinchilla's rule of thumb.
+// Returns 20 tokens per parameter, which is Chinchilla's rule of thumb.
 Optimum RuleOfTwenty(double flops);
-// N = 0.1174 C^0.4999, D = 1.6972 C^0.5001: the guide's coefficients. 6 N D is 1.2 C.
+// Returns N = 0.1174 C^0.4999 and D = 1.6972 C^0.5001, the guide's coefficients. With them, 6 N D
+// is 1.2 C.
 Optimum GuideCoefficients(double flops);
-// The minimum of LossOf at 6 N D = C.
+// Returns the minimum of LossOf under the constraint 6 N D = C.
 Optimum LossMinimum(double flops);
-// N proportional to C^0.73: Kaplan et al. 2020 (arXiv 2001.08361), section 6.1, N = 1.3e9 at one
-// petaflop-day, without the embedding.
+// Returns N proportional to C^0.73, with N = 1.3e9 at one petaflop-day, without the embedding
+// (Kaplan et al. 2020, arXiv 2001.08361, section 6.1).
 Optimum KaplanOptimum(double flops);
 
-// Cost of training a model whose size is not optimal.
+// The cost of training a model whose size is not optimal.
 struct OverTraining {
   double tokens_per_parameter = 0;
   double optimal_tokens = 0;  // 20 per parameter.
   double ratio = 0;           // Tokens divided by the optimal number of tokens.
-  double optimal_loss = 0;    // Lowest loss for the same number of operations.
+  double optimal_loss = 0;    // The lowest loss for the same number of operations.
 };
 OverTraining OverTrainingOf(double parameters, double tokens);
 
@@ -53,10 +54,10 @@ struct BudgetShape {
   double loss = 0;
 };
 
-// The shape with the lowest loss under LossOf for the budget. It keeps the vocabulary, kind of
-// layers, head size, feed-forward ratio and query group ratio of `like`. Widths are multiples of a
-// head, and 64 to 160 times the number of layers, as in published models of 1 B to 400 B. nullopt
-// if no shape fits the budget.
+// Returns the shape with the lowest loss under LossOf for the budget. The shape has the vocabulary,
+// kind of layers, head size, feed-forward ratio and query group ratio of `like`. Its width is a
+// multiple of the head size and is 64 to 160 times the number of layers, as in published models of
+// 1 B to 400 B. Returns nullopt if no shape fits the budget.
 std::optional<BudgetShape> BestShape(const ModelConfig& like, int64_t seq_length, double flops);
 
 }  // namespace trainyard::planner

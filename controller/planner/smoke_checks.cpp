@@ -12,10 +12,11 @@
 namespace trainyard::planner {
 namespace {
 
-// Allowed relative deviation of a first loss from ln(vocabulary), in addition to the logits'
-// variance.
+// The allowed relative deviation of the first loss from ln(vocabulary), in addition to the effect
+// of the logits' variance.
 constexpr double kFirstLossMargin = 0.05;
-// Allowed relative increase of the last losses over the first, for the noise of single batches.
+// The allowed relative increase from the first losses to the last ones. It allows for the noise of
+// single batches.
 constexpr double kGrowthMargin = 0.02;
 constexpr size_t kMeanOf = 3;
 
@@ -107,8 +108,8 @@ SmokeCheck Speed(const SmokeFacts& facts) {
   SpeedFacts speed{.mfu = facts.mfu, .waits = facts.waits};
   if (predicted > 0) speed.expected = facts.tokens_per_second / predicted;
   check.findings = FindSlowness(facts.config, speed);
-  // If the planner also predicts a low MFU, it is due to the model, not a fault of the run. Without
-  // a prediction, as on CPUs, the expected speed is unknown, and the findings are only advice.
+  // If the planner also predicts a low MFU, the cause is the model, not a fault of the run. Without
+  // a prediction, as on CPUs, the expected speed is unknown, so the findings are only advice.
   check.ok = predicted <= 0 || speed.expected >= kSlowBelow;
   return check;
 }
@@ -141,7 +142,7 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
 
 LossBounds FirstLossBounds(const ModelConfig& model) {
   const double base = std::log(static_cast<double>(model.vocab_size));
-  // Variance of the logits of a head with random weights on normalized hidden states.
+  // The variance of the logits of a head with random weights on normalized hidden states.
   const double variance =
       static_cast<double>(model.hidden_size) * model.init_method_std * model.init_method_std;
   return {base * (1 - kFirstLossMargin), base * (1 + kFirstLossMargin) + variance / 2};

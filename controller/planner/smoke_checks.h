@@ -1,4 +1,4 @@
-// Checks of a run of a few steps. Pure functions of settings and measurements.
+// Checks a run of a few steps. The functions depend only on settings and measurements.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_SMOKE_CHECKS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_SMOKE_CHECKS_H_
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::planner {
 
-// State of a checkpoint, as seen by the checking command.
+// The state of a checkpoint, as seen by the command that checks it.
 enum class SavedState {
   kAbsent,
   kReadable,
@@ -23,21 +23,22 @@ enum class SavedState {
 
 struct SmokeFacts {
   RunConfig config;
-  std::string end;             // Why and how the run ended early; empty if it ended well.
-  std::vector<double> losses;  // Losses of all steps.
-  double grad_norm = 0;        // Norm in the last step.
+  std::string end;             // Why and how the run ended early. Empty if it ended normally.
+  std::vector<double> losses;  // The losses of all steps.
+  double grad_norm = 0;        // The gradient norm in the last step.
   double tokens_per_second = 0;
   double mfu = 0;
   StepWaits waits;
   double memory_bytes = 0;                 // Peak of tensors on the reporting rank; 0: none.
   double predicted_bytes = 0;              // Predicted memory_bytes; 0 without a prediction.
   double predicted_tokens_per_second = 0;  // 0 without a prediction.
-  double device_bytes = 0;                 // Memory of the device; 0 if unknown.
+  double device_bytes = 0;                 // The memory of the device. 0 if unknown.
   SavedState checkpoint = SavedState::kAbsent;
-  std::string checkpoint_text;  // Directory or defect of the checkpoint.
+  std::string checkpoint_text;  // The checkpoint's directory, or its defect.
 };
 
-// `findings` is empty if all is well; otherwise it states the problem, the reason and the fix.
+// The result of one check. `findings` is empty if the check passes. Otherwise it contains the
+// problem, the reason and the fix.
 struct SmokeCheck {
   std::string name;
   std::string found;  // One line.
@@ -45,10 +46,11 @@ struct SmokeCheck {
   std::vector<Finding> findings;
 };
 
-// In the order of a run's life. Checks without the necessary facts are omitted.
+// Returns the checks in the order of a run's phases. Checks for which facts are missing are
+// omitted.
 std::vector<SmokeCheck> CheckSmoke(const SmokeFacts& facts);
 
-// Range of the loss of a first step with random weights: ln(vocabulary), plus the effect of the
+// The range of the loss in a first step with random weights: ln(vocabulary), plus the effect of the
 // logits' variance.
 struct LossBounds {
   double low = 0;

@@ -1,11 +1,11 @@
-// Corrections of predicted step times by measurements.
+// Factors that correct predicted step times by means of measurements.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
 
 namespace trainyard::planner {
 
-// Ratio of measured to predicted seconds for each part of a step (StepTime); 1 if the prediction is
-// exact.
+// The ratio of measured to predicted seconds for each part of a step (StepTime). A ratio is 1 if
+// the prediction is exact.
 struct StepScale {
   double compute = 1;
   double optimizer = 1;
@@ -18,7 +18,7 @@ struct StepScale {
   bool operator==(const StepScale&) const = default;
 };
 
-// Calls visit(name, value) for each part.
+// Calls visit(name, value) for each part of a step.
 template <typename Scale, typename Visit>
 void VisitScale(Scale& scale, Visit&& visit) {
   visit("compute", scale.compute);

@@ -11,10 +11,11 @@
 namespace trainyard::planner {
 namespace {
 
-// Bytes saved per parameter if a moment is read and written in bf16 instead of fp32.
+// The bytes saved per parameter if one moment is kept in bf16 instead of fp32: 2 bytes less are
+// read and 2 bytes less are written.
 constexpr double kMomentBytes = 4;
 
-// Work of a stage for one micro-batch, regardless of the schedule.
+// The seconds that a stage computes for one micro-batch. They do not depend on the schedule.
 PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& config,
                      const PassSeconds& pass, const TrainerProfile& profile) {
   PassParts parts = layers * (pass.block_forward + pass.block_backward);
@@ -27,7 +28,7 @@ PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& c
   return parts;
 }
 
-// Layers with experts are recomputed in the same proportion as the others.
+// Assumes that the recomputed share of the layers with experts equals that of the other layers.
 PassParts StagePass(const StageLoad& load, const RunConfig& config, const PlannedPass& pass,
                     const TrainerProfile& profile) {
   const double dense = load.layers - load.expert_layers;
@@ -46,10 +47,10 @@ double Passes(const RunConfig& config) {
          static_cast<double>(layout.micro_batch * std::max<int64_t>(layout.dp, 1));
 }
 
-// Idle time of the busiest stage: the other stages' work for one micro-batch. Several chunks per
-// stage reduce it to a part (Narayanan et al. 2021), and so do deferred weight gradients (Qi et al.
-// 2024, ZB-H1: to a third, if forward pass, input gradients and weight gradients take equally
-// long).
+// Returns the idle time of the busiest stage. Without further measures it is the other stages' work
+// for one micro-batch. With several chunks per stage it is divided by their number (Narayanan et
+// al. 2021). Deferred weight gradients also shorten it (Qi et al. 2024): ZB-H1 leaves a third if
+// forward pass, input gradients and weight gradients take equally long.
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
                      const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -57,7 +58,7 @@ double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
   return layout.zero_bubble ? profile.zero_bubble_left * bubble : bubble;
 }
 
-// Transfers of activations and their gradients between the stages.
+// Returns the time for sending activations and their gradients between the stages.
 double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Cluster& cluster,
                        const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -71,7 +72,8 @@ double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Clu
   return send * (profile.pipeline_exposed * sends + 2 * static_cast<double>(layout.pp - 1));
 }
 
-// Number of parameters of one rank, grouped by the ranks that share their state.
+// The number of parameters of one rank. Parameters with different StateGroups are counted
+// separately.
 struct RankParameters {
   double dense = 0;
   double expert = 0;
@@ -79,7 +81,7 @@ struct RankParameters {
   double Sum() const { return dense + expert; }
 };
 
-// Parameters of the stage that has the most.
+// Returns the parameters of the stage that has the most parameters.
 RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>& loads) {
   RankParameters most;
   for (const StageLoad& load : loads) {
@@ -94,14 +96,15 @@ RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>&
   return most;
 }
 
-// Ranks with the same weights, `stride` ranks apart.
+// A group of ranks that have the same weights. Neighbors in the group are `stride` ranks apart.
 struct StateGroup {
   double parameters = 0;
   int64_t size = 1;
   int64_t stride = 1;
 };
 
-// Groups for the weights outside the experts, and for the weights of a rank's experts.
+// Returns two groups: the ranks that share the weights outside the experts, and the ranks that
+// share the weights of a rank's experts.
 std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters,
                                         const PlannedPass& pass) {
   const LayoutConfig& layout = config.layout;
@@ -115,8 +118,8 @@ std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParam
 }
 
 struct DataTransfers {
-  double gradients = 0;  // Bytes reduced and scattered per step.
-  double weights = 0;    // Bytes gathered per step.
+  double gradients = 0;  // Bytes of gradients reduced per step.
+  double weights = 0;    // Bytes of weights all-gathered per step.
   double rounds = 1;     // Number of micro-batches that the transfers overlap.
   bool all_reduces = false;
 };
@@ -144,8 +147,9 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
   return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
 }
 
-// Transfers overlap the passes of `rounds` micro-batches. They slow these passes down by a share of
-// the time that a link within a node would need. Training waits for the part that does not fit.
+// The transfers run at the same time as the passes of `rounds` micro-batches. They slow these
+// passes down by a share (data_exposed) of the time that the transfers would take over links within
+// a node. If the transfers take longer than the passes, training waits for the rest.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
                    const TrainerProfile& profile) {
@@ -174,8 +178,8 @@ double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;
 }
 
-// A rank reads the samples of the next step during the current one, so it waits only for the
-// excess.
+// A rank reads the samples of the next step during the current step. It therefore waits only for
+// the time by which reading exceeds the step.
 double InputWait(const RunConfig& config, const Cluster& cluster, double step_seconds) {
   if (cluster.storage == nullptr) return 0;
   constexpr double kTokenBytes = 4;

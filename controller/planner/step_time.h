@@ -1,5 +1,6 @@
-// Duration of one optimizer step on a cluster, by part. Pure functions of settings, cluster and
-// trainer. The parts are those in the trainer's telemetry.
+// Predicts the duration of one optimizer step on a cluster, divided into the parts that the
+// trainer's telemetry reports. The functions are pure: results depend only on settings, cluster and
+// trainer.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_STEP_TIME_H_
 #define TRAINYARD_CONTROLLER_PLANNER_STEP_TIME_H_
 
@@ -15,19 +16,19 @@
 
 namespace trainyard::planner {
 
-// Times of the pipeline stage with the most work. Waits are the parts of transfers that the stage's
-// own work does not hide.
+// Times of the pipeline stage with the most work. A wait is the part of a transfer that does not
+// overlap the stage's own work.
 struct StepTime {
   int64_t stage = 0;
   double compute = 0;
   double optimizer = 0;
   double tensor_wait = 0;
   double context_wait = 0;
-  double expert_wait = 0;    // For rows sent to experts and back.
+  double expert_wait = 0;    // Transfer of rows to experts and back.
   double pipeline_wait = 0;  // The bubble, and transfers of activations.
-  double data_wait = 0;      // For gradient sums, and weights updated by other ranks.
-  double world_wait = 0;     // For the slowest of many nodes.
-  double input_wait = 0;     // For samples, if storage is slower than the step.
+  double data_wait = 0;      // Gradient sums, and weights updated by other ranks.
+  double world_wait = 0;     // Wait for the slowest of many nodes.
+  double input_wait = 0;     // Wait for samples if storage is slower than a step.
 
   double Total() const {
     return compute + optimizer + tensor_wait + context_wait + expert_wait + pipeline_wait +
@@ -38,12 +39,13 @@ struct StepTime {
 // Multiplies each part by its scale.
 StepTime Scaled(const StepScale& scale, StepTime step);
 
-// The part of a model on a pipeline stage. Adjacent stages with the same load share an entry.
+// The part of a model that one pipeline stage computes. Adjacent stages with the same load share an
+// entry.
 struct StageLoad {
-  int64_t stage = 0;  // First of these stages.
+  int64_t stage = 0;  // The first stage of this entry.
   double stages = 1;
   double layers = 0;
-  double expert_layers = 0;  // Layers with experts, a part of `layers`.
+  double expert_layers = 0;  // Layers with experts; included in `layers`.
   double recomputed_layers = 0;
   bool has_embedding = false;
   bool has_head = false;
@@ -51,19 +53,20 @@ struct StageLoad {
   bool IsLike(const StageLoad& other) const;
 };
 
-// Divides layers as the trainer does (proto/layout/pipeline_place.h), or, without balances_head,
-// as evenly as possible, like Megatron-LM.
+// With balances_head, divides the layers as the trainer does (proto/layout/pipeline_place.h).
+// Without it, divides them as evenly as possible, as Megatron-LM does.
 std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head);
 
-// The schedule-independent part of a run on a cluster, reused during a search.
+// The part of a run's plan that does not depend on the schedule. A search computes it once and
+// reuses it.
 struct PlannedPass {
   BlockWork work;
   PassSeconds seconds;
-  // Like `work` and `seconds`, for blocks with experts, if there are any.
+  // `work` and `seconds` of a block with experts, if the model has such blocks.
   BlockWork expert_work;
   PassSeconds expert_seconds;
-  // Number of matrix weights of a block on a rank; with experts, expert_parameters are those of the
-  // experts.
+  // The number of matrix weights that a rank has of one block. For a block with experts,
+  // expert_parameters counts the weights of the experts.
   double block_parameters = 0;
   double expert_block_parameters = 0;
   double expert_parameters = 0;
@@ -72,7 +75,8 @@ struct PlannedPass {
 PlannedPass PlanPass(const RunConfig& config, const Cluster& cluster,
                      const TrainerProfile& profile);
 
-// `config` must be resolved, keep the rules of proto/rules/run_rules.h and have zero_size 0.
+// `config` must be resolved, must satisfy the rules in proto/rules/run_rules.h, and must have
+// zero_size 0.
 StepTime SecondsOfStep(const RunConfig& config, const PlannedPass& pass,
                        const std::vector<StageLoad>& loads, const Cluster& cluster,
                        const TrainerProfile& profile);

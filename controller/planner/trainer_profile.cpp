@@ -2,16 +2,24 @@
 
 namespace trainyard::planner {
 
-// Not fitted: rates of attention and memory and the bytes of kernels, from the table of kernels of
-// one step and the timings under "Decisions" in trainer/README.md; product_margin, from matrix
-// products of 768 to 128,256 columns on an H200. For `network` and `per_doubling` there are no
-// figures of this trainer; they are those of NeMo on H100
-// (tests/controller/planner/measured_profiles.cpp). Fitted to measured rows, which therefore do not
-// test the prediction: attention_half_length (1.5B, 8192; the rates at 2,048 and, for heads of 64,
-// at 1,024 are kept), products (1.5B), tensor_exposed (TP4 on four GPUs), tensor_pair (TP2),
-// context_exposed (CP2), pipeline_exposed (PP2 1F1B), zero_bubble_left and zero_bubble_work (PP2
-// zero-bubble: waits of 31 instead of 47 ms, compute of 473 instead of 467), data_exposed (two GPUs
-// without ZeRO). A value above 1 means that a transfer also slows down concurrent work.
+// Not fitted to measured step times:
+// - The rates of attention and memory and the bytes of kernels come from the table of kernels of
+//   one step and from the timings under "Decisions" in trainer/README.md.
+// - product_margin comes from matrix products of 768 to 128,256 columns on an H200.
+// - `network` and `per_doubling` were not measured with this trainer. They are the values of NeMo
+//   on H100 (tests/controller/planner/measured_profiles.cpp).
+//
+// Fitted to measured rows, which therefore cannot test the prediction:
+// - attention_half_length: 1.5B model at length 8192. The rates at 2,048 and, for heads of 64, at
+//   1,024 are kept.
+// - products: 1.5B model.
+// - tensor_exposed: TP4 on four GPUs; tensor_pair: TP2; context_exposed: CP2.
+// - pipeline_exposed: PP2 with 1F1B.
+// - zero_bubble_left and zero_bubble_work: PP2 zero-bubble, with waits of 31 instead of 47 ms and
+//   compute of 473 instead of 467 ms.
+// - data_exposed: two GPUs without ZeRO.
+//
+// A value above 1 means that a transfer also slows down concurrent work.
 const TrainerProfile& TrainyardProfile() {
   static constexpr TrainerProfile kProfile = {
       .products = 1.01,

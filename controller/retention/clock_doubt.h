@@ -1,5 +1,6 @@
-// Detects an implausible wall clock. Removed data cannot be restored, and ages are wall time: if
-// the clock were set years ahead, everything would be old enough to remove. Pure.
+// Detects an implausible wall clock. Data is removed by its age in wall time, and removed data
+// cannot be restored. If the clock were set years ahead, everything would seem old enough to
+// remove. Pure.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 #define TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 
@@ -18,21 +19,22 @@ class ClockDoubt {
   // Wall time may be ahead of the expected time by this much, to allow for corrections of an
   // inaccurate clock.
   static constexpr int64_t kToleranceMs = 600'000;
-  // Tolerance at the start, because the controller may have been off for this long.
+  // Tolerance when the controller starts. It is larger because the controller may have been off for
+  // this long.
   static constexpr int64_t kStartToleranceMs = 86'400'000;
-  // A clock that stays ahead for this long is believed, since nobody has set it back.
+  // After a clock has been ahead for this long, it is believed, because nobody has set it back.
   static constexpr std::chrono::hours kDoubtLasts{24};
 
-  // `known_ms`: newest wall time believed before the start; 0 if none. `wall_ms`: wall time read at
-  // the start, believed unless it is too far ahead of known_ms. The clock may be set between the
-  // start and the first pass.
+  // `known_ms` is the newest wall time that was believed before the start; 0 if there is none.
+  // `wall_ms` is the wall time read at the start. It is believed unless it is too far ahead of
+  // known_ms. The clock may be set between the start and the first pass.
   ClockDoubt(Timestamp known_ms, Timestamp wall_ms, Steady start)
       : known_ms_(known_ms), known_at_(start) {
     Check(wall_ms, start);
   }
 
-  // Returns the reason not to believe the wall clock now; empty if it is believed. A believed time
-  // becomes the new base of the expected time.
+  // Returns the reason why the wall clock is not believed now; empty if it is believed. Later
+  // expected times are computed from the last believed time.
   std::string Check(Timestamp wall_ms, Steady now);
 
  private:

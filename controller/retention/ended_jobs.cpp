@@ -28,7 +28,8 @@ Result OnLoop(ClusterLoop& loop, const std::function<Result(const ClusterView&)>
 }  // namespace
 
 absl::StatusOr<std::vector<EndedJob>> LoopEndedJobs::Among(const std::vector<int64_t>& ids) {
-  // A job only moves from the state to the archive, so reading them in this order misses no job.
+  // Read the state first, then the archive. A job only moves in this direction, so no job is
+  // missed.
   std::vector<int64_t> others;
   auto ended = OnLoop<std::vector<EndedJob>>(loop_, [&](const ClusterView& view) {
     std::vector<EndedJob> found;

@@ -1,4 +1,4 @@
-// Ended jobs in the state and the archive, as seen by retention.
+// Gives retention access to ended jobs, both in the state and in the archive.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
 #define TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
 
@@ -21,27 +21,27 @@ struct EndedJob {
   Timestamp ended_ms = 0;
 };
 
-// Called by one thread. Every call may wait for the loop.
+// Used by one thread. Every call may block until the loop has answered.
 class EndedJobs {
  public:
   virtual ~EndedJobs() = default;
 
-  // Jobs among `ids` that have ended and will get no further output. Unknown ids are skipped.
+  // Returns the jobs among `ids` that have ended and will get no further output. Skips unknown ids.
   virtual absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) = 0;
 
-  // Jobs that ended at or before this time and will get no further output: archived ones first,
-  // then by end time, oldest first; at most 100.
+  // Returns at most 100 jobs that ended at or before this time and will get no further output.
+  // Archived jobs come first. Within each group the jobs are sorted by end time, oldest first.
   virtual absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) = 0;
 
   // See controller/core/decide/deletion.h.
   virtual std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t job_id) = 0;
 
-  // Deletes the job on behalf of the retention rules. Error codes of DecideDeletion.
+  // Deletes the job on behalf of the retention rules. Returns the same errors as DecideDeletion.
   virtual absl::Status Delete(int64_t job_id, bool checkpoints) = 0;
 };
 
-// Reads the state on the loop thread, which must run during every call. An archived job has no work
-// in progress.
+// Reads the state on the loop thread, so the loop must be running during every call. An archived
+// job will get no further output.
 class LoopEndedJobs final : public EndedJobs {
  public:
   LoopEndedJobs(ClusterLoop& loop, JobArchive& archive, OutputComplete output_complete)
@@ -53,7 +53,7 @@ class LoopEndedJobs final : public EndedJobs {
   absl::Status Delete(int64_t job_id, bool checkpoints) override;
 
  private:
-  // The job if it is in the archive and not in the state; otherwise null.
+  // Returns the job if it is in the archive and not in the state; otherwise null.
   absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(int64_t job_id);
 
   ClusterLoop& loop_;

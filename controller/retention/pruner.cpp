@@ -18,14 +18,15 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kJobsAtOnce = 256;
-// File in the data directory with the newest believed wall time, in Unix milliseconds.
+// The name of the file in the data directory that contains the newest believed wall time, in Unix
+// milliseconds.
 constexpr char kKnownTimeFile[] = "/known_time";
 
 void Warn(const char* what, const absl::Status& status) {
   if (!status.ok()) spdlog::warn("retention: {}: {}; retrying later", what, status.ToString());
 }
 
-// Ids of the next jobs after `after` with data in the store.
+// Returns the ids of the next jobs above `after` that have data in the store.
 absl::StatusOr<std::vector<int64_t>> NextJobs(PrunableStore& store, int64_t after) {
   std::vector<int64_t> ids;
   while (ids.size() < kJobsAtOnce) {
@@ -212,7 +213,7 @@ void Pruner::DeleteOldJobs() {
 }
 
 absl::Status Pruner::PruneSection(const Section& section) {
-  // Continue a drop that was interrupted.
+  // First finish a drop that was interrupted.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return section.store.Reclaim(); }));
   const int64_t bound = BoundBytes(section.rule, DiskBytes());
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
@@ -267,7 +268,7 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
 }
 
 absl::Status Pruner::DropData(PrunableData& store, int64_t job_id) {
-  // Finish an earlier drop, which would block the next one.
+  // First finish an earlier drop, because it would block the next one.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return store.Reclaim(); }));
   if (Stopping()) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(store.DropJob(job_id));

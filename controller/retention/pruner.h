@@ -1,5 +1,5 @@
-// The thread that removes data according to retention rules and deletions. It works in small pieces
-// with pauses, so that neither the loop nor the stores' writers wait for it.
+// The thread that carries out retention rules and deletions. It works in small pieces with pauses,
+// so that it does not delay the loop and the stores' writers.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_PRUNER_H_
 #define TRAINYARD_CONTROLLER_RETENTION_PRUNER_H_
 
@@ -34,36 +34,37 @@ struct SpaceReport {
   int64_t disk_free_bytes = 0;
   // Reason why nothing is removed by age (clock_doubt.h); empty if the clock is believed.
   std::string clock_doubt;
-  // Abandoned removals of checkpoints, one line each.
+  // Removals of checkpoints that were abandoned, one line each.
   std::vector<std::string> abandoned_removals;
 };
 
 struct PrunerOptions {
   RetentionPolicy policy;
-  // Empty for in-memory stores.
+  // Empty if the stores are in memory.
   std::string data_dir;
   // Checkpoints are removed only below this directory.
   std::string checkpoint_root;
   // Time of the newest event before the start; 0 if there is none.
   Timestamp newest_event_ms = 0;
-  // Delay of the first pass. Until workers have attached again, it is unknown whether output is
-  // complete.
+  // The delay before the first pass. Until workers have attached again, it is unknown whether the
+  // output of jobs is complete.
   std::chrono::milliseconds start_delay{15'000};
   std::chrono::milliseconds pass_interval{600'000};
   std::chrono::milliseconds measure_interval{10'000};
-  // Pause after a piece of work, as a multiple of its duration.
+  // The pause after a piece of work is this many times as long as the work.
   int pause_factor = 4;
 };
 
-// The stores to remove data from. All must outlive the pruner.
+// The stores that data is removed from. All must outlive the pruner.
 struct PrunedStores {
   PrunableEvents& events;
   PrunableData& metrics;
   PrunableData& logs;
 };
 
-// The pruner may be interrupted at any point: a drop hides data in one transaction, and the next
-// pass continues with the rest. Errors of a store are logged and retried in the next pass.
+// The pruner may be interrupted at any point. A drop hides a job's data in one transaction; if
+// removing the hidden data is interrupted, the next pass continues. Errors of a store are logged,
+// and the next pass tries again.
 class Pruner {
  public:
   Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock, PrunerOptions options);
@@ -71,20 +72,21 @@ class Pruner {
   ~Pruner();
 
   void Start();
-  // Waits for the current piece of work.
+  // Finishes the current piece of work, then ends the thread.
   void Stop();
 
-  // Starts removing the data of deleted jobs now instead of with the next pass. Any thread.
+  // Starts removing the data of deleted jobs at once, without waiting for the next pass. Any
+  // thread.
   void Wake();
 
-  // The latest measurement, normally at most some seconds old. Any thread.
+  // Returns the latest measurement, normally at most a few seconds old. Any thread.
   SpaceReport Space() const;
 
-  // Runs one pass over everything, and a measurement. For tests, before Start.
+  // Runs one complete pass and measures the stores. For tests; call only before Start.
   void RunPass();
 
  private:
-  // One store with its rule and its function to drop a job.
+  // One store, its rule, and the function that drops a job from it.
   struct Section {
     const char* name;
     PrunableStore& store;
@@ -93,13 +95,13 @@ class Pruner {
   };
 
   void Run();
-  // Sets pass_time_ms_. Stores the believed time on disk for the next start, because the times of
-  // events recorded with a wrong clock cannot be trusted.
+  // Sets pass_time_ms_, and writes the believed time to disk for the next start. The times of
+  // recorded events could not replace it, because events may have been recorded with a wrong clock.
   void ReadClock();
   Timestamp KnownTime() const;
   void FinishDeletions();
   absl::Status FinishDeletion(const v1::JobDeleted& deleted);
-  // Returns false if a checkpoint remains whose removal may still succeed.
+  // Returns false if a checkpoint is left and a later try may still remove it.
   bool RemoveCheckpoints(const v1::JobDeleted& deleted);
   void DeleteOldJobs();
   absl::Status PruneSection(const Section& section);
@@ -107,9 +109,9 @@ class Pruner {
   absl::Status PruneBySize(const Section& section, std::vector<EndedJob> oldest_first);
   absl::Status DropData(PrunableData& store, int64_t job_id);
   absl::Status DropEvents(int64_t job_id);
-  // Repeats `work`, with pauses, until it returns false.
+  // Repeats `work`, with pauses in between, until it returns false.
   absl::Status Repeat(const std::function<absl::StatusOr<bool>()>& work);
-  // Waits for a multiple of the time since `begin`.
+  // Waits pause_factor times as long as the time since `begin`.
   void PauseAfter(std::chrono::steady_clock::time_point begin);
   void Measure();
   int64_t DiskBytes() const;
@@ -123,8 +125,8 @@ class Pruner {
 
   RemovalRetries removals_;
   ClockDoubt clock_doubt_;
-  // Wall time of the pass. nullopt while the clock is in doubt: then nothing is removed by age.
-  // Read once per pass, because the clock may be set meanwhile.
+  // The wall time of the pass. nullopt while the clock is in doubt; nothing is then removed by age.
+  // The clock is read once per pass, because it may be set during the pass.
   std::optional<Timestamp> pass_time_ms_;
 
   mutable std::mutex mutex_;

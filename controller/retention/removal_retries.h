@@ -15,25 +15,25 @@ namespace trainyard::controller {
 
 // A removal is abandoned after this many tries, which take 2 hours.
 inline constexpr int kMaxRemovalTries = 8;
-// Wait before the second try. Triples with each further try, up to the maximum.
+// The wait before the second try. Each further wait is three times as long, up to the maximum.
 inline constexpr std::chrono::seconds kFirstRemovalWait{10};
 inline constexpr std::chrono::seconds kMaxRemovalWait{3600};
 
-// Pure: the steady time is an argument. Not persistent: after a restart of the controller every
+// Pure: callers pass the steady time. Not persistent: after a restart of the controller every
 // removal is tried again, since an operator may have fixed the cause.
 class RemovalRetries {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // False while the path waits for its next try, and after its removal was abandoned.
+  // Returns false while the path waits for its next try, and also after its removal was abandoned.
   bool IsDue(const std::string& path, Time now) const;
   void Succeeded(const std::string& path) { failures_.erase(path); }
-  // Records a failed try and returns the log line.
+  // Records a failed try and returns the line to log.
   std::string Failed(int64_t job_id, const std::string& path, const std::string& cause, Time now);
-  // Time of the next try of any path; nullopt if none is pending.
+  // Returns the time of the earliest next try; nullopt if no try is pending.
   std::optional<Time> NextTry() const;
-  // Abandoned removals, one line each with path, cause and next step. At most 10, plus one line
-  // that counts the rest.
+  // Returns one line per abandoned removal with path, cause and next step. Returns at most 10 of
+  // them, plus one line with the number of the others.
   std::vector<std::string> Warnings() const;
 
  private:

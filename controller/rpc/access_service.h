@@ -1,4 +1,5 @@
-// gRPC service for proofs of the token, dashboard logins and sessions, and callers' names.
+// gRPC service for proofs of the token, for logins and sessions of the dashboard, and for the names
+// of callers.
 #ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 
@@ -10,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// Sets path, http_port and tls for a login code. Returns false if there is no dashboard. Any
-// thread.
+// Sets path, http_port and tls in the answer that contains a login code. Returns false if there is
+// no dashboard. Any thread.
 using DescribeLogin =
     std::function<bool(const std::string& code, v1::CreateLoginCodeResponse& response)>;
 

@@ -46,7 +46,7 @@ class CallTimer final : public grpc::experimental::Interceptor {
   const ObserveCall& observe_;
   const std::string method_;
   const Steady::time_point begin_ = Steady::now();
-  // A call that ends without a status counts as cancelled.
+  // The default: a call that ends without a status counts as cancelled.
   absl::StatusCode code_ = absl::StatusCode::kCancelled;
 };
 
@@ -54,7 +54,7 @@ class CallTimerFactory final : public grpc::experimental::ServerInterceptorFacto
  public:
   explicit CallTimerFactory(ObserveCall observe) : observe_(std::move(observe)) {}
 
-  // Returns null for streaming calls: gRPC then uses no interceptor.
+  // Returns null for streaming calls; gRPC then uses no interceptor.
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     if (info->type() != grpc::experimental::ServerRpcInfo::Type::UNARY) return nullptr;

@@ -1,4 +1,4 @@
-// Measures every call to the server, for all services.
+// Measures the duration of every unary call to the server, for all services.
 #ifndef TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
 #define TRAINYARD_CONTROLLER_RPC_CALL_TIMER_H_
 
@@ -11,9 +11,9 @@ class ServerBuilder;
 
 namespace trainyard::controller {
 
-// Called on gRPC threads when a call has ended, with "JobService/SubmitJob", the name of the status
-// code, such as "OK", and the duration. Not called for streaming calls: they last until the client
-// leaves, so their duration is meaningless.
+// Called on a gRPC thread when a call has ended. The arguments are the method, such as
+// "JobService/SubmitJob", the name of the status code, such as "OK", and the duration. Not called
+// for streaming calls: they last until the client leaves, so their duration is meaningless.
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 

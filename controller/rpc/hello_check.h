@@ -1,4 +1,4 @@
-// Checks a worker's identity by its Hello.
+// Verifies a worker's identity by its Hello.
 #ifndef TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 #define TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 
@@ -8,12 +8,14 @@
 
 namespace trainyard::controller {
 
-// Verifies the signature of the Hello. If an older release sent a secret, replaces it with its
-// hash, and with its public key in node_key, so that no other part of the controller sees the
-// secret. `is_private`: nobody else can read the connection. Older releases require that.
+// Verifies the signature of the Hello. A worker of an older release sends a secret instead. The
+// secret is then replaced by its hash, and node_key by its public key, so that no other part of the
+// controller sees the secret. `is_private` is true if nobody else can read the connection. Workers
+// of older releases need such a connection.
 //
 // UNAVAILABLE: the challenge is from an earlier process of the controller. PERMISSION_DENIED: the
-// signature is wrong. FAILED_PRECONDITION: an older release on a connection that is not private.
+// signature is wrong. FAILED_PRECONDITION: a worker of an older release uses a connection that is
+// not private.
 absl::Status VerifyHello(const TokenProver& prover, bool is_private, v1::Hello& hello);
 
 }  // namespace trainyard::controller

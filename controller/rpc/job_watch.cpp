@@ -16,7 +16,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kProgressIntervalMs = 1000;
-// Time the stream of an ended job waits for the final output of its ranks.
+// The time that the stream of an ended job waits for the final output of the job's ranks.
 constexpr int64_t kFinalOutputMs = 2000;
 
 // Serializes in a deterministic order, also for maps, so that equal messages have equal bytes.
@@ -33,8 +33,8 @@ std::string StableBytes(const google::protobuf::Message& message) {
 
 class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
  public:
-  // Accessed only on the loop thread once the watch has begun. Outlives the reactor while ticks
-  // refer to it.
+  // Accessed only on the loop thread once the watch has begun. It outlives the reactor while
+  // scheduled ticks still refer to it.
   struct Shared {
     JobWatch* reactor = nullptr;
     const Api* api = nullptr;
@@ -100,7 +100,7 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
   }
 
-  // Null for a job that was archived or deleted after the stream began; such a job had ended.
+  // Returns null if the job was archived or deleted after the stream began. Such a job has ended.
   static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
     return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
   }

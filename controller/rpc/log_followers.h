@@ -19,8 +19,8 @@ class LogFollowers {
  public:
   using Callback = std::function<void()>;
 
-  // Calls `callback` at each Notify of the job until the returned handle is destroyed. A call
-  // already running on another thread may end later.
+  // Calls `callback` at each Notify of the job until the returned handle is destroyed. A call that
+  // is running on another thread at that moment may end later.
   std::shared_ptr<Callback> Add(int64_t job_id, Callback callback) {
     auto handle = std::make_shared<Callback>(std::move(callback));
     const std::lock_guard lock(mutex_);
@@ -30,8 +30,8 @@ class LogFollowers {
     return handle;
   }
 
-  // Number of entries, including expired ones: at most kSmallest plus twice the maximum number of
-  // concurrent followers.
+  // Returns the number of entries, including expired ones. It is at most kSmallest plus twice the
+  // maximum number of concurrent followers.
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return followers_.size();
@@ -58,7 +58,7 @@ class LogFollowers {
     return alive;
   }
 
-  // Requires mutex_. Its cost is amortized over the Adds since the last call.
+  // Requires mutex_. One call is slow, but it is made only after many calls of Add.
   void Prune() {
     std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });
     prune_at_ = std::max(kSmallest, 2 * followers_.size());

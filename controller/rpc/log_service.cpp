@@ -26,8 +26,8 @@ absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::J
   return query;
 }
 
-// One reader. At any moment it is idle, reads one chunk on the pool, or has one chunk being
-// written: a slow consumer uses one chunk of memory and no thread.
+// One reader. At any moment it is idle, or the pool reads one chunk for it, or one chunk is being
+// written to the client. A slow consumer therefore uses the memory of one chunk and no thread.
 class LogReading final : public std::enable_shared_from_this<LogReading> {
  public:
   LogReading(const Api& api, LogReactor* reactor) : api_(api), reactor_(reactor) {}
@@ -85,9 +85,10 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     });
   }
 
-  // Returns true to be called again at the next tick. Loop thread.
+  // Returns true if it is to be called again at the next tick. Loop thread.
   bool OnTick(const ClusterView& view) {
-    // An archived or deleted job has ended, and its nodes have no further output to send.
+    // A job that is not in the state was archived or deleted. It has ended, and its nodes have no
+    // further output to send.
     const JobEntry* entry = FindEntry(view.state, query_.job_id);
     const bool ended = entry == nullptr || HasEnded(entry->job.state());
     const bool complete =
@@ -112,7 +113,8 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     PoolFor(api_, query_).Post([self = shared_from_this()] { self->ReadChunk(); });
   }
 
-  // Reader thread. No other thread accesses query_, cursor_ and message_ while busy_.
+  // Called on a reader thread. While busy_ is set, no other thread accesses query_, cursor_ and
+  // message_.
   void ReadChunk() {
     bool complete = false;
     {
@@ -128,7 +130,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
           for (v1::LogLine& line : lines) *message_.add_lines() = std::move(line);
           return false;
         });
-    // The cursor is now past the lines skipped by tail or new_only.
+    // The cursor is already past the lines that tail or new_only skips.
     query_.tail = 0;
     query_.new_only = false;
     Send(status, complete);
@@ -161,13 +163,14 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   LogQuery query_;
   bool follow_ = false;
   LogCursor cursor_;
-  // Set once the client is gone or has its answer, so that a search of a large log ends soon.
+  // Set when the client has disconnected or has got its answer, so that a search of a large log
+  // ends soon.
   std::atomic<bool> abandoned_ = false;
   std::shared_ptr<LogFollowers::Callback> following_;
 
   std::mutex mutex_;
-  // All members below are guarded by mutex_. Exception: message_ belongs to the thread that set
-  // busy_.
+  // All members below are guarded by mutex_, except message_, which only the thread that set busy_
+  // may use.
   LogReactor* reactor_;
   bool busy_ = false;
   bool woken_ = false;
@@ -192,7 +195,7 @@ class LogStream final : public LogReactor {
   void OnDone() override { delete this; }
 
  private:
-  // Owns the message being written; gRPC is done with it before OnDone.
+  // Owns the message being written. gRPC no longer needs the message when it calls OnDone.
   const std::shared_ptr<LogReading> reading_;
 };
 

@@ -1,4 +1,4 @@
-// gRPC service for the output of ranks, read once or followed.
+// gRPC service that returns the output of ranks, once or as it grows.
 #ifndef TRAINYARD_CONTROLLER_RPC_LOG_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_LOG_SERVICE_H_
 
@@ -25,12 +25,12 @@ class LogService final : public v1::LogService::CallbackService {
                                         const v1::ReadLogPageRequest* request,
                                         v1::ReadLogPageResponse* response) override;
 
-  // Wakes the followers of the job after output was stored. Any thread.
+  // Wakes the followers of the job. Call after output was stored. Any thread.
   void NotifyStored(int64_t job_id);
 
  private:
   const Api& api_;
-  // Shared with readers. An entry expires when its reader is destroyed.
+  // Readers use it too. An entry expires when its reader is destroyed.
   const std::shared_ptr<LogFollowers> followers_;
 };
 

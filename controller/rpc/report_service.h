@@ -1,4 +1,4 @@
-// gRPC service for the ledger across jobs.
+// gRPC service for reports over the ledger of all jobs.
 #ifndef TRAINYARD_CONTROLLER_RPC_REPORT_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_REPORT_SERVICE_H_
 

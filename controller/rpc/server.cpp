@@ -25,7 +25,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A peer that sends nothing for 5 s is pinged, and dropped 4 s later.
+// If a peer sends nothing for 5 s, it is pinged. If it does not answer within 4 s, it is
+// disconnected.
 constexpr int kKeepaliveTimeMs = 5000;
 constexpr int kKeepaliveTimeoutMs = 4000;
 // Minimum interval at which clients may ping.
@@ -52,8 +53,8 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// The errno value of a test to listen on this address; 0 on success; nullopt if the host has no
-// address.
+// Tries to listen on this address and returns the errno value; 0 on success; nullopt if the host
+// name has no address.
 std::optional<int> ProbeListen(const HostPort& where) {
   std::string host = where.host;
   if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
@@ -94,15 +95,15 @@ absl::Status WhyNotListening(const HostPort& where) {
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {
-  // Beyond the quota gRPC accepts no new connections and frees data read in advance, so that many
-  // half-sent messages cannot exhaust the machine's memory.
+  // When the quota is used up, gRPC accepts no new connections and frees data that it has read in
+  // advance. Otherwise many half-sent messages could exhaust the machine's memory.
   grpc::ResourceQuota quota("trainyard-controller");
   quota.Resize(kMaxTransportBytes);
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
   builder.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
-  // Otherwise two controllers could share one port, each with half of the calls.
+  // With port reuse, two controllers could share one port, and each would get half of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -140,7 +141,7 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
 }
 
-// Most errors in gRPC's own log are disconnected peers, which the services report themselves.
+// Most errors in gRPC's own log are about disconnected peers. The services report these themselves.
 void RouteGrpcLog() { gpr_set_log_function(&LogGrpcMessage); }
 
 }  // namespace trainyard::controller

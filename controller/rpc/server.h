@@ -1,4 +1,5 @@
-// The gRPC server: settings, health, reflection, and a clear error if it cannot listen.
+// Starts the gRPC server with its settings, health checks and reflection, and returns a clear error
+// if it cannot listen.
 #ifndef TRAINYARD_CONTROLLER_RPC_SERVER_H_
 #define TRAINYARD_CONTROLLER_RPC_SERVER_H_
 
@@ -28,9 +29,10 @@ struct ListeningServer {
 
 // Access control of the server.
 struct ServerAccess {
-  // Credentials of the TCP port. Null: everyone may call.
+  // The credentials of the TCP port. If null, everyone may call.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
-  // Listener whose ports are added. Null: no local socket.
+  // The listener of the local socket, whose ports are added to the server. If null, there is no
+  // local socket.
   LocalListener* local = nullptr;
 };
 

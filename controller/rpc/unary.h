@@ -1,4 +1,4 @@
-// Answers unary calls by request handlers.
+// Answers unary calls with request handlers.
 #ifndef TRAINYARD_CONTROLLER_RPC_UNARY_H_
 #define TRAINYARD_CONTROLLER_RPC_UNARY_H_
 
@@ -16,12 +16,12 @@ namespace trainyard::controller {
 struct UnaryCall {
   const Api& api;
   grpc::CallbackServerContext* context;
-  // The user named by the request; empty for requests that name none. Only a claim.
+  // The user that the request names; empty if the request names none. This name is not verified.
   std::string claimed_user = {};
 };
 
-// Answers the call by `handler`, which gets the principal of the call. `response` lives until the
-// call is finished. `request` is absent for handlers without one.
+// Answers the call with the result of `handler`, which gets the principal of the call. `response`
+// must stay valid until the call is finished. `request` is omitted for handlers that take none.
 template <typename Response, typename Handler, typename... Request>
 grpc::ServerUnaryReactor* Answer(const UnaryCall& call, Response* response, Handler handler,
                                  const Request&... request) {

@@ -19,18 +19,19 @@ using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMes
 
 // Limit on bytes received from all workers but not yet stored.
 constexpr std::size_t kAllStreamsBytes = 128 << 20;
-// Same limit for one worker. Larger than what a worker sends without an acknowledgement (16 MiB),
-// so that heartbeats are still read except in the worst case.
+// The same limit for one worker. It is larger than the amount that a worker sends without an
+// acknowledgement (16 MiB), so that heartbeats are still read except in the worst case.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
-// Limit on one worker's messages waiting for the loop, in bytes and messages. The loop handles them
-// in less than a second, so that heartbeats and facts behind a flood of telemetry arrive in time.
+// The limit on one worker's messages that wait for the loop, in bytes (here) and in number (below).
+// The loop handles this many in less than a second. Heartbeats and facts behind a flood of
+// telemetry therefore arrive in time.
 constexpr std::size_t kOneStreamWaitingBytes = 4 << 20;
 constexpr int kOneStreamWaitingMessages = 1024;
-// Number of outgoing messages beyond which the controller stops reading from the worker, so that
-// the worker's requests cause no further answers.
+// If more outgoing messages than this are queued, the controller stops reading from the worker. The
+// worker's requests then cause no further answers.
 constexpr std::size_t kOutgoingPauses = 256;
-// Number of outgoing messages beyond which the worker is disconnected as a slow consumer.
+// If more outgoing messages than this are queued, the worker is disconnected as a slow consumer.
 constexpr std::size_t kOutgoingLimit = 8192;
 
 // Number of messages read, and their bytes.
@@ -51,7 +52,7 @@ struct Load {
   }
 };
 
-// All operations on one stream, under one mutex. Outlives the reactor.
+// Performs all operations on one stream, under one mutex. Outlives the reactor.
 class StreamLink final : public WorkerLink, public std::enable_shared_from_this<StreamLink> {
  public:
   // `context` lives as long as the reactor.
@@ -120,7 +121,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Counts a message that was just read. Reading pauses until FinishHandling.
+  // Counts a message that was just read. No further message is read until FinishHandling.
   ReadPermits StartHandling(std::size_t bytes) {
     budget_->Take(bytes);
     {
@@ -143,13 +144,13 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Reads the next message unless too much is waiting; in that case it is called again once there
-  // is capacity.
+  // Reads the next message unless too many messages are waiting. In that case ReadOn is called
+  // again once there is capacity.
   void ReadOn() {
     const std::lock_guard lock(mutex_);
     if (Closing() || reading_ || handling_) return;
-    // Hello is always read: without it no heartbeat could be received, and the node would seem
-    // lost.
+    // The first message, Hello, is read regardless of the limits. Without it no heartbeat could be
+    // received, and the node would seem lost.
     paused_ = greeted_ && (handled_.Exceeds(kOneStreamBytes, kOneStreamMessages) ||
                            waiting_.Exceeds(kOneStreamWaitingBytes, kOneStreamWaitingMessages) ||
                            outgoing_.size() >= kOutgoingPauses || !BudgetHasCapacity());
@@ -187,7 +188,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // gRPC requires a running write to end before the stream ends.
+  // gRPC requires that a running write ends before the stream ends.
   void Finish(const absl::Status& status) {
     final_status_ = status;
     if (outgoing_.empty()) {
@@ -197,8 +198,9 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
   }
 
-  // Requires mutex_. A write that the worker does not read ends only when the call is cancelled.
-  // gRPC reports the cancellation on another thread, so no callback runs under the lock.
+  // Requires mutex_. If the worker does not read, a running write ends only when the call is
+  // cancelled. gRPC reports the cancellation on another thread, so no callback runs while the mutex
+  // is locked.
   void CutOffNow(const absl::Status& status) {
     if (reactor_ == nullptr) return;
     if (!final_status_.has_value()) Finish(status);
@@ -213,19 +215,20 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   const std::shared_ptr<ReadBudget> budget_;
   const TokenProver& prover_;
   mutable std::mutex mutex_;
-  // All members below are guarded by mutex_, except incoming_, which gRPC owns while reading_.
+  // All members below are guarded by mutex_, except incoming_, which gRPC writes while reading_ is
+  // set.
   BidiReactor* reactor_;
   grpc::CallbackServerContext* const context_;
   uint64_t taken_ = 0;
-  // The front message is being written.
+  // The first message in the queue is being written.
   std::deque<v1::ControllerMessage> outgoing_;
   std::optional<absl::Status> final_status_;
   Load handled_;  // Not yet handled.
-  Load waiting_;  // Waiting for the loop.
+  Load waiting_;  // Messages that wait for the loop.
   bool reading_ = false;
   bool handling_ = false;
   bool paused_ = false;
-  // The first message was read.
+  // True once the first message was read.
   bool greeted_ = false;
   std::string nonce_;
   std::string node_id_;

@@ -1,5 +1,5 @@
-// The gRPC end of a worker's stream: framing, limits and flow control. The WorkerListener
-// interprets the messages.
+// The controller's gRPC end of a worker's stream: framing, limits and flow control. The
+// WorkerListener interprets the messages.
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_CONTROL_SERVICE_H_
 
@@ -12,7 +12,8 @@ namespace trainyard::controller {
 
 class WorkerControlService final : public v1::WorkerControl::CallbackService {
  public:
-  // `listener` and `prover` must outlive every stream. `encrypted`: the TCP port uses TLS.
+  // `listener` and `prover` must outlive every stream. `encrypted` is true if the TCP port uses
+  // TLS.
   WorkerControlService(WorkerListener& listener, const TokenProver& prover, bool encrypted);
 
   grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMessage>* Attach(
@@ -22,7 +23,7 @@ class WorkerControlService final : public v1::WorkerControl::CallbackService {
   WorkerListener& listener_;
   const TokenProver& prover_;
   const bool encrypted_;
-  // Shared with permits, which may briefly outlive the service.
+  // Shared with permits, because they may outlive the service for a short time.
   const std::shared_ptr<ReadBudget> budget_;
 };
 

@@ -1,4 +1,5 @@
-// The two sides of a worker's stream: operations of the controller, and messages from the worker.
+// The interfaces between a worker's stream and the controller: WorkerLink for operations of the
+// controller, and WorkerListener for messages from the worker.
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 
@@ -16,36 +17,39 @@ class WorkerLink {
  public:
   virtual ~WorkerLink() = default;
 
-  // Queues a message. A slow consumer with too many queued messages is disconnected. No message is
-  // lost: messages are derived from the state and become due again.
+  // Queues a message. If too many messages are queued, the worker is disconnected as a slow
+  // consumer. No message is lost for good: messages are derived from the state, so they are sent
+  // again after the worker reconnects.
   virtual void Send(v1::ControllerMessage message) = 0;
 
-  // Messages still queued for the worker, and the number it has read so far.
+  // The number of messages still queued for the worker, and the number of messages that it has read
+  // so far.
   struct Outgoing {
     std::size_t waiting = 0;
     uint64_t taken = 0;
   };
   virtual Outgoing outgoing() const = 0;
 
-  // Ends the stream. The worker receives the status after the message being sent.
+  // Finishes the message being sent, then ends the stream with this status.
   virtual void Close(const absl::Status& status) = 0;
 
-  // Ends the stream of a worker that may never read again. Do not call on gRPC's threads.
+  // Ends the stream at once, for a worker that may never read again. Do not call on gRPC's threads.
   virtual void CutOff(const absl::Status& status) = 0;
 
   // True while the controller does not read from the stream, because too many messages wait for the
-  // loop or the storage. The controller then causes missing heartbeats itself.
+  // loop or the storage. Heartbeats that are missing during that time are not the worker's fault.
   virtual bool ReadingPaused() const = 0;
 };
 
-// Limits how much is read from a worker: reading stops while too many permits exist.
+// Represents one message that was read. While too many permits of a worker exist, no more messages
+// are read from it.
 using ReadPermit = std::shared_ptr<void>;
 
 // The permits of one message.
 struct ReadPermits {
-  // Kept while the message waits for the loop.
+  // To be kept while the message waits for the loop.
   ReadPermit waiting;
-  // Kept until the message is handled and its bytes are stored.
+  // To be kept until the message is handled and its bytes are stored.
   ReadPermit handling;
 };
 
@@ -55,11 +59,12 @@ class WorkerListener {
  public:
   virtual ~WorkerListener() = default;
 
-  // The first message of a link, and only the first, is a Hello. CheckHello has accepted it.
+  // Called for each message. The first message of a link is a Hello that CheckHello has accepted.
+  // No later message is a Hello.
   virtual void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
                          ReadPermits permits) = 0;
 
-  // The last call for this link. May be the only call.
+  // The last call for this link. It may also be the first.
   virtual void OnClosed(const std::shared_ptr<WorkerLink>& link) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Checks the form and size of worker messages, not their meaning.
+// Checks the form and the size of messages from workers, but not their meaning.
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_MESSAGE_CHECK_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_MESSAGE_CHECK_H_
 
@@ -7,10 +7,12 @@
 
 namespace trainyard::controller {
 
-// FAILED_PRECONDITION: another protocol version. INVALID_ARGUMENT: an id is missing or too long.
+// FAILED_PRECONDITION: the worker uses another protocol version. INVALID_ARGUMENT: an id is missing
+// or too long.
 absl::Status CheckHello(const v1::Hello& hello);
 
-// INVALID_ARGUMENT: empty message, a second Hello, or a stream, offset or rank out of bounds.
+// INVALID_ARGUMENT: the message is empty or a second Hello, or a stream, offset or rank is out of
+// bounds.
 absl::Status CheckLaterMessage(const v1::WorkerMessage& message);
 
 }  // namespace trainyard::controller

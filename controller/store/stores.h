@@ -14,20 +14,22 @@
 namespace trainyard::controller {
 
 struct Stores {
-  // Null for in-memory stores. Declared first, so that the lock is released last.
+  // Null for in-memory stores. Declared first, so that it is destroyed last and the lock is
+  // released last.
   std::unique_ptr<DataDirectory> directory;
   std::unique_ptr<EventLog> events;
   std::unique_ptr<MetricStore> metrics;
   std::unique_ptr<LogStore> logs;
 };
 
-// Locks the directory and opens events.db, metrics.db and logs.db in it. Creates each one, or
-// upgrades its schema, if needed. FAILED_PRECONDITION: another controller uses the directory, or a
-// newer release wrote it. DATA_LOSS: a file is damaged. PERMISSION_DENIED: a file cannot be opened.
-// RESOURCE_EXHAUSTED: the disk is full.
+// Locks the directory and opens events.db, metrics.db and logs.db in it. If a file is missing,
+// creates it; if its schema is old, upgrades it. FAILED_PRECONDITION: another controller uses the
+// directory, or a newer release wrote it. DATA_LOSS: a file is damaged. PERMISSION_DENIED: a file
+// cannot be opened. RESOURCE_EXHAUSTED: the disk is full.
 absl::StatusOr<Stores> OpenSqliteStores(const std::string& data_directory);
 
-// In-memory stores, lost when the process ends. For simulation and tests.
+// Returns in-memory stores, for simulation and tests. Their contents are lost when the process
+// ends.
 Stores OpenMemoryStores();
 
 }  // namespace trainyard::controller

@@ -25,7 +25,7 @@ bool FileExists(const std::string& path) {
   return fs::exists(path, error);
 }
 
-// Path of the token file; empty if there is none.
+// Returns the path of the token file; empty if there is none.
 std::string FindTokenFile(const std::string& address, const AccessPlaces& places) {
   if (!places.token_file.empty()) return places.token_file;
   if (!places.home.empty()) {
@@ -41,7 +41,8 @@ absl::StatusOr<std::string> FindCertificate(const AccessPlaces& places, bool is_
   return ReadSmallFile(by_default ? kServiceCaFile : places.ca_file, kCertificateBytesMax);
 }
 
-// This user, root and the owner of the token. No other owner of the socket could have the token.
+// Returns this user, root and the owner of the token file. A socket of any other user cannot belong
+// to the controller, because that user could not read the token.
 std::set<uid_t> OwnersOf(const std::string& token_file) {
   std::set<uid_t> owners = {geteuid(), 0};
   struct stat info {};

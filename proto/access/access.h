@@ -1,4 +1,5 @@
-// A client's access to one controller: the token, and how to reach and verify the controller.
+// A client's access to one controller: the token, how to reach the controller, and how to verify
+// it.
 #ifndef TRAINYARD_PROTO_ACCESS_ACCESS_H_
 #define TRAINYARD_PROTO_ACCESS_ACCESS_H_
 
@@ -12,24 +13,25 @@
 
 namespace trainyard {
 
-// Created only by FindAccess and required to open a channel (channel.h). So no code can send a
-// secret to an unverified controller.
+// Only FindAccess can create this object, and a channel (channel.h) cannot be opened without it.
+// Therefore no code can send a secret to an unverified controller.
 class Access {
  public:
   // HOST:PORT.
   const std::string& address() const { return address_; }
   const std::string& token() const { return token_; }
-  // Token file, for messages.
+  // The path of the token file, for messages.
   const std::string& token_file() const { return token_file_; }
-  // Certificate in PEM; empty if the connection is unencrypted.
+  // The certificate in PEM; empty if the connection is unencrypted.
   const std::string& certificate() const { return certificate_; }
-  // Unix socket of the controller, tried first; empty for an address of another machine.
+  // The Unix socket of the controller, which is tried first; empty if the controller is on another
+  // machine.
   const std::string& local_socket() const { return local_socket_; }
-  // Users that may own the process listening at local_socket().
+  // The users who may own the process that listens at local_socket().
   const std::set<uid_t>& owners() const { return owners_; }
-  // True if a controller reached over plain TCP may be at another address than the dialed one, for
-  // example behind a forwarded port. Its proof can then also be used by a program that relays the
-  // connection.
+  // Concerns plain TCP. True if the controller's own address may differ from the dialed address,
+  // for example because a port is forwarded. Then a program that relays the connection can use the
+  // controller's proof too.
   bool trusts_relays() const { return trusts_relays_; }
 
  private:
@@ -45,10 +47,10 @@ class Access {
   bool trusts_relays_ = false;
 };
 
-// Access to the controller at HOST:PORT. Reads the token from `places.token_file`, else from
-// TokenLink, else from kServiceTokenFile. INVALID_ARGUMENT: malformed address. UNAUTHENTICATED: no
-// token. FAILED_PRECONDITION: the address is another machine and the connection would be
-// unencrypted. Returns the errors of ReadToken as well.
+// Returns the access to the controller at HOST:PORT. Reads the token from `places.token_file` if it
+// is set, otherwise from TokenLink, otherwise from kServiceTokenFile. INVALID_ARGUMENT: malformed
+// address. UNAUTHENTICATED: no token. FAILED_PRECONDITION: the address is on another machine and
+// the connection would be unencrypted. The errors of ReadToken are returned too.
 absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);
 
 }  // namespace trainyard

@@ -9,13 +9,13 @@
 
 namespace trainyard {
 
-// Parts of "127.0.0.1:7070", "[::1]:7070" or "localhost:7070".
+// The host and the port of "127.0.0.1:7070", "[::1]:7070" or "localhost:7070".
 struct HostAndPort {
   std::string host;
   int port = 0;
 };
 
-// nullopt for any other form. IPv6 addresses are returned without brackets.
+// Returns nullopt if the text does not have this form. Removes the brackets from an IPv6 address.
 std::optional<HostAndPort> SplitAddress(absl::string_view address);
 
 // True for 127.0.0.0/8, ::1, ::ffff:127.0.0.0/104 and "localhost".

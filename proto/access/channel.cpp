@@ -24,7 +24,7 @@ using grpc::experimental::InterceptionHookPoints;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-// Value of `authorization`. Set once, before the channel is returned.
+// The value of the `authorization` metadata. It is set once, before the channel is returned.
 using Header = std::shared_ptr<std::string>;
 
 class AddHeader final : public grpc::experimental::Interceptor {
@@ -56,14 +56,15 @@ class AddHeaderFactory final : public ClientInterceptorFactoryInterface {
   const Header header_;
 };
 
-// Uses interceptors, not call credentials, which gRPC rejects on connections without TLS.
+// Adds the header by interceptors. Call credentials cannot be used, because gRPC rejects them on
+// connections without TLS.
 std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> Adding(const Header& header) {
   std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(std::make_unique<AddHeaderFactory>(header));
   return interceptors;
 }
 
-// The channel closes the socket.
+// Returns a channel over the connected socket. The channel owns and closes the socket.
 std::shared_ptr<grpc::Channel> ChannelOn(UniqueFd socket, const Access& access,
                                          const ChannelOptions& options, const Header& header) {
   return grpc::experimental::CreateCustomInsecureChannelWithInterceptorsFromFd(
@@ -95,8 +96,8 @@ absl::Status Unproven(const Access& access) {
                    kTokenFileVariable));
 }
 
-// Returns the controller's challenge once the controller has proved that it knows the token.
-// `dialed`: the address dialed by the caller.
+// Asks the controller to prove that it knows the token. Returns its challenge if the proof is
+// correct. `dialed` is the address that the caller dialed.
 absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& channel,
                                         const Access& access, const std::string& dialed,
                                         steady_clock::time_point deadline) {
@@ -119,13 +120,13 @@ absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& ch
   return response.challenge();
 }
 
-// Returns the error to report: a wrong program at one address is more serious than no program at
-// another.
+// Returns the error to report when several addresses have failed. A wrong program at one address is
+// more serious than no program at another.
 absl::Status Graver(const absl::Status& known, const absl::Status& added) {
   return absl::IsPermissionDenied(known) ? known : added;
 }
 
-// Tries each address of the host name.
+// Tries each address of the host name until one succeeds.
 absl::StatusOr<OpenedChannel> OpenPlain(const Access& access, const ChannelOptions& options,
                                         steady_clock::time_point deadline) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
@@ -156,7 +157,8 @@ absl::StatusOr<OpenedChannel> OpenTls(const Access& access, const ChannelOptions
                                       steady_clock::time_point deadline) {
   const Header header = std::make_shared<std::string>();
   OpenedChannel opened{TlsChannel(access, options, header), ""};
-  // The proof is requested even if none is needed: the answer shows that the connection works.
+  // The proof is requested even if it is not required, because the answer shows that the connection
+  // works.
   absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, "", deadline);
   const bool needed = options.always_prove || !absl::IsFailedPrecondition(challenge.status());
   if (!challenge.ok() && needed) return challenge.status();
@@ -182,8 +184,8 @@ absl::StatusOr<OpenedChannel> OpenWithin(const Access& access, const ChannelOpti
     absl::StatusOr<UniqueFd> socket = ConnectLocalSocket(access.local_socket(), access.owners());
     if (socket.ok()) return OpenLocal(*std::move(socket), access, options, deadline);
     if (absl::IsFailedPrecondition(socket.status())) return socket.status();
-    // No socket, or none for this user: the token is a copy, or the address is the end of an SSH
-    // tunnel.
+    // There is no socket, or none for this user. The token may be a copy, or the address may be the
+    // end of an SSH tunnel.
   }
   return access.certificate().empty() ? OpenPlain(access, options, deadline)
                                       : OpenTls(access, options, deadline);

@@ -29,7 +29,7 @@ std::string CaAdvice() {
 
 enum class Validity { kNoCertificate, kEarly, kExpired, kValid };
 
-// Validity of the first certificate.
+// Returns the period in which the first certificate is valid.
 Validity ValidityOf(absl::string_view pem) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
       BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
@@ -42,7 +42,7 @@ Validity ValidityOf(absl::string_view pem) {
                                                                     : Validity::kValid;
 }
 
-// Explains why the controller's certificate was rejected.
+// Returns the reason why the controller's certificate was rejected.
 ConnectError ExplainRefusal(Validity trusted) {
   if (trusted == Validity::kExpired) {
     return {"the certificate in the CA file has expired",
@@ -57,7 +57,7 @@ ConnectError ExplainRefusal(Validity trusted) {
           absl::StrCat(CaAdvice(), ", or renew the file of the controller's --tls-cert")};
 }
 
-// Explains failures that TLS certainly caused; the result for other failures has no cause.
+// Explains failures that TLS certainly caused. For other failures the result has no cause.
 ConnectError ExplainTls(absl::string_view message, absl::string_view address, Validity trusted) {
   if (trusted == Validity::kNoCertificate) {
     return {"the CA file contains no readable certificate", CaAdvice()};

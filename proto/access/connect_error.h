@@ -1,4 +1,4 @@
-// Reasons why a connection to a controller failed, for people.
+// Explains to users why a connection to a controller failed.
 #ifndef TRAINYARD_PROTO_ACCESS_CONNECT_ERROR_H_
 #define TRAINYARD_PROTO_ACCESS_CONNECT_ERROR_H_
 
@@ -10,16 +10,16 @@ namespace trainyard {
 
 struct ConnectError {
   std::string cause;
-  std::string advice;  // The setting or file to change; empty if none is known to be wrong.
+  std::string advice;  // The setting or file to change; empty if unknown.
 };
 
-// Explains gRPC's message about a failed connection to `address`. `trusted`: certificates of the CA
-// file, PEM; empty if TLS was not used. Compares their dates with this machine's time, because gRPC
-// does not report why a certificate was rejected.
+// Explains gRPC's message about a failed connection to `address`. `trusted` contains the
+// certificates of the CA file in PEM; empty if TLS was not used. Because gRPC does not report why a
+// certificate was rejected, the dates of these certificates are compared with this machine's time.
 ConnectError ExplainConnectError(absl::string_view message, absl::string_view address,
                                  absl::string_view trusted);
 
-// Explains the loss of an established connection, which TLS cannot have caused.
+// Explains the loss of a connection that was already established, so TLS cannot be the cause.
 ConnectError ExplainLostConnection(absl::string_view message);
 
 // "cause; advice".

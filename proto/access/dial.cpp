@@ -22,7 +22,7 @@ namespace {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// Null if the host is unknown.
+// Returns null if the host is unknown.
 AddressList Resolve(const HostAndPort& where, int flags) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -34,7 +34,7 @@ AddressList Resolve(const HostAndPort& where, int flags) {
   return {found, freeaddrinfo};
 }
 
-// Empty if the address has no numeric form.
+// Returns an empty text if the address has no numeric form.
 std::string NumericText(const addrinfo& address, int port) {
   char host[NI_MAXHOST];
   if (getnameinfo(address.ai_addr, address.ai_addrlen, host, sizeof host, nullptr, 0,
@@ -45,7 +45,7 @@ std::string NumericText(const addrinfo& address, int port) {
                                       : absl::StrCat(host, ":", port);
 }
 
-// Returns 0, or the errno value of the connection attempt.
+// Returns 0 if the connection is established, otherwise the errno value of the attempt.
 int WaitUntilConnected(int fd, std::chrono::steady_clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       deadline - std::chrono::steady_clock::now());

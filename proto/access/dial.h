@@ -1,4 +1,5 @@
-// TCP connections made without gRPC, which would reconnect to whatever is listening by then.
+// Makes TCP connections without gRPC. gRPC would reconnect after a loss to whatever program is
+// listening then.
 #ifndef TRAINYARD_PROTO_ACCESS_DIAL_H_
 #define TRAINYARD_PROTO_ACCESS_DIAL_H_
 
@@ -11,11 +12,12 @@
 
 namespace trainyard {
 
-// Numeric addresses of HOST:PORT, as HOST:PORT, in the resolver's order. UNAVAILABLE: unknown name.
+// Returns the numeric addresses of HOST:PORT, each as HOST:PORT, in the order of the resolver.
+// UNAVAILABLE: unknown name.
 absl::StatusOr<std::vector<std::string>> ResolveAddress(const std::string& address);
 
-// Connects to a numeric address; the socket is non-blocking. UNAVAILABLE, with the cause, or
-// DEADLINE_EXCEEDED.
+// Connects to a numeric address and returns a non-blocking socket. On failure returns UNAVAILABLE
+// with the cause, or DEADLINE_EXCEEDED.
 absl::StatusOr<UniqueFd> Dial(const std::string& numeric_address,
                               std::chrono::steady_clock::time_point deadline);
 

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 constexpr int kBacklog = 512;
 constexpr timeval kConnectLimit{.tv_sec = 1, .tv_usec = 0};
 
-// A socket address has only 107 bytes for the path, so it names the directory by a file descriptor
-// that stays open as long as this object.
+// The address of a Unix socket. It has only 107 bytes for the path, so it contains the number of a
+// descriptor of the directory. The descriptor stays open while this object exists.
 struct SocketAddress {
   UniqueFd directory;
   std::string name;
@@ -54,13 +54,13 @@ absl::StatusOr<SocketAddress> AddressOf(const std::string& path) {
 
 UniqueFd NewSocket() { return UniqueFd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
 
-// Returns 0 or the errno value.
+// Returns 0 on success, otherwise the errno value.
 int Connect(const UniqueFd& socket, const SocketAddress& where) {
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kConnectLimit, sizeof kConnectLimit);
   return connect(socket.get(), where.get(), sizeof where.address) == 0 ? 0 : errno;
 }
 
-// Removes a socket without a listener.
+// Removes the socket if no process listens at it.
 absl::Status RemoveDeadSocket(const SocketAddress& where, const std::string& path) {
   struct stat info {};
   if (fstatat(where.directory.get(), where.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -88,7 +88,7 @@ absl::StatusOr<UniqueFd> ListenOnLocalSocket(const std::string& path, bool for_g
   TRAINYARD_ASSIGN_OR_RETURN(const SocketAddress where, AddressOf(path));
   TRAINYARD_RETURN_IF_ERROR(RemoveDeadSocket(where, path));
   UniqueFd socket = NewSocket();
-  // No process can connect before listen, so the mode applies to every connection.
+  // No process can connect before listen is called, so the mode applies to every connection.
   if (socket.get() < 0 || bind(socket.get(), where.get(), sizeof where.address) != 0 ||
       fchmodat(where.directory.get(), where.name.c_str(), for_group ? 0660 : 0600, 0) != 0 ||
       listen(socket.get(), kBacklog) != 0) {

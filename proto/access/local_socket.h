@@ -1,6 +1,6 @@
-// Unix socket of a controller, for callers on the same machine. The kernel reports to each end the
-// user at the other end. The socket is next to the token, where only the owner of the token can
-// create files.
+// The Unix socket of a controller, for callers on the same machine. The kernel reports to each end
+// which user is at the other end. The socket is in the same directory as the token, where only the
+// owner of the token can create files.
 #ifndef TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 #define TRAINYARD_PROTO_ACCESS_LOCAL_SOCKET_H_
 
@@ -15,20 +15,21 @@
 
 namespace trainyard {
 
-// Socket of the controller that serves gRPC on `port` and whose token is in `token_file`. Resolves
-// symbolic links in `token_file`.
+// Returns the path of the socket of the controller that serves gRPC on `port` and whose token is in
+// `token_file`. Resolves symbolic links in `token_file`.
 std::string LocalSocketPath(const std::string& token_file, int port);
 
-// Listens at `path`, replacing a socket left there by a dead process. Mode 0660 with `for_group`,
-// else 0600. ALREADY_EXISTS: another process listens at `path`, or it is not a socket.
+// Listens at `path`. Replaces a socket that a dead process has left there. The mode is 0660 if
+// `for_group` is true, otherwise 0600. ALREADY_EXISTS: another process listens at `path`, or `path`
+// is not a socket.
 absl::StatusOr<UniqueFd> ListenOnLocalSocket(const std::string& path, bool for_group);
 
-// Connects to `path`; the socket is non-blocking. NOT_FOUND: no process listens there.
-// PERMISSION_DENIED: this user may not connect. FAILED_PRECONDITION: the listener's owner is not in
-// `owners`. Waits at most a second for a busy listener.
+// Connects to `path` and returns a non-blocking socket. NOT_FOUND: no process listens there.
+// PERMISSION_DENIED: this user may not connect. FAILED_PRECONDITION: the owner of the listener is
+// not in `owners`. If the listener is busy, waits at most a second.
 absl::StatusOr<UniqueFd> ConnectLocalSocket(const std::string& path, const std::set<uid_t>& owners);
 
-// User at the other end of a connected Unix socket, as recorded by the kernel.
+// Returns the user at the other end of a connected Unix socket, as recorded by the kernel.
 std::optional<uid_t> PeerUser(const UniqueFd& socket);
 
 }  // namespace trainyard

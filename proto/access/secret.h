@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-// 64 hexadecimal digits from the kernel's random source.
+// Returns 64 hexadecimal digits from the kernel's random source.
 std::string NewSecret();
 
 }  // namespace trainyard

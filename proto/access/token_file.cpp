@@ -71,7 +71,8 @@ absl::StatusOr<std::string> ReadOrMakeToken(const std::string& path, bool for_gr
   if (!Exists(path)) {
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(path, NewSecret() + "\n"));
   }
-  // Corrects the mode, also if the file was created with the other setting or another umask.
+  // Sets the mode again, because the file may have been created with another value of `for_group`
+  // or another umask.
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return ErrnoStatus(errno, "cannot read", path);
   const mode_t found = info.st_mode & 07777;

@@ -10,19 +10,20 @@
 
 namespace trainyard {
 
-// Path of the token file; has priority over all other places.
+// The path of the token file. It takes precedence over all other places.
 inline constexpr char kTokenFileVariable[] = "TRAINYARD_TOKEN_FILE";
-// Path of the certificate, or of the certificate authority, that identifies the controller.
+// The path of the certificate that identifies the controller, or of the certificate authority that
+// signed it.
 inline constexpr char kCaFileVariable[] = "TRAINYARD_CA_FILE";
-// "1": connections to other machines need no encryption, and relays are trusted.
+// If the value is "1", connections to other machines need not be encrypted, and relays are trusted.
 inline constexpr char kInsecureVariable[] = "TRAINYARD_INSECURE";
-// Name of the token file in a controller's data directory.
+// The name of the token file in a controller's data directory.
 inline constexpr char kTokenFileName[] = "token";
-// Files of the service (deploy/systemd).
+// The paths that the systemd service uses (deploy/systemd).
 inline constexpr char kServiceTokenFile[] = "/var/lib/trainyard/token";
 inline constexpr char kServiceCaFile[] = "/etc/trainyard/ca.pem";
 
-// The parts of a client's environment that name the place of the token.
+// The values of a client's environment that determine where the token is searched.
 struct AccessPlaces {
   std::string token_file;
   std::string ca_file;
@@ -30,22 +31,22 @@ struct AccessPlaces {
   bool insecure = false;
 };
 
-// Places from the environment variables of this process: those above, and HOME.
+// Returns the places according to this process's environment: the variables above, and HOME.
 AccessPlaces PlacesOfProcess();
 
-// Reads the token from a file. PERMISSION_DENIED: users outside of its group can access the file,
-// or the group can write it. DATA_LOSS: it does not contain a token. Other errors, such as
-// NOT_FOUND, name the file.
+// Reads the token from a file. PERMISSION_DENIED: users outside the file's group can access the
+// file, or the group can write it. DATA_LOSS: the file does not contain a token. Other errors, such
+// as NOT_FOUND, name the file.
 absl::StatusOr<std::string> ReadToken(const std::string& path);
 
-// Reads the token from the file, which is created with a new token if missing. `for_group`: mode
-// 0640, else 0600. Errors name the path and the next step.
+// Reads the token from the file. If the file is missing, creates it with a new token. The mode is
+// 0640 if `for_group` is true, otherwise 0600. Errors name the path and the next step.
 absl::StatusOr<std::string> ReadOrMakeToken(const std::string& path, bool for_group);
 
-// Path, below `home`, of the link to the token of the controller at `address`, for clients of this
-// user.
+// Returns the path, below `home`, of a link to the token of the controller at `address`. Clients of
+// this user find the token by this link.
 std::string TokenLink(const std::string& home, absl::string_view address);
-// Creates or replaces the link.
+// Creates the link or replaces an existing one.
 absl::Status LinkToken(const std::string& home, absl::string_view address,
                        const std::string& token_file);
 

@@ -23,7 +23,8 @@ std::string ReadUserName(uid_t uid) {
   return absl::StrCat("uid-", uid);
 }
 
-// Names read within the last minute: a lookup reads /etc/passwd or queries a directory server.
+// Keeps names for a minute after they were read, because a lookup reads /etc/passwd or queries a
+// directory server.
 class RecentNames {
  public:
   std::string Find(uid_t uid) {
@@ -35,7 +36,8 @@ class RecentNames {
         return known->second.text;
       }
     }
-    // Done without the lock: a slow directory server delays only callers that need this name.
+    // Do this without the lock, so that a slow directory server delays only callers that need this
+    // name.
     std::string text = ReadUserName(uid);
     const std::lock_guard lock(mutex_);
     names_[uid] = {text, now};
@@ -50,7 +52,7 @@ class RecentNames {
   };
 
   std::mutex mutex_;
-  // One entry per local user that has called.
+  // Contains one entry per local user who has called.
   std::map<uid_t, Name> names_;
 };
 

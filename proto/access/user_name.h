@@ -1,4 +1,4 @@
-// Login names of users of this machine.
+// Finds the login names of users of this machine.
 #ifndef TRAINYARD_PROTO_ACCESS_USER_NAME_H_
 #define TRAINYARD_PROTO_ACCESS_USER_NAME_H_
 
@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-// Login name of the user, at most a minute old; "uid-1234" for a user without a name. Any thread.
+// Returns the login name of the user, at most a minute old. Returns a text like "uid-1234" if the
+// user has no name. Any thread.
 std::string UserName(uid_t uid);
 
 }  // namespace trainyard

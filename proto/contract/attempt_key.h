@@ -7,11 +7,11 @@
 
 namespace trainyard {
 
-// Ordered by age, in the order of the members. A later job comes after an earlier one, regardless
-// of attempt numbers. A run not started by a controller comes before every job.
+// Ordered by age: first by job, then by attempt number. A later job comes after an earlier one,
+// regardless of attempt numbers. A run that was not started by a controller comes before every job.
 struct AttemptKey {
-  // From the environment variables TRAINYARD_JOB_ID and TRAINYARD_ATTEMPT. Both count from 1; job 0
-  // is a run not started by a controller.
+  // The values come from the environment variables TRAINYARD_JOB_ID and TRAINYARD_ATTEMPT. Both
+  // count from 1. Job 0 is a run that was not started by a controller.
   int64_t job_id = 0;
   int64_t number = 0;
 

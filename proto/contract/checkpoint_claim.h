@@ -1,6 +1,6 @@
-// Names of claim files in a checkpoint directory: ATTEMPT.JOB.ATTEMPT, and
-// ATTEMPT.JOB.ATTEMPT.GENERATION from generation 2. The trainer creates them. The controller reads
-// them to find the jobs that use a directory.
+// The names of claim files in a checkpoint directory: ATTEMPT.JOB.ATTEMPT and, from generation 2
+// on, ATTEMPT.JOB.ATTEMPT.GENERATION. The trainer creates these files. The controller reads them to
+// find the jobs that use a directory.
 #ifndef TRAINYARD_PROTO_CONTRACT_CHECKPOINT_CLAIM_H_
 #define TRAINYARD_PROTO_CONTRACT_CHECKPOINT_CLAIM_H_
 

@@ -5,12 +5,17 @@ namespace {
 
 constexpr int64_t kGigabyte = 1'000'000'000;
 
-// NVIDIA data sheets: "H200 Tensor Core GPU" (SXM), "H100 Tensor Core GPU" (SXM and PCIe), "A100
-// Tensor Core GPU" (SXM; the driver reports the smaller one as "A100-SXM4-40GB"), "HGX B200" (a
-// board's figures divided by eight), "GB200 NVL72" (a rack's figures divided by 72), "GH200 Grace
-// Hopper Superchip" (HBM3 of 96 GB and HBM3e of 144 GB; the driver reports "GH200 480GB", which is
-// the memory of its CPU, and "GH200 144G HBM3e"), "A10G" (AWS g5), "RTX A6000", "V100" (SXM2; the
-// driver's name ends with the memory). The V100's tensor cores have no bf16.
+// The sources are NVIDIA's data sheets:
+// - "H200 Tensor Core GPU" (SXM);
+// - "H100 Tensor Core GPU" (SXM and PCIe);
+// - "A100 Tensor Core GPU" (SXM); the driver reports the smaller one as "A100-SXM4-40GB";
+// - "HGX B200": a board's figures divided by eight;
+// - "GB200 NVL72": a rack's figures divided by 72;
+// - "GH200 Grace Hopper Superchip" (HBM3 of 96 GB and HBM3e of 144 GB); the driver reports "GH200
+//   480GB", where 480 GB is the memory of the CPU, and "GH200 144G HBM3e";
+// - "A10G" (AWS g5);
+// - "RTX A6000";
+// - "V100" (SXM2); the driver's name ends with the memory size. Its tensor cores have no bf16.
 constexpr DeviceRating kDevices[] = {
     {"B200", 180 * kGigabyte, 2250e12, 75e12},
     {"GB200", 186 * kGigabyte, 2500e12, 80e12},

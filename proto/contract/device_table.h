@@ -8,19 +8,20 @@
 
 namespace trainyard {
 
-// One kind of GPU. Peaks are dense, without sparsity, at boost clock.
+// One kind of GPU. Peak rates are for dense data (without sparsity) at boost clock.
 struct DeviceRating {
-  std::string_view name;     // Part of the name reported by the driver, such as "H200".
-  int64_t memory_bytes = 0;  // As sold: GB of 1e9 bytes. The driver keeps some of it.
-  double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation; 0 if it has none.
+  std::string_view name;     // A part of the driver's name, such as "H200".
+  int64_t memory_bytes = 0;  // As sold, in GB of 1e9 bytes. The driver uses some of it.
+  double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation; 0 if none.
   double fp32_flops = 0;     // FLOP/s without tensor cores.
 };
 
-// Every known device. If one name begins like another, the longer one comes first, because
-// FindDevice returns the first match.
+// Returns all known devices. If one name is the beginning of another, the longer name comes first,
+// because FindDevice returns the first match.
 std::span<const DeviceRating> KnownDevices();
 
-// The entry for `device_name` ("NVIDIA H200"); nullptr if there is none, as for CPUs.
+// Returns the entry for `device_name`, such as "NVIDIA H200"; nullptr if there is none, as for
+// CPUs.
 const DeviceRating* FindDevice(std::string_view device_name);
 
 // True if `entry` occurs in `device_name` at the start of a word: "H200" does not match "GH200".

@@ -21,11 +21,11 @@ inline constexpr std::array<std::string_view, 9> kTorchrunVariables = {
     kRank,           kWorldSize, kLocalRank,     kLocalWorldSize, kGroupRank,
     kGroupWorldSize, kNodeRank,  kMasterAddress, kMasterPort};
 
-// The slots of the job; other values would use the GPUs of other jobs.
+// The slots of the job. A program that changes this value would use the GPUs of other jobs.
 inline constexpr char kCudaDevices[] = "CUDA_VISIBLE_DEVICES";
 inline constexpr char kNvidiaDevices[] = "NVIDIA_VISIBLE_DEVICES";
 
-// Trainyard's own names. The prefix is reserved.
+// The prefix of Trainyard's own variables. It is reserved, so jobs cannot set them.
 inline constexpr char kReservedPrefix[] = "TRAINYARD_";
 inline constexpr char kJobId[] = "TRAINYARD_JOB_ID";
 inline constexpr char kJobName[] = "TRAINYARD_JOB_NAME";
@@ -34,20 +34,21 @@ inline constexpr char kRunDir[] = "TRAINYARD_RUN_DIR";
 inline constexpr char kSpec[] = "TRAINYARD_SPEC";            // Path of the job file as JSON.
 inline constexpr char kTelemetry[] = "TRAINYARD_TELEMETRY";  // Path of the telemetry file.
 inline constexpr char kCheckpointDir[] = "TRAINYARD_CHECKPOINT_DIR";
-inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";  // Path; empty for a fresh start.
-inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";      // Learning rate factor; 1 if unset.
-// "attempt:step,attempt:step": checkpoints saved by that attempt or an older one at that step or
-// later are bad.
+inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";  // Path; empty to start from step 0.
+inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";      // For the learning rate; default 1.
+// The format is "attempt:step,attempt:step". For each pair, checkpoints are bad if they were saved
+// by that attempt or an older one, at that step or later.
 inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
-// "3,17": other unfinished jobs; this job must not use the checkpoint directories they have
-// claimed.
+// The ids of other unfinished jobs, such as "3,17". This job must not use checkpoint directories
+// that these jobs have claimed.
 inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
-// Path of the order file for continuing in place after the loss of a peer; healing is off if unset.
+// The path of the order file. After the loss of a peer, the rank reads it to continue without a
+// restart. Healing is off if this is unset.
 inline constexpr char kHeal[] = "TRAINYARD_HEAL";
-// Seconds that a rank waits for an order after losing a peer.
+// The number of seconds that a rank waits for an order after it has lost a peer.
 inline constexpr char kHealWait[] = "TRAINYARD_HEAL_WAIT";
-inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1": a spare waiting to replace a rank.
-inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d": ranges [a, b).
+inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1": a spare that waits for use.
+inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d" means [a, b), [c, d).
 
 }  // namespace trainyard::environment
 

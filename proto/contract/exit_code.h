@@ -1,4 +1,5 @@
-// Exit codes of a trainer, read by its worker; named after sysexits.h. Any program may use them.
+// Exit codes of a trainer, which its worker interprets. The names follow sysexits.h. Any program
+// may use them.
 #ifndef TRAINYARD_PROTO_CONTRACT_EXIT_CODE_H_
 #define TRAINYARD_PROTO_CONTRACT_EXIT_CODE_H_
 
@@ -13,7 +14,7 @@ enum class ExitCode : int {
   kNoInput = 66,           // An input file is missing or unreadable.
   kPeerLost = 69,          // Another rank exited or did not answer in time.
   kInternal = 70,          // A bug.
-  kDeviceFault = 71,       // The device computes incorrectly: the next attempt avoids the node.
+  kDeviceFault = 71,       // The device computes wrongly; the next attempt avoids the node.
   kCannotWrite = 73,       // A checkpoint or telemetry file cannot be written.
   kBadCheckpoint = 74,     // The checkpoint to start from is damaged, unreadable or absent: the
                            // controller falls back to an older one.
@@ -21,16 +22,16 @@ enum class ExitCode : int {
   kNotFinite = 76,         // The loss or the gradient norm is NaN or infinite.
   kFenced = 77,            // A newer attempt owns the checkpoint directory.
   kBadConfig = 78,         // The settings are wrong, unsupported, or need too much memory.
-  kCannotExecute = 126,    // The shell's code for a program that is not executable.
-  kCommandNotFound = 127,  // The shell's code for a missing program.
-  kTerminated = 143,       // Saved and exited after SIGTERM.
+  kCannotExecute = 126,    // A shell's exit code for a file that is not executable.
+  kCommandNotFound = 127,  // A shell's exit code for a missing program.
+  kTerminated = 143,       // Exited after SIGTERM and a save.
 };
 
-// Meaning of an exit code for a person, such as "bad data"; empty if it has none.
+// Returns the meaning of an exit code for users, such as "bad data"; empty if it has none.
 std::string_view ExitCodeMeaning(int code);
 
-// True when the job itself is at fault (kUsage, kBadData, kNoInput, kBadConfig): a restart cannot
-// help.
+// True if the job itself is at fault, so that a restart cannot help: kUsage, kBadData, kNoInput and
+// kBadConfig.
 bool BlamesJob(int code);
 
 }  // namespace trainyard

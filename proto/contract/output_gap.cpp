@@ -7,12 +7,13 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view kMark = "[trainyard] output dropped here: ";
-// Marker written by workers older than 0.2. Stored logs may still contain it.
+// The marker that workers older than 0.2 wrote. Stored logs may still contain it.
 constexpr std::string_view kOldMark = "[trainyard] output given up here: ";
-// Below the length at which the store splits lines (64 KiB).
+// The length of a line. It is below the length at which the store splits lines (64 KiB).
 constexpr int64_t kLineBytes = 60'000;
 
-// Appends one line of `bytes` bytes including its line end. A line too short for the text is blank.
+// Appends one line of `bytes` bytes, including its line end. If the line is too short for the text,
+// it is blank.
 void AppendGapLine(int64_t bytes, std::string& out) {
   std::string line =
       std::string(kMark) + std::to_string(bytes) + " bytes; the node's disk had no space for them";

@@ -1,4 +1,4 @@
-// Text that replaces, in a log, output dropped by its node for lack of disk space.
+// The text that a log shows in place of output that the node dropped for lack of disk space.
 #ifndef TRAINYARD_PROTO_CONTRACT_OUTPUT_GAP_H_
 #define TRAINYARD_PROTO_CONTRACT_OUTPUT_GAP_H_
 
@@ -8,11 +8,11 @@
 
 namespace trainyard {
 
-// Exactly `bytes` bytes, so that every byte after the gap keeps its offset: a line end for the
-// preceding line, then lines that report the missing bytes, padded with blanks.
+// Returns exactly `bytes` bytes, so that every byte after the gap keeps its offset. The first byte
+// ends the preceding line. Then come lines that report the missing bytes, padded with blanks.
 std::string FillGap(int64_t bytes);
 
-// A line of FillGap without its padding; any other text unchanged.
+// Returns a line of FillGap without its padding. Returns any other text unchanged.
 std::string_view WithoutGapPadding(std::string_view line);
 
 }  // namespace trainyard

@@ -9,13 +9,13 @@
 namespace trainyard {
 
 enum class Phase {
-  kInit,        // From the start of the process: libraries, devices, the connection to peers.
+  kInit,        // From the process's start; loads libraries, opens devices, connects.
   kLoad,        // Initialises weights or reads them from a checkpoint.
   kTrain,       // Optimizer steps.
   kCheckpoint,  // A save that blocks training.
   kEval,        // Evaluation.
-  kHeal,        // A peer was lost, and the gang is reconnecting in place.
-  kStandby,     // A spare waiting to replace a rank.
+  kHeal,        // The gang has lost a peer and reconnects without a restart.
+  kStandby,     // A spare that waits to replace a rank.
   kDone,        // Only exiting remains.
 };
 
@@ -23,10 +23,10 @@ inline constexpr std::array kPhases = {Phase::kInit,       Phase::kLoad, Phase::
                                        Phase::kCheckpoint, Phase::kEval, Phase::kHeal,
                                        Phase::kStandby,    Phase::kDone};
 
-// Such as "init" for kInit.
+// Returns the name of the phase, such as "init" for kInit.
 std::string_view PhaseName(Phase phase);
 
-// The phase with this name; nullopt if there is none.
+// Returns the phase with this name; nullopt if there is none.
 std::optional<Phase> PhaseOf(std::string_view name);
 
 }  // namespace trainyard

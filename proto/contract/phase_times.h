@@ -1,4 +1,4 @@
-// Time spent by a rank in each of its phases.
+// Measures the time that a rank spends in each of its phases.
 #ifndef TRAINYARD_PROTO_CONTRACT_PHASE_TIMES_H_
 #define TRAINYARD_PROTO_CONTRACT_PHASE_TIMES_H_
 
@@ -9,23 +9,24 @@
 
 namespace trainyard {
 
-// Time per phase, for the fields of a `rank` record. The trainer keeps its own sums; the worker
-// keeps them for programs that write only `phase` records. Times are in milliseconds of any clock,
-// always the same one. Used by one thread.
+// The time per phase, for the fields of a `rank` record. The trainer measures its own times. For
+// programs that write only `phase` records, the worker measures them. All times must be
+// milliseconds of the same clock. Used by one thread.
 class PhaseTimes {
  public:
-  // The phase is unknown before the first Enter.
+  // Before the first Enter, the phase is unknown.
   PhaseTimes() = default;
   PhaseTimes(Phase phase, double now_ms) : phase_(phase), since_ms_(now_ms) {}
 
-  // Ends the current phase and begins `phase`, possibly the same one. If the clock was set back, no
-  // time is added.
+  // Ends the current phase and begins `phase`, which may be the same one. If the clock was set
+  // back, adds no time.
   void Enter(Phase phase, double now_ms);
 
   // The current phase of the rank.
   std::optional<Phase> phase() const { return phase_; }
 
-  // Seconds spent in completed visits of a phase.
+  // Returns the seconds that the rank has spent in a phase. Only times in the phase that have ended
+  // count.
   double Seconds(Phase phase) const;
 
  private:

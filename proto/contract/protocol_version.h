@@ -1,10 +1,10 @@
-// Version of the stream between worker and controller.
+// The version of the protocol between worker and controller.
 #ifndef TRAINYARD_PROTO_CONTRACT_PROTOCOL_VERSION_H_
 #define TRAINYARD_PROTO_CONTRACT_PROTOCOL_VERSION_H_
 
 namespace trainyard {
 
-// Sent by a worker in Hello; a controller rejects a worker with another version.
+// A worker sends this version in Hello. A controller rejects a worker with another version.
 inline constexpr int kProtocolVersion = 1;
 
 }  // namespace trainyard

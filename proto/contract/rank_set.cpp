@@ -5,7 +5,8 @@
 namespace trainyard {
 namespace {
 
-// Length of the longest evenly spaced run that begins at `first`; a run of two counts as 1.
+// Returns the length of the longest sequence of evenly spaced ranks that begins at `first`. A
+// sequence of two counts as 1.
 size_t RunLength(const std::vector<int64_t>& ranks, size_t first) {
   if (first + 2 >= ranks.size()) return 1;
   const int64_t stride = ranks[first + 1] - ranks[first];
@@ -32,7 +33,8 @@ bool Take(std::string_view& text, char sign) {
   return true;
 }
 
-// Removes "4", "0-3" or "0-12/4" from the front of the text and appends its ranks.
+// Removes a text like "4", "0-3" or "0-12/4" from the front of `text` and appends the ranks that it
+// describes.
 bool TakeRun(std::string_view& text, std::vector<int64_t>& ranks) {
   const std::optional<int64_t> first = TakeNumber(text);
   if (!first.has_value()) return false;

@@ -1,4 +1,5 @@
-// Ranks of a group as short text: "0-12/4" are 0, 4, 8 and 12; "0,1,5" are three ranks.
+// Describes the ranks of a group by a short text. For example, "0-12/4" means 0, 4, 8 and 12, and
+// "0,1,5" means these three ranks.
 #ifndef TRAINYARD_PROTO_CONTRACT_RANK_SET_H_
 #define TRAINYARD_PROTO_CONTRACT_RANK_SET_H_
 
@@ -10,13 +11,14 @@
 
 namespace trainyard {
 
-// Exclusive limit on ranks, far above any gang. Bounds the memory that a short text can request.
+// Ranks must be below this number, which is far above any gang. It limits the memory that a short
+// text can make the parser allocate.
 inline constexpr int64_t kMaxRanksInSet = 1 << 20;
 
 // ranks: ascending.
 std::string RankSetText(const std::vector<int64_t>& ranks);
 
-// The ranks, ascending; nullopt if the text is malformed.
+// Returns the ranks in ascending order; nullopt if the text is malformed.
 std::optional<std::vector<int64_t>> ParseRankSet(std::string_view text);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Rule of one setting read by the trainer; used throughout proto/contract/run_config.h.
+// The rule of one setting that the trainer reads. All of proto/contract/run_config.h uses it.
 #ifndef TRAINYARD_PROTO_CONTRACT_SETTING_RULE_H_
 #define TRAINYARD_PROTO_CONTRACT_SETTING_RULE_H_
 
@@ -11,21 +11,21 @@
 namespace trainyard {
 
 struct SettingRule {
-  // Limits of a number, inclusive.
+  // The limits of a number. The limits themselves are valid values.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   // True if the description of a run is incomplete without this setting.
   bool required = false;
-  // True if the setting has a value when it is not written. Without a default, 0, an empty text or
-  // nullopt means "not written".
+  // True if the setting has a default, which is its value if nobody has written it. If there is no
+  // default, 0, an empty text or nullopt means "not written".
   bool has_default = false;
 };
 
-// Names of an enum's values in job files; specialised for each enum of run_config.h.
+// The names in job files of an enum's values. Specialised for each enum of run_config.h.
 template <typename Enum>
 struct SettingNames;
 
-// True for enums that have such names.
+// True if `Type` is an enum with such names.
 template <typename Type>
 concept NamedSetting = requires {
   SettingNames<Type>::kNames;
@@ -34,7 +34,7 @@ concept NamedSetting = requires {
 // A violation of a rule by a setting.
 struct SettingProblem {
   std::string key;      // Such as "model.num_layers".
-  std::string message;  // One sentence for a person: the error and the remedy.
+  std::string message;  // One sentence for users: the error and the remedy.
 };
 
 }  // namespace trainyard

@@ -1,6 +1,6 @@
-// Names in telemetry lines, written by the trainer and read by the worker. One JSON object per
-// line. Times are Unix milliseconds, durations seconds. worker/README.md describes each record for
-// users.
+// Names in telemetry lines, which the trainer writes and the worker reads. Each line is one JSON
+// object. Times are Unix milliseconds; durations are seconds. worker/README.md describes each
+// record for users.
 #ifndef TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
 #define TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
 
@@ -23,27 +23,30 @@ inline constexpr char kAlert[] = "alert";
 inline constexpr char kRank[] = "rank";
 inline constexpr char kFlight[] = "flight";
 
-// Keys of `metrics`. Every other key with a number is a metric.
+// Keys of `metrics` records. Every other key with a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";
 
-// In the first `metrics` of an attempt: number of the active AttentionBackend of job_spec.proto.
+// In the first `metrics` record of an attempt: the number of the active AttentionBackend of
+// job_spec.proto.
 inline constexpr char kAttentionBackend[] = "attention_backend";
 
-// In `phase` records, the key of the phase's name is kPhase.
+// In `phase` records, the name of the phase is the value of the key kPhase.
 
-// In `metrics` and `alert`: samples of the steps since the preceding record, or of the alert, as a
-// range "a:b" of positions as in TRAINYARD_SKIP_SAMPLES.
+// In `metrics` and `alert` records: a range "a:b" of sample positions, as in
+// TRAINYARD_SKIP_SAMPLES. In `metrics` it contains the samples of the steps since the preceding
+// record; in `alert`, those of the alert.
 inline constexpr char kSamples[] = "samples";
 
 // Keys of `checkpoint`.
-inline constexpr char kAttempt[] = "attempt";      // Attempt that published it.
-inline constexpr char kFormerAttempt[] = "epoch";  // Earlier name of kAttempt: read, not written.
+inline constexpr char kAttempt[] = "attempt";      // The attempt that published it.
+inline constexpr char kFormerAttempt[] = "epoch";  // Former name of kAttempt; only read.
 inline constexpr char kPath[] = "path";
 inline constexpr char kBytes[] = "bytes";
 inline constexpr char kBlockingSeconds[] = "blocking_seconds";
 inline constexpr char kTotalSeconds[] = "total_seconds";
 inline constexpr char kDeleted[] = "deleted";  // Removed by retention.
-// Name and value of the metric by which the run's checkpoints are compared; lower is better.
+// The name and the value of the metric by which the run's checkpoints are compared. Lower is
+// better.
 inline constexpr char kMetric[] = "metric";
 inline constexpr char kMetricValue[] = "metric_value";
 
@@ -55,17 +58,17 @@ inline constexpr char kTokens[] = "tokens";
 // Keys of `alert`.
 inline constexpr char kCode[] = "code";
 inline constexpr char kMessage[] = "message";
-// Codes of alerts that trigger the loss guard, and of its own alert.
+// The codes of alerts that trigger the loss guard, and the code of the loss guard's own alert.
 inline constexpr char kNanLoss[] = "nan_loss";
 inline constexpr char kNanGradient[] = "nan_gradient";
 inline constexpr char kLossSpike[] = "loss_spike";
-// Codes of alerts of the controller's watchdog: a gang makes no progress, and a rank computes
-// longer than the others.
+// The codes of the controller's watchdog alerts: a gang makes no progress; a rank computes longer
+// than the others.
 inline constexpr char kHung[] = "hung";
 inline constexpr char kStraggler[] = "straggler";
 
-// Keys of `rank`: sums since the process began, except step_seconds, a mean since the preceding
-// record.
+// Keys of `rank` records. The values are sums since the process began, except step_seconds, which
+// is the mean since the preceding record.
 inline constexpr char kStepSeconds[] = "step_seconds";
 inline constexpr char kMemoryBytes[] = "memory_bytes";
 inline constexpr char kInitSeconds[] = "init_seconds";
@@ -73,11 +76,12 @@ inline constexpr char kLoadSeconds[] = "load_seconds";
 inline constexpr char kDataStallSeconds[] = "data_stall_seconds";
 inline constexpr char kCheckpointSeconds[] = "checkpoint_seconds";
 inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
-// In `rank`, once it is above 1: number of times the gang has connected in this attempt.
+// In `rank` records: how many times the gang has connected in this attempt. Written only if above
+// 1.
 inline constexpr char kGeneration[] = "generation";
 
-// In `rank` and `metrics`: parts of the newest step's time on the rank's device, in seconds, which
-// add up to it. telemetry.proto describes each.
+// In `rank` and `metrics` records: the parts of the time of the newest step on the rank's device,
+// in seconds. Their sum is the time of the step. telemetry.proto describes each part.
 inline constexpr char kComputeSeconds[] = "compute_seconds";
 inline constexpr char kInputWaitSeconds[] = "input_wait_seconds";
 inline constexpr char kTensorWaitSeconds[] = "tp_wait_seconds";
@@ -88,8 +92,8 @@ inline constexpr char kWorldWaitSeconds[] = "world_wait_seconds";
 inline constexpr char kOptimizerSeconds[] = "optimizer_seconds";
 inline constexpr char kCheckpointWaitSeconds[] = "checkpoint_wait_seconds";
 
-// Keys of `flight`, besides kBytes. Only the newest record of each group after the rank's newest
-// `rank` record counts.
+// Keys of `flight` records; kBytes is used there too. Only the newest record of each group counts,
+// and only if it follows the rank's newest `rank` record.
 inline constexpr char kGroup[] = "group";
 inline constexpr char kRanks[] = "ranks";
 inline constexpr char kSequence[] = "sequence";
@@ -97,22 +101,22 @@ inline constexpr char kOperation[] = "operation";
 inline constexpr char kQueuedMs[] = "queued_ms";
 inline constexpr char kEnteredMs[] = "entered_ms";
 
-// Codes of alerts with a special meaning: a save failed and training continues; the last save is
-// waiting until it can write; a save is impossible because ranks do not see the same checkpoint
+// Codes of alerts with a special meaning: a save has failed and training continues; the last save
+// waits until it can write; a save is impossible because the ranks do not see the same checkpoint
 // directory.
 inline constexpr char kCheckpointFailed[] = "checkpoint_failed";
 inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
 inline constexpr char kCheckpointUnshared[] = "checkpoint_unshared";
-// The gang continues in place after the loss of a rank.
+// The gang has lost a rank and continues without a restart.
 inline constexpr char kHealed[] = "healed";
-// The loss of a rank would end the attempt, because its in-memory state has no copy.
+// The loss of a rank would end the attempt, because there is no copy of the rank's in-memory state.
 inline constexpr char kHealingOff[] = "healing_off";
-// The ranks of a paused job could not save.
+// The job was paused, but its ranks could not save.
 inline constexpr char kPausedUnsaved[] = "paused_unsaved";
 // The job has started, but its nodes do not share the checkpoint root with other nodes.
 inline constexpr char kUnsharedRoot[] = "unshared_root";
 
-// Metrics with a special meaning in summaries, charts and Prometheus.
+// Metrics that summaries, charts and Prometheus treat specially.
 inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kLearningRate[] = "lr";
 inline constexpr char kTokensPerSecond[] = "tokens_per_second";
@@ -120,29 +124,31 @@ inline constexpr char kMfu[] = "mfu";               // Counts attention over the
 inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earlier tokens only.
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
-inline constexpr char kClippedUnits[] = "clipped_units";  // Clipped adaptively in one step.
-// Gradient noise scale in samples, computed from averages. The next two metrics are of a single
-// step.
+inline constexpr char kClippedUnits[] = "clipped_units";  // Number clipped adaptively in one step.
+// The gradient noise scale in samples. It is computed from averages, whereas the next two metrics
+// are of a single step.
 inline constexpr char kNoiseScale[] = "noise_scale";
 inline constexpr char kNoiseGradient[] = "noise_scale_gradient";
 inline constexpr char kNoiseTrace[] = "noise_scale_trace";
-// Steps between two snapshots in host memory, and the mean cost of a snapshot as a fraction of a
-// step.
+// The number of steps between two snapshots in host memory, and the mean cost of a snapshot as a
+// fraction of a step.
 inline constexpr char kSnapshotInterval[] = "snapshot_interval";
 inline constexpr char kSnapshotCost[] = "snapshot_cost";
 inline constexpr char kDataPasses[] = "data_epochs";  // In a blend followed by "_" and a name.
 
-// Metric of the gradient norm of a part of the model: "grad_norm/layer_3".
+// Returns the name of the metric for the gradient norm of a part of the model, such as
+// "grad_norm/layer_3".
 inline std::string GradientNormOf(std::string_view part) {
   return std::string(kGradNorm) + "/" + std::string(part);
 }
 
-// Metric of the loss in `eval` records: "val_loss" for data set "val".
+// Returns the name of the metric for the loss in `eval` records, such as "val_loss" for data set
+// "val".
 inline std::string EvaluationLoss(std::string_view data_set) {
   return std::string(data_set) + "_" + kLoss;
 }
 
-// Metric of e to the power of that loss.
+// Returns the name of the metric for e to the power of that loss.
 inline std::string EvaluationPerplexity(std::string_view data_set) {
   return std::string(data_set) + "_perplexity";
 }

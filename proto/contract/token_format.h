@@ -1,5 +1,5 @@
-// Names in the JSON header of a token file, written by `trainyard data prepare` and read by the
-// trainer. trainer/data/README.md describes the format.
+// Names in the JSON header of a token file. `trainyard data prepare` writes the file, and the
+// trainer reads it. trainer/data/README.md describes the format.
 #ifndef TRAINYARD_PROTO_CONTRACT_TOKEN_FORMAT_H_
 #define TRAINYARD_PROTO_CONTRACT_TOKEN_FORMAT_H_
 
@@ -16,14 +16,14 @@ inline constexpr char kFormat[] = "trainyard-tokens";
 inline constexpr char kVersionKey[] = "version";
 inline constexpr int64_t kVersion = 1;
 
-inline constexpr char kTypeKey[] = "dtype";  // Type of the tokens, little-endian.
+inline constexpr char kTypeKey[] = "dtype";  // The type of the tokens, which are little-endian.
 inline constexpr char kTwoBytes[] = "uint16";
 inline constexpr char kFourBytes[] = "uint32";
 
 inline constexpr char kTokens[] = "tokens";
 inline constexpr char kVocabSize[] = "vocab_size";
 inline constexpr char kDocuments[] = "documents";
-inline constexpr char kSourceBytes[] = "source_bytes";        // Bytes of the tokenized text.
+inline constexpr char kSourceBytes[] = "source_bytes";        // Bytes of text before tokenizing.
 inline constexpr char kUnigramEntropy[] = "unigram_entropy";  // Nats per token.
 inline constexpr char kEndOfDocument[] = "end_of_document";
 inline constexpr char kChecksum[] = "xxh64";  // Checksum of SPLIT.bin, 16 hexadecimal digits.

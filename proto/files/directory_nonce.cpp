@@ -14,21 +14,22 @@
 namespace trainyard {
 namespace {
 
-// Readable by ranks, which may run as another user than the worker.
+// Ranks must be able to read the file; they may run as another user than the worker.
 constexpr FileAccess kAccess{.mode = 0644};
 
 ReadNonceResult Failed(int number, const std::string& action) {
   return {"", FileError{number, action}};
 }
 
-// Links the complete file at `from` to the name `to`, unless `to` exists. Hard links are atomic
-// even on network file systems.
+// Gives the complete file at `from` the name `to`, unless `to` exists. Creating a hard link is
+// atomic even on network file systems.
 FileResult Link(const std::string& from, const std::string& to) {
   if (link(from.c_str(), to.c_str()) == 0 || errno == EEXIST) return std::nullopt;
   return FileError{errno, "cannot link " + to};
 }
 
-// For file systems without hard links: a reader may find the file while it is still empty.
+// Used on file systems without hard links. There, a reader may find the file while it is still
+// empty.
 FileResult MakeInPlace(const std::string& path, const std::string& text) {
   DurableFile file;
   if (FileResult error = file.CreateNew(path, kAccess)) {
@@ -74,7 +75,7 @@ bool IsNonce(std::string_view text) {
 ReadNonceResult ReadNonce(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) return Failed(errno, "cannot open " + path);
-  // One byte longer than a valid file, to detect longer files.
+  // One byte longer than a valid file, so that longer files are detected.
   std::array<char, kNonceDigits + 2> text{};
   const ssize_t bytes = read(file.get(), text.data(), text.size());
   if (bytes < 0) return Failed(errno, "cannot read " + path);

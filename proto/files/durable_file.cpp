@@ -20,9 +20,9 @@ std::string TemporaryPath(const std::string& path) { return path + ".tmp"; }
 
 UniqueFd OpenToWrite(const std::string& path, int flags, const FileAccess& access) {
   const int links = access.follow_links ? 0 : O_NOFOLLOW;
-  // O_NONBLOCK: opening a FIFO at the path must not wait for its reader.
-  return UniqueFd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | links | flags,
-                       access.mode));
+  // O_NONBLOCK, because opening a FIFO at this path must not wait until another process reads it.
+  return UniqueFd(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | links | flags, access.mode));
 }
 
 FileResult SyncAndClose(UniqueFd fd, const std::string& path) {
@@ -34,7 +34,7 @@ FileResult SyncAndClose(UniqueFd fd, const std::string& path) {
 }  // namespace
 
 FileResult WriteAll(int fd, std::string_view piece, const std::string& path) {
-  constexpr std::size_t kBytesPerCall = std::size_t{1} << 30;  // A Linux write is at most 2 GiB.
+  constexpr std::size_t kBytesPerCall = std::size_t{1} << 30;  // Linux limit: 2 GiB per call.
   while (!piece.empty()) {
     const ssize_t count = write(fd, piece.data(), std::min(piece.size(), kBytesPerCall));
     if (count < 0 && errno == EINTR) continue;
@@ -78,7 +78,7 @@ FileResult WriteFileDurably(const std::string& path, const std::vector<std::stri
 FileResult WriteFileAtomically(const std::string& path, std::string_view text,
                                const FileAccess& access) {
   const std::string temporary = TemporaryPath(path);
-  // No O_TRUNC: the reserved blocks are written in place.
+  // O_TRUNC is not used, because it would free the reserved blocks. They are overwritten in place.
   UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
   if (FileResult failed = WriteAll(fd.get(), text, temporary)) return failed;
@@ -94,8 +94,8 @@ FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes, const F
   const std::string temporary = TemporaryPath(path);
   const UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
-  // fallocate, not posix_fallocate, which may fall back to writing zeros: on copy-on-write file
-  // systems that reserves nothing.
+  // posix_fallocate is not used, because it may write zeros instead. On copy-on-write file systems
+  // this would reserve nothing.
   if (fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP &&
       errno != ENOSYS) {
     return Failed("reserve", temporary);

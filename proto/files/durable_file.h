@@ -1,6 +1,6 @@
-// Files and directories that are on disk when the call returns. POSIX calls only: no
-// std::filesystem, because PyTorch's CUDA wheel replaces its symbols with those of another
-// libstdc++.
+// Writes files and directories that are on disk when the call returns. Uses only POSIX calls.
+// std::filesystem cannot be used, because PyTorch's CUDA wheel replaces its symbols with those of
+// another libstdc++.
 //
 // Callers convert a FileError into their own kind of error: proto/support/durable_file.h for the
 // daemons, trainer/checkpoint/durable_file.h for the trainer.
@@ -25,21 +25,23 @@ struct FileError {
   std::string action;  // Call and path, such as "cannot sync /data/manifest.json".
 };
 
-// Access to a newly created file.
+// Options for creating a file.
 struct FileAccess {
   mode_t mode = 0600;
-  // True to write through a symbolic link at the path. Unsafe if others may create links there.
+  // True to write through a symbolic link at the path. This is unsafe if other users can create
+  // links there.
   bool follow_links = false;
 };
 
 // nullopt on success.
 using FileResult = std::optional<FileError>;
 
-// Writes the whole piece to an open file.
+// Writes all bytes of `piece` to an open file.
 [[nodiscard]] FileResult WriteAll(int fd, std::string_view piece, const std::string& path);
 
-// A file written piece by piece. It is on disk after Finish, but its name is durable only after
-// SyncDirectory. If the object is destroyed before Finish, the file remains. Used by one thread.
+// A file that is written piece by piece. After Finish its contents are on disk, but its name is
+// durable only after SyncDirectory. If the object is destroyed before Finish, the unfinished file
+// is not removed. Used by one thread.
 class DurableFile {
  public:
   // Creates the file, or empties an existing one.
@@ -47,7 +49,8 @@ class DurableFile {
   // Creates the file; EEXIST if it exists.
   [[nodiscard]] FileResult CreateNew(const std::string& path, const FileAccess& access);
   [[nodiscard]] FileResult Append(std::string_view piece);
-  // Syncs and closes the file: on NFS a full disk is reported by close(2).
+  // Syncs and closes the file. Errors of close(2) are returned too, because NFS reports a full disk
+  // there.
   [[nodiscard]] FileResult Finish();
 
  private:
@@ -62,31 +65,30 @@ class DurableFile {
                                           const std::vector<std::string_view>& pieces,
                                           const FileAccess& access);
 
-// Replaces the file at the path: even after a power cut it is either the old file or the whole new
-// one. Writes PATH.tmp, syncs it, renames it over PATH and syncs the directory. One writer at a
-// time per path.
+// Replaces the file at the path. Even after a power failure it is either the old file or the
+// complete new one. Writes PATH.tmp, syncs it, renames it to PATH and syncs the directory. There
+// must be only one writer at a time per path.
 [[nodiscard]] FileResult WriteFileAtomically(const std::string& path, std::string_view text,
                                              const FileAccess& access);
 
-// Allocates disk space for a later WriteFileAtomically of at most `bytes`, so that the write
-// succeeds even if the disk has filled up by then. Does nothing on file systems that cannot reserve
-// space.
+// Allocates disk space for a later WriteFileAtomically of at most `bytes`. That write then succeeds
+// even if the disk has become full. Does nothing on file systems that cannot reserve space.
 [[nodiscard]] FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes,
                                            const FileAccess& access);
 
 // Makes creations, renames and removals in the directory durable.
 [[nodiscard]] FileResult SyncDirectory(const std::string& path);
 
-// Renames directory `from` to `to`. An existing directory `to` is renamed to `from`. Atomic if the
-// file system can exchange two names, else uses ExchangeByRenames. Durable only after SyncDirectory
+// Renames directory `from` to `to`. If `to` exists, it is renamed to `from`. Atomic if the file
+// system can exchange two names; otherwise uses ExchangeByRenames. Durable only after SyncDirectory
 // of the parent.
 [[nodiscard]] FileResult ReplaceDirectory(const std::string& from, const std::string& to);
 
-// Exchanges the names of two directories by three renames: for a moment `to` does not exist. After
-// a failure, `to` again names its old directory if the file system permits it.
+// Exchanges the names of two directories by three renames, so for a moment `to` does not exist.
+// After a failure, `to` is its old directory again if the file system permits that.
 [[nodiscard]] FileResult ExchangeByRenames(const std::string& from, const std::string& to);
 
-// The parent directory of `path`; "." for a bare name.
+// Returns the parent directory of `path`; "." if `path` contains no slash.
 std::string DirectoryOf(const std::string& path);
 
 }  // namespace trainyard

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// Two paths lead to the same file if device and inode are equal.
+// Two paths lead to the same file if device and inode number are equal.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -25,15 +25,15 @@ struct FilePlace {
 
   bool IsDirectory() const { return S_ISDIR(mode); }
   bool IsLink() const { return S_ISLNK(mode); }
-  // False for a file on another file system or behind a bind mount.
+  // Returns false if the file is on another file system or behind a bind mount.
   bool IsOnMountOf(const FilePlace& other) const {
     return identity.device == other.identity.device && mount == other.mount;
   }
 };
 
-// Place of `name` in the open directory `parent`, or of `parent` itself if the name is empty. Does
-// not follow links. Uses cached attributes, so that a hung file system does not block the call.
-// nullopt with errno on failure.
+// Returns the place of `name` in the open directory `parent`, or of `parent` itself if `name` is
+// empty. Does not follow links. Uses cached attributes, so that a hung file system does not block
+// the call. On failure returns nullopt and sets errno.
 inline std::optional<FilePlace> PlaceOf(int parent, const char* name) {
   struct statx found {};
   const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;

@@ -1,4 +1,4 @@
-// Normalised paths, and paths on kernel file systems.
+// Functions to normalise paths and to detect paths on kernel file systems.
 #ifndef TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
 #define TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
 
@@ -7,11 +7,12 @@
 
 namespace trainyard {
 
-// The path without ".", "..", repeated slashes and a trailing slash. Does not resolve links.
+// Returns the path without ".", "..", repeated slashes and a trailing slash. Does not resolve
+// links.
 std::string NormalPath(std::string_view text);
 
-// Returns whether the path is in /proc, /sys or /dev, whose files are created by the kernel and
-// differ between processes. False for /dev/shm, which is a RAM disk.
+// Returns whether the path is in /proc, /sys or /dev. The kernel creates the files there, and they
+// differ between processes. Returns false for /dev/shm, which is a RAM disk.
 bool IsKernelPath(std::string_view path);
 
 // Returns whether the path, or its nearest existing parent, is on a kernel file system such as

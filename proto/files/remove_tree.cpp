@@ -27,8 +27,8 @@ bool IsDirectory(int parent, const char* name) {
   return place.has_value() && place->IsDirectory();
 }
 
-// Makes the directory readable, and movable to another parent. Best effort: the next call fails
-// with the reason. fchmodat(2) is no alternative: it follows links.
+// Makes the directory readable, and movable to another parent. Errors are ignored, because the next
+// call then fails with the reason. fchmodat(2) cannot be used, because it follows links.
 void Unlock(int parent, const char* name) {
   const UniqueFd directory(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const std::optional<FilePlace> place =
@@ -48,14 +48,15 @@ void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   }
 }
 
-// Moves every directory up to the root before entering it. Thus the depth of the tree costs no
-// descriptors, and the kernel protects mounts: a directory with a mount on it cannot be moved.
+// Moves every directory up to the root before it enters the directory. The number of descriptors
+// therefore does not depend on the depth of the tree. The kernel protects mounts, because a
+// directory with a mount on it cannot be moved.
 class TreeRemover {
  public:
   TreeRemover(int root, const FilePlace& place, int64_t max_entries)
       : root_(root), place_(place), max_entries_(max_entries) {}
 
-  // Returns an error of the remaining entries, or 0 if the root is empty.
+  // Returns 0 if the root is empty. Otherwise returns the error of one of the remaining entries.
   int Run() {
     bool progress = true;
     while (progress && !IsSpent()) {
@@ -73,7 +74,7 @@ class TreeRemover {
  private:
   bool IsSpent() const { return done_ >= max_entries_; }
 
-  // Returns whether the entry is a mount, and records it as busy.
+  // Returns whether the entry is a mount. If so, records it as busy.
   bool IsForeign(int parent, const char* name) {
     const std::optional<FilePlace> found = PlaceOf(parent, name);
     const bool is_here = !found.has_value() || found->IsOnMountOf(place_);
@@ -113,19 +114,23 @@ class TreeRemover {
     }
   }
 
-  // Records an error, except that of a non-empty directory after an earlier failed removal in it.
+  // Records an error. Exception: if a removal in a directory has already failed, the error that
+  // this directory is not empty is not recorded.
   void Note(int error) {
     const bool is_consequence = error == ENOTEMPTY && error_ != 0;
     if (error != ENOENT && !is_consequence) error_ = error;
   }
 
-  // Renames the directory to a new name in the root, which it returns; empty on failure.
+  // Moves the directory to the root under a new name and returns this name. Returns an empty text
+  // on failure.
   std::string MoveUp(int parent, const char* name) {
     for (;;) {
       std::string moved = "." + std::to_string(++names_);
-      // A rename to its own name would not show whether something is mounted there.
+      // The new name must differ, because a rename to the same name would not show whether
+      // something is mounted there.
       if (moved == name) continue;
-      // An empty directory with this name is replaced, and thereby removed.
+      // If there is an empty directory with this name, the rename replaces it and thereby removes
+      // it.
       if (renameat(parent, name, root_, moved.c_str()) == 0) return moved;
       if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR) continue;
       Note(errno);
@@ -137,7 +142,7 @@ class TreeRemover {
   const FilePlace place_;  // Place of the root.
   const int64_t max_entries_;
   int64_t names_ = 0;
-  int64_t done_ = 0;  // Entries removed or moved up.
+  int64_t done_ = 0;  // Number of entries removed or moved up.
   int error_ = 0;
 };
 

@@ -1,9 +1,10 @@
-// Removal of directories whose content is controlled by user programs. POSIX calls only, as in
-// durable_file.h.
+// Removes directories whose contents user programs control. Uses only POSIX calls, for the reason
+// given in durable_file.h.
 //
-// Removals do not follow symbolic links. Directories are opened with O_NOFOLLOW and entries are
-// unlinked through the descriptor of their directory, so a program that swaps a directory for a
-// link during a removal gains nothing. Removals do not enter mounts, including bind mounts.
+// Removals do not follow symbolic links. Directories are opened with O_NOFOLLOW, and entries are
+// unlinked through the descriptor of their directory. A program therefore gains nothing if it
+// replaces a directory by a link during a removal. Removals do not enter mounts, including bind
+// mounts.
 #ifndef TRAINYARD_PROTO_FILES_REMOVE_TREE_H_
 #define TRAINYARD_PROTO_FILES_REMOVE_TREE_H_
 
@@ -14,23 +15,24 @@
 
 namespace trainyard {
 
-// Limit on entries that one call removes or moves: a program may keep adding entries.
+// The maximum number of entries that one call removes or moves. It is limited because a program may
+// keep adding entries.
 inline constexpr int64_t kMaxEntriesRemoved = 4'000'000;
 
-// Removes `name` from the open directory `parent`: a file, a link, or a directory with everything
-// below it, including read-only directories. OK if the entry does not exist. EBUSY: a mount, which
-// stays with its content. EAGAIN: `max_entries` were removed and more are left; a repeated call
-// continues. Needs few descriptors and little memory at any depth. `path` names the entry in
-// errors.
+// Removes `name` from the open directory `parent`. It may be a file, a link, or a directory, which
+// is removed with everything below it, even if directories are read-only. Returns OK if the entry
+// does not exist. EBUSY: there is a mount, which is kept with its contents. EAGAIN: `max_entries`
+// were removed and more are left; call again to continue. Needs few descriptors and little memory
+// at any depth. `path` is used in error messages.
 [[nodiscard]] FileResult RemoveEntry(int parent, const std::string& name, const std::string& path,
                                      int64_t max_entries = kMaxEntriesRemoved);
 
-// Removes the last component of the path. Follows links in the preceding components, whose owners
+// Removes the last component of the path. Follows links in the other components, so their owners
 // must be trusted.
 [[nodiscard]] FileResult RemoveEntry(const std::string& path);
 
-// Returns " (PATH is a symbolic link to TARGET)" for the first link in the path, as a suffix of
-// errors; empty if there is none.
+// Returns " (PATH is a symbolic link to TARGET)" for the first link in the path, to be appended to
+// errors; empty if there is no link.
 std::string LinkNote(const std::string& path);
 
 }  // namespace trainyard

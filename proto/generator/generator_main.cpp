@@ -1,5 +1,6 @@
-// trainyard-generate-run-config ROOT: writes the trainer's settings (run_config_generator.h) and
-// their readers (reader_generator.h) into the sources at ROOT.
+// trainyard-generate-run-config ROOT: writes two kinds of code into the sources at ROOT, the
+// trainer's settings (run_config_generator.h) and the functions that read them
+// (reader_generator.h).
 #include <fstream>
 #include <iostream>
 #include <string>

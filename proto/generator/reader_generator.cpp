@@ -1,6 +1,7 @@
 #include "proto/generator/reader_generator.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {
@@ -22,7 +23,7 @@ constexpr char kClosing[] = R"(
 // clang-format on
 )";
 
-// The value of a singular field in the type of the settings' struct.
+// Returns an expression for the value of a singular field, in the type of the settings' struct.
 std::string Value(const FieldDescriptor& field) {
   const std::string value = absl::StrCat("spec.", field.name(), "()");
   if (field.enum_type() == nullptr) return value;
@@ -31,17 +32,20 @@ std::string Value(const FieldDescriptor& field) {
 
 std::string Statement(const FieldDescriptor& field) {
   const std::string& name = field.name();
-  const std::string condition =
-      field.is_repeated() ? absl::StrCat("  if (!spec.", name, "().empty())")
-                          : absl::StrCat("  if (spec.has_", name, "())");
-  const std::string action =
-      field.is_repeated()
-          ? absl::StrCat("config.", name, ".assign(spec.", name, "().begin(), spec.", name,
-                         "().end());")
-          : absl::StrCat("config.", name, " = ", Value(field), ";");
-  const bool fits = condition.size() + 1 + action.size() <= kWidestLine;
-  return fits ? absl::StrCat(condition, " ", action, "\n")
-              : absl::StrCat(condition, " {\n    ", action, "\n  }\n");
+  const std::string condition = field.is_repeated()
+                                    ? absl::StrCat("  if (!spec.", name, "().empty())")
+                                    : absl::StrCat("  if (spec.has_", name, "())");
+  const std::string action = field.is_repeated()
+                                 ? absl::StrCat("config.", name, ".assign(spec.", name,
+                                                "().begin(), spec.", name, "().end());")
+                                 : absl::StrCat("config.", name, " = ", Value(field), ";");
+  if (condition.size() + 1 + action.size() <= kWidestLine) {
+    return absl::StrCat(condition, " ", action, "\n");
+  }
+  const bool fits = 4 + action.size() <= kWidestLine;
+  return absl::StrCat(condition, " {\n    ",
+                      fits ? action : absl::StrReplaceAll(action, {{" = ", " =\n        "}}),
+                      "\n  }\n");
 }
 
 std::string Reader(const Descriptor& section) {

@@ -45,17 +45,17 @@ constexpr char kStandardIncludes[] = R"(
 
 constexpr char kFolder[] = "proto/contract/";
 
-// Names of headers in kFolder.
+// The names of headers in kFolder.
 using HeaderNames = std::set<std::string>;
 
-// The whole text of a header with this name in kFolder.
+// Returns the complete text of the header with this name in kFolder.
 std::string HeaderText(const std::string& name, const std::string& about,
                        const HeaderNames& included, const std::string& body) {
   const std::string guard =
       absl::StrCat("TRAINYARD_PROTO_CONTRACT_",
                    absl::AsciiStrToUpper(absl::StrReplaceAll(name, {{".", "_"}})), "_");
-  std::string text = absl::StrCat(kGeneratedFrom, "//\n", about, "#ifndef ", guard, "\n#define ", guard, "\n",
-                                  kStandardIncludes);
+  std::string text = absl::StrCat(kGeneratedFrom, "//\n", about, "#ifndef ", guard, "\n#define ",
+                                  guard, "\n", kStandardIncludes);
   for (const std::string& header : included) {
     absl::StrAppend(&text, "#include \"", kFolder, header, "\"\n");
   }
@@ -78,7 +78,7 @@ std::string Enum(const EnumDescriptor& type) {
   std::vector<std::string> constants, names;
   for (int i = 0; i < type.value_count(); ++i) {
     const EnumValueDescriptor& value = *type.value(i);
-    if (value.number() == 0) continue;  // Unspecified: never in a resolved job.
+    if (value.number() == 0) continue;  // Unspecified; does not occur in a resolved job.
     constants.push_back(absl::StrCat(ConstantName(value), " = ", value.number()));
     names.push_back(absl::StrCat("{\"", EnumShortName(value), "\", ", type.name(),
                                  "::", ConstantName(value), "}"));
@@ -179,8 +179,8 @@ std::string RunStruct() {
       "{\n", visits, "}\n");
 }
 
-// Every key at the top of a job file: the trainer ignores those it does not use and rejects any
-// other.
+// Returns every key at the top level of a job file. The trainer ignores those that it does not use
+// and rejects all other keys.
 std::string TopLevelKeys() {
   const Descriptor& spec = *v1::JobSpec::descriptor();
   std::vector<std::string> names;
@@ -192,11 +192,11 @@ std::string TopLevelKeys() {
                       "> kJobFileKeys = {\n    ", absl::StrJoin(names, ",\n    "), "};\n");
 }
 
-// The header that declares each enum.
+// Maps each enum to the header that declares it.
 using EnumHeaders = std::map<const EnumDescriptor*, std::string>;
 
-// Declares an enum in the header of the first section that uses it. Later sections include that
-// header.
+// Generates the header of a section. An enum is declared in the header of the first section that
+// uses it; later sections include that header.
 GeneratedFile SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_headers) {
   const Descriptor& type = *section.message_type();
   const std::string name = HeaderName(section);
@@ -212,7 +212,7 @@ GeneratedFile SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_he
   const std::string about =
       absl::StrCat("// Section `", section.name(), "` of a job file (run_config.h).\n");
   return {kFolder + name, HeaderText(name, about, included,
-                           absl::StrCat(enums, Struct(type), SettingsVisitor(type)))};
+                                     absl::StrCat(enums, Struct(type), SettingsVisitor(type)))};
 }
 
 }  // namespace

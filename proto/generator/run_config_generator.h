@@ -8,10 +8,10 @@
 
 namespace trainyard {
 
-// One header per section with `read_by_trainer`, with its enums, its struct, and a function that
-// visits its settings with key and rule; and run_config.h, which includes them all. A test compares
-// them with the committed files, which exist because the trainer is also built where protobuf is
-// not available.
+// Generates one header per section that has `read_by_trainer`. It contains the section's enums, its
+// struct, and a function that visits its settings with key and rule. Generates run_config.h, too,
+// which includes all of them. A test compares the results with the committed files. The files are
+// committed because the trainer is also built where protobuf is not available.
 std::vector<GeneratedFile> GenerateRunConfig();
 
 }  // namespace trainyard

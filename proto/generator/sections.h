@@ -11,7 +11,7 @@
 namespace trainyard {
 
 struct GeneratedFile {
-  std::string path;  // From the root of the sources, such as "proto/contract/model_config.h".
+  std::string path;  // Relative to the root of the sources: "proto/contract/model_config.h".
   std::string text;
 };
 
@@ -21,7 +21,8 @@ inline constexpr char kGeneratedFrom[] =
 
 inline constexpr std::size_t kWidestLine = 100;
 
-// Fields of JobSpec whose sections have the option `read_by_trainer`, in the proto's order.
+// Returns the fields of JobSpec whose sections have the option `read_by_trainer`, in the order of
+// the proto.
 std::vector<const google::protobuf::FieldDescriptor*> SectionFields();
 
 // "model" -> "model_config.h".

@@ -1,4 +1,4 @@
-// `layout: auto`: jobs whose layout is chosen by the controller.
+// Support for `layout: auto`, with which the controller chooses a job's layout.
 #ifndef TRAINYARD_PROTO_JOBSPEC_AUTO_LAYOUT_H_
 #define TRAINYARD_PROTO_JOBSPEC_AUTO_LAYOUT_H_
 
@@ -12,21 +12,22 @@
 
 namespace trainyard {
 
-// Value of `layout` in a job file, in place of the section.
+// The value of `layout` in a job file that replaces the section.
 inline constexpr char kAutoLayoutWord[] = "auto";
 inline constexpr char kAutoLayoutKey[] = "auto_layout";
 
-// Settings of section `layout` that are chosen by the controller: all except sequence_parallel and
-// cp_comm_type, which stay as in the job.
+// Returns the settings of section `layout` that the controller chooses. These are all except
+// sequence_parallel and cp_comm_type, which keep the job's values.
 const std::vector<const google::protobuf::FieldDescriptor*>& ChosenLayoutFields();
 
-// Reports settings that contradict `auto_layout`; empty for other jobs.
+// Reports settings that contradict `auto_layout`. Returns nothing for a job without `auto_layout`.
 std::vector<SettingProblem> FindAutoLayoutProblems(const v1::JobSpec& spec);
 
-// Every setting of a layout that has a value, as in a job file.
+// Returns every setting of a layout that has a value, in the form of a job file.
 v1::LayoutSpec LayoutSpecOf(const LayoutConfig& layout);
 
-// "{tp: 2, zero: 1} on 1 node of 8 NVIDIA H200", or the problem if no layout fits.
+// Returns a text such as "{tp: 2, zero: 1} on 1 node of 8 NVIDIA H200". If no layout fits, returns
+// the problem.
 std::string GrantedText(const v1::GrantedLayout& granted);
 
 }  // namespace trainyard

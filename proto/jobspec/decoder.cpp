@@ -22,7 +22,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Limit on the values visited in one file: with aliases a small file can describe a huge tree.
+// The maximum number of values that are visited in one file. It is limited because with aliases a
+// small file can describe a huge tree.
 constexpr int kMaxValues = 20000;
 constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
@@ -43,7 +44,7 @@ class Decoder {
                    Message& message);
   // Decodes one entry of `env`.
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
-  // Sets the origin of values without a position in a file.
+  // Sets the origin to record for values that have no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
 
@@ -99,7 +100,7 @@ bool Decoder::IsText(const YAML::Node& node, const std::string& key) {
          absl::StrCat("`", key, "` must be one value, not a ", node.IsMap() ? "mapping" : "list"));
     return false;
   }
-  // "?" is a plain scalar and "!" a quoted one; anything else is an explicit tag.
+  // The tag "?" means a plain scalar and "!" a quoted one. Any other tag was written explicitly.
   if (!node.Tag().empty() && node.Tag() != "?" && node.Tag() != "!") {
     Fail(node, key,
          absl::StrCat("`", key, "` has the tag ", node.Tag(),
@@ -126,7 +127,8 @@ std::string Decoder::Absolute(const std::string& path) const {
   return (std::filesystem::path(directory_) / path).lexically_normal().string();
 }
 
-// Returns false, and reports an error, for a relative path without a folder to resolve it against.
+// Returns false and reports an error if the path is relative and there is no folder to resolve it
+// against.
 bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const std::string& path) {
   if (!directory_.empty() || path.empty() || path.starts_with('/')) return true;
   Fail(node, key,
@@ -136,8 +138,8 @@ bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const st
   return false;
 }
 
-// An entry of a list of paths is a word, a blank and the path. An entry without a path is kept: the
-// rules of the setting report the error.
+// Adds an entry of a list of paths, which consists of a word, a blank and the path. An entry
+// without a path is kept, because the rules of the setting report that error.
 void Decoder::AddEntry(const YAML::Node& item, const FieldDescriptor& field, const std::string& key,
                        Message& message) {
   std::string text = item.Scalar();
@@ -169,8 +171,8 @@ bool Decoder::IsAutoLayout(const YAML::Node& value, const std::string& key) {
   return key == kLayoutSection && value.IsScalar() && value.Scalar() == kAutoLayoutWord;
 }
 
-// `layout: auto` in this file replaces the layout of a file it extends, and vice versa. If one file
-// has both, both stay, and a rule rejects them.
+// If this file has `layout: auto`, it replaces the layout of a file that it extends, and vice
+// versa. If one file has both, both are kept, and a rule rejects them.
 void Decoder::SettleAutoLayout(const std::string& key) {
   v1::JobSpec& spec = context_.spec;
   if (!spec.auto_layout()) return;
@@ -185,8 +187,8 @@ void Decoder::SettleAutoLayout(const std::string& key) {
   }
 }
 
-// `train.tokens` in this file replaces `train.steps` of a file it extends, and vice versa. If one
-// file has several of them, they stay, and a rule rejects them.
+// If this file has `train.tokens`, it replaces `train.steps` of a file that it extends, and vice
+// versa. If one file has several of these settings, all are kept, and a rule rejects them.
 void Decoder::TakeBackAlternatives(const FieldDescriptor& field, const std::string& key,
                                    Message& message) {
   for (const std::string& name : RuleOf(field).instead_of()) {
@@ -251,7 +253,7 @@ void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& fie
   }
 }
 
-// Null removes a variable written by an extended file or set by the worker.
+// The value null removes a variable that an extended file or the worker sets.
 void Decoder::DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec) {
   const std::string key = kVariablePrefix + name;
   if (!value.IsNull() && !IsText(value, key)) return;
@@ -289,7 +291,7 @@ void Decoder::DecodeField(const YAML::Node& value, const FieldDescriptor& field,
   }
 }
 
-// Error text for an unknown key.
+// Returns the error text for an unknown key.
 std::string UnknownKey(const std::string& key, const std::string& prefix,
                        const Descriptor& descriptor) {
   std::vector<std::string> siblings;
@@ -297,7 +299,8 @@ std::string UnknownKey(const std::string& key, const std::string& prefix,
     siblings.push_back(prefix + descriptor.field(i)->name());
   }
   std::string nearest;
-  // The right name without its section: `seq_length` at the top means train.seq_length.
+  // Finds a correct name that lacks its section: `seq_length` at the top level means
+  // train.seq_length.
   const std::string last = "." + key.substr(key.rfind('.') + 1);
   for (const std::string& known : JobFileKeys()) {
     if (nearest.empty() && absl::EndsWith(known, last)) nearest = known;
@@ -335,7 +338,8 @@ void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, M
   }
 }
 
-// The field named by a dotted key, and the message that contains it; nullptr if there is none.
+// Returns the field that a dotted key names and sets `holder` to the message that contains it.
+// Returns nullptr if there is no such field.
 const FieldDescriptor* FindField(const std::string& key, Message& root, Message*& holder) {
   holder = &root;
   const std::vector<std::string> parts = absl::StrSplit(key, '.');
@@ -360,7 +364,8 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
   Decoder decoder(display_name, "", scratch);
   decoder.DecodeField(node, *v1::JobSpec::descriptor()->FindFieldByName("extends"), "extends",
                       scratch.spec);
-  // DecodeJobFile reads the key again and reports its errors. Here errors only stop the chain.
+  // An error here only stops the chain of files. DecodeJobFile reads the key again and reports the
+  // errors.
   if (!scratch.errors.empty()) context.failed_keys.insert("extends");
   return {scratch.spec.extends().begin(), scratch.spec.extends().end()};
 }

@@ -1,4 +1,5 @@
-// Decodes one YAML document into a JobSpec, by reflection. Collects all errors instead of stopping.
+// Decodes one YAML document into a JobSpec by reflection. Does not stop at the first error, but
+// collects all errors.
 #ifndef TRAINYARD_PROTO_JOBSPEC_DECODER_H_
 #define TRAINYARD_PROTO_JOBSPEC_DECODER_H_
 
@@ -13,29 +14,30 @@
 
 namespace trainyard {
 
-// Accumulated result of decoding one or several files.
+// The result of decoding one or several files, accumulated over the files.
 struct DecodeContext {
   v1::JobSpec spec;
   Origins origins;
-  // "job.yaml:7:3: unknown key `leraning_rate`; did you mean `lr`?"
+  // Texts such as "job.yaml:7:3: unknown key `leraning_rate`; did you mean `lr`?".
   std::vector<std::string> errors;
-  // Keys with unreadable values: later rules do not report them as missing.
+  // The keys whose values could not be read. Later rules do not report them as missing.
   std::set<std::string> failed_keys;
-  // Keys written by the current layer: one file, or all overrides together.
+  // The keys that the current layer has written. A layer is one file, or all overrides together.
   std::set<std::string> written;
 };
 
-// The references in `extends:` of a parsed file. Errors are added to the context.
+// Returns the references in `extends:` of a parsed file. Adds errors to the context.
 std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& display_name,
                                      DecodeContext& context);
 
-// Applies every key of the file to the context: maps merge, lists and scalars replace, null clears.
-// Relative paths are resolved against `directory`; if it is empty they are rejected.
+// Applies every key of the file to the context. Maps are merged, lists and scalars replace earlier
+// values, and null clears a value. Relative paths are resolved against `directory`; if it is empty,
+// relative paths are rejected.
 void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
                    const std::string& directory, DecodeContext& context);
 
-// Applies "train.steps=200" or "env.NCCL_DEBUG=WARN". The value null clears a key and removes a
-// variable.
+// Applies an override such as "train.steps=200" or "env.NCCL_DEBUG=WARN". The value null clears a
+// key or removes a variable.
 void DecodeOverride(const std::string& override_text, const std::string& directory,
                     DecodeContext& context);
 

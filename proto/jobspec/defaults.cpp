@@ -21,13 +21,14 @@ void SetDefaults(Message& message) {
     if (IsSection(field)) {
       SetDefaults(*message.GetReflection()->MutableMessage(&message, &field));
     } else if (const std::string& text = RuleOf(field).default_value(); !text.empty()) {
-      // A default rejected by its own rule is a bug in job_spec.proto; a test reads all defaults.
+      // An error can only be a bug in job_spec.proto: a default that its own rule rejects. A test
+      // reads all defaults.
       SetScalarField(text, field, message).IgnoreError();
     }
   }
 }
 
-// A spec that contains only defaults.
+// Returns a spec that contains only defaults.
 const v1::JobSpec& Defaults() {
   static const v1::JobSpec* const defaults = [] {
     auto* spec = new v1::JobSpec;
@@ -37,7 +38,7 @@ const v1::JobSpec& Defaults() {
   return *defaults;
 }
 
-// `reflection` serves both messages, which have one type.
+// `reflection` is used for both messages, because they have the same type.
 void CopyField(const Message& from, const FieldDescriptor& field, const Reflection& reflection,
                Message& to) {
   switch (field.cpp_type()) {
@@ -64,7 +65,8 @@ void CopyField(const Message& from, const FieldDescriptor& field, const Reflecti
   }
 }
 
-// MergeFrom would mix a written duration with its default.
+// Does not use MergeFrom, which would mix the parts of a written duration with those of its
+// default.
 void FillFrom(const Message& defaults, Message& message) {
   const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -93,14 +95,15 @@ void FillOriginsOf(const Message& message, const std::string& prefix, const std:
   }
 }
 
-// A single-rank program has no peers, but these variables make many programs look for peers.
+// Variables of torchrun make many programs search for peers. A program with a single rank has no
+// peers, so it does not get them.
 void FillTorchrunEnv(v1::JobSpec& spec, Origins& origins) {
   if (spec.has_torchrun_env()) return;
   spec.set_torchrun_env(RunsOurTrainer(spec) || WorldSize(spec) > 1);
   origins["torchrun_env"] = kDerivedOrigin;
 }
 
-// Megatron-LM prints with print_rank_last, the other programs on rank 0.
+// Megatron-LM prints on the last rank (print_rank_last), the other programs on rank 0.
 void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   v1::LogParserSpec& parser = *spec.mutable_log_parser();
   if (parser.has_rank() || parser.kind() == v1::LOG_PARSER_KIND_NONE) return;
@@ -108,7 +111,7 @@ void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   origins["log_parser.rank"] = kDerivedOrigin;
 }
 
-// A layout that is still to be chosen gets no defaults.
+// Fills in defaults, except those of a layout that is still to be chosen.
 void FillWrittenDefaults(v1::JobSpec& spec) {
   const v1::LayoutSpec written = spec.layout();
   FillFrom(Defaults(), spec);
@@ -126,7 +129,7 @@ void FillDefaults(v1::JobSpec& spec, Origins& origins) {
   RunConfig config = RunConfigOf(spec);
   for (const std::string& key : FillDerived(WorldSize(spec), config)) {
     if (spec.auto_layout() && key == "layout.dp") continue;
-    // A written 0 stays: a rule rejects it.
+    // If 0 was written, it is kept, and a rule rejects it.
     if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
   }
   FillTorchrunEnv(spec, origins);

@@ -1,4 +1,4 @@
-// Values for unset fields of a JobSpec: defaults and derived values.
+// Sets unset fields of a JobSpec to their defaults or to values derived from other fields.
 #ifndef TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 #define TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 
@@ -7,12 +7,12 @@
 
 namespace trainyard {
 
-// Sets every unset field that has a FieldRule default, then the derived values (FillDerived of
-// proto/rules/run_rules.h) with kDerivedOrigin in `origins`.
+// Sets every unset field whose FieldRule has a default. Then sets the derived values (FillDerived
+// in proto/rules/run_rules.h); their origin in `origins` is kDerivedOrigin.
 void FillDefaults(v1::JobSpec& spec, Origins& origins);
 
-// Sets this origin for every set scalar without an origin. Call it for the values of a request,
-// before FillDefaults adds others.
+// Records this origin for every scalar that is set and has no origin. Call it for the values of a
+// request, before FillDefaults adds other values.
 void FillOrigins(const v1::JobSpec& spec, const std::string& origin, Origins& origins);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// One entry of restart.rules: the action after a failure whose output matches a pattern.
+// One entry of restart.rules. It defines the action after a failure whose output matches a pattern.
 #ifndef TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
 #define TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
 
@@ -13,7 +13,7 @@ namespace trainyard {
 struct FailureRule {
   v1::FailureAction action = v1::FAILURE_ACTION_UNSPECIFIED;
   std::string pattern;  // A valid RE2 expression.
-  std::string message;  // For people; may be empty.
+  std::string message;  // A text for users; may be empty.
 };
 
 // Parses "ACTION PATTERN" or "ACTION PATTERN => MESSAGE". INVALID_ARGUMENT names the wrong part.

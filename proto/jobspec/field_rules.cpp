@@ -19,10 +19,12 @@ using google::protobuf::Reflection;
 
 using Problems = std::vector<SettingProblem>;
 
-// A field of a message and its place in the job file. The key is built only for a broken rule.
+// A field of a message and its place in the job file. To save time, the key is built only if a rule
+// is broken.
 struct FieldPlace {
   const Message& message;
-  // The message's. GetReflection() costs more than reading a field.
+  // The reflection of the message. It is stored because GetReflection() takes longer than reading a
+  // field.
   const Reflection& reflection;
   const FieldDescriptor& field;
   const std::string& prefix;
@@ -52,7 +54,7 @@ double NumberOf(const FieldPlace& place) {
 void CheckRange(const FieldPlace& place, Problems& problems) {
   const v1::FieldRule& rule = RuleOf(place.field);
   const double value = NumberOf(place);
-  // This form rejects NaN.
+  // Written with `!`, so that NaN is rejected too.
   const bool too_small = rule.has_min() && !(value >= rule.min());
   const bool too_large = rule.has_max() && !(value <= rule.max());
   if (!too_small && !too_large) return;
@@ -63,8 +65,8 @@ void CheckRange(const FieldPlace& place, Problems& problems) {
                                         ", got ", NumberText(value), unit)});
 }
 
-// Compiled once, because compiling takes a hundred times as long as a match. Any thread; each has
-// its own copy.
+// Returns the compiled pattern of the field. A pattern is compiled once per thread, because
+// compiling takes a hundred times as long as a match. Any thread.
 const RE2& CompiledPattern(const FieldDescriptor& field) {
   thread_local std::map<const FieldDescriptor*, RE2> patterns;
   return patterns.try_emplace(&field, RuleOf(field).pattern()).first->second;

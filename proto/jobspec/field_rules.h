@@ -1,4 +1,4 @@
-// Rules of single fields, by reflection over their FieldRules.
+// Checks rules of single fields by reflection over their FieldRules.
 #ifndef TRAINYARD_PROTO_JOBSPEC_FIELD_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_FIELD_RULES_H_
 

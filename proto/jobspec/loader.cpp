@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxExtendsDepth = 16;
 
-// Loads a file and everything it extends, bases first.
+// Loads a file and all files that it extends. The extended files are applied first.
 class ChainLoader {
  public:
   ChainLoader(const JobFileReader& reader, DecodeContext& context)
       : reader_(reader), context_(context) {}
 
-  // True if the first loaded file was sent as text.
+  // True if the first file was sent as text.
   bool sent() const { return sent_; }
 
   absl::Status Load(const std::string& reference, const std::string& from) {
@@ -70,8 +70,8 @@ absl::StatusOr<JobFileReading> ReadJobFile(const std::string& reference,
   context.written.clear();
   for (const std::string& text : overrides) DecodeOverride(text, here, context);
   FillDefaults(context.spec, context.origins);
-  // A job with an unreadable command looks like one for trainyard-trainer: errors about missing
-  // settings would be noise.
+  // If the command could not be read, the job looks like one for trainyard-trainer. Errors about
+  // missing settings would then be misleading.
   const bool knows_program = !context.failed_keys.contains("command");
   JobFileReading reading;
   for (const SettingProblem& problem :

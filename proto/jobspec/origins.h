@@ -1,4 +1,4 @@
-// Origin of each value of a resolved job file.
+// The origin of each value in a resolved job file.
 #ifndef TRAINYARD_PROTO_JOBSPEC_ORIGINS_H_
 #define TRAINYARD_PROTO_JOBSPEC_ORIGINS_H_
 
@@ -7,10 +7,11 @@
 
 namespace trainyard {
 
-// By dotted key: "job.yaml:7:3", "--set", kDerivedOrigin, ... Values without an entry are defaults.
+// The key is the dotted key of the setting. The value is the origin, such as "job.yaml:7:3",
+// "--set" or kDerivedOrigin. A setting without an entry has its default value.
 using Origins = std::map<std::string, std::string>;
 
-// Derived from other values.
+// The origin of a value that was derived from other values.
 inline constexpr char kDerivedOrigin[] = "derived";
 // Shown for defaults.
 inline constexpr char kDefaultOrigin[] = "default";

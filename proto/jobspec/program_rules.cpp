@@ -21,14 +21,14 @@ bool IsTorchrunVariable(const std::string& name) {
   return absl::c_linear_search(environment::kTorchrunVariables, name);
 }
 
-// True when the worker sets the variable for each rank of this job.
+// True if the worker sets the variable for each rank of this job.
 bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
   return absl::StartsWith(name, environment::kReservedPrefix) ||
          (spec.torchrun_env() && IsTorchrunVariable(name)) || name == environment::kCudaDevices ||
          name == environment::kNvidiaDevices;
 }
 
-// Common formats of API keys, and addresses that contain a password.
+// True if the text has a common format of API keys, or contains an address with a password.
 bool HoldsSecret(const std::string& text) {
   static const RE2 kForms(
       "\\bsk-[A-Za-z0-9_-]{16}|\\bgh[pousr]_[A-Za-z0-9]{20}|\\bgithub_pat_[A-Za-z0-9_]{20}|"
@@ -37,8 +37,9 @@ bool HoldsSecret(const std::string& text) {
   return RE2::PartialMatch(text, kForms);
 }
 
-// A job file, the event log and `describe` show `env` and `command` in clear text: values that look
-// like secrets belong in `secrets`. Short values, such as EOS_TOKEN: </s>, are not secrets.
+// `env` and `command` are shown in clear text by a job file, the event log and `describe`. Values
+// that look like secrets must therefore be in `secrets`. Short values, such as EOS_TOKEN: </s>, are
+// not treated as secrets.
 bool LooksSecret(const std::string& name, const std::string& value) {
   static const RE2 kSecretName(
       "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|PASS|SECRET|CREDENTIALS?|AUTHORIZATION|WEBHOOK(_URL)?|"
@@ -183,7 +184,8 @@ void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
-// Checks that the job can heal: a heal copies the gang's state from a surviving node.
+// Checks that a job with spares can heal. To heal, the gang's state is copied from a surviving
+// node.
 void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
   if (spec.restart().spares() == 0) return;
   const auto refuse = [&](const std::string& why) {

@@ -1,5 +1,5 @@
-// Rules for a job's program: command, environment, secrets, log parser, loss guard, failure rules,
-// and checkpoint paths.
+// Checks a job's program: command, environment, secrets, log parser, loss guard, failure rules, and
+// checkpoint paths.
 #ifndef TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_PROGRAM_RULES_H_
 
@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-// Rejects kernel paths such as /proc/self/root/..., which differ between processes.
+// Rejects checkpoint paths on kernel file systems, such as /proc/self/root/..., because they differ
+// between processes.
 void CheckCheckpointPaths(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckProgram(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);

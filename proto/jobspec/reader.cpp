@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names of the recipes in the directories, for "did you mean".
+// Returns the names of the recipes in the directories, for the hint "did you mean".
 std::vector<std::string> RecipeNames(const std::vector<std::string>& directories) {
   std::vector<std::string> names;
   for (const std::string& directory : directories) {
@@ -38,7 +38,7 @@ absl::StatusOr<JobFileText> ReadText(const fs::path& path, const std::string& di
   if (!stream) {
     return absl::NotFoundError(absl::StrCat(display_name, ": cannot be opened: ", strerror(errno)));
   }
-  // One byte more than allowed, so that ParseYaml detects a file that is too large.
+  // Reads one byte more than allowed, so that ParseYaml detects a file that is too large.
   std::string text(kMaxJobFileBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(stream.gcount()));

@@ -1,4 +1,4 @@
-// Texts of job files and recipes, from disk or from a request.
+// Finds the texts of job files and recipes, on disk or in a request.
 #ifndef TRAINYARD_PROTO_JOBSPEC_READER_H_
 #define TRAINYARD_PROTO_JOBSPEC_READER_H_
 
@@ -16,33 +16,36 @@ struct JobFileText {
   // Path or name, for messages.
   std::string display_name;
   std::string text;
-  // The text was sent without a folder: relative paths in it and in its overrides are rejected.
+  // True if the text was sent without a folder. Relative paths in it and in its overrides are then
+  // rejected.
   bool sent = false;
 };
 
-// Finds the text of a job file or recipe. `reference` is the text after `extends:`; `from` is the
-// path of the file that contains it, or empty for the command line. NOT_FOUND if there is none; the
-// message lists the searched places.
+// Returns the text of a job file or recipe. `reference` is the text after `extends:`. `from` is the
+// path of the file that contains the reference, or empty for a reference on the command line.
+// NOT_FOUND if there is no such file; the message lists the places searched.
 using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::string& reference,
                                                                 const std::string& from)>;
 
-// Reads files by path, and recipes by name ("llama-tiny-cpu" -> DIR/llama-tiny-cpu.yaml) from the
-// given directories.
+// Returns a reader that reads files by path, and recipes by name from the given directories
+// ("llama-tiny-cpu" -> DIR/llama-tiny-cpu.yaml).
 JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
 
-// Like FileSystemReader, for clients: accepts only names of recipes, and files they extend. A
-// client must not read a file it could not read itself.
+// Like FileSystemReader, but for requests of clients. Accepts only names of recipes, and files that
+// recipes extend. Otherwise a client could read a file that it has no permission to read.
 JobFileReader RecipeReader(std::vector<std::string> recipe_directories);
 
-// Folders of the recipes installed with a program: SOURCE/recipes above BUILD/bin/PROGRAM in a
-// source tree, PREFIX/share/trainyard/recipes for PREFIX/bin/PROGRAM.
+// Returns the folders of the recipes that are installed with a program. In a source tree, for
+// BUILD/bin/PROGRAM, it is SOURCE/recipes in a parent directory. For PREFIX/bin/PROGRAM it is
+// PREFIX/share/trainyard/recipes.
 std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);
 
-// Display name of a job file that was sent as text.
+// The display name of a job file that was sent as text.
 inline constexpr char kSentJobFile[] = "job file";
 
-// Returns this text for kSentJobFile. It may extend recipes of the given directories by name, but
-// no files by path: a client must not read a file it could not read itself.
+// Returns a reader that returns `text` for kSentJobFile. The text may extend recipes in the given
+// directories by name. It may not extend files by path: otherwise a client could read a file that
+// it has no permission to read.
 JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories);
 
 }  // namespace trainyard

@@ -10,13 +10,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// IsScalar throws for a missing key.
+// Checks for the key first, because IsScalar throws if the key is missing.
 std::string ScalarAt(const YAML::Node& root, const char* key) {
   const YAML::Node node = root[key];
   return node.IsDefined() && node.IsScalar() ? node.Scalar() : "";
 }
 
-// Reads only the description: a recipe may lack settings that a job needs, such as data.path.
+// Reads only the description. The recipe is not resolved, because it may lack settings that a job
+// needs, such as data.path.
 void Describe(const std::string& text, Recipe& recipe) {
   try {
     const YAML::Node root = YAML::Load(text);

@@ -10,18 +10,20 @@
 
 namespace trainyard {
 
-// A job file that other job files extend or that `submit` accepts by name.
+// A job file that other job files can extend by name and that `submit` accepts by name.
 struct Recipe {
   std::string name;
   std::string description;
   std::string path;
 };
 
-// The recipes (*.yaml) in the directories, sorted by name. A recipe in an earlier directory hides
-// one with the same name in a later one, as for `extends` in job files.
+// Returns the recipes (*.yaml) in the directories, sorted by name. If two directories contain
+// recipes with the same name, the one in the earlier directory is used, as for `extends` in job
+// files.
 std::vector<Recipe> FindRecipes(const std::vector<std::string>& directories);
 
-// The text of a recipe, by name, or of a file, by path. NOT_FOUND names the nearest recipe.
+// Returns the text of a recipe, given by name, or of a file, given by path. NOT_FOUND names the
+// most similar recipe.
 absl::StatusOr<JobFileText> ReadRecipe(const std::string& name,
                                        const std::vector<std::string>& directories);
 

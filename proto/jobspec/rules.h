@@ -1,4 +1,4 @@
-// Rules of a JobSpec with defaults filled in.
+// Checks the rules of a JobSpec whose defaults are filled in.
 #ifndef TRAINYARD_PROTO_JOBSPEC_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_RULES_H_
 
@@ -11,21 +11,22 @@
 
 namespace trainyard {
 
-// All broken rules: limits of single fields, and rules that span fields.
+// Returns all broken rules: limits of single fields, and rules that span several fields.
 std::vector<SettingProblem> FindProblems(const v1::JobSpec& spec);
 
-// The broken rules as lines with their origins; empty if all rules hold. The controller calls this,
-// too, because it does not trust clients.
+// Returns the broken rules as lines with their origins; empty if all rules hold. The controller
+// also calls this, because it does not trust clients.
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins);
 
-// Reasons why the ranks could not start although every rule holds, one per line (FindLaunchProblems
-// of proto/rules/run_rules.h). `submit` rejects such a job; `plan` shows the reasons and plans.
+// Returns reasons why the ranks could not start although every rule holds, one per line
+// (FindLaunchProblems in proto/rules/run_rules.h). `submit` rejects such a job; `plan` shows the
+// reasons and plans anyway.
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins);
 
-// CheckJobSpec and, if every rule holds, CheckLaunch.
+// Returns the result of CheckJobSpec. If every rule holds, returns the result of CheckLaunch.
 std::vector<std::string> CheckSubmission(const v1::JobSpec& spec, const Origins& origins);
 
-// "job.yaml:7:3: ..." if the key's origin is known, else only the message.
+// Returns "job.yaml:7:3: ..." if the origin of the key is known; otherwise only the message.
 std::string Describe(const SettingProblem& problem, const Origins& origins);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// JobSpec -> RunConfig: a job's settings in the form used by proto/rules.
+// Converts a JobSpec to a RunConfig, which is the form of a job's settings that proto/rules uses.
 #ifndef TRAINYARD_PROTO_JOBSPEC_RUN_CONFIG_OF_H_
 #define TRAINYARD_PROTO_JOBSPEC_RUN_CONFIG_OF_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// Unset fields keep RunConfig's value.
+// Fields that are unset in `spec` keep the initial values of RunConfig.
 RunConfig RunConfigOf(const v1::JobSpec& spec);
 
 // Sets one integer field of the spec, such as "train.steps", to its value in `config`, unless it is

@@ -24,12 +24,12 @@ struct Suffix {
 
 constexpr Suffix kCountSuffixes[] = {
     {"K", 1000}, {"M", 1000000}, {"B", 1000000000}, {"T", 1000000000000}};
-// Longer suffixes first: "KiB" before "B".
+// Longer suffixes come first, so that "KiB" is found before "B".
 constexpr Suffix kByteSuffixes[] = {{"KiB", 1LL << 10}, {"MiB", 1LL << 20},    {"GiB", 1LL << 30},
                                     {"TiB", 1LL << 40}, {"kB", 1000},          {"MB", 1000000},
                                     {"GB", 1000000000}, {"TB", 1000000000000}, {"B", 1}};
 
-// Removes from `text` a suffix permitted by the unit and returns its factor.
+// If `text` ends with a suffix that the unit permits, removes the suffix and returns its factor.
 __int128 TakeSuffix(std::string& text, v1::Unit unit) {
   const auto take = [&text](const auto& suffixes) -> __int128 {
     for (const Suffix& suffix : suffixes) {
@@ -47,14 +47,14 @@ __int128 TakeSuffix(std::string& text, v1::Unit unit) {
   return 1;
 }
 
-// A decimal number as digits * 10^exponent.
+// A decimal number, stored as digits * 10^exponent.
 struct Decimal {
   bool negative = false;
   __int128 digits = 0;
   int exponent = 0;
 };
 
-// More digits than any 64-bit field needs; keeps __int128 from overflowing.
+// More digits than any 64-bit field needs, but few enough that __int128 does not overflow.
 constexpr int kMaxDigits = 30;
 constexpr int kMaxExponent = 24;
 
@@ -85,7 +85,7 @@ bool ParseDecimal(const std::string& text, Decimal& decimal) {
   return exponent >= -kMaxExponent && exponent <= kMaxExponent;
 }
 
-// digits * 10^exponent * factor if that is an integer that fits.
+// Returns digits * 10^exponent * factor if this is an integer that fits.
 absl::StatusOr<__int128> ExactInteger(Decimal decimal, __int128 factor) {
   const __int128 limit = std::numeric_limits<uint64_t>::max();
   __int128 value = decimal.digits;
@@ -157,7 +157,7 @@ absl::Status SetDuration(const std::string& text, const FieldDescriptor& field,
   return absl::OkStatus();
 }
 
-// Milliseconds of a duration's unit; 0 for an unknown one.
+// Returns the milliseconds of a unit of durations; 0 if the unit is unknown.
 int64_t DurationUnitMs(const std::string& unit) {
   if (unit == "ms") return 1;
   if (unit == "s") return 1000;
@@ -208,7 +208,7 @@ absl::StatusOr<int64_t> ParseDurationMs(const std::string& text) {
     total += number * static_cast<double>(unit_ms);
     i = unit_end;
   }
-  constexpr double kLongestMs = 1e15;  // 30,000 years: far beyond any limit, far below overflow.
+  constexpr double kLongestMs = 1e15;  // 30,000 years: above any useful limit, far below overflow.
   if (text.empty() || total > kLongestMs) return bad;
   return std::llround(total);
 }

@@ -1,4 +1,4 @@
-// Scalars of a job file, parsed by the field's type and unit.
+// Parses scalars of a job file according to the type and the unit of the field.
 #ifndef TRAINYARD_PROTO_JOBSPEC_SCALAR_TEXT_H_
 #define TRAINYARD_PROTO_JOBSPEC_SCALAR_TEXT_H_
 
@@ -12,27 +12,28 @@
 
 namespace trainyard {
 
-// "300", "1e6", "1_000", "20B" (tokens, steps, samples), "64KiB" (bytes): exact integers only.
-// INVALID_ARGUMENT names the expected form.
+// Parses "300", "1e6", "1_000", "20B" (tokens, steps, samples) or "64KiB" (bytes). Accepts only
+// values that are exactly integers. INVALID_ARGUMENT names the expected form.
 absl::StatusOr<__int128> ParseInteger(const std::string& text, v1::Unit unit);
 
-// "3e-4", "0.1", "1". No NaN and no infinity.
+// Parses "3e-4", "0.1" or "1". Rejects NaN and infinity.
 absl::StatusOr<double> ParseNumber(const std::string& text);
 
-// "30m", "1h30m", "250ms", "2d". A bare number has no unit and is rejected, except 0.
+// Parses "30m", "1h30m", "250ms" or "2d". Rejects a number without a unit, except 0.
 absl::StatusOr<int64_t> ParseDurationMs(const std::string& text);
 
-// Parses `text` for the singular scalar, enum or Duration `field` and sets it.
+// Parses `text` as a value of `field`, which must be a singular scalar, enum or Duration, and sets
+// it.
 absl::Status SetScalarField(const std::string& text, const google::protobuf::FieldDescriptor& field,
                             google::protobuf::Message& message);
 
-// The rule of a field; empty if it has none.
+// Returns the rule of a field; empty if the field has none.
 const v1::FieldRule& RuleOf(const google::protobuf::FieldDescriptor& field);
 
 // True for google.protobuf.Duration.
 bool IsDuration(const google::protobuf::FieldDescriptor& field);
 
-// True for a message with its own fields, such as `train`.
+// True if the field is a message with fields of its own, such as `train`.
 bool IsSection(const google::protobuf::FieldDescriptor& field);
 
 }  // namespace trainyard

@@ -25,7 +25,7 @@ std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& type)
   return names;
 }
 
-// Type of a field in words for people.
+// Returns the type of a field in words for users.
 std::string TypeName(const FieldDescriptor& field) {
   if (field.is_map()) return "mapping of names to text";
   if (field.is_repeated()) return "list of text";
@@ -67,7 +67,7 @@ nlohmann::json ScalarSchema(const FieldDescriptor& field) {
       schema["pattern"] = "^(0|([0-9.]+(ms|s|m|h|d))+)$";
       break;
     default:
-      // Accepts text as well: the loader parses "20B" and "1e6" as numbers.
+      // Text is valid too, because the loader parses "20B" and "1e6" as numbers.
       schema["type"] = nlohmann::json::array({"number", "string"});
       if (rule.has_min()) schema["minimum"] = rule.min();
       if (rule.has_max()) schema["maximum"] = rule.max();
@@ -118,8 +118,9 @@ nlohmann::json SectionSchema(const Descriptor& descriptor) {
 
 constexpr std::size_t kColumns = 100;
 
-// The text in lines of at most kColumns, each indented by `indent` blanks; longer words are not
-// broken. The first line is not indented: the caller has already written `indent` columns.
+// Wraps the text to lines of at most kColumns; longer words are not broken. Each line is indented
+// by `indent` blanks. The first line is not, because the caller has already written `indent`
+// columns.
 std::string Wrapped(const std::string& text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -138,7 +139,7 @@ std::string Wrapped(const std::string& text, std::size_t indent) {
   return out + "\n";
 }
 
-// "Source: ...", or "" if the field has none.
+// Returns "Source: ..."; empty if the field has no source.
 std::string SourceText(const v1::FieldRule& rule) {
   return rule.source().empty() ? "" : absl::StrCat("Source: ", rule.source());
 }
@@ -158,7 +159,7 @@ std::string ExplainField(const std::string& key, const FieldDescriptor& field) {
   return text;
 }
 
-// The name and, in a second column, the doc and, on a new line, the source.
+// Returns the name of the field and, in a second column, its doc. The source follows on a new line.
 std::string ExplainRow(const FieldDescriptor& field, std::size_t indent) {
   const v1::FieldRule& rule = RuleOf(field);
   std::string name = absl::StrCat("  ", field.name());
@@ -257,7 +258,7 @@ std::vector<std::string> JobFileKeys() {
 }
 
 std::string NearestName(const std::string& word, const std::vector<std::string>& candidates) {
-  // Bounds the work on hostile input; none of our names is that long.
+  // A longer word is not one of our names. The limit bounds the work on hostile input.
   if (word.size() > 128) return "";
   const std::string* nearest = nullptr;
   std::size_t best = std::max<std::size_t>(2, word.size() / 3) + 1;

@@ -1,4 +1,4 @@
-// Documentation of job files, generated from the FieldRules that the loader uses.
+// Generates documentation of job files from the FieldRules that the loader uses.
 #ifndef TRAINYARD_PROTO_JOBSPEC_SCHEMA_H_
 #define TRAINYARD_PROTO_JOBSPEC_SCHEMA_H_
 
@@ -10,17 +10,17 @@
 
 namespace trainyard {
 
-// JSON Schema (draft 2020-12) of job files.
+// Returns the JSON Schema (draft 2020-12) of job files.
 nlohmann::json JobFileSchema();
 
-// Text for `trainyard explain KEY`; an empty key explains the whole file. NOT_FOUND names the
-// nearest key.
+// Returns the text for `trainyard explain KEY`. An empty key explains the whole file. NOT_FOUND
+// names the most similar key.
 absl::StatusOr<std::string> ExplainJobFileKey(const std::string& key);
 
-// Every dotted key accepted by --set, sorted.
+// Returns every dotted key that --set accepts, sorted.
 std::vector<std::string> JobFileKeys();
 
-// The candidate nearest to `word` by edit distance, or "" if none is near.
+// Returns the candidate with the smallest edit distance to `word`; empty if none is similar.
 std::string NearestName(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Copies the written settings of a job file's sections into a RunConfig.
+// Copies the settings that are written in a job file's sections into a RunConfig.
 #ifndef TRAINYARD_PROTO_JOBSPEC_SECTION_READERS_H_
 #define TRAINYARD_PROTO_JOBSPEC_SECTION_READERS_H_
 
@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-// Unset fields keep the value of `config`. The definition is generated (proto/generator).
+// Fields of `config` whose settings are unset in `spec` keep their value. The definition is
+// generated (proto/generator).
 void ReadSections(const v1::JobSpec& spec, RunConfig& config);
 
 }  // namespace trainyard

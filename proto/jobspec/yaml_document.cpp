@@ -38,8 +38,8 @@ class IgnoreEvents : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// For text that begins with a comma, yaml-cpp 0.7 finds empty documents endlessly: YAML::LoadAll
-// must not read untrusted input.
+// Does not use YAML::LoadAll, which must not read untrusted input: for text that begins with a
+// comma, yaml-cpp 0.7 finds empty documents endlessly.
 bool HoldsSeveralDocuments(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -65,7 +65,7 @@ absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
     return refuse(absl::StrCat("is not UTF-8 text (byte ", *bad, ")"));
   }
   if (absl::StrContains(file.text, '\0')) return refuse("contains a NUL byte; is it a text file?");
-  // yaml-cpp reports errors by exceptions, which are caught here.
+  // yaml-cpp reports errors by exceptions. They are caught here.
   try {
     if (HoldsSeveralDocuments(file.text)) {
       return refuse(

@@ -1,4 +1,4 @@
-// The text of a job file as one YAML document.
+// Parses the text of a job file as one YAML document.
 #ifndef TRAINYARD_PROTO_JOBSPEC_YAML_DOCUMENT_H_
 #define TRAINYARD_PROTO_JOBSPEC_YAML_DOCUMENT_H_
 
@@ -10,11 +10,11 @@
 
 namespace trainyard {
 
-// Parses the text of one file. INVALID_ARGUMENT unless it is one YAML mapping in UTF-8 of at most
-// kMaxJobFileBytes; the message begins with "name:line:column: ".
+// Parses the text of one file. INVALID_ARGUMENT if the text is not exactly one YAML mapping, is not
+// UTF-8, or is larger than kMaxJobFileBytes. The message begins with "name:line:column: ".
 absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file);
 
-// "name:line:column"; the name alone for a node without a position.
+// Returns "name:line:column"; only the name if the node has no position.
 std::string Place(const std::string& display_name, const YAML::Mark& mark);
 
 }  // namespace trainyard

@@ -5,7 +5,8 @@
 namespace trainyard {
 namespace {
 
-// "JobState" -> "JOB_STATE_", the prefix that the style guide requires for every value.
+// Returns the prefix that the style guide requires for every value of an enum: "JOB_STATE_" for
+// "JobState".
 std::string EnumPrefix(const google::protobuf::EnumDescriptor& type) {
   std::string prefix;
   for (const char c : type.name()) {

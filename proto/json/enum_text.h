@@ -1,4 +1,5 @@
-// The readable form of enum values: the lower-case short name, such as "bf16".
+// Converts enum values to and from their readable form, the short name in lower case, such as
+// "bf16".
 #ifndef TRAINYARD_PROTO_JSON_ENUM_TEXT_H_
 #define TRAINYARD_PROTO_JSON_ENUM_TEXT_H_
 
@@ -9,14 +10,16 @@
 
 namespace trainyard {
 
-// "PRECISION_BF16" -> "bf16": the value's name without the enum's prefix, in lower case.
+// Returns the name of the value without the prefix of the enum, in lower case: "PRECISION_BF16"
+// gives "bf16".
 std::string EnumShortName(const google::protobuf::EnumValueDescriptor& value);
 
-// The value with the short name `name`, or nullptr.
+// Returns the value with the short name `name`; nullptr if there is none.
 const google::protobuf::EnumValueDescriptor* EnumValueByShortName(
     const google::protobuf::EnumDescriptor& type, const std::string& name);
 
-// Short name of a value of a generated enum: EnumText(v1::JOB_STATE_RUNNING) is "running".
+// Returns the short name of a value of a generated enum: EnumText(v1::JOB_STATE_RUNNING) is
+// "running".
 template <typename Enum>
 std::string EnumText(Enum value) {
   const auto* descriptor =

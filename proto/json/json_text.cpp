@@ -29,7 +29,7 @@ void AppendDouble(double value, std::string& out) {
   }
 }
 
-// Writes text during the walk.
+// Writes JSON text during the walk over a message.
 class TextSink {
  public:
   TextSink(const ElementFields& only, std::string& out) : only_(only), out_(out) {}
@@ -68,7 +68,7 @@ class TextSink {
   }
 
  private:
-  // Writes a comma after the preceding value.
+  // Writes a comma if a value precedes.
   void Separate() {
     if (std::exchange(follows_value_, true)) out_ += ',';
   }
@@ -89,7 +89,7 @@ class TextSink {
 
   const ElementFields& only_;
   std::string& out_;
-  // True inside the field `only_.list` of the outermost message.
+  // True while inside the list `only_.list` of the outermost message.
   bool in_list_ = false;
   bool follows_value_ = false;
 };
@@ -97,7 +97,7 @@ class TextSink {
 }  // namespace
 
 void AppendJsonString(std::string_view text, std::string& out) {
-  // Fast path for plain ASCII. Invalid UTF-8 is rare, because stored text is UTF-8.
+  // Plain ASCII has a fast path. Invalid UTF-8 is rare, because stored text is UTF-8.
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f &&
            c != '"' && c != '\\';

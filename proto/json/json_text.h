@@ -1,5 +1,5 @@
-// Messages as JSON text for the REST API. Written without an intermediate tree, because series
-// contain many numbers. Names and enums as in MessageToJson (message_json.h).
+// Writes messages as JSON text for the REST API. No intermediate tree is built, because series
+// contain many numbers. Names and enums have the same form as in MessageToJson (message_json.h).
 #ifndef TRAINYARD_PROTO_JSON_JSON_TEXT_H_
 #define TRAINYARD_PROTO_JSON_JSON_TEXT_H_
 
@@ -11,15 +11,15 @@
 
 namespace trainyard {
 
-// Limits the elements of the list `list` in the outermost message to these fields; empty: all
-// fields.
+// Selects fields for the elements of the list `list` in the outermost message: only these fields
+// are written. If empty, all fields are written.
 struct ElementFields {
   std::string list;
   std::set<std::string, std::less<>> fields;
 };
 
-// Writes every set field, and every unset field without presence as 0, "", [] or {}. So only
-// messages, `optional` fields and members of a oneof can be absent.
+// Writes every field that is set. An unset field without presence is written as 0, "", [] or {}.
+// Therefore only messages, `optional` fields and members of a oneof can be absent.
 std::string JsonText(const google::protobuf::Message& message, const ElementFields& only = {});
 
 // Appends `text` as a quoted JSON string. Invalid UTF-8 becomes U+FFFD.

@@ -1,6 +1,6 @@
-// JSON of a message such as JobSpec. TRAINYARD_SPEC, the CLI and the REST API share one form: keys
-// are the proto field names, enums their lower-case short names ("bf16"), durations are "90s",
-// 64-bit integers are plain JSON numbers.
+// Converts a message such as JobSpec to JSON. TRAINYARD_SPEC, the CLI and the REST API use the same
+// form: keys are the proto field names, enums are their lower-case short names ("bf16"), durations
+// are texts like "90s", and 64-bit integers are plain JSON numbers.
 #ifndef TRAINYARD_PROTO_JSON_MESSAGE_JSON_H_
 #define TRAINYARD_PROTO_JSON_MESSAGE_JSON_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// JSON of the set fields of any of our messages.
+// Returns the JSON of the fields that are set, for any of our messages.
 nlohmann::json MessageToJson(const google::protobuf::Message& message);
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// Walks over a message once for every JSON form. The walk determines names, enums, durations and
-// numbers; a sink determines the form.
+// Walks over a message; used for all JSON forms. The walk determines names, enums, durations and
+// numbers. A sink determines the form of the output.
 #ifndef TRAINYARD_PROTO_JSON_MESSAGE_WALK_H_
 #define TRAINYARD_PROTO_JSON_MESSAGE_WALK_H_
 
@@ -15,17 +15,18 @@
 
 namespace trainyard {
 
-// "90s", or "0.25s" with a fraction of a second.
+// Returns a text like "90s", or "0.25s" if the duration has a fraction of a second.
 std::string DurationText(const google::protobuf::Duration& duration);
 
-// `Sink` receives the events of a JSON document in order: BeginObject, Key(text), EndObject,
+// `Sink` receives the parts of a JSON document in order: BeginObject, Key(text), EndObject,
 // BeginArray, EndArray, and the values Integer(int64_t), Unsigned(uint64_t), Real(double),
-// Boolean(bool) and Text(const std::string&). `Chooses(message, field, depth)` of the sink returns
-// whether a field is part of the document; the outermost message has depth 0. A template, not an
-// interface, because a chart has hundreds of thousands of numbers.
+// Boolean(bool) and Text(const std::string&). Its function `Chooses(message, field, depth)` returns
+// whether a field is part of the document; the outermost message has depth 0. `Sink` is a template
+// parameter instead of an interface for speed, because a chart has hundreds of thousands of
+// numbers.
 //
-// A sink may also have `Replaces(message, field)`: it returns true if it has written the field's
-// key and value itself.
+// A sink may also have `Replaces(message, field)`. This function returns true if it has written the
+// key and the value of the field itself.
 template <typename Sink>
 class MessageWalk {
  public:
@@ -71,7 +72,7 @@ class MessageWalk {
     sink_.EndObject();
   }
 
-  // The keys of our maps are strings or integers.
+  // In our messages, the keys of maps are strings or integers.
   static std::string KeyText(const Message& entry, const FieldDescriptor& key) {
     const google::protobuf::Reflection& reflection = *entry.GetReflection();
     switch (key.cpp_type()) {
@@ -88,7 +89,7 @@ class MessageWalk {
     }
   }
 
-  // Writes element `index` of a repeated field, or the only value (index -1).
+  // Writes element `index` of a repeated field. For a field that is not repeated, `index` is -1.
   void WriteValue(const Message& message, const FieldDescriptor& field, int index, int depth) {
     const google::protobuf::Reflection& reflection = *message.GetReflection();
     const bool repeated = index >= 0;

@@ -1,4 +1,4 @@
-// A sink of MessageWalk (message_walk.h) that builds a JSON tree of the set fields.
+// A sink of MessageWalk (message_walk.h). It builds a JSON tree of the fields that are set.
 #ifndef TRAINYARD_PROTO_JSON_TREE_SINK_H_
 #define TRAINYARD_PROTO_JSON_TREE_SINK_H_
 
@@ -25,20 +25,20 @@ class TreeSink {
   void Key(const std::string& key) { key_ = key; }
   void Integer(int64_t value) { Put(value); }
   void Unsigned(uint64_t value) { Put(value); }
-  // JSON has no NaN or infinity; they become text so that they are not lost.
+  // JSON has no NaN or infinity. They are written as text, so that they are not lost.
   void Real(double value);
   void Boolean(bool value) { Put(value); }
   void Text(const std::string& text) { Put(text); }
 
-  // Adds a value of any kind under the last key, or at the end of the open array.
+  // Adds a value of any kind. In an object it gets the last key; in an array it is appended.
   nlohmann::json& Put(nlohmann::json value);
 
   nlohmann::json Take() { return std::move(root_); }
 
  private:
   nlohmann::json root_;
-  // Objects and arrays that are still open. None of them moves before its end, because its parent
-  // gets no other element until then.
+  // The objects and arrays that are not finished yet. The pointers stay valid: the parent of an
+  // open value gets no other element until that value is finished.
   std::vector<nlohmann::json*> open_;
   std::string key_;
 };

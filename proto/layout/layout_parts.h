@@ -1,5 +1,5 @@
-// The part of a model held by each rank of a layout: pure functions, shared by the trainer and by
-// predictions.
+// Computes the part of a model that each rank of a layout holds. Pure functions, shared by the
+// trainer and the predictions.
 #ifndef TRAINYARD_PROTO_LAYOUT_LAYOUT_PARTS_H_
 #define TRAINYARD_PROTO_LAYOUT_LAYOUT_PARTS_H_
 
@@ -11,28 +11,28 @@
 
 namespace trainyard {
 
-// Part `index` of `parts` of `total` consecutive items. Sizes differ by at most one; the first
-// parts are the larger ones.
+// Divides `total` consecutive items into `parts` parts and returns part `index`. Sizes differ by at
+// most one; the larger parts come first.
 inline IndexRange PartOf(int64_t total, int64_t parts, int64_t index) {
   const int64_t small = total / parts, larger = total % parts;
   return {index * small + std::min(index, larger), small + (index < larger ? 1 : 0)};
 }
 
-// A rank's heads when tp ranks divide the query heads evenly.
+// The heads of one rank if tp ranks divide the query heads evenly.
 struct HeadPlace {
   IndexRange queries;
-  IndexRange keys;        // The key heads used by these queries; neighbouring ranks may share one.
+  IndexRange keys;        // Key heads of these queries; ranks may share one.
   int64_t key_slots = 0;  // Key heads as computed by attention, each for the same number of
                           // queries: keys.length, or more if some keys serve more of these queries
                           // than others.
 
-  // Key head of a slot, counted from keys.first.
+  // Returns the key head of a slot, counted from keys.first.
   int64_t KeyOfSlot(int64_t slot, int64_t share) const {
     return (queries.first + slot * (queries.length / key_slots)) / share - keys.first;
   }
 };
 
-// share: query heads per key head in the whole model, query_heads / key_heads.
+// `share` is the number of query heads per key head in the whole model, query_heads / key_heads.
 inline HeadPlace HeadsOf(int64_t query_heads, int64_t key_heads, int64_t tp, int64_t index) {
   const int64_t share = query_heads / key_heads;
   HeadPlace place{.queries = PartOf(query_heads, tp, index)};

@@ -1,4 +1,4 @@
-// Text of a layout in the syntax of a job file.
+// Writes a layout as text, in the syntax of a job file.
 #ifndef TRAINYARD_PROTO_LAYOUT_LAYOUT_TEXT_H_
 #define TRAINYARD_PROTO_LAYOUT_LAYOUT_TEXT_H_
 
@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-// Settings of a layout that differ from their defaults: "{tp: 2, zero: 1}". dp is left out, because
-// it follows from the number of ranks.
+// Returns the settings of a layout that differ from their defaults, such as "{tp: 2, zero: 1}".
+// Omits dp, because it follows from the number of ranks.
 std::string LayoutText(const LayoutConfig& layout);
 
 }  // namespace trainyard

@@ -1,5 +1,5 @@
-// The layers of a model in each pipeline stage: pure functions, shared by the trainer and by
-// predictions.
+// Computes the layers of a model in each pipeline stage. Pure functions, shared by the trainer and
+// the predictions.
 #ifndef TRAINYARD_PROTO_LAYOUT_PIPELINE_PLACE_H_
 #define TRAINYARD_PROTO_LAYOUT_PIPELINE_PLACE_H_
 
@@ -10,13 +10,13 @@
 
 namespace trainyard {
 
-// A rank's place along the pipeline. The model's layers are divided into parts; chunk c of stage s
-// is part c * stages + s.
+// The place of a rank in the pipeline. The model's layers are divided into parts. Chunk c of stage
+// s is part c * stages + s.
 struct PipelinePlace {
   int64_t stage = 0;
   int64_t stages = 1;
   int64_t chunks = 1;      // Per stage.
-  double head_layers = 0;  // Cost of the head, in layers.
+  double head_layers = 0;  // Cost of the head, measured in layers.
 
   int64_t parts() const { return stages * chunks; }
   int64_t PartOfChunk(int64_t chunk) const { return chunk * stages + stage; }
@@ -24,17 +24,17 @@ struct PipelinePlace {
   bool HasHead(int64_t chunk) const { return PartOfChunk(chunk) == parts() - 1; }
   bool IsFirstStage() const { return stage == 0; }
   bool IsLastStage() const { return stage == stages - 1; }
-  // Layers of a chunk; requires num_layers >= parts(), so each chunk has at least one. The last
-  // part also has the head and gets fewer layers, so that the most loaded stage has as little work
-  // as possible.
+  // Returns the layers of a chunk. Requires num_layers >= parts(), so that each chunk has at least
+  // one layer. The last part also has the head. It gets fewer layers, so that the most loaded stage
+  // has as little work as possible.
   IndexRange Layers(int64_t num_layers, int64_t chunk) const;
 };
 
 PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage);
 
-// Cost of the head for one token, forward and backward, in layers: 6 operations per weight of a
-// matrix product, plus 6 * heads * head_size * length per layer for causal attention
-// (model_size.h).
+// Returns the cost of the head for one token, forward and backward, measured in layers. The cost of
+// a layer is 6 operations per weight of a matrix product, plus 6 * heads * head_size * length for
+// causal attention (model_size.h).
 double HeadInLayers(const ModelConfig& model, int64_t seq_length);
 
 }  // namespace trainyard

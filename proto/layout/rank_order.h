@@ -1,6 +1,6 @@
-// Position of each rank in a layout: a grid in the order tp, cp, ep, the rest of dp, pp. tp varies
-// fastest, so that tensor-parallel ranks are neighbours inside a node and pipeline stages are far
-// apart. This is Megatron-LM's default order.
+// The position of each rank in a layout. The layout is a grid with the axes tp, cp, ep, the rest of
+// dp, and pp, in this order. tp varies fastest. Tensor-parallel ranks are therefore neighbours
+// inside a node, and pipeline stages are far apart. This is Megatron-LM's default order.
 #ifndef TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 #define TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 
@@ -9,13 +9,14 @@
 
 namespace trainyard {
 
-// Data parallelism is the product of kExpert and kExpertData: experts are distributed within dp.
+// The size of data parallelism is the product of kExpert and kExpertData, because experts are
+// distributed within dp.
 enum class Axis { kTensor, kContext, kExpert, kExpertData, kPipeline };
 
 inline constexpr int kAxisCount = 5;
 using RankCoordinates = std::array<int64_t, kAxisCount>;  // Indexed by Axis.
 
-// Sizes of a layout's axes; ep divides dp.
+// The sizes of a layout's axes. ep must divide dp.
 struct AxisSizes {
   int64_t tp = 1;
   int64_t cp = 1;
@@ -27,7 +28,7 @@ struct AxisSizes {
 // Pure and immutable.
 class RankGrid {
  public:
-  // Sizes below 1 count as 1. If ep does not divide dp, ep counts as 1.
+  // A size below 1 counts as 1. If ep does not divide dp, ep counts as 1.
   explicit RankGrid(const AxisSizes& sizes);
 
   // Number of ranks in the grid.
@@ -36,7 +37,7 @@ class RankGrid {
   RankCoordinates CoordinatesOf(int64_t rank) const;
   int64_t RankAt(const RankCoordinates& coordinates) const;
 
-  // Position along dp, from 0: combines its two axes.
+  // Returns the position along dp, from 0. It combines the positions along kExpert and kExpertData.
   int64_t DataParallelIndex(const RankCoordinates& coordinates) const;
 
  private:

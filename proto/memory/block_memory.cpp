@@ -10,25 +10,27 @@
 namespace trainyard {
 namespace {
 
-// Rows of logits that a GPU has at a time (CrossEntropyRowsPerChunk).
+// The number of rows of logits that a GPU computes at a time (CrossEntropyRowsPerChunk).
 constexpr double kHeadRows = 8192;
 
-// Latent attention and FP8 are assumed to have fused attention.
+// Returns false for latent attention and FP8, which are assumed to have fused attention.
 bool IsManual(const RunConfig& config) {
   return HasTrainableFeatures(config) && AttentionBackendOf(config) == AttentionBackend::kManual;
 }
 
-// Softmax result kept for the backward pass: with fused kernels or parts of a sample, one logarithm
-// of the sum per row; otherwise all weights.
+// Returns the bytes of softmax results that are kept for the backward pass. With fused kernels, or
+// if a sample is computed in parts, this is one logarithm of the sum per row. Otherwise it is all
+// attention weights.
 double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
   const bool keeps_sums = !IsManual(config) || config.layout.cp > 1;
   const double columns = keeps_sums ? 1 : static_cast<double>(config.train.seq_length);
   return rows * heads * columns * kFloatBytes;
 }
 
-// Backward pass of cuDNN (kernels/attention.h): sums of the rows; gradients of keys and values for
-// each query head, if query heads share them; and bf16 scores or, if the result may be
-// nondeterministic, the fp32 gradient of the queries.
+// Returns the bytes for the backward pass of cuDNN (kernels/attention.h). They consist of the sums
+// of the rows; if query heads share keys and values, the gradients of keys and values for each
+// query head; and the bf16 scores. If the result may be nondeterministic, the fp32 gradient of the
+// queries takes the place of the scores.
 double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
   const auto queries = heads * static_cast<double>(HeadSize(model));
@@ -39,9 +41,9 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   return own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0);
 }
 
-// Context parallelism, ring or gathered: keys and values of the ranks in use, their gradients in
-// fp32, local and in transfer, and the gradient of the queries in fp32
-// (model/context_attention.cpp).
+// Returns the bytes for context parallelism, ring or gathered (model/context_attention.cpp): keys
+// and values of the ranks in use; their gradients in fp32, both the local ones and those in
+// transfer; and the gradient of the queries in fp32.
 double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
   if (config.layout.cp == 1) return 0;
   const double key_values = tensors.packed_heads - tensors.queries;
@@ -51,9 +53,10 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
   return copies * key_values * (1 + wide) + (1 + wide) * tensors.queries;
 }
 
-// Backward pass without the fused kernel (ops/attention.cpp): the gradients of weights and scores,
-// the stacked heads of each group, and a result. In bf16 runs all of these are fp32. With parts of
-// a sample the weights of one part are recomputed (ops/attention_part.cpp).
+// Returns the bytes for the backward pass without the fused kernel (ops/attention.cpp): the
+// gradients of attention weights and scores, the stacked heads of each group, and one result. In
+// bf16 runs all of these are fp32. If a sample is computed in parts, the attention weights of one
+// part at a time are recomputed (ops/attention_part.cpp).
 double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
   const double wide = kFloatBytes / BytesOf(config.train.precision);
   const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
@@ -63,7 +66,7 @@ double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors,
   return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
 }
 
-// Heads of plain attention.
+// Sets the sizes of heads for attention that is not latent.
 void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) {
   const ModelConfig& model = config.model;
   const HeadPlace heads =
@@ -80,7 +83,8 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.attention += ContextAttentionBytes(config, tensors);
 }
 
-// Keys and values of latent attention have the mean width of queries and values.
+// Sets the sizes of heads for latent attention. The width of its keys and values is the mean of the
+// widths of queries and values.
 void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
                     BlockTensors& tensors) {
   const ModelConfig& model = config.model;
@@ -120,24 +124,25 @@ double FeedForwardPart(const RunConfig& config, BlockKind kind) {
          static_cast<double>(tp);
 }
 
-// Working memory of dense runs in bf16, which were measured: gradients of result and input, and the
-// recomputed result of the norm. If rows of other ranks are needed, they exist for the result's
-// gradient, the norm's result and the input's gradient.
+// Returns the working memory of dense bf16 runs, for which it was measured: the gradients of result
+// and input, and the recomputed result of the norm. If a product needs rows of other ranks, these
+// rows exist for the gradient of the result, the result of the norm and the gradient of the input.
 double MeasuredWorking(const BlockTensors& tensors, const KeptBytes& kept, bool is_selective) {
   const double again = is_selective ? 1 : 0;
   const double mlp =
       (2 + again) * tensors.stream + 3 * tensors.gathered + (1 + again) * tensors.activation;
-  // Gradients of the block's result and of the attention's result; the norm's result, recomputed.
-  // Tensors kept by the feed-forward half are free by then.
+  // The sum contains the gradients of the block's result and of the attention's result, and the
+  // recomputed result of the norm. At this time the tensors kept by the feed-forward half are
+  // already free.
   const double attention = (2 + again) * tensors.stream + 2 * tensors.gathered + tensors.queries +
                            tensors.packed_heads + std::max(tensors.attention, tensors.all_rows) -
                            kept.mlp;
   return std::max(mlp, attention);
 }
 
-// Estimate for runs with experts, latent attention or FP8, none of which has been measured:
-// gradients of a block's result, of its widest product, and of rows at the experts with their send
-// buffers.
+// Returns an estimate for runs with experts, latent attention or FP8, none of which has been
+// measured. It consists of the gradients of a block's result and of its widest product, and the
+// gradients of rows at the experts with their send buffers.
 double EstimatedWorking(const BlockTensors& tensors) {
   const ExpertTensors& experts = tensors.experts;
   return 3 * tensors.all_rows +
@@ -176,8 +181,9 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
   return tensors;
 }
 
-// Tensors kept by model/block.cpp, attention.cpp and mlp.cpp. Selective recomputation repeats norms
-// and activation, and the heads that latent attention computes from a lower rank.
+// Returns the bytes of tensors that model/block.cpp, attention.cpp and mlp.cpp keep. Selective
+// recomputation recomputes the norms, the activation, and the heads that latent attention computes
+// from a lower rank.
 KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute) {
   if (recompute == Recompute::kFull) return {.attention = tensors.stream};
   const bool is_selective = recompute == Recompute::kSelective;
@@ -199,7 +205,8 @@ double BlockWorking(const RunConfig& config, const BlockTensors& tensors) {
   const Recompute recompute = config.layout.recompute;
   const bool is_measured = HasTrainableFeatures(config);
   const KeptBytes plain = KeptByBlock(config, tensors, Recompute::kNone);
-  // Everything a block would have kept is recomputed from its kept input.
+  // With full recomputation, everything that a block would otherwise have kept is recomputed from
+  // the block's input, which is kept.
   const double made_again = recompute == Recompute::kFull ? plain.OfBlock() + plain.dispatch -
                                                                 (is_measured ? tensors.stream : 0)
                                                           : 0;

@@ -1,4 +1,5 @@
-// Device memory of one micro-batch in one block and in the head, on one rank. Pure functions.
+// Predicts the device memory of one micro-batch on one rank, in one block and in the head. Pure
+// functions.
 #ifndef TRAINYARD_PROTO_MEMORY_BLOCK_MEMORY_H_
 #define TRAINYARD_PROTO_MEMORY_BLOCK_MEMORY_H_
 
@@ -12,38 +13,39 @@ inline constexpr double kFloatBytes = 4;
 // Bytes per value.
 double BytesOf(Precision precision);
 
-// Rows at the experts of one rank, if all experts of a layer receive equally many.
+// The rows at the experts of one rank. Assumes that all experts of a layer receive the same number
+// of rows.
 struct ExpertTensors {
   double row_bytes = 0;      // [rows, hidden].
-  double packed_up = 0;      // [rows, width], and the gate, if there is one.
+  double packed_up = 0;      // [rows, width]; includes the gate, if there is one.
   double activation = 0;     // [rows, width].
-  double sent = 0;           // [copies of this rank's own rows, hidden].
+  double sent = 0;           // [copies of this rank's rows, hidden].
   double router_scores = 0;  // fp32, one per expert and row between the matrices.
 };
 
 // Sizes in bytes of the tensors of one micro-batch in one block on one rank.
 struct BlockTensors {
   double rows = 0;          // Tokens of a micro-batch.
-  double stream = 0;        // [rows between the matrices, hidden]: a norm's result, a gradient.
+  double stream = 0;        // [rows between the matrices, hidden]; for example a norm's result.
   double middle = 0;        // The input of the feed-forward half; 0 if it is the block's input.
   double all_rows = 0;      // [rows, hidden].
-  double inverse_rms = 0;   // fp32, of the rows between the matrices.
+  double inverse_rms = 0;   // fp32, one per row between the matrices.
   double queries = 0;       // [rows, query heads * head size].
-  double result = 0;        // [rows, query heads * value size]: what attention returns.
+  double result = 0;        // [rows, query heads * value size]; the result of attention.
   double packed_heads = 0;  // Queries, keys and values.
   double softmax = 0;       // Kept by attention.
   double head_norms = 0;    // Kept by the norms of query and key heads.
   double lower_rank = 0;    // Vectors of latent attention, and their norms.
-  double attention = 0;     // Workspace of the attention's backward pass.
+  double attention = 0;     // Workspace of attention's backward pass.
   double activation = 0;    // [rows, ffn]; of shared experts in a block with experts.
   double packed_up = 0;     // Includes the gate, if there is one.
   double gathered = 0;      // Rows of other ranks, in addition to `stream`, for a matrix product.
-  double input_part = 1;    // Size of an input that is kept only for products: a half in FP8.
+  double input_part = 1;    // Relative size of an input kept only for products; 0.5 in FP8.
   ExpertTensors experts;
 };
 BlockTensors TensorsOf(const RunConfig& config, BlockKind kind);
 
-// Bytes kept by a block's forward pass.
+// The bytes that a block's forward pass keeps.
 struct KeptBytes {
   double attention = 0;
   double mlp = 0;
@@ -53,10 +55,10 @@ struct KeptBytes {
 };
 KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute);
 
-// Peak of a block's backward pass, in addition to the activations of all blocks.
+// Returns the peak of a block's backward pass. The activations of all blocks are not included.
 double BlockWorking(const RunConfig& config, const BlockTensors& tensors);
 
-// Final hidden states, their norm and gradient, and a chunk of logits.
+// Returns the bytes of the final hidden states, their norm and gradient, and a chunk of logits.
 double HeadWorking(const RunConfig& config, const BlockTensors& tensors);
 
 }  // namespace trainyard

@@ -15,12 +15,12 @@ bool Fits(const RunConfig& config, double limit) {
   return Predicted(config) * (1 + kMemoryMargin) <= limit;
 }
 
-// The largest micro-batch, up to the current one, that divides a rank's share of every batch and
-// fits; 1 if none does.
+// Returns the largest micro-batch that fits, is not larger than the current one, and divides a
+// rank's share of every batch. Returns 1 if there is none.
 int64_t LargestMicroBatch(RunConfig config, double limit) {
   const TrainConfig& train = config.train;
-  // A common divisor of all batches: it divides global_batch, and the start and the increments of a
-  // ramp-up.
+  // A common divisor of all batch sizes. It divides global_batch and, for a ramp-up, the start and
+  // the increment.
   const int64_t batch = std::gcd(train.global_batch,
                                  std::gcd(train.rampup_batch_start, train.rampup_batch_increment));
   const int64_t share = batch / std::max<int64_t>(config.layout.dp, 1);
@@ -44,7 +44,7 @@ bool CanShardState(const LayoutConfig& layout) {
   return layout.dp > 1 && !ShardsOptimizerState(layout);
 }
 
-// True if attention needs less memory when it need not be bitwise deterministic.
+// True if attention needs less memory when its result may vary bitwise between runs.
 bool SavesByVaryingBits(const RunConfig& config) {
   RunConfig changed = config;
   changed.train.deterministic = false;
@@ -87,8 +87,8 @@ std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) 
   return remedies;
 }
 
-// Sharding, recomputation and narrow moments come first, to keep the micro-batch as large as
-// possible. Nondeterministic attention comes last.
+// The order keeps the micro-batch as large as possible: sharding, recomputation and smaller moments
+// are tried before it is reduced. Nondeterministic attention comes last.
 std::vector<MemoryRemedy> JointRemedy(const RunConfig& config, double limit) {
   RunConfig changed = config;
   std::string change;

@@ -1,4 +1,4 @@
-// Text about a predicted memory peak: its parts, and settings that need less.
+// Writes texts about a predicted memory peak: its parts, and settings that need less memory.
 #ifndef TRAINYARD_PROTO_MEMORY_MEMORY_ADVICE_H_
 #define TRAINYARD_PROTO_MEMORY_MEMORY_ADVICE_H_
 
@@ -10,24 +10,24 @@
 
 namespace trainyard {
 
-// "69.5 GB", in units of 1e9 bytes.
+// Returns a text such as "69.5 GB", in units of 1e9 bytes.
 std::string GigabytesText(double bytes);
 
-// "70.2 GB (weights 6.2 GB, ...)".
+// Returns a text such as "70.2 GB (weights 6.2 GB, ...)".
 std::string MemoryText(const MemoryPrediction& prediction);
 
 struct MemoryRemedy {
-  std::string change;  // Such as "layout.micro_batch to 8".
-  double bytes = 0;    // The prediction with it.
+  std::string change;  // For example "layout.micro_batch to 8".
+  double bytes = 0;    // Prediction with this change.
 };
 
-// Changes that bring the prediction below `limit` by kMemoryMargin, the least costly first: ZeRO 1,
-// attention that is not bitwise deterministic, the largest micro-batch that divides the batch, each
-// kind of recomputation, bf16 moments. If no single change suffices, all of them together, if that
-// suffices.
+// Returns changes that bring the prediction below `limit` by kMemoryMargin. The least costly change
+// comes first: ZeRO 1, attention that is not bitwise deterministic, the largest micro-batch that
+// divides the batch, each kind of recomputation, bf16 moments. If no single change suffices,
+// returns a combination of all of them, if that suffices.
 std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double limit);
 
-// One sentence with the remedies or, if there are none, with other measures.
+// Returns one sentence with the remedies. If there are none, the sentence names other measures.
 std::string MemoryAdviceText(const RunConfig& config, double limit);
 
 }  // namespace trainyard

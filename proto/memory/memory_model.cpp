@@ -13,21 +13,22 @@
 namespace trainyard {
 namespace {
 
-// Number of blocks whose whole gradients or weights exist in addition to the largest group, if a
-// rank keeps only parts of them (step/gradient_reduction.cpp, step/weight_exchange.cpp).
+// Used if a rank keeps only parts of gradients or weights (step/gradient_reduction.cpp,
+// step/weight_exchange.cpp). This many blocks then have complete gradients or weights at the same
+// time, in addition to the largest group.
 constexpr double kGradientBlocks = 2;
 constexpr double kWeightBlocks = 1;
 
-// Assumptions, rounded up, not measured per run: the CUDA context with the modules of the kernels
-// and of cuDNN, the workspace of cuBLASLt (kernels/gemm_plan.h), and the buffers of the NCCL
-// communicators of one axis.
+// These constants are assumptions, rounded up, and not measured per run. They are: the CUDA context
+// with the modules of the kernels and of cuDNN; the workspace of cuBLASLt (kernels/gemm_plan.h);
+// and the buffers of the NCCL communicators of one axis.
 constexpr double kContextBytes = 600e6;
 constexpr double kMatrixWorkspaceBytes = 64 << 20;
 constexpr double kCommunicatorBytes = 500e6;
 
-// Parameters of one block on one rank.
+// The parameters of one block on one rank.
 struct BlockParameters {
-  double shared = 0;   // Held by all data-parallel ranks.
+  double shared = 0;   // Each data-parallel rank has all of them.
   double experts = 0;  // Parameters of this rank's experts.
 };
 
@@ -50,9 +51,9 @@ BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
   return block;
 }
 
-// Number of blocks of each kind in one chunk of a stage. With several chunks it is an upper bound
-// for kinds of runs that were measured: the first chunk has the most layers. For other runs it is a
-// mean, because the first chunk may have all dense layers.
+// The number of blocks of each kind in one chunk of a stage. For the kinds of runs that were
+// measured it is an upper bound if there are several chunks, because the first chunk has the most
+// layers. For other runs it is a mean, because the first chunk may have all dense layers.
 struct ChunkLayers {
   double dense = 0;
   double expert = 0;
@@ -70,16 +71,17 @@ ChunkLayers LayersOfChunk(const RunConfig& config, const PipelinePlace& place) {
   return layers;
 }
 
-// Parameters of a pipeline stage on one rank.
+// The parameters of a pipeline stage on one rank.
 struct StageParameters {
   double shared = 0;
   double experts = 0;
-  double cast = 0;  // Parameters of FP8 products.
+  double cast = 0;  // Those used in FP8 products.
   double block = 0;
   double largest_group = 0;
 };
 
-// Embedding, head, final norm and learned positions of one chunk; sets the largest table.
+// Returns the parameters of embedding, head, final norm and learned positions of one chunk. Sets
+// `table` to the size of the largest table.
 double TableParameters(const RunConfig& config, bool has_embedding, bool has_head, double& table) {
   const ModelConfig& model = config.model;
   const auto whole =
@@ -119,12 +121,12 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   return stage;
 }
 
-// Adds the state of `parameters`, of which `owners` ranks have a part each.
+// Adds the state of `parameters`. It is divided among `owners` ranks.
 void AddState(const RunConfig& config, double parameters, double owners,
               MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const double value = BytesOf(config.train.precision);
-  // Each bf16 weight has 16 additional low bits, which belong to the optimizer.
+  // Each bf16 weight has 16 additional low bits. They belong to the optimizer's state.
   const double weight_owners = layout.zero >= 3 ? owners : 1;
   prediction.weights += parameters * (value / weight_owners + (kFloatBytes - value) / owners);
   prediction.gradients += parameters * kFloatBytes / (layout.zero >= 2 ? owners : 1);
@@ -139,7 +141,8 @@ double OwnersOf(const LayoutConfig& layout, int64_t alike) {
   return static_cast<double>(layout.zero_size > 0 ? std::min(layout.zero_size, alike) : alike);
 }
 
-// Adds the activations of the blocks of one kind; `recomputed` of `layers` are recomputed.
+// Adds the activations of the blocks of one kind. There are `layers` such blocks, and `recomputed`
+// of them are recomputed.
 void AddActivations(const RunConfig& config, const BlockTensors& tensors, double layers,
                     double recomputed, double passes, MemoryPrediction& prediction) {
   const KeptBytes kept = KeptByBlock(config, tensors, config.layout.recompute);
@@ -150,8 +153,9 @@ void AddActivations(const RunConfig& config, const BlockTensors& tensors, double
       passes * (recomputed * kept.dispatch + (layers - recomputed) * plain.dispatch);
 }
 
-// Attention bias of documents, for each micro-batch in progress: one value per pair of positions.
-// Manual attention needs a negligible amount (ops/visible_keys.h).
+// Returns the bytes of the attention bias for documents, which exists for each micro-batch in
+// progress. It has one value per pair of positions. Manual attention needs a negligible amount
+// (ops/visible_keys.h).
 double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
   if (!config.data.reset_attention_mask || AttentionBackendOf(config) == AttentionBackend::kManual)
     return 0;
@@ -167,8 +171,8 @@ double OverheadBytes(const LayoutConfig& layout) {
   return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
 }
 
-// Adds the activations, and the temporaries at the moment with the highest total. Dense layers come
-// first.
+// Adds the activations, and the temporaries at the time when their total is highest. Assumes that
+// dense layers come first.
 void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const ChunkLayers layers = LayersOfChunk(config, place);
@@ -225,7 +229,7 @@ double PassesUnderWay(const RunConfig& config, const PipelinePlace& place) {
   const int64_t behind = place.stages - 1 - place.stage;
   const int64_t warm_up =
       place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
-  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // Wait for their weight gradients.
+  const int64_t waiting = layout.zero_bubble ? place.stage : 0;  // Need weight gradients.
   return static_cast<double>(std::min(warm_up + 1 + waiting, passes));
 }
 

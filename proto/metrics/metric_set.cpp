@@ -37,7 +37,7 @@ struct ProcessStat {
 std::optional<ProcessStat> ReadStat() {
   std::ifstream file("/proc/self/stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  // The name, which may contain any character, ends at the last parenthesis.
+  // The name may contain any character, so it ends at the last parenthesis of the text.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream rest(text.substr(name_end + 1));

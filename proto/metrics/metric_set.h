@@ -15,8 +15,8 @@
 
 namespace trainyard {
 
-// Names follow Prometheus' rules: base units, `_total` on counters. The labels `job` and `instance`
-// are reserved for Prometheus itself.
+// The name, help text and type of a metric. Names must follow Prometheus' rules: base units, and
+// `_total` on counters. The labels `job` and `instance` are reserved for Prometheus itself.
 struct MetricInfo {
   std::string_view name;
   std::string_view help;
@@ -25,13 +25,13 @@ struct MetricInfo {
 
 using MetricLabels = std::vector<prometheus::ClientMetric::Label>;
 
-// Metric families in the order of their first value. Used in a prometheus::Collectable for values
-// computed at each scrape from external state. For values that code counts itself, use a
+// Metric families in the order of their first value. Use it in a prometheus::Collectable, for
+// values that are computed at each scrape. For values that code counts itself, use a
 // prometheus::Registry. Used by one thread.
 class MetricSet {
  public:
-  // Use the same info object for all values of a name; it must outlive the set. Label sets of one
-  // name must differ: otherwise Prometheus rejects the whole scrape.
+  // Use the same info object for all values of a name. It must outlive the set. Two values of one
+  // name must have different labels; otherwise Prometheus rejects the whole scrape.
   void Add(const MetricInfo& info, MetricLabels labels, double value);
   void Add(const MetricInfo& info, MetricLabels labels, const prometheus::Histogram& histogram);
 
@@ -44,12 +44,12 @@ class MetricSet {
   std::map<const MetricInfo*, std::size_t> index_;
 };
 
-// CPU time, memory, open files and start time of this process, under Prometheus' usual `process_`
-// names. Reads /proc; unreadable values are left out.
+// Adds CPU time, memory, open files and start time of this process, with the `process_` names that
+// Prometheus clients normally use. Reads /proc. Values that cannot be read are omitted.
 void AddProcessMetrics(MetricSet& metrics);
 
-// Prometheus' text format. Label values come from users and jobs: their control characters become
-// visible escapes (proto/text/printable.h).
+// Returns the families in Prometheus' text format. Label values come from users and jobs, so their
+// control characters are replaced by visible escapes (proto/text/printable.h).
 std::string RenderText(std::vector<prometheus::MetricFamily> families);
 
 }  // namespace trainyard

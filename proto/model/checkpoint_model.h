@@ -1,4 +1,4 @@
-// The model of a published checkpoint, read without its tensors.
+// Reads the model of a published checkpoint without reading its tensors.
 #ifndef TRAINYARD_PROTO_MODEL_CHECKPOINT_MODEL_H_
 #define TRAINYARD_PROTO_MODEL_CHECKPOINT_MODEL_H_
 
@@ -8,14 +8,14 @@
 
 namespace trainyard {
 
-// Result of checking a checkpoint from this machine. At most one member is set.
+// The result of checking a checkpoint on this machine. At most one member is set.
 struct CheckpointFit {
-  std::string problem;    // Reason why the model cannot start from it, with the difference.
-  std::string unchecked;  // Reason why that cannot be determined here.
+  std::string problem;    // Why the model cannot start from it, with the differences.
+  std::string unchecked;  // Why this cannot be determined on this machine.
 };
 
-// Compares the model with the manifest in `directory`. Reads at most its first 64 MiB and does not
-// verify it. `model` is resolved.
+// Compares the model with the manifest in `directory`. Reads at most the first 64 MiB of the
+// manifest and does not verify it. `model` must be resolved.
 CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConfig& model);
 
 }  // namespace trainyard

@@ -8,8 +8,8 @@
 namespace trainyard {
 namespace {
 
-// Settings that earlier versions lacked and did not write into checkpoints. A model with their
-// default values equals one without them.
+// Settings that earlier versions did not have and therefore did not write into checkpoints. A model
+// in which they have their default values equals a model without them.
 constexpr std::array kLaterSettings = {"normalization",
                                        "norm_weights",
                                        "qk_layernorm",
@@ -25,7 +25,7 @@ constexpr std::array kLaterSettings = {"normalization",
                                        "moe_router_score_function",
                                        "multi_latent_attention"};
 
-// Settings that matter only while the weights are initialized or trained.
+// Settings that matter only when the weights are initialized or trained.
 constexpr std::array kTrainingSettings = {"init_method_std", "output_layer_init_method_std",
                                           "moe_router_load_balancing_type", "moe_aux_loss_coeff"};
 
@@ -45,7 +45,7 @@ nlohmann::json ModelShape(const ModelConfig& model) {
 
 std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
 
-// A missing later setting has its default value.
+// If one of the later settings is missing, it has its default value.
 std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& there) {
   const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
   nlohmann::json keys = here;

@@ -9,16 +9,16 @@
 
 namespace trainyard {
 
-// The settings that define the model's tensors and arithmetic, as in section `model` of a job file.
-// Excludes the initial spread of the weights, which does not matter once they exist, and the
-// balancing of the experts' load, which only training uses.
+// Returns the settings that define the model's tensors and arithmetic, as in section `model` of a
+// job file. Excludes the initial spread of the weights, because it has no effect once the weights
+// exist. Excludes the balancing of the experts' load, because only training uses it.
 nlohmann::json ModelShape(const ModelConfig& model);
 
-// The shape as JSON text.
+// Returns ModelShape as JSON text.
 std::string ModelFingerprint(const ModelConfig& model);
 
-// Differences of two shapes, such as "model.vocab_size is 100 here and 200 there", separated by
-// commas; empty if they are equal.
+// Returns the differences between two shapes, such as "model.vocab_size is 100 here and 200 there",
+// separated by commas; empty if the shapes are equal.
 std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& there);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Settings of a run as JSON.
+// Converts the settings of a run to JSON.
 #ifndef TRAINYARD_PROTO_MODEL_SETTINGS_JSON_H_
 #define TRAINYARD_PROTO_MODEL_SETTINGS_JSON_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// Every section of a job file, without the settings that are not set.
+// Returns every section of a job file, without settings that are not set.
 nlohmann::json RunConfigToJson(const RunConfig& config);
 
 }  // namespace trainyard

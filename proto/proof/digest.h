@@ -8,13 +8,13 @@
 
 namespace trainyard {
 
-// SHA-256 as 64 hexadecimal digits; empty for an empty text.
+// Returns SHA-256 as 64 hexadecimal digits; empty for an empty text.
 std::string HashOf(absl::string_view text);
 
-// HMAC-SHA-256 as 64 hexadecimal digits.
+// Returns HMAC-SHA-256 as 64 hexadecimal digits.
 std::string KeyedHashOf(absl::string_view key, absl::string_view text);
 
-// Takes the same time for all texts of the same length.
+// Compares two texts. The time depends only on their length.
 bool SameSecret(absl::string_view one, absl::string_view other);
 
 }  // namespace trainyard

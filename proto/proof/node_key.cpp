@@ -23,7 +23,7 @@ const unsigned char* TextBytes(absl::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// The bytes of 2 * `size` hexadecimal digits; empty for any other text.
+// Converts 2 * `size` hexadecimal digits to bytes. Returns an empty text for any other input.
 std::string BytesOf(absl::string_view hex, std::size_t size) {
   const bool sound = hex.size() == 2 * size && std::all_of(hex.begin(), hex.end(), [](char c) {
                        return absl::ascii_isxdigit(static_cast<unsigned char>(c));

@@ -1,5 +1,6 @@
-// Key pair of a node (Ed25519, RFC 8032). The node's secret is its seed. The controller knows only
-// the public key, so neither it nor a reader of its store can impersonate the node.
+// The key pair of a node (Ed25519, RFC 8032). The node's secret is the seed of the key pair. The
+// controller knows only the public key. Therefore neither the controller nor anyone who reads its
+// store can impersonate the node.
 #ifndef TRAINYARD_PROTO_PROOF_NODE_KEY_H_
 #define TRAINYARD_PROTO_PROOF_NODE_KEY_H_
 
@@ -9,14 +10,15 @@
 
 namespace trainyard {
 
-// Public key of the secret, 64 hexadecimal digits. Empty unless the secret is 64 hexadecimal
-// digits.
+// Returns the public key of the secret as 64 hexadecimal digits. Returns an empty text if the
+// secret does not consist of 64 hexadecimal digits.
 std::string PublicKeyOf(absl::string_view secret);
 
-// Signature of `text` by the secret, 128 hexadecimal digits; empty as in PublicKeyOf.
+// Returns the signature of `text` with the secret as 128 hexadecimal digits. Returns an empty text
+// if the secret is invalid, as PublicKeyOf does.
 std::string SignatureOf(absl::string_view secret, absl::string_view text);
 
-// True if the secret of `public_key` signed `text`.
+// True if `text` was signed with the secret that belongs to `public_key`.
 bool IsSignature(absl::string_view public_key, absl::string_view text, absl::string_view signature);
 
 }  // namespace trainyard

@@ -5,13 +5,13 @@
 namespace trainyard {
 namespace {
 
-// A requirement of a run that a backend cannot meet.
+// A requirement that a backend cannot meet, and whether the run makes this requirement.
 struct Demand {
   bool is_made;
   const char* text;
 };
 
-// The reason why a backend cannot compute the run's attention; "" if it can.
+// Returns the reason why a backend cannot compute the run's attention; empty if it can.
 std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
   if (backend == AttentionBackend::kAuto || backend == AttentionBackend::kManual) return "";
   const bool is_cudnn = backend == AttentionBackend::kCudnn;
@@ -40,7 +40,7 @@ std::string Obstacle(AttentionBackend backend, const RunConfig& config) {
   return "";
 }
 
-// Backends that can compute the run's attention, such as "auto, cudnn or manual".
+// Returns the backends that can compute the run's attention, such as "auto, cudnn or manual".
 std::string ChoicesFor(const RunConfig& config) {
   std::vector<std::string> names;
   for (const auto& [name, backend] : SettingNames<AttentionBackend>::kNames) {

@@ -1,4 +1,4 @@
-// Settings of the attention backend, and of documents within samples.
+// Rules for the attention backend, and for documents within samples.
 #ifndef TRAINYARD_PROTO_RULES_ATTENTION_RULES_H_
 #define TRAINYARD_PROTO_RULES_ATTENTION_RULES_H_
 
@@ -11,15 +11,16 @@
 
 namespace trainyard {
 
-// train.attention_backend, with `auto` resolved: kCudnn if cuDNN may compute the run's attention,
-// else kManual. Only cuDNN on the GPU knows whether it has a plan for the sizes.
+// Returns train.attention_backend, with `auto` replaced by kCudnn if cuDNN may be able to compute
+// the run's attention, otherwise by kManual. Only cuDNN on the GPU can decide whether it has a plan
+// for the sizes.
 AttentionBackend AttentionBackendOf(const RunConfig& config);
 
 // "cudnn".
 std::string_view NameOf(AttentionBackend backend);
 
-// True if a setting depends on the documents of a sample, and thus needs their end-of-document
-// token.
+// True if a setting depends on the documents within a sample. The run then needs the token that
+// ends a document.
 bool UsesDocuments(const DataConfig& data);
 
 // Reports a backend that cannot compute the run's attention.

@@ -6,14 +6,15 @@
 namespace trainyard {
 namespace {
 
-// Settings may be unchecked when a run's length is derived from them: products may not fit 64 bits.
+// Products may not fit into 64 bits, because settings may not have been checked when a run's length
+// is derived from them.
 using Wide = __int128;
 
 int64_t Saturated(Wide value) {
   return static_cast<int64_t>(std::min<Wide>(value, std::numeric_limits<int64_t>::max()));
 }
 
-// Number of increments of a ramp-up; 0 for invalid settings.
+// Returns the number of increments of a ramp-up; 0 if the settings are invalid.
 int64_t Increments(const TrainConfig& train) {
   const int64_t start = train.rampup_batch_start, increment = train.rampup_batch_increment;
   if (start < 1 || increment < 1 || train.rampup_batch_samples < 1) return 0;
@@ -28,10 +29,10 @@ BatchPlan::BatchPlan(const TrainConfig& train) {
   const int64_t increments = Increments(train);
   int64_t step = 1, sample = 0;
   for (int64_t i = 0; i < increments; ++i) {
-    // The lowest number of samples after which the batch has one more increment.
+    // The lowest number of samples after which the batch gets one more increment.
     const int64_t end =
         Saturated((Wide{train.rampup_batch_samples} * (i + 1) + increments - 1) / increments);
-    if (sample >= end) continue;  // A step was longer than this stage.
+    if (sample >= end) continue;  // An earlier step extends beyond this stage.
     const int64_t batch = train.rampup_batch_start + i * train.rampup_batch_increment;
     stages_.push_back({step, sample, batch});
     const int64_t steps = (end - sample - 1) / batch + 1;

@@ -24,14 +24,15 @@ void CheckBatch(const RunConfig& config, Problems& problems) {
                                  " = " + std::to_string(layout.micro_batch * dp) + ")"});
 }
 
-// "8 or 16 would do": the multiples of `part` nearest to the value.
+// Returns a text such as "8 or 16 would do", with the multiples of `part` that are nearest to
+// `value`.
 std::string NearestMultiples(int64_t value, int64_t part) {
   const int64_t below = value / part * part;
   return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part) +
          " would do";
 }
 
-// The batch must grow from its start to global_batch by whole increments.
+// Checks that the batch grows from its start to global_batch by a whole number of increments.
 void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
   const Named start{"train.rampup_batch_start", train.rampup_batch_start};
   const Named increment{"train.rampup_batch_increment", train.rampup_batch_increment};
@@ -50,7 +51,8 @@ void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
                                          std::to_string(kMaxRampupIncrements) + " are supported"});
 }
 
-// The start and the increment are divided among the ranks like global_batch, and so is every step.
+// The start and the increment must be divisible among the ranks in the same way as global_batch.
+// Then every step is divisible too.
 void CheckRampup(const RunConfig& config, Problems& problems) {
   const TrainConfig& train = config.train;
   if (!HasRampup(train)) return;

@@ -1,4 +1,4 @@
-// The global batch and its ramp-up.
+// Rules for the global batch and its ramp-up.
 #ifndef TRAINYARD_PROTO_RULES_BATCH_RULES_H_
 #define TRAINYARD_PROTO_RULES_BATCH_RULES_H_
 
@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-// Reports batches that do not divide evenly among the ranks, and incomplete or uneven ramp-ups.
+// Reports batches that cannot be divided evenly among the ranks, and ramp-ups that are incomplete
+// or uneven.
 std::vector<SettingProblem> FindBatchProblems(const RunConfig& config);
 
 }  // namespace trainyard

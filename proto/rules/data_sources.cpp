@@ -14,7 +14,7 @@ constexpr char kBlanks[] = " \t";
 constexpr size_t kNameCharactersMax = 32;
 constexpr int64_t kWholeMax = 1'000'000'000'000'000;  // A sum of 64 of them fits int64_t.
 
-// digits * 10^exponent; digits is positive and not a multiple of 10.
+// The number digits * 10^exponent. `digits` is positive and not a multiple of 10.
 struct Decimal {
   int64_t digits = 0;
   int exponent = 0;
@@ -22,7 +22,7 @@ struct Decimal {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads "e-3"; an empty text is exponent 0.
+// Reads an exponent such as "e-3". Returns 0 for an empty text.
 std::optional<int> ReadExponent(const std::string& text) {
   if (text.empty()) return 0;
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<int> ReadExponent(const std::string& text) {
   return is_legal ? std::optional(exponent) : std::nullopt;
 }
 
-// nullopt unless the text is a decimal number above 0 with at most 15 digits.
+// Returns nullopt if the text is not a decimal number above 0 with at most 15 digits.
 std::optional<Decimal> ReadDecimal(const std::string& text) {
   Decimal number;
   bool has_digit = false, behind_point = false;
@@ -58,7 +58,8 @@ std::optional<Decimal> ReadDecimal(const std::string& text) {
   return number;
 }
 
-// number * 10^-exponent; nullopt above kWholeMax. Precondition: exponent <= number.exponent.
+// Returns number * 10^-exponent; nullopt if this is above kWholeMax. Precondition: exponent <=
+// number.exponent.
 std::optional<int64_t> InUnitsOf(int exponent, const Decimal& number) {
   int64_t whole = number.digits;
   for (int i = exponent; i < number.exponent; ++i) {
@@ -68,8 +69,8 @@ std::optional<int64_t> InUnitsOf(int exponent, const Decimal& number) {
   return whole;
 }
 
-// Whole numbers without a common divisor, in the ratios of the weights; empty if their sum is above
-// kBlendPeriodMax.
+// Returns integers without a common divisor whose ratios are those of the weights. Returns an empty
+// list if their sum is above kBlendPeriodMax.
 std::vector<int64_t> SharesOf(const std::vector<Decimal>& weights) {
   int least = weights.front().exponent;
   for (const Decimal& weight : weights) least = std::min(least, weight.exponent);
@@ -87,7 +88,8 @@ std::vector<int64_t> SharesOf(const std::vector<Decimal>& weights) {
   return shares;
 }
 
-// The last part of the path in lower case, with characters other than letters and digits as "_".
+// Returns the last part of the path in lower case. Characters other than letters and digits are
+// replaced by "_".
 std::string NameOf(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   std::string name = path.substr(path.rfind('/') + 1).substr(0, kNameCharactersMax);
@@ -98,7 +100,8 @@ std::string NameOf(std::string path) {
   return name.empty() ? "data" : name;
 }
 
-// Appends a number if several sources would have the same name.
+// Returns the name of the source at `path`. Appends a number if another source already has that
+// name.
 std::string UniqueName(const std::string& path, std::set<std::string>& taken) {
   const std::string name = NameOf(path);
   std::string unique = name;

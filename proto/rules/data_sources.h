@@ -1,4 +1,4 @@
-// Data sets for training and evaluation, from the lists in a run's settings.
+// Finds the data sets for training and evaluation in the settings of a run.
 #ifndef TRAINYARD_PROTO_RULES_DATA_SOURCES_H_
 #define TRAINYARD_PROTO_RULES_DATA_SOURCES_H_
 
@@ -12,22 +12,22 @@
 
 namespace trainyard {
 
-// Maximum number of samples after which the mixture of a blend repeats: the trainer keeps a table
-// of them.
+// The maximum period of a blend: the number of samples after which the mixture repeats. It is
+// limited because the trainer keeps a table of the period.
 inline constexpr int64_t kBlendPeriodMax = int64_t{1} << 22;
 
 struct DataSource {
-  std::string name;  // Last part of the path, unique in the blend, valid in a metric name.
+  std::string name;  // Last part of the path; unique, and valid in a metric name.
   std::string path;
-  int64_t share = 1;  // Number of its samples in one period; the shares have no common divisor.
+  int64_t share = 1;  // Samples per period; the shares have no common divisor.
 };
 
 struct DataBlend {
-  std::vector<DataSource> sources;  // One source with share 1 for a run without data.blend.
+  std::vector<DataSource> sources;  // Without data.blend, one source with share 1.
   std::string problem;              // One sentence; empty if data.blend is valid.
 };
 
-// Weights are decimal numbers; their ratios are kept exactly.
+// Returns the blend. Weights are decimal numbers, and their ratios are kept exactly.
 DataBlend BlendOf(const DataConfig& data);
 
 struct EvaluationSet {
@@ -42,7 +42,8 @@ struct EvaluationSets {
 
 EvaluationSets EvaluationSetsOf(const EvaluationConfig& evaluation);
 
-// "0.7 /data/c4" -> {"0.7", "/data/c4"}; the second is empty if there is no blank.
+// Splits an entry: "0.7 /data/c4" gives {"0.7", "/data/c4"}. The second text is empty if there is
+// no blank.
 std::pair<std::string, std::string> SplitEntry(const std::string& entry);
 
 }  // namespace trainyard

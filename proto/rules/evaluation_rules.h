@@ -1,4 +1,5 @@
-// Rules for evaluations, and for checkpoints that are saved and kept by their evaluation loss.
+// Rules for evaluations, and for checkpoints that are saved or kept because of their evaluation
+// loss.
 #ifndef TRAINYARD_PROTO_RULES_EVALUATION_RULES_H_
 #define TRAINYARD_PROTO_RULES_EVALUATION_RULES_H_
 
@@ -10,23 +11,25 @@
 
 namespace trainyard {
 
-// Names of the run's evaluation sets: at least one, even if the run does not evaluate.
+// Returns the names of the run's evaluation sets. There is at least one, even if the run does not
+// evaluate.
 std::vector<std::string> EvaluationSetNames(const EvaluationConfig& evaluation);
 
-// The evaluation set whose loss is used to compare checkpoints: checkpoint.best_metric, or the
-// first set. Precondition: FindEvaluationProblems found no problem.
+// Returns the evaluation set whose loss is used to compare checkpoints: checkpoint.best_metric, or
+// else the first set. Precondition: FindEvaluationProblems found no problem.
 std::string BestSetOf(const RunConfig& config);
 
-// The metric with the loss of that set, such as "val_loss".
+// Returns the metric that contains the loss of that set, such as "val_loss".
 std::string BestMetricOf(const RunConfig& config);
 
-// Number of checkpoints kept because of a low evaluation loss.
+// Returns the number of checkpoints that are kept because of their low evaluation loss.
 int64_t KeptBest(const CheckpointConfig& checkpoint);
 
 // Reports checkpoint settings that contradict evaluation settings.
 std::vector<SettingProblem> FindEvaluationProblems(const RunConfig& config);
 
-// Reasons why evaluation.only could not start, such as missing weights.
+// Reports the reasons why the trainer could not start with evaluation.only, such as missing
+// weights.
 std::vector<SettingProblem> FindEvaluationLaunchProblems(const RunConfig& config);
 
 }  // namespace trainyard

@@ -5,8 +5,9 @@
 namespace trainyard {
 namespace {
 
-// "`layout.tp` 3 or 6 would do": the divisors of `whole` nearest to the part that does not divide
-// it.
+// Returns advice such as "`layout.tp` 3 or 6 would do", where `part` is layout.tp. It names the
+// divisors of `whole` that are nearest to the value of `part`: one below and, if there is one, one
+// above.
 std::string NearestThatDivide(int64_t whole, const Named& part) {
   int64_t below = std::min(part.value, whole), above = part.value;
   while (whole % below != 0) --below;

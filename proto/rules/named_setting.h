@@ -1,4 +1,5 @@
-// Settings as messages name them, and the rules of divisibility between them.
+// Formats settings for error messages, and checks that one setting is a multiple or a divisor of
+// another.
 #ifndef TRAINYARD_PROTO_RULES_NAMED_SETTING_H_
 #define TRAINYARD_PROTO_RULES_NAMED_SETTING_H_
 
@@ -12,7 +13,7 @@ namespace trainyard {
 
 inline std::string Quoted(const std::string& key) { return "`" + key + "`"; }
 
-// A setting and its key, for messages.
+// A setting's key and value, for use in error messages.
 struct Named {
   std::string key;
   int64_t value;
@@ -20,10 +21,11 @@ struct Named {
   std::string Text() const { return Quoted(key) + " (" + std::to_string(value) + ")"; }
 };
 
-// Reports a whole that is not a multiple of the part.
+// Reports a problem if `whole` is not a multiple of `part`.
 void CheckMultiple(const Named& whole, const Named& part, std::vector<SettingProblem>& problems);
 
-// Checks that a size of the layout divides `whole`, which `whole_text` names.
+// Reports a problem if `part`, a size of the layout, does not divide `whole`. `whole_text` names
+// `whole` in the message.
 void CheckDivides(const std::string& whole_text, int64_t whole, const Named& part,
                   std::vector<SettingProblem>& problems);
 

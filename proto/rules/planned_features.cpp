@@ -10,7 +10,7 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A setting, and whether its value differs from the one it has when it is not written.
+// A setting. is_written is true if its value differs from the default.
 struct Written {
   const char* key;
   bool is_written;
@@ -22,7 +22,7 @@ std::string WithValue(const std::string& key, int64_t value) {
   return InBackticks(key) + " (" + std::to_string(value) + ")";
 }
 
-// Reports settings that have no effect without another one.
+// Reports each written setting, because it has no effect without the setting named by `needed`.
 template <size_t count>
 void CheckNeeds(const Written (&settings)[count], const std::string& needed, Problems& problems) {
   for (const Written& setting : settings) {

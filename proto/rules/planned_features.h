@@ -1,5 +1,5 @@
-// Features that job files can describe and the planner can plan, but trainyard-trainer lacks:
-// mixtures of experts, latent attention and FP8. Pure functions.
+// Features that job files can describe and the planner can plan, but trainyard-trainer does not
+// support: mixtures of experts, latent attention and FP8. All functions are pure.
 #ifndef TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 #define TRAINYARD_PROTO_RULES_PLANNED_FEATURES_H_
 
@@ -15,25 +15,28 @@ namespace trainyard {
 // True if the matrix products of the blocks use FP8.
 bool HasFp8(const TrainConfig& train);
 
-// True if each expert is whole on a rank although other matrices are divided (layout.etp).
+// True if every expert is stored undivided on a rank although the other matrices are divided
+// (layout.etp).
 bool HasWholeExperts(const LayoutConfig& layout);
 
-// Number of ranks that have the same part of an expert, and thus share its state.
+// The number of ranks that have the same part of an expert. They share the state of this part.
 int64_t ExpertReplicas(const LayoutConfig& layout);
 
-// The features of the run that trainyard-trainer lacks, such as "mixtures of experts".
+// Returns the features that the run uses and trainyard-trainer does not support, such as "mixtures
+// of experts".
 std::vector<std::string> LackingFeatures(const RunConfig& config);
 
-// True if LackingFeatures names none.
+// True if LackingFeatures returns an empty list.
 bool HasTrainableFeatures(const RunConfig& config);
 
-// Reports violations of rules that span the settings of these features.
+// Reports settings of mixtures of experts, latent attention and FP8 that contradict each other or
+// other settings.
 std::vector<SettingProblem> FindFeatureProblems(const RunConfig& config);
 
-// Reports expert-parallel sizes that do not divide evenly into the ranks of a stage.
+// Reports layout.ep if it does not divide the number of ranks among which experts are distributed.
 std::vector<SettingProblem> FindExpertLayoutProblems(const RunConfig& config);
 
-// Reports the settings that describe features that trainyard-trainer lacks.
+// Reports settings of features that trainyard-trainer does not support.
 std::vector<SettingProblem> FindUntrainable(const RunConfig& config);
 
 }  // namespace trainyard

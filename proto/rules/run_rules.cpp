@@ -27,8 +27,9 @@ void Append(Problems more, Problems& problems) {
   for (SettingProblem& problem : more) problems.push_back(std::move(problem));
 }
 
-// Key of a setting, such as "model.num_layers". Its text is built only for settings that break a
-// rule: building it for each setting took a tenth of the time of the checks of a submission.
+// The key of a setting, such as "model.num_layers". The text is built only for a setting that
+// breaks a rule. Building it for every setting took a tenth of the time needed to check a
+// submission.
 struct SettingKey {
   const char* section;
   const char* name;
@@ -51,8 +52,8 @@ bool IsWritten(const SettingRule& rule, const Value& value) {
   return rule.has_default || value != Value{};
 }
 
-// Steps of a run whose length is written in samples or tokens, rounded up; 0 if it is not, or if it
-// cannot be computed.
+// Returns the number of steps, rounded up, of a run whose length is set in samples or tokens.
+// Returns 0 if its length is not set in either unit, or if the number cannot be computed.
 int64_t StepsOfLength(const TrainConfig& train) {
   if (train.seq_length <= 0 || train.global_batch <= 0) return 0;
   const int64_t samples =
@@ -60,7 +61,8 @@ int64_t StepsOfLength(const TrainConfig& train) {
   return BatchPlan(train).StepsFor(samples);
 }
 
-// Checks that rotary positions fit the head size: they rotate pairs of elements of a head.
+// Checks that rotary position embeddings fit the head size. They rotate the elements of a head in
+// pairs.
 void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   const Named hidden{"model.hidden_size", model.hidden_size};
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
@@ -84,8 +86,8 @@ void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   }
 }
 
-// Checks the settings of positions. Settings of one kind of positions have no effect with the
-// other.
+// Checks the settings of position embeddings. The settings of one kind have no effect with the
+// other kind, so they are rejected.
 void CheckPositions(const RunConfig& config, Problems& problems) {
   const ModelConfig& model = config.model;
   const Named rows{"model.max_position_embeddings", model.max_position_embeddings};
@@ -208,7 +210,8 @@ void CheckSharding(const RunConfig& config, Problems& problems) {
   }
 }
 
-// Steps derived from samples or tokens may be set together with them: the command line sends both.
+// train.steps may be set together with samples or tokens if it equals the number of steps derived
+// from them, because the command line sends both.
 void CheckLength(const TrainConfig& train, Problems& problems) {
   if (train.samples > 0 && train.tokens > 0) {
     problems.push_back(
@@ -248,7 +251,8 @@ void CheckSchedule(const RunConfig& config, Problems& problems) {
   }
 }
 
-// Each norm is a series; the worker keeps 1,000 series per rank (worker/tail/telemetry_limits.h).
+// Each logged norm is a metric series. The worker keeps at most 1,000 series per rank
+// (worker/tail/telemetry_limits.h).
 void CheckGradientLog(const RunConfig& config, Problems& problems) {
   constexpr int64_t kMostLayers = 900;
   const Named layers{"model.num_layers", config.model.num_layers};
@@ -292,7 +296,8 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
     filled.push_back(key);
   };
   const LayoutConfig& layout = config.layout;
-  // 128 bits: the sizes are not checked yet.
+  // Computed with 128 bits, because the sizes have not been checked yet and the product could
+  // overflow.
   const __int128 model_ranks = static_cast<__int128>(layout.tp) * layout.cp * layout.pp;
   const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
   fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);
@@ -323,7 +328,7 @@ Problems FindOutOfRange(const RunConfig& config) {
     using Value = std::remove_cvref_t<decltype(value)>;
     if constexpr (std::is_arithmetic_v<Value>) {
       const auto number = static_cast<double>(value);
-      // This form rejects NaN.
+      // Written with `!`, so that NaN is rejected too.
       const bool within = number >= rule.min && number <= rule.max;
       if (within || !IsWritten(rule, value)) return;
       const std::string key = setting.Text();

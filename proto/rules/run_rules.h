@@ -1,6 +1,6 @@
-// Rules for a run's settings: derived values and constraints. The controller and the command line
-// apply them when a job is submitted, the trainer when it starts. Sharing one implementation
-// ensures that the trainer accepts what was accepted at submit.
+// Derives unset settings of a run and checks its settings. The controller and the command line
+// apply these rules when a job is submitted; the trainer applies them when it starts. All use this
+// implementation, so the trainer accepts every job that was accepted at submission.
 #ifndef TRAINYARD_PROTO_RULES_RUN_RULES_H_
 #define TRAINYARD_PROTO_RULES_RUN_RULES_H_
 
@@ -13,12 +13,13 @@
 
 namespace trainyard {
 
-// True when each data-parallel rank owns a part of the optimizer's state (ZeRO 1 and above).
+// True if each data-parallel rank stores only a part of the optimizer's state (ZeRO stage 1 and
+// above).
 bool ShardsOptimizerState(const LayoutConfig& layout);
 
-// Sets unset settings that follow from other settings: layout.dp, model.num_query_groups, and
-// train.steps from train.samples or train.tokens. Returns the keys it set. `world_size`: ranks of
-// the gang.
+// Fills in unset settings that follow from other settings: layout.dp, model.num_query_groups, and
+// train.steps from train.samples or train.tokens. Returns the keys of the filled settings.
+// `world_size` is the number of ranks of the gang.
 std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config);
 
 // Reports missing required settings.
@@ -27,16 +28,17 @@ std::vector<SettingProblem> FindMissing(const RunConfig& config);
 // Reports settings outside their limits.
 std::vector<SettingProblem> FindOutOfRange(const RunConfig& config);
 
-// Reports layouts that do not result in `world_size` ranks or do not divide evenly. The rules apply
-// to users' own programs as well.
+// Reports a layout whose sizes do not give `world_size` ranks or do not divide evenly. The rules
+// also apply to jobs that run a user's own program.
 std::vector<SettingProblem> FindLayoutProblems(int64_t world_size, const RunConfig& config);
 
-// Reports violations of rules that span settings of model, batch and schedule. Precondition:
+// Reports settings of model, batch and schedule that contradict each other. Precondition:
 // FindMissing and FindOutOfRange found no problem.
 std::vector<SettingProblem> FindTrainingProblems(const RunConfig& config);
 
-// Reasons why this version of trainyard-trainer cannot start the run although its settings are
-// consistent: no data.path, or an unsupported feature. Not needed for planning.
+// Reports why this version of trainyard-trainer cannot start the run although its settings are
+// consistent: data.path is missing, or a feature is not supported. The planner does not need this
+// check.
 std::vector<SettingProblem> FindLaunchProblems(const RunConfig& config);
 
 }  // namespace trainyard

@@ -12,11 +12,11 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A length, written in one of several units; the other members are 0.
+// A length in one of four units. The members for the other units are 0.
 struct Length {
   std::string prefix;  // "schedule.warmup" or "schedule.decay"
   int64_t steps, samples, tokens;
-  double fraction;  // Fraction of the run.
+  double fraction;  // As a fraction of the run.
 
   // The keys that are set.
   std::vector<std::string> Keys() const {
@@ -51,7 +51,8 @@ class Ruler {
     return length.steps > 0 ? plan_.SamplesThrough(length.steps) : WithoutSteps(length);
   }
 
-  // More than the run's samples if the length does not fit.
+  // Returns the number of samples in `length` if it ends with the run. Returns more samples than
+  // the run has if `length` is longer than the run.
   int64_t BeforeTheEnd(const Length& length) const {
     if (length.steps == 0) return WithoutSteps(length);
     if (length.steps > train_.steps) return plan_.SamplesThrough(length.steps);
@@ -62,7 +63,7 @@ class Ruler {
   int64_t WithoutSteps(const Length& length) const {
     if (length.samples > 0) return length.samples;
     if (length.tokens > 0) return (length.tokens - 1) / train_.seq_length + 1;
-    constexpr double kLargest = 9e18;  // Limit for a run beyond 64 bits.
+    constexpr double kLargest = 9e18;  // Avoids an overflow for very long runs.
     const double samples = std::round(length.fraction * static_cast<double>(run()));
     return static_cast<int64_t>(std::min(samples, kLargest));
   }
@@ -99,7 +100,7 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
   }
 }
 
-// "11 steps, but the run has 10": used if the settings are in steps.
+// Returns text such as "11 steps, but the run has 10". Used if all lengths are given in steps.
 std::string StepsTaken(int64_t steps, const TrainConfig& train) {
   return std::to_string(steps) + " steps, but the run has " + std::to_string(train.steps);
 }
@@ -109,7 +110,8 @@ std::string SamplesTaken(int64_t samples, int64_t run, const TrainConfig& train)
          std::to_string(train.steps) + " steps";
 }
 
-// `decay`: set only for wsd; with other kinds nothing can overlap at the end of the run.
+// Checks that the warm-up and the decay together fit into the run. `decay` is null unless the
+// schedule is wsd: only wsd has a decay that counts back from the end of the run.
 void CheckFit(const TrainConfig& train, const Length& warmup, const Length* decay,
               Problems& problems) {
   const Ruler ruler(train);
@@ -129,7 +131,7 @@ void CheckFit(const TrainConfig& train, const Length& warmup, const Length* deca
            (in_steps ? StepsTaken(steps, train) : SamplesTaken(samples, ruler.run(), train))});
 }
 
-// Checks a decay that counts from the start of the run.
+// Checks that a decay whose length counts from the start of the run ends after the warm-up.
 void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length& decay,
                    Problems& problems) {
   const std::vector<std::string> keys = decay.Keys();

@@ -1,8 +1,9 @@
-// Converts the warm-up and the decay of the learning rate to samples, from any unit that a job file
-// may use. Pure.
+// Converts the warm-up and the decay of the learning rate from any unit of the job file to samples.
+// Pure.
 //
 // A schedule is measured in samples, as in Megatron-LM's sample-based training. With a constant
-// batch size this equals measuring in steps; during a batch ramp-up the rate follows the samples.
+// batch size, this is equivalent to measuring in steps. During a batch ramp-up, the learning rate
+// depends on the number of samples, not on the number of steps.
 #ifndef TRAINYARD_PROTO_RULES_SCHEDULE_SPANS_H_
 #define TRAINYARD_PROTO_RULES_SCHEDULE_SPANS_H_
 
@@ -15,19 +16,19 @@
 
 namespace trainyard {
 
-// Sample counts from the start of the run.
+// The points at which the learning rate changes, as numbers of samples since the start of the run.
 struct ScheduleSpans {
-  int64_t warmup_end = 0;   // The rate reaches its peak; 0 without warm-up.
-  int64_t peak = 0;         // warmup_end, or the end of the first step if there is no warm-up.
-  int64_t decay_begin = 0;  // The rate begins to fall.
-  int64_t decay_end = 0;    // The rate reaches its minimum. May be after the end of the run.
+  int64_t warmup_end = 0;   // End of the warm-up; 0 if there is none.
+  int64_t peak = 0;         // The rate peaks here: warmup_end, or if 0, the first step's end.
+  int64_t decay_begin = 0;  // The rate starts to fall here.
+  int64_t decay_end = 0;    // The rate reaches its minimum here. May be after the end of the run.
 };
 
-// Precondition: FindTrainingProblems accepts the settings. Tokens are rounded up to whole samples,
-// fractions of the run to the nearest sample.
+// Returns the spans in samples. Token counts are rounded up to whole samples; fractions of the run
+// are rounded to the nearest sample. Precondition: FindTrainingProblems reports no problem.
 ScheduleSpans SpansOf(const TrainConfig& train, const ScheduleConfig& schedule);
 
-// Reports schedules that are contradictory or do not fit the run.
+// Reports schedule settings that contradict each other or do not fit into the run.
 std::vector<SettingProblem> FindScheduleProblems(const TrainConfig& train,
                                                  const ScheduleConfig& schedule);
 

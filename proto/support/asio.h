@@ -1,5 +1,5 @@
-// Includes Boost.Asio with a workaround: Boost 1.74 uses std::exchange without <utility>, which g++
-// 12 rejects in C++20 (chriskohlhoff/asio#944).
+// Includes Boost.Asio and works around a bug: Boost 1.74 uses std::exchange without including
+// <utility>, which g++ 12 rejects in C++20 mode (chriskohlhoff/asio#944).
 #ifndef TRAINYARD_PROTO_SUPPORT_ASIO_H_
 #define TRAINYARD_PROTO_SUPPORT_ASIO_H_
 

@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-// Changes with each boot of the machine; empty if the kernel does not report it.
+// Returns an id that changes with each boot of the machine. Empty if the kernel does not report
+// one.
 std::string BootId();
 
 }  // namespace trainyard

@@ -23,8 +23,9 @@ Timestamp SystemClock::Now() const {
 }
 
 ClockReading SystemClock::Read() const {
-  // Maximum number of readings. A thread interrupted between reading the two clocks would see a
-  // clock change that never happened, so an interrupted reading is repeated.
+  // The maximum number of attempts to read both clocks. If the thread is interrupted between the
+  // two readings, their difference looks like a change of the clock. Such a reading is discarded
+  // and repeated.
   constexpr int kTries = 10;
   ClockReading reading;
   for (int i = 0; i < kTries; ++i) {

@@ -1,4 +1,4 @@
-// Time in the daemons. Pure cores do not read clocks; they are passed Timestamps.
+// Clocks of the daemons. Pure code does not read clocks; its callers pass Timestamps.
 #ifndef TRAINYARD_PROTO_SUPPORT_CLOCK_H_
 #define TRAINYARD_PROTO_SUPPORT_CLOCK_H_
 
@@ -10,7 +10,7 @@ namespace trainyard {
 // Unix time in milliseconds.
 using Timestamp = int64_t;
 
-// Readings of a machine's two clocks at one moment.
+// Readings of the machine's wall clock and steady clock at the same moment.
 struct ClockReading {
   Timestamp wall_ms = 0;
   // Milliseconds since the machine's boot, including suspended time. This clock cannot be set.
@@ -22,12 +22,14 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Timestamp Now() const = 0;
-  // By default this clock counts as steady, because only its owner sets it.
+  // By default returns the same time for both clocks. This is correct for a clock that only its
+  // owner can set.
   virtual ClockReading Read() const {
     const Timestamp now = Now();
     return {now, now};
   }
-  // Identifies the boot from which steady_ms counts. Empty if there is only one boot.
+  // Returns the id of the boot from which steady_ms counts. Empty if the clock does not distinguish
+  // boots.
   virtual std::string BootId() const { return ""; }
 };
 

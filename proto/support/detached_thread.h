@@ -1,4 +1,5 @@
-// Work on threads that nothing waits for, such as calls that a file server may block forever.
+// Runs work on threads that are never joined, for example calls that a hung file server may block
+// forever.
 #ifndef TRAINYARD_PROTO_SUPPORT_DETACHED_THREAD_H_
 #define TRAINYARD_PROTO_SUPPORT_DETACHED_THREAD_H_
 
@@ -9,9 +10,10 @@
 
 namespace trainyard {
 
-// Runs `work` on a separate thread, which ends with the process at the latest. RESOURCE_EXHAUSTED,
-// without running `work`, if the machine cannot start a thread, as during a fork bomb. `what`
-// completes the message "cannot start a thread to ...".
+// Runs `work` on a new thread that is never joined. A thread that still runs when the process exits
+// is ended with it. Returns RESOURCE_EXHAUSTED without running `work` if the machine cannot start a
+// thread, for example during a fork bomb. `what` completes the message "cannot start a thread to
+// ...".
 absl::Status RunDetached(const std::string& what, std::function<void()> work);
 
 }  // namespace trainyard

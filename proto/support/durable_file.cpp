@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-// Mode of tokens, specs and spools: only the owner can read them.
+// The mode of token files, specs and spool files: only the owner can read and write them.
 constexpr FileAccess kPrivate = {.mode = 0600};
 
 }  // namespace
@@ -42,7 +42,8 @@ absl::Status ReserveAtomicFile(const std::string& path, std::size_t bytes) {
 absl::StatusOr<UniqueFd> OpenRegularFile(const std::string& path, int flags, mode_t mode) {
   UniqueFd fd(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
   struct stat info = {};
-  // ENXIO: a FIFO without a reader, or a socket. ELOOP: a symbolic link, with O_NOFOLLOW.
+  // open(2) fails with ENXIO for a FIFO without a reader and for a socket. With O_NOFOLLOW, it
+  // fails with ELOOP for a symbolic link.
   const bool is_other = fd.valid() ? fstat(fd.get(), &info) == 0 && !S_ISREG(info.st_mode)
                                    : errno == ENXIO || errno == ELOOP;
   if (is_other) {

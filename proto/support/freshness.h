@@ -1,4 +1,4 @@
-// Time for which the newest report of a training step describes the present.
+// Decides whether the newest report of a training step is recent enough to be shown as current.
 #ifndef TRAINYARD_PROTO_SUPPORT_FRESHNESS_H_
 #define TRAINYARD_PROTO_SUPPORT_FRESHNESS_H_
 
@@ -7,8 +7,9 @@
 
 namespace trainyard {
 
-// True while a report is no older than half a minute or three steps, whichever is longer. Rates,
-// step times and an ETA are shown only while they are fresh. `step_seconds`: 0 if unknown.
+// True if the newest report is at most half a minute or three steps old, whichever is longer.
+// Rates, step times and an ETA are shown only while this is true. `step_seconds` is the step time;
+// 0 if unknown.
 inline bool IsFresh(int64_t age_ms, double step_seconds) {
   constexpr double kFreshMs = 30'000, kFreshSteps = 3;
   return static_cast<double>(age_ms) <= std::max(kFreshMs, kFreshSteps * 1000 * step_seconds);

@@ -16,7 +16,7 @@
 namespace trainyard {
 namespace {
 
-// The path up to `size` characters below the root.
+// Returns the root and the first `size` characters of the path below it.
 std::string TextUpTo(const GuardedPath& path, std::size_t size) {
   return absl::StrCat(path.root(), "/", path.below().substr(0, size));
 }
@@ -34,7 +34,8 @@ absl::Status Foreign(const std::string& text, const UniqueFd& fd, const FilePlac
                    ", which is not followed"));
 }
 
-// Opens the file below the open root with O_PATH, which does not access the file system.
+// Opens the file at `path` below the open root `fd`. Uses O_PATH, so a file system that does not
+// answer is not accessed.
 absl::StatusOr<UniqueFd> ReachFrom(UniqueFd fd, const GuardedPath& path) {
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path.root());
   const std::optional<FilePlace> root = PlaceOf(fd.get(), "");

@@ -1,5 +1,5 @@
-// The daemon's files in places where user programs can replace them by a link, a FIFO, or a mounted
-// file system that does not answer.
+// Accesses the daemon's files in directories where user programs could replace them by a link, a
+// FIFO, or a mount of a file system that does not answer.
 #ifndef TRAINYARD_PROTO_SUPPORT_GUARDED_PATH_H_
 #define TRAINYARD_PROTO_SUPPORT_GUARDED_PATH_H_
 
@@ -16,19 +16,20 @@
 
 namespace trainyard {
 
-// Unit of st_blocks and stx_blocks.
+// The unit of st_blocks and stx_blocks in bytes.
 inline constexpr int64_t kStatBlockBytes = 512;
 
-// A path of which a user program may control a part. Files are accessed through it only on the disk
-// of `root` and only without links or mounts on the way, so that no call waits for another file
-// system. `root` itself belongs to the operator and may be a link.
+// A path of which user programs may control a part. A file is accessed through it only if it is on
+// the file system of `root` and no component below `root` is a link or a mount point. Therefore no
+// call waits for another file system. `root` itself belongs to the operator and may be a link.
 class GuardedPath {
  public:
-  // Only the last component may have been replaced, not its directory. Implicit: a path is the
-  // common case.
+  // Assumes that user programs may have replaced the last component of the path but not its
+  // directory. The conversion is implicit because most callers pass such a path.
   GuardedPath(const std::string& path);  // NOLINT(google-explicit-constructor)
   GuardedPath(const char* path) : GuardedPath(std::string(path)) {}  // NOLINT
-  // Everything below the directory `root` may have been replaced: "3/1/rank0/telemetry.jsonl".
+  // Assumes that user programs may have replaced everything below the directory `root`. Example of
+  // `below`: "3/1/rank0/telemetry.jsonl".
   GuardedPath(std::string root, std::string below)
       : root_(std::move(root)), below_(std::move(below)) {}
 
@@ -45,22 +46,23 @@ class GuardedPath {
   std::string below_;
 };
 
-// lstat(2) of the path; nullopt if it does not exist, or if a link or another file system is on the
-// way.
+// Returns the result of lstat(2) for the path. Returns nullopt if it does not exist, or if a
+// component below the root is a link or on another file system.
 std::optional<struct stat> StatGuarded(const GuardedPath& path);
 
 // Like StatGuarded, but nullopt unless the path is a regular file.
 std::optional<struct stat> StatGuardedFile(const GuardedPath& path);
 
-// Opens an existing regular file with flags of open(2). NOT_FOUND if it does not exist.
-// FAILED_PRECONDITION if the file, or a directory before it, is of another type, a link, or on
-// another file system.
+// Opens an existing regular file with `flags` of open(2). NOT_FOUND if it does not exist.
+// FAILED_PRECONDITION if the path is not a regular file, or if the path contains a link, a
+// non-directory or another file system.
 absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags);
 
-// Opens a directory for O_PATH uses only, such as fstat(2), openat(2) and renameat(2). Errors as in
-// OpenGuarded.
+// Opens a directory with O_PATH. The descriptor can be used only for calls such as fstat(2),
+// openat(2) and renameat(2). Returns the same errors as OpenGuarded.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const GuardedPath& path);
-// Opens the directory below an open root, which may have been renamed.
+// Opens the directory at `path` below the open directory `root`, even if `root` has been renamed
+// since it was opened.
 absl::StatusOr<UniqueFd> OpenGuardedDirectory(const UniqueFd& root, const GuardedPath& path);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Position of a rank in the parallel layout of its job (proto/layout/rank_order.h).
+// Computes the position of a rank in the parallel layout of its job (proto/layout/rank_order.h).
 #ifndef TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 #define TRAINYARD_PROTO_SUPPORT_RANK_POSITION_H_
 
@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-// Index along each axis, from 0. Expert parallelism is inside dp, so it has no index of its own.
+// The index of a rank along each axis of the layout, from 0. Expert parallelism subdivides the dp
+// axis, so it has no index here.
 struct RankPosition {
   int tp = 0;  // tensor parallel
   int cp = 0;  // context parallel
@@ -14,7 +15,7 @@ struct RankPosition {
   int pp = 0;  // pipeline stage
 };
 
-// Sizes not set in `layout` count as 1.
+// Returns the position of `rank`. A size that is not set in `layout` counts as 1.
 RankPosition RankPositionOf(int rank, const v1::LayoutSpec& layout);
 
 }  // namespace trainyard

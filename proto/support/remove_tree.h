@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-// Removes the file, link or directory with everything below it. OK if it does not exist. Does not
-// follow links or enter mounts: mounts stay, and the error names the remedy. A repeated call
-// continues the removal.
+// Removes the file, link or directory with everything below it. Returns OK if it does not exist.
+// Does not follow links or enter mounts: a mount is not removed, and the error explains how to
+// remove it. If a call fails, calling again continues the removal.
 absl::Status RemoveTree(const std::string& path);
 
-// Removes an entry of the open directory `parent`. `path` names the entry in errors.
+// Removes the entry `name` of the open directory `parent`. Errors name the entry as `path`.
 absl::Status RemoveTreeAt(int parent, const std::string& name, const std::string& path);
 
 }  // namespace trainyard

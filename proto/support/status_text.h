@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// The message of a status as std::string, for spdlog: Debian's absl::string_view is not
-// std::string_view.
+// Returns the message of a status as std::string, for spdlog. Debian's absl::string_view is not
+// std::string_view, so spdlog cannot format it.
 inline std::string Text(const absl::Status& status) { return std::string(status.message()); }
 
 }  // namespace trainyard

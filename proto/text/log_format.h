@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-// One line per message: UTC time, level, text. The text may quote jobs, so its control characters
-// are escaped (PrintableLine): a job can neither control a terminal nor forge a line.
+// Returns a formatter that writes one line per message: UTC time, level, text. The text may quote
+// output of jobs, so control characters are escaped (PrintableLine). A job can therefore neither
+// control a terminal nor forge a log line.
 std::unique_ptr<spdlog::formatter> LogFormat();
 
 }  // namespace trainyard

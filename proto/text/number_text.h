@@ -1,4 +1,4 @@
-// Numbers as text for people and for generated code.
+// Formats numbers for users and for generated code.
 #ifndef TRAINYARD_PROTO_TEXT_NUMBER_TEXT_H_
 #define TRAINYARD_PROTO_TEXT_NUMBER_TEXT_H_
 
@@ -8,9 +8,10 @@
 
 namespace trainyard {
 
-// The shortest text that reads back as the same number. Whole numbers below 1e15 have no exponent.
+// Returns the shortest text that reads back as exactly the same number. Whole numbers below 1e15
+// are written without an exponent.
 inline std::string NumberText(double value) {
-  char text[32];  // The longest text has 24 characters.
+  char text[32];  // The text has at most 24 characters.
   const bool is_whole = std::trunc(value) == value && std::abs(value) < 1e15;
   const auto [end, error] =
       is_whole ? std::to_chars(text, text + sizeof(text), static_cast<long long>(value))

@@ -7,16 +7,16 @@
 namespace trainyard {
 namespace {
 
-// Length in bytes of the SGR sequence at the beginning of `text`, "ESC [ digits and ; m"; 0 if
-// there is none.
+// Returns the length in bytes of the SGR sequence at the beginning of `text`: ESC, "[", digits and
+// ";", then "m". Returns 0 if `text` does not begin with one.
 std::size_t ColorBytes(std::string_view text) {
   if (text.substr(0, 2) != "\x1b[") return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// The code point at the beginning of `text` if it is a control character of two or three bytes,
-// either of ISO 6429 or for the writing direction; 0 for any other.
+// Returns the code point at the beginning of `text` if it is a control character of two or three
+// bytes: one of ISO 6429, or one that sets the writing direction. Returns 0 otherwise.
 unsigned WideControl(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.size() >= 2 && byte(0) == 0xC2 && byte(1) < 0xA0) return byte(1);
@@ -29,7 +29,7 @@ unsigned WideControl(std::string_view text) {
   return directs ? code : 0;
 }
 
-// Not \x1b, which is not valid in JSON and YAML.
+// Appends \uXXXX rather than \xXX, because \x is not valid in JSON.
 void AppendEscape(unsigned code, std::string& line) {
   constexpr char kDigits[] = "0123456789abcdef";
   line += "\\u";
@@ -40,7 +40,7 @@ struct Kept {
   // Control characters that are not escaped.
   std::string_view controls;
   bool colors = false;
-  // Escapes a backslash before a u as well, so that no text looks like an escaped one.
+  // True: a backslash before "u" is escaped too, so that no two texts have the same escaped form.
   bool injective = false;
 };
 

@@ -9,22 +9,25 @@
 
 namespace trainyard {
 
-// Offset of the first byte that is not valid UTF-8 (RFC 3629); nullopt if all are.
+// Returns the offset of the first byte that is not valid UTF-8 (RFC 3629); nullopt if the whole
+// text is valid.
 std::optional<std::size_t> FirstInvalidUtf8(std::string_view text);
 
 bool IsUtf8(std::string_view text);
 
-// The text with each invalid sequence replaced by one U+FFFD.
+// Returns the text with each invalid sequence replaced by one U+FFFD.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-// Cutting a text inside a character makes it invalid, and a message that contains it cannot be
-// parsed. Cut texts with these two functions.
+// Truncate text only with the following two functions. A cut within a character would make the text
+// invalid UTF-8, and a message that contains it could not be parsed.
 
-// The longest prefix of `text` of at most max_bytes that ends between two characters.
+// Returns the longest prefix of `text` that has at most max_bytes bytes and does not end within a
+// character.
 std::string_view Utf8Prefix(std::string_view text, std::size_t max_bytes);
 
-// The end of `text`, at most max_bytes (more than 0), starting at the beginning of a line, or of a
-// character if the last line alone is longer.
+// Returns the end of `text`, at most max_bytes bytes (max_bytes > 0), from the beginning of a line
+// on. If the last line alone is longer than max_bytes, returns the end of that line, from the
+// beginning of a character on.
 std::string_view LastLines(std::string_view text, std::size_t max_bytes);
 
 }  // namespace trainyard

@@ -1,4 +1,5 @@
-// Speed of the pure core on a cluster of 10,000 nodes with 8 slots each, in memory only.
+// Measures the speed of the pure core on a cluster of 10,000 nodes with 8 slots each. Everything is
+// in memory.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -25,14 +26,15 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr Timestamp kNow = 1'700'000'000'000;
 
-// Processor time of this thread: nothing here waits, and the load of other programs does not count.
+// Returns the processor time of this thread. Elapsed time is not used: nothing here waits, and the
+// load of other programs must not count.
 double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// A cluster whose workers are attached and send heartbeats.
+// A cluster whose workers are all connected and send heartbeats.
 struct Cluster {
   explicit Cluster(int nodes) {
     for (int i = 0; i < nodes; ++i) AddNode(absl::StrFormat("node-%05d", i));
@@ -56,7 +58,7 @@ struct Cluster {
     observations.nodes[id].last_heartbeat_ms = kNow;
   }
 
-  // False when the core refuses the job.
+  // Submits a job. Returns false if the core refuses it.
   bool Submit(int nodes, int slots_per_node) {
     v1::SubmitJobRequest request;
     v1::JobSpec& spec = *request.mutable_spec();
@@ -73,7 +75,7 @@ struct Cluster {
     return true;
   }
 
-  // Reconciles until nothing is due, like the loop. Returns the number of placements.
+  // Reconciles until nothing more is due, as the loop does. Returns the number of placements.
   int64_t Settle() {
     int64_t placed = 0;
     while (true) {
@@ -91,7 +93,7 @@ struct Cluster {
   CoreOptions options;
 };
 
-// Gangs of 1 to 32 slots, 12.2 slots per job on average.
+// (nodes, slots per node) of gangs of 1 to 32 slots. The average is 12.2 slots per job.
 constexpr std::array<std::pair<int, int>, 5> kShapes = {{{1, 1}, {1, 8}, {2, 8}, {1, 4}, {4, 8}}};
 
 Cluster ClusterWithQueue(int nodes, int jobs, benchmark::State& state) {
@@ -104,7 +106,7 @@ Cluster ClusterWithQueue(int nodes, int jobs, benchmark::State& state) {
   return cluster;
 }
 
-// Arguments: nodes, jobs. All queued jobs are placed on an empty cluster; measures the time of
+// Arguments: nodes, jobs. Places all queued jobs on an empty cluster. Measures the time of
 // Reconcile and Apply.
 void PlaceGangs(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
@@ -121,8 +123,8 @@ void PlaceGangs(benchmark::State& state) {
 BENCHMARK(PlaceGangs)->Args({10'000, 6'000})->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(PlaceGangs)->Args({100, 50})->UseManualTime()->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. Cost of a tick in which nothing happens: Reconcile and CommandsDue with
-// every gang running.
+// Arguments: nodes, jobs. Measures a tick in which nothing happens: Reconcile and CommandsDue while
+// every gang is running.
 void IdleTick(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);
@@ -147,8 +149,8 @@ void IdleTick(benchmark::State& state) {
 BENCHMARK(IdleTick)->Args({10'000, 6'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(IdleTick)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. One pass over a queue whose head does not fit, and the pending reason
-// code of each job.
+// Arguments: nodes, jobs. Measures one pass over a queue whose head does not fit, including the
+// pending reason code of each job.
 void SchedulePass(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster(nodes);
@@ -175,7 +177,8 @@ void SchedulePass(benchmark::State& state) {
 BENCHMARK(SchedulePass)->Args({5'000, 10'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(SchedulePass)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. Serialises the state, as the loop does for each snapshot.
+// Arguments: nodes, jobs. Measures the serialisation of the state, which the loop does for each
+// snapshot.
 void Snapshot(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);
@@ -187,8 +190,8 @@ void Snapshot(benchmark::State& state) {
 BENCHMARK(Snapshot)->Args({2'000, 10'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(Snapshot)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes of 8 H100, global batch. Searches all layouts of LLaMA 3.1 405B; one search per
-// iteration.
+// Arguments: number of nodes with 8 H100 each, global batch. Each iteration searches all layouts of
+// LLaMA 3.1 405B once.
 void SearchLayouts(benchmark::State& state) {
   RunConfig config;
   config.model = {.num_layers = 126,

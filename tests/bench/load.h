@@ -1,4 +1,5 @@
-// Loads for a running controller. One function per load; each reports in JSON.
+// Puts load on a running controller. There is one function per kind of load. Each one reports its
+// results as JSON.
 #ifndef TRAINYARD_TESTS_BENCH_LOAD_H_
 #define TRAINYARD_TESTS_BENCH_LOAD_H_
 
@@ -9,37 +10,38 @@
 
 namespace trainyard::bench {
 
-// A job that trains a small model on CPU slots, with the fields of a recipe.
+// Returns the spec of a job that trains a small model on CPU slots. It has the fields of a recipe.
 v1::JobSpec RecipeSpec(const std::string& name, int nodes, int slots_per_node);
 
 struct SubmitLoad {
   std::string controller;
-  // Names are <prefix>-<number>. Each run on a controller must have its own prefix.
+  // Jobs are named <prefix>-<number>. Each run on the same controller must use another prefix.
   std::string prefix = "job";
   int jobs = 100;
   // Number of concurrent calls.
   int callers = 1;
   int nodes = 1;
   int slots_per_node = 1;
-  // Every call is rejected before it reaches the loop, so that only gRPC and the decoding of the
-  // request are measured.
+  // True if the controller is to reject every call before it reaches the loop. Only gRPC and the
+  // decoding of the request are then measured.
   bool refused = false;
 };
 
-// {"seconds", "jobs", "p50_ms", "p99_ms"}; {"error"} if a submission was rejected.
+// Returns {"seconds", "jobs", "p50_ms", "p99_ms"}, or {"error"} if a submission was rejected.
 nlohmann::json RunSubmitLoad(const SubmitLoad& load);
 
 struct IngestLoad {
   std::string controller;
   std::string prefix = "ingest";
-  // Each has one worker and one telemetry stream.
+  // Number of jobs. Each one has one worker and one telemetry stream.
   int jobs = 8;
   int64_t steps_per_job = 10'000;
   int64_t steps_per_batch = 100;
 };
 
-// Submits jobs to simulated workers, sends telemetry as fast as the controller accepts it, and
-// counts the stored points: {"seconds", "points", "stored_points"}; {"error"} on failure.
+// Submits jobs to simulated workers, which send telemetry as fast as the controller accepts it.
+// Counts the stored points. Returns {"seconds", "points", "stored_points"}, or {"error"} on
+// failure.
 nlohmann::json RunIngestLoad(const IngestLoad& load);
 
 struct WorkerLoad {
@@ -47,12 +49,12 @@ struct WorkerLoad {
   int workers = 100;
   int slots = 8;
   int64_t heartbeat_ms = 1000;
-  // Slow consumers: the workers read nothing after Welcome.
+  // True for slow consumers: the workers read nothing after Welcome.
   bool slow = false;
 };
 
-// Simulates workers until the end of standard input. Writes one JSON object per line to standard
-// output: {"attached": all workers, "time_ms"} whenever all of them have received Welcome.
+// Simulates workers until the end of standard input. Each time all of them have received Welcome,
+// writes a JSON object on one line to standard output: {"attached": number of workers, "time_ms"}.
 void RunWorkerLoad(const WorkerLoad& load);
 
 struct FollowerLoad {
@@ -61,11 +63,12 @@ struct FollowerLoad {
   int followers = 100;
 };
 
-// Keeps calls open that never read, until the end of standard input: half of them follow the job's
-// state, half its output. Writes {"followers"} once all calls have begun.
+// Keeps calls open until the end of standard input without reading from them. Half of the calls
+// follow the state of the job, the other half its output. Writes {"followers"} once all calls have
+// begun.
 void RunFollowerLoad(const FollowerLoad& load);
 
-// Reads all pages of the job list: {"seconds", "jobs", "pages"}.
+// Reads all pages of the job list. Returns {"seconds", "jobs", "pages"}.
 nlohmann::json RunListLoad(const std::string& controller, int page);
 
 }  // namespace trainyard::bench

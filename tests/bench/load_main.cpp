@@ -1,4 +1,5 @@
-// trainyard-bench-load: puts load on a running controller from a separate process. Writes JSON.
+// trainyard-bench-load: puts load on a running controller, from a process of its own. Writes the
+// results as JSON.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>

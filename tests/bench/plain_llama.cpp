@@ -1,5 +1,5 @@
-// The reference for the trainer's benchmark row: the same LLaMA, written with LibTorch's own
-// modules, optimizer and loss. Prints the seconds of each step, one per line.
+// The reference for the trainer's row in the benchmark. It is the same LLaMA, written with
+// LibTorch's own modules, optimizer and loss. Prints the seconds of each step, one per line.
 //
 //   plain_llama SPEC.json STEPS     the spec that trainyard-trainer reads
 #include <torch/torch.h>
@@ -101,7 +101,7 @@ struct BlockImpl : nn::Module {
 };
 TORCH_MODULE(Block);
 
-// The head shares the embedding's weights.
+// The head and the embedding share their weights.
 struct LlamaImpl : nn::Module {
   explicit LlamaImpl(const Shape& shape) {
     embedding = register_module("embedding", nn::Embedding(shape.vocabulary, shape.hidden));

@@ -13,14 +13,14 @@
 namespace trainyard::bench {
 namespace {
 
-// Equal to the worker's value (worker/rpc/attach_stream.h).
+// Must equal the worker's value (worker/rpc/attach_stream.h).
 constexpr int64_t kLeastBackoffMs = 200;
 constexpr int64_t kMostBackoffMs = 5000;
 constexpr int64_t kLeastWelcomeMs = 10'000;
 constexpr int64_t kMostWelcomeMs = 60'000;
 constexpr int kSigterm = 15;
 
-// Opens a separate connection for each dial, with the worker's keepalive.
+// Opens a new connection for each dial. Its keepalive settings are those of the worker.
 std::shared_ptr<grpc::Channel> DialController(const std::string& controller) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -63,7 +63,7 @@ class WorkerStream final
 
   ~WorkerStream() override { Close(); }
 
-  // Ends the stream; the worker is notified.
+  // Ends the stream. The worker is notified of the end.
   void Cancel() { context_.TryCancel(); }
 
   // Ends the stream and waits until gRPC has released it.
@@ -76,7 +76,7 @@ class WorkerStream final
 
   void Begin(v1::Hello hello) {
     stub_->async()->Attach(&context_, this);
-    // Prevents gRPC from ending the call while Send may still write to it.
+    // Keeps gRPC from ending the call while Send may still write to it.
     AddHold();
     StartRead(&incoming_);
     v1::WorkerMessage message;
@@ -143,7 +143,7 @@ SimulatedWorker::SimulatedWorker(Options options)
       random_(static_cast<std::minstd_rand::result_type>(options_.index + 1)) {}
 
 SimulatedWorker::~SimulatedWorker() {
-  // Until Close returns, messages arrive and use all members.
+  // Messages, which use all members, can arrive until Close returns.
   if (stream_ != nullptr) stream_->Close();
 }
 
@@ -157,7 +157,8 @@ void SimulatedWorker::DialIfDue() {
     stream_->Cancel();
   }
   if (!closed_ || now_ms < dial_at_ms_) return;
-  // The stream has already reported its end, so its destructor does not wait for a lock held here.
+  // The stream has already reported its end. Its destructor therefore does not wait for a lock that
+  // is held here.
   old = std::move(stream_);
   Dial();
 }
@@ -250,7 +251,7 @@ void SimulatedWorker::Take(const v1::ControllerMessage& message) {
     case v1::ControllerMessage::kForgetAttempt:
       attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().attempt()});
       return;
-    case v1::ControllerMessage::kHealAttempt:  // Its jobs have no spares.
+    case v1::ControllerMessage::kHealAttempt:  // The simulated jobs have no spares.
     case v1::ControllerMessage::KIND_NOT_SET:
       return;
   }

@@ -1,5 +1,5 @@
-// A worker without processes. It uses the real protocol on its own connection and reports every
-// rank as running. Thousands of them fit into one process.
+// A worker that starts no processes. It uses the real protocol on a connection of its own and
+// reports every rank as running. One process can contain thousands of them.
 #ifndef TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 
@@ -20,15 +20,16 @@
 
 namespace trainyard::bench {
 
-// Bytes of a telemetry file that one record represents, so that steps follow from offsets.
+// Number of bytes that a record is assumed to occupy in a telemetry file. Step numbers are derived
+// from offsets.
 inline constexpr int64_t kRecordBytes = 256;
-// Series in each record.
+// Number of series in each record.
 inline constexpr int kKeysPerRecord = 10;
 std::string KeyName(int key);
 
 int64_t NowMs();
 
-// One stream to the controller, from dialling to its end.
+// A stream to the controller, from the dial to its end.
 class WorkerStream;
 
 class SimulatedWorker {
@@ -38,7 +39,7 @@ class SimulatedWorker {
     std::string controller;
     int index = 0;
     int slots = 1;
-    // Stops reading after Welcome.
+    // True to read nothing after Welcome.
     bool slow = false;
   };
 
@@ -46,25 +47,25 @@ class SimulatedWorker {
   // Ends the stream and waits until gRPC has released it.
   ~SimulatedWorker();
 
-  // Dials if there is no stream and the backoff has ended. Otherwise, after Welcome, sends a
-  // heartbeat, and a telemetry record for each gang whose rank 0 is here. Call it once per
-  // heartbeat interval.
+  // Call it once per heartbeat interval. If there is no stream and the backoff has ended, dials. If
+  // there is a stream and Welcome has been received, sends a heartbeat, and a telemetry record for
+  // each gang whose rank 0 is on this worker.
   void Beat();
 
-  // Dials if the backoff has ended. Cheap if there is nothing to do.
+  // Dials if the backoff has ended. Fast if it has not.
   void DialIfDue();
 
   bool welcomed();
-  // (job, attempt) of the attempts whose rank 0 is here.
+  // Returns (job, attempt) of the attempts whose rank 0 is on this worker.
   std::vector<AttemptKey> Led();
 
-  // From now on Beat sends no telemetry of steps.
+  // After this call, Beat sends no telemetry about steps.
   void StopTraining();
   // Sends `records` further steps of the attempt as one batch of telemetry.
   void SendSteps(int64_t job_id, int64_t attempt_number, int64_t records);
-  // Steps of the attempt that the controller has stored.
+  // Returns the number of steps of the attempt that the controller has stored.
   int64_t StoredSteps(int64_t job_id, int64_t attempt_number);
-  // Number of messages waiting to be written to the stream.
+  // Returns the number of messages that wait to be written to the stream.
   std::size_t Backlog();
 
  private:
@@ -72,13 +73,13 @@ class SimulatedWorker {
 
   struct Attempt {
     v1::AttemptReport report;
-    // True if rank 0 is here.
+    // True if rank 0 is on this worker.
     bool leads = false;
     int64_t sent_bytes = 0;
     int64_t stored_bytes = 0;
   };
 
-  // Called by the stream on gRPC's threads. Returns false to stop reading.
+  // The stream calls this on gRPC's threads. Returns false to stop reading.
   bool OnMessage(const v1::ControllerMessage& message);
   void OnClosed();
 
@@ -102,7 +103,7 @@ class SimulatedWorker {
   bool welcomed_ = false;
   bool closed_ = true;
   bool trains_ = true;
-  // Time of the next dial, or of the last dial while its Welcome is outstanding.
+  // Time of the next dial. While Welcome is outstanding, the time of the last dial.
   int64_t dial_at_ms_ = 0;
   int64_t backoff_ms_ = 0;
   std::string cluster_id_;

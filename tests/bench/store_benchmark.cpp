@@ -1,4 +1,5 @@
-// Speed of the stores on a disk. Run it in a directory on that disk. It leaves no files behind.
+// Measures the speed of the stores on a disk. Run it in a directory on that disk. It leaves no
+// files behind.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -39,7 +40,7 @@ class StoreFixture : public benchmark::Fixture {
   Stores stores_;
 };
 
-// A submission like that of a recipe, about 1 KiB.
+// Returns a submission like that of a recipe, with a size of about 1 KiB.
 v1::Event Submission(int64_t job_id) {
   v1::Event event;
   event.set_time_ms(1'700'000'000'000 + job_id);
@@ -52,7 +53,7 @@ v1::Event Submission(int64_t job_id) {
   return event;
 }
 
-// Argument: events per transaction.
+// Argument: number of events per transaction.
 BENCHMARK_DEFINE_F(StoreFixture, DurableEvents)(benchmark::State& state) {
   std::vector<v1::Event> events;
   for (int64_t i = 0; i < state.range(0); ++i) events.push_back(Submission(i + 1));
@@ -94,7 +95,7 @@ class MetricFixture : public StoreFixture {
   }
 };
 
-// Arguments: jobs per append, steps per job.
+// Arguments: number of jobs per append, number of steps per job.
 BENCHMARK_DEFINE_F(MetricFixture, DurableMetricPoints)(benchmark::State& state) {
   const int64_t steps = state.range(1);
   int64_t begin = 0;
@@ -119,7 +120,7 @@ BENCHMARK_REGISTER_F(MetricFixture, DurableMetricPoints)
     ->Args({1, 1000})
     ->UseRealTime();
 
-// One million points of one key; argument: buckets.
+// Thins one million points of one key. Argument: number of buckets.
 BENCHMARK_DEFINE_F(StoreFixture, ThinMillionPoints)(benchmark::State& state) {
   for (int64_t begin = 0; begin < 1'000'000; begin += 10'000) {
     const StreamKey stream{1, 1, 0, v1::STREAM_KIND_TELEMETRY};
@@ -154,7 +155,7 @@ std::string LogText(int64_t bytes) {
   return text;
 }
 
-// Argument: bytes per append.
+// Argument: number of bytes per append.
 BENCHMARK_DEFINE_F(StoreFixture, DurableLogBytes)(benchmark::State& state) {
   const std::string text = LogText(state.range(0));
   int64_t offset = 0;
@@ -171,7 +172,7 @@ BENCHMARK_REGISTER_F(StoreFixture, DurableLogBytes)
     ->Arg(1 << 20)
     ->UseRealTime();
 
-// Log of one rank in a separate store, created once for all repetitions.
+// The log of one rank, in a store of its own. It is created once for all repetitions.
 class StoredLog {
  public:
   explicit StoredLog(int64_t mebibytes) {
@@ -193,7 +194,7 @@ class StoredLog {
 
   bool complete() const { return complete_; }
 
-  // Number of lines that the query returns; -1 on an error.
+  // Returns the number of lines that the query returns; -1 on an error.
   int64_t CountLines(const LogQuery& query) {
     LogCursor cursor;
     int64_t lines = 0;
@@ -217,7 +218,7 @@ StoredLog& LogOf(int64_t mebibytes) {
   return logs.try_emplace(mebibytes, mebibytes).first->second;
 }
 
-// Throughput counts the raw bytes that were searched.
+// The throughput is the number of raw bytes searched per second.
 void ReadLog(const LogQuery& query, benchmark::State& state) {
   StoredLog& log = LogOf(state.range(0));
   if (!log.complete()) return state.SkipWithError("cannot write the log");
@@ -227,7 +228,7 @@ void ReadLog(const LogQuery& query, benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * (state.range(0) << 20));
 }
 
-// Argument: MiB of log.
+// Argument: size of the log in MiB.
 void SearchRareText(benchmark::State& state) {
   ReadLog({.job_id = 1, .grep = "step 777777/"}, state);
 }

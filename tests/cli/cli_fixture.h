@@ -1,4 +1,4 @@
-// Runs command lines in this process against a FakeServer, with a fixed clock and terminal.
+// Runs command lines in the test's process against a FakeServer, with a fixed clock and terminal.
 #ifndef TRAINYARD_TESTS_CLI_CLI_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_CLI_FIXTURE_H_
 
@@ -34,20 +34,20 @@ class CliFixture : public ::testing::Test {
  protected:
   CliFixture();
 
-  // Runs a command line against the fake server, which the first call starts.
+  // Runs a command line against the fake server. The first call starts the server.
   CliResult Run(const std::vector<std::string>& arguments);
 
   FakeServer& server();
   FakeAnswers& answers() { return server().answers(); }
 
-  // Writes a file into this test's own folder and returns its path.
+  // Writes a file to the folder of this test and returns its path.
   std::string WriteFile(const std::string& name, const std::string& text);
   const std::string& directory() const { return directory_.path(); }
 
   FixedClock clock_;
   Interrupt interrupt_;
   Environment environment_;
-  // Standard input: the text that the user types.
+  // The standard input of the command: the text that the user types.
   std::string input_;
 
  private:
@@ -55,22 +55,22 @@ class CliFixture : public ::testing::Test {
   std::unique_ptr<FakeServer> server_;
 };
 
-// A job of two ranks on two nodes, at step 120 of 300.
+// Returns a job with two ranks on two nodes, at step 120 of 300.
 v1::Job RunningJob();
 
-// The same job, ended.
+// Returns RunningJob() after its end.
 v1::Job EndedJob(v1::JobState state);
 
-// A job of the same kind in the queue.
+// Returns a job like RunningJob() that is still queued.
 v1::Job QueuedJob();
 
-// A node of two CPU slots, one of which runs rank 0 of job 17.
+// Returns a node with two CPU slots. Rank 0 of job 17 runs on one of them.
 v1::Node ReadyNode();
 
-// A cordoned copy of the node.
+// Returns a copy of ReadyNode() that is cordoned.
 v1::Node CordonedNode();
 
-// A job file without a trainer: every key that the loader needs.
+// A job file that does not use the trainer. It has every key that the loader requires.
 extern const char kJobFile[];
 
 }  // namespace trainyard::cli

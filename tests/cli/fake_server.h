@@ -1,4 +1,4 @@
-// A controller in this process that returns the answers set by a test.
+// A controller in the test's process. It returns the answers that a test sets.
 #ifndef TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 #define TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 
@@ -20,20 +20,20 @@
 
 namespace trainyard::cli {
 
-// Answers, and the received requests. Set the answers before the call, and read the requests after
-// it.
+// The answers to return, and the requests that were received. Set the answers before the call. Read
+// the requests after it.
 struct FakeAnswers {
-  // If not OK, every unary call and every stream ends with this status.
+  // If this is not OK, every unary call and every stream ends with it.
   grpc::Status status;
   // Duration of each unary call.
   std::chrono::milliseconds delay{0};
 
   v1::SubmitJobResponse submit;
   v1::PlanJobResponse plan;
-  // One page per call; the last one is repeated.
+  // One page for each call. The last page is repeated.
   std::deque<v1::ListJobsResponse> pages;
   v1::GetJobResponse job;
-  // By requested job; a job without an entry gets `stop`.
+  // Statuses by requested job. A job without an entry gets `stop`.
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
   v1::PauseJobResponse pause;
@@ -53,13 +53,13 @@ struct FakeAnswers {
   v1::GetSeriesResponse series;
   v1::GetLossReportResponse loss;
 
-  // One stream of WatchJob: its messages, then its end.
+  // One stream of WatchJob: the messages to send, then how it ends.
   struct Watch {
     std::vector<v1::Job> jobs;
     grpc::Status end;
-    // After the messages, the stream stays open until the client disconnects.
+    // True if the stream stays open after the messages, until the client disconnects.
     bool stays = false;
-    // Called after the messages were sent.
+    // Called after all messages have been sent.
     std::function<void()> then;
   };
   std::deque<Watch> watches;
@@ -83,7 +83,7 @@ struct FakeAnswers {
   std::vector<v1::GetSeriesRequest> series_requests;
 };
 
-// Serves on a free port of the loopback address until it goes out of scope.
+// Serves on a free port of the loopback address. The destructor stops it.
 class FakeServer {
  public:
   FakeServer();
@@ -92,7 +92,8 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   const std::string& address() const { return address_; }
-  // For the test's thread between two calls. Waits for the handler of the previous call.
+  // Call it on the test's thread between two calls. It waits until the handler of the previous call
+  // has returned.
   FakeAnswers& answers() {
     const std::lock_guard lock(mutex_);
     return answers_;
@@ -106,7 +107,7 @@ class FakeServer {
   class Metrics;
   class Access;
 
-  // Held by a handler while it uses the answers.
+  // A handler holds it while it uses the answers.
   std::mutex mutex_;
   FakeAnswers answers_;
   std::unique_ptr<Jobs> jobs_;

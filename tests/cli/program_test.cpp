@@ -1,4 +1,4 @@
-// The real program: pipes, signals, a shell, and its startup time.
+// Tests the real program: pipes, signals, a shell, and its startup time.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ using ::testing::Not;
 
 constexpr char kProgram[] = TRAINYARD_PROGRAM;
 
-// The token of every program that these tests start.
+// Sets the token for every program that these tests start.
 class TokenEnvironment final : public testing::Environment {
  public:
   void SetUp() override {
@@ -74,7 +74,7 @@ TEST(ProgramTest, AReaderThatLeavesEndsItQuietly) {
   const ShellResult result =
       Shell(absl::StrCat(kProgram, " -s ", server.address(),
                          " ps -a -o csv | head -c 4; status=${PIPESTATUS[0]}; echo; echo $status"));
-  // 141 stands for SIGPIPE, the exit status of a well-behaved filter whose reader has exited.
+  // 141 (128 + SIGPIPE) is the exit status of a well-behaved filter whose reader has exited.
   EXPECT_EQ(result.output, "ID,N\n141\n");
 }
 
@@ -109,8 +109,8 @@ TEST(ProgramTest, CtrlCDetachesFromAFollowedJob) {
   EXPECT_EQ(WEXITSTATUS(status), 130);
 }
 
-// Exit code of `server backup`, run by a parent that ignores SIGCHLD, when the controller's program
-// exits with this code. Ignored signals stay ignored after exec.
+// Returns the exit code of `server backup` when the controller's program exits with the given code.
+// The parent of `server backup` ignores SIGCHLD. A signal that is ignored stays ignored after exec.
 int BackupExitCode(int exit_code_of_controller) {
   const TemporaryDirectory directory;
   const std::string copy = directory.File("trainyard");
@@ -147,8 +147,8 @@ TEST(ProgramTest, NoColourInAPipe) {
               Not(HasSubstr("\033")));
 }
 
-// Commands on checkpoints replace this process by the program next to it, and have its output and
-// exit code.
+// A command on checkpoints replaces its process by the program in the same directory. Its output
+// and exit code are those of that program.
 TEST(ProgramTest, CheckpointCommandsRunTheProgramBesideThisOne) {
   const TemporaryDirectory directory;
   const std::string copy = directory.File("trainyard");
@@ -180,7 +180,8 @@ TEST(ProgramTest, YardIsTheSameProgram) {
             Shell(absl::StrCat(program, " --version")).output);
 }
 
-// Completions that bash offers for the word with index `last` of `words`; it may be empty.
+// Returns the completions that bash offers for the word at index `last` of `words`. The word may be
+// empty.
 std::string Complete(const std::string& words, int last) {
   return Shell(absl::StrCat("source <(", kProgram, " completion bash)\nCOMP_WORDS=(", words,
                             ")\nCOMP_CWORD=", last,
@@ -204,8 +205,8 @@ TEST(ProgramTest, OfflineCommandsStartAtOnce) {
 #ifdef TRAINYARD_SANITIZED
   GTEST_SKIP() << "a sanitizer takes processor time of its own";
 #endif
-  // The goal is 20 ms on an idle machine. Processor time hardly depends on the load; a limit of ten
-  // times the goal still detects a connection that is opened too early.
+  // The goal is 20 ms on an idle machine. Processor time hardly depends on the load of the machine.
+  // The limit is ten times the goal, which still detects a connection that is opened too early.
   int64_t best_us = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < 5; ++i) {
     const pid_t child = fork();

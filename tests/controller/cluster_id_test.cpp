@@ -40,8 +40,7 @@ TEST(ClusterIdTest, SpreadsClustersOverTheRendezvousPorts) {
     EXPECT_EQ(RendezvousOffset(id), RendezvousOffset(id));
     offsets.insert(RendezvousOffset(id) % kPorts);
   }
-  // The expected number of distinct offsets is 952 of 1,000; 900 is eleven standard deviations
-  // below it.
+  // 952 distinct offsets are expected of 1,000. 900 is eleven standard deviations less.
   EXPECT_GT(offsets.size(), 900u);
 }
 

@@ -148,7 +148,7 @@ v1::ControllerMessage FakeWorker::Take(v1::ControllerMessage::KindCase kind) {
   std::unique_lock lock(mutex_);
   v1::ControllerMessage taken;
   const bool found = changed_.wait_for(lock, kTestTimeout, [&] {
-    // A FactsAcknowledged message that acknowledges no fact only carries a mark of the event log.
+    // If FactsAcknowledged acknowledges no fact, it only carries a mark of the event log.
     const auto it = std::find_if(received_.begin(), received_.end(), [&](const auto& message) {
       return message.kind_case() == kind && (!message.has_facts_acknowledged() ||
                                              message.facts_acknowledged().fact_sequence() > 0);
@@ -213,7 +213,8 @@ RunningController::RunningController(const std::string& data_dir, std::string ht
 void RunningController::Connect() {
   if (controller == nullptr) return;
   grpc::ChannelArguments arguments;
-  // Each test connects to its own controller, not to that of an earlier test on the same port.
+  // Makes each test connect to its own controller. A shared pool could reuse the connection of an
+  // earlier test on the same port.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetMaxReceiveMessageSize(16 << 20);
   channel = grpc::CreateCustomChannel(controller->address(), grpc::InsecureChannelCredentials(),

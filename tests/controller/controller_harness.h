@@ -1,5 +1,5 @@
-// A controller in this process, and workers connected to it over real gRPC. Tests wait on condition
-// variables, with a deadline that is reached only on failure.
+// A controller in the test's process, and workers that are connected to it over real gRPC. Tests
+// wait on condition variables. The deadline of a wait is reached only on failure.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 #define TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 
@@ -30,7 +30,7 @@ namespace trainyard::controller {
 
 inline constexpr std::chrono::seconds kTestTimeout{20};
 
-// A clock whose time is set by the test.
+// A clock whose time the test sets.
 class HandClock final : public Clock {
  public:
   Timestamp Now() const override { return now_.load(); }
@@ -40,8 +40,7 @@ class HandClock final : public Clock {
   std::atomic<Timestamp> now_{1'000'000};
 };
 
-// An in-memory event log with a gate that a test may close. Append then waits until the gate is
-// opened.
+// An in-memory event log with a gate. While a test has closed the gate, Append waits.
 class GatedEventLog final : public EventLog {
  public:
   GatedEventLog();
@@ -93,19 +92,19 @@ class GatedEventLog final : public EventLog {
   }
 
   void Close();
-  // Closes the gate for WriteSnapshot only.
+  // Closes the gate for WriteSnapshot but not for Append.
   void CloseForSnapshots();
   // Opens both gates.
   void Open();
-  // Waits until an Append is blocked at the closed gate.
+  // Waits until an Append is waiting at the closed gate.
   bool WaitForAppend();
-  // Waits until a WriteSnapshot is blocked at the closed gate.
+  // Waits until a WriteSnapshot is waiting at the closed gate.
   bool WaitForSnapshot();
-  // All later Appends fail.
+  // Makes all later Appends fail.
   void Break() { broken_ = true; }
-  // While true, every Append fails because the disk is full.
+  // While set to true, every Append fails because the disk is full.
   void SetFull(bool full) { full_ = full; }
-  // The disk becomes full after the next Append.
+  // Makes the disk full after the next Append.
   void FillWithTheNext() { fill_at_ = appends_ + 1; }
 
   int appends() const { return appends_; }
@@ -126,7 +125,7 @@ class GatedEventLog final : public EventLog {
   std::atomic<int> snapshots_{0};
 };
 
-// One stream of a worker. Destroying the object breaks the stream.
+// One stream of a worker. The destructor breaks the stream.
 class FakeWorker {
  public:
   FakeWorker(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello);
@@ -141,15 +140,15 @@ class FakeWorker {
                   const v1::TelemetryRecord& record);
   void SendOutput(v1::StreamId stream, int64_t begin, const std::string& text);
 
-  // Removes and returns the next message of this kind, skipping other kinds. Fails the test if none
-  // arrives.
+  // Waits for the next message of this kind, removes it and returns it. Messages of other kinds are
+  // skipped. Fails the test if none arrives.
   v1::ControllerMessage Take(v1::ControllerMessage::KindCase kind);
-  // Waits until the stream is acknowledged up to `offset`.
+  // Waits until the controller has acknowledged the stream up to `offset`.
   void TakeAcknowledged(const v1::StreamId& stream, int64_t offset);
-  // Number of received messages of this kind that were not taken.
+  // Returns the number of received messages of this kind that have not been taken.
   int Count(v1::ControllerMessage::KindCase kind);
-  // The status with which the controller ends the stream. Fails the test if the stream does not
-  // end.
+  // Returns the status with which the controller ends the stream. Fails the test if the stream does
+  // not end.
   grpc::Status WaitForEnd();
 
  private:
@@ -166,17 +165,17 @@ class FakeWorker {
   std::thread reader_;
 };
 
-// A controller on port 0, with one channel to it and a stub for each service.
+// A controller on a free port (port 0), with one channel to it and a stub for each service.
 struct RunningController {
   explicit RunningController(Stores stores, LoopOptions loop = {}, std::string http_listen = "");
   explicit RunningController(const std::string& data_dir, std::string http_listen = "");
 
-  // Submits a job of one node with this number of CPU slots; returns its id.
+  // Submits a job of one node with `slots` CPU slots. Returns the job's id.
   int64_t Submit(const std::string& name, int slots = 1);
   v1::Job Get(const std::string& job);
-  // Returns after a tick at the clock's current time.
+  // Runs a tick at the clock's current time and returns after it.
   void Tick();
-  // Waits, with WatchJob, until the job satisfies the condition.
+  // Waits with WatchJob until the job satisfies the condition. Returns the job.
   v1::Job WaitForJob(int64_t job_id, const std::function<bool(const v1::Job&)>& condition);
 
   HandClock clock;
@@ -192,7 +191,7 @@ struct RunningController {
   void Connect();
 };
 
-// A job that runs its own program on CPU slots.
+// Returns the spec of a job that runs its own program on CPU slots.
 v1::JobSpec CommandSpec(const std::string& name, int slots);
 
 v1::Hello TestHello(const std::string& node_id, int slots);
@@ -203,7 +202,7 @@ v1::Fact StartedFact(int64_t job_id, int rank = 0, int64_t attempt_number = 1);
 v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank = 0, int64_t attempt_number = 1);
 v1::Fact ClearedFact(int64_t job_id, int64_t attempt_number = 1);
 
-// A worker's report about a running attempt with rank 0.
+// Returns a worker's report about a running attempt that has rank 0.
 v1::AttemptReport RunningReport(int64_t job_id, int64_t attempt_number = 1);
 
 }  // namespace trainyard::controller

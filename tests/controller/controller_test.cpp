@@ -19,7 +19,7 @@ namespace {
 
 using Kind = v1::ControllerMessage;
 
-// A store that rejects all writes.
+// A metric store that rejects all writes.
 class FullMetricStore : public KeepsData<MetricStore> {
  public:
   absl::Status Append(const std::vector<MetricBatch>&) override {
@@ -37,7 +37,7 @@ class FullMetricStore : public KeepsData<MetricStore> {
   }
 };
 
-// A call that requests keys never returns.
+// A metric store in which a call that requests keys never returns.
 class HangingMetricStore final : public FullMetricStore {
  public:
   absl::StatusOr<std::vector<std::string>> Keys(int64_t) override {
@@ -81,7 +81,7 @@ void RunJob(RunningController& running, FakeWorker& worker) {
   worker.Take(Kind::kFactsAcknowledged);
 }
 
-// Returns once job 1 has completed a step.
+// Waits until job 1 has completed a step. Returns its progress.
 v1::Progress WaitForProgress(RunningController& running) {
   const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
   v1::Progress progress = running.Get("1").progress();
@@ -108,7 +108,7 @@ TEST(ControllerTest, ARestartInTheMiddleOfARunDisturbsNothing) {
   }
   RunningController running(directory.path());
   EXPECT_EQ(running.Get("1").state(), v1::JOB_STATE_RUNNING);
-  // It is read from the store after startup, while the controller is already serving.
+  // The progress is read from the store after startup, when the controller is already serving.
   EXPECT_EQ(WaitForProgress(running).step(), 7);
   EXPECT_EQ(running.Get("1").progress().loss(), 2.5);
   *hello.add_attempts() = RunningReport(1);
@@ -141,7 +141,7 @@ TEST(ControllerTest, AnAlertIsRaisedOnceThoughItsBytesWereNotStoredAtFirst) {
     RunJob(running, worker);
     worker.SendRecord(stream, 0, 50, record);
     worker.SendFact(2, StartedFact(1));
-    // The alert was decided before this fact was.
+    // The alert was handled before this fact.
     worker.Take(Kind::kFactsAcknowledged);
     EXPECT_EQ(worker.Count(Kind::kStreamAcknowledged), 0);
   }

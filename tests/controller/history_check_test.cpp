@@ -38,7 +38,7 @@ class HistoryCheckTest : public testing::Test {
     stores_.events->NoteStore("logs", stores_.logs->Position());
   }
 
-  // The losses found at startup.
+  // Returns the losses of history found at startup.
   std::vector<v1::Event> Losses() {
     auto recovery = stores_.events->Recover();
     EXPECT_TRUE(recovery.ok()) << recovery.status();
@@ -97,7 +97,8 @@ TEST_F(HistoryCheckTest, AWriteAheadLogThatWasRemovedIsFound) {
   stores_ = {};
   Open();
   Append(4);
-  // As after a kill: the write-ahead log is not folded into the database.
+  // Copies the database without its write-ahead log, as if the process had been killed before the
+  // log was folded into the database.
   fs::copy(directory_.File("events.db"), directory_.File("main"));
   stores_ = {};
   fs::rename(directory_.File("main"), directory_.File("events.db"));

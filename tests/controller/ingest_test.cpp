@@ -134,7 +134,8 @@ TEST(ToMetricBatchTest, NamesTheSeries) {
   EXPECT_EQ(metrics.points[3].value, 0.25);
 }
 
-// Its point would end the curves of the attempt that trained these steps.
+// If the checkpoint were a point of the newer attempt, it would end the curves of the attempt that
+// trained these steps.
 TEST(ToMetricBatchTest, ACheckpointOfAnEarlierAttemptIsNoPointOfThisOne) {
   v1::TelemetryBatch batch;
   batch.mutable_stream()->set_attempt(2);
@@ -210,7 +211,7 @@ TEST_F(IngestTest, AnOffsetThatCannotBeReadNowIsReadAgain) {
   EXPECT_TRUE(health_.Works(StoreName::kMetrics));
 }
 
-// One transient disk error below real stores.
+// The stores are real. Below them, the disk returns one transient error.
 TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
   const TemporaryDirectory temporary;
   SimulatedDisk disk(temporary.File("data"));
@@ -231,8 +232,8 @@ TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
   const int64_t calls_before = disk.calls();
   store(1);
   const int64_t calls_of_a_write = disk.calls() - calls_before;
-  // Number of failing calls, spread over the reads, writes and syncs of both stores. Each costs the
-  // first wait of the backoff.
+  // Number of calls that fail in turn. They are spread over the reads, writes and syncs of both
+  // stores. Each failure costs one initial backoff wait.
   constexpr int64_t kPlaces = 4;
   for (int64_t i = 0; i < kPlaces; ++i) {
     const int64_t call = 1 + i * calls_of_a_write / kPlaces;
@@ -276,7 +277,7 @@ TEST_F(IngestTest, SaysWhichStoreFailsAsLongAsItDoes) {
   EXPECT_TRUE(health_.Problems().empty());
 }
 
-// A store with damaged pages: appends fail for job 2, and reads of the offset fail for job 3.
+// A store with damaged pages. Appends for job 2 fail, and reads of job 3's offset fail.
 class DamagedMetricStore final : public KeepsData<MetricStore> {
  public:
   absl::Status Append(const std::vector<MetricBatch>& batches) override {
@@ -308,7 +309,7 @@ TEST_F(IngestTest, ADamagedStreamIsNeverAcknowledgedAndHoldsNobodyUp) {
   std::atomic<int> refused = 0;
   std::promise<absl::StatusOr<int64_t>> sound;
   Ingest ingest(metrics, *stores_.logs, health_, {});
-  // No data of job 2 can be written; for job 3 not even the offset can be read.
+  // No data of job 2 can be written. For job 3, not even the offset can be read.
   for (int i = 0; i < 3; ++i) {
     for (const int64_t job_id : {2, 3}) {
       v1::TelemetryBatch damaged = Batch(0, 100, 1);

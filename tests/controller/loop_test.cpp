@@ -20,7 +20,7 @@ JobSubmission Submission(const std::string& name, const std::string& request_id 
   return *JobSubmission::Check(request, {"ada"});
 }
 
-// An outcome that outlives its callback.
+// A result that stays valid after its callback has returned.
 using Answer = absl::StatusOr<std::vector<v1::Event>>;
 
 class LoopTest : public testing::Test {
@@ -31,7 +31,7 @@ class LoopTest : public testing::Test {
     ASSERT_TRUE(recovered.ok()) << recovered.status();
     loop_ = *std::move(recovered);
     loop_->Start();
-    // A job can be submitted only to a cluster with a slot.
+    // A job is accepted only if the cluster has a slot.
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
     loop_->Post([this] {
       ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->View().state, loop_->observations());
@@ -213,7 +213,7 @@ TEST_F(LoopTest, ItsOwnStallCountsAgainstNoNode) {
     ObserveWelcomed("a", loop.observations());
     return true;
   });
-  // The loop stalls, as on a disk that took a minute or a machine that was paused.
+  // The loop stalls for a minute, for example because of a slow disk or a paused machine.
   clock_.Advance(60'000);
   ASSERT_TRUE(Submit(Submission("after")).get().ok());
   const auto node_state = OnLoop<v1::NodeState>(
@@ -241,7 +241,8 @@ TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
 
 class FullDiskTest : public LoopTest {
  protected:
-  // A fact of the node about an unknown attempt; only the fact's number is stored.
+  // Submits a fact of the node about an unknown attempt. The controller stores only the fact's
+  // number.
   std::future<Answer> SubmitFact(uint64_t sequence) {
     v1::Fact fact = StartedFact(99);
     fact.set_sequence(sequence);

@@ -1,4 +1,4 @@
-// Metrics returned by GET /metrics of a real controller with scripted workers.
+// Tests the page that GET /metrics of a real controller returns with scripted workers.
 #include <chrono>
 
 #include "gmock/gmock.h"
@@ -16,7 +16,8 @@ std::string Page(const RunningController& controller) {
   return test::HttpGet(controller.controller->http_address(), "/metrics");
 }
 
-// The page once it contains `text`: a call's duration is recorded after its answer was sent.
+// Returns the page once it contains `text`. Retries, because the duration of a call is recorded
+// only after its answer was sent.
 std::string PageWith(const RunningController& controller, const std::string& text) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   std::string page = Page(controller);
@@ -41,13 +42,14 @@ v1::TelemetryRecord Metrics(int64_t time_ms) {
                           "memory_bytes", "data_stall_seconds"}) {
     values[key] = 0.5;
   }
-  // The page is read a minute later. Speeds are exported for three step times after the newest
-  // step.
+  // The test reads the page a minute later. Speeds are exported until three step times after the
+  // newest step.
   values["step_seconds"] = 30;
   return record;
 }
 
-// A job whose trainer has sent every kind of record, that failed once, and that is running again.
+// Runs a job whose trainer sends every kind of record. The job fails once, restarts and is running
+// at the end.
 void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t job) {
   worker.Take(v1::ControllerMessage::kStartAttempt);
   worker.SendFact(1, StartedFact(job));
@@ -79,8 +81,8 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
     return seen.attempts().rbegin()->state() == v1::ATTEMPT_STATE_ENDED;
   });
   controller.clock.Advance(60'000);
-  // Waits for the job and not for another StartAttempt, because the first one may have been sent
-  // twice.
+  // Waits for the job's second attempt instead of for another StartAttempt, because the first
+  // StartAttempt may have been sent twice.
   controller.WaitForJob(job, [](const v1::Job& seen) { return seen.attempts_size() == 2; });
 }
 
@@ -92,7 +94,7 @@ TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
   const int64_t job = controller.Submit("eventful");
   RunEventfulJob(controller, worker, job);
   EXPECT_EQ(controller.Submit("waits", 2), job + 1);
-  // A scrape is itself a request, which the next scrape counts.
+  // Every scrape is a request as well, so the next scrape counts it.
   Page(controller);
   const std::string page = PageWith(controller, "method=\"JobService/SubmitJob\"");
   test::ExpectGolden("controller_metrics.txt", test::ShapeOf(page));
@@ -125,7 +127,7 @@ TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
             1);
 }
 
-// One series per route, regardless of the requested jobs and of unknown paths.
+// There is one series per route, independent of which jobs are requested and of unknown paths.
 TEST(MetricsPageTest, RequestsAreCountedByRouteAndStatus) {
   RunningController controller(OpenMemoryStores(), {}, "127.0.0.1:0");
   const std::string address = controller.controller->http_address();

@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Polls until `condition` holds, because the scrubber's thread sends no notification of its steps.
+// Polls until `condition` returns true. The scrubber's thread sends no notification of its steps.
 bool Becomes(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (std::chrono::steady_clock::now() < end) {
@@ -30,7 +30,8 @@ bool Becomes(const std::function<bool()>& condition) {
 class StoreScrubberTest : public testing::Test {
  protected:
   StoreScrubberTest() {
-    // Two or more pages in each file: closing folds the write-ahead log into it.
+    // Each file has two or more pages, because closing the stores folds the write-ahead log into
+    // it.
     EXPECT_TRUE(OpenSqliteStores(directory_.path() + "/store").ok());
   }
   std::string Path(const std::string& name) const { return directory_.path() + "/store/" + name; }

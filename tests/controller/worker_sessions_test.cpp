@@ -14,7 +14,8 @@ namespace {
 
 using Kind = v1::ControllerMessage;
 
-// Jobs whose commands together exceed the flow-control window of a worker that does not read.
+// The number of jobs whose commands together exceed the flow-control window of a worker that does
+// not read.
 constexpr int kLargeJobs = 8;
 
 class WorkerSessionsTest : public testing::Test {
@@ -31,8 +32,8 @@ class WorkerSessionsTest : public testing::Test {
     return std::make_unique<FakeWorker>(running_.channel, hello);
   }
 
-  // Takes Welcome, then runs a job on this worker. All its facts are acknowledged; the last one has
-  // number 1.
+  // Reads the Welcome, then runs a job on this worker. All facts of the job are acknowledged; the
+  // last one has number 1.
   int64_t RunJob(FakeWorker& worker) {
     worker.Take(Kind::kWelcome);
     const int64_t job = running_.Submit("job");
@@ -113,7 +114,7 @@ TEST_F(WorkerSessionsTest, RepeatsACommandUntilItIsAnswered) {
   EXPECT_EQ(worker->Count(Kind::kStartAttempt), 0);
 }
 
-// Attaches, and reads nothing until End.
+// A worker that attaches and reads nothing until End is called.
 class SlowWorker {
  public:
   SlowWorker(RunningController& running, const std::string& node_id)
@@ -125,7 +126,8 @@ class SlowWorker {
     EXPECT_TRUE(stream_->Write(message));
   }
 
-  // The jobs whose start commands can be read, until there are `most` or the stream ends.
+  // Returns the jobs whose start commands could be read. Stops at `most` jobs or at the end of the
+  // stream.
   std::set<int64_t> ReadStarts(std::size_t most) {
     std::set<int64_t> jobs;
     v1::ControllerMessage message;
@@ -135,7 +137,8 @@ class SlowWorker {
     return jobs;
   }
 
-  // DEADLINE_EXCEEDED if the controller does not end the stream.
+  // Ends the call and returns its status. The status is DEADLINE_EXCEEDED if the controller does
+  // not end the stream.
   grpc::Status End() {
     v1::ControllerMessage message;
     while (stream_->Read(&message)) {
@@ -160,7 +163,7 @@ TEST_F(WorkerSessionsTest, KeepsAWorkerThatHasTakenWhatWaited) {
   auto worker = Attach(TestHello("a", 1));
   const int64_t job = RunJob(*worker);
   for (int second = 0; second < 40; ++second) {
-    // The answer can be written only once the previous answer has been taken.
+    // The controller can write this answer only after the worker has read the previous one.
     worker->SendFact(1, StartedFact(job));
     EXPECT_EQ(worker->Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 1u);
     PassASecond();
@@ -202,7 +205,7 @@ TEST_F(WorkerSessionsTest, RefusesASecondWorkerWithTheSameNodeId) {
   const grpc::Status status = second->WaitForEnd();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
   EXPECT_NE(status.error_message().find("--data-dir"), std::string::npos);
-  // The first worker is not affected.
+  // The controller still serves the first worker.
   const int64_t job = running_.Submit("job");
   EXPECT_EQ(first->Take(Kind::kStartAttempt).start_attempt().job_id(), job);
 }
@@ -294,7 +297,7 @@ TEST_F(WorkerSessionsTest, CommitsACheckpointBeforeItsBytesAreAcknowledged) {
   record.mutable_checkpoint()->set_path("/c/step_000000100");
   log_->Close();
   worker->SendRecord(stream, 0, 50, record);
-  // Later bytes of the stream must not overtake it.
+  // Bytes that come later in the stream must not be stored before these.
   worker->SendMetrics(stream, 50, 100, 101, 4.0);
   ASSERT_TRUE(log_->WaitForAppend());
   EXPECT_EQ(worker->Count(Kind::kStreamAcknowledged), 0);
@@ -355,7 +358,7 @@ TEST_F(WorkerSessionsTest, ForgetsAnAttemptOnceItHasEndedAndAllOfItIsStored) {
   EXPECT_EQ(forget.attempt(), 1);
 }
 
-// A controller restored from a backup; job 7 was submitted after the backup.
+// A controller that was restored from a backup. Job 7 was submitted after the backup was made.
 class RestoredStoreTest : public testing::Test {
  protected:
   static Stores RestoredStores() {
@@ -377,7 +380,7 @@ TEST_F(RestoredStoreTest, ALostJobIsNeitherStoppedNorAcknowledgedNorForgotten) {
   const auto answer = worker.Take(Kind::kStreamAcknowledged).stream_acknowledged();
   EXPECT_TRUE(answer.quarantined());
   EXPECT_EQ(answer.offset(), 0);
-  // The attempt is cleared without an exit fact.
+  // The worker clears the attempt without sending an exit fact.
   v1::AttemptReport report = RunningReport(7);
   report.mutable_ranks(0)->set_running(false);
   report.set_cleared(true);
@@ -415,7 +418,7 @@ TEST_F(WorkerSessionsTest, StoresNothingOfARankOfAnotherNode) {
     EXPECT_EQ(answer.offset(), 0);
   }
   EXPECT_EQ(running_.Get("1").checkpoints_size(), 0);
-  // The rank's own node starts at offset 0.
+  // The node that ran the rank starts at offset 0.
   owner->SendOutput(log, 0, "mine\n");
   owner->TakeAcknowledged(log, 5);
 }

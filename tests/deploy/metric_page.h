@@ -1,4 +1,4 @@
-// A page of metrics, read like a scraper.
+// Reads a page of metrics as a scraper does.
 #ifndef TRAINYARD_TESTS_DEPLOY_METRIC_PAGE_H_
 #define TRAINYARD_TESTS_DEPLOY_METRIC_PAGE_H_
 
@@ -6,20 +6,21 @@
 
 namespace trainyard::test {
 
-// Body of GET http://ADDRESS/PATH. Empty, with a test failure, if the answer has another status.
+// Returns the body of GET http://ADDRESS/PATH. If the answer has a status other than `status`,
+// fails the test and returns "".
 std::string HttpGet(const std::string& address, const std::string& path, int status = 200);
 
-// One line per family, sorted: "gauge trainyard_jobs{state}". Contains everything except the
-// values: the parts on which dashboards and alert rules depend. Fails the test for anything that
-// Prometheus would reject or drop: duplicate series, a sample without a type, labels `job` and
-// `instance`.
+// Returns one line per metric family, sorted, such as "gauge trainyard_jobs{state}". The lines
+// contain everything on which dashboards and alert rules depend, but no values. Fails the test for
+// anything that Prometheus would reject or drop: duplicate series, a sample without a type, and the
+// labels `job` and `instance`.
 std::string ShapeOf(const std::string& page);
 
 // Value of one series, named as on the page, such as `trainyard_jobs{state="running"}`. If it is
 // missing, fails the test and returns NaN.
 double ValueOf(const std::string& page, const std::string& series);
 
-// Compares with tests/deploy/golden/NAME, on whose content lint and dashboards rely. With
+// Compares `text` with tests/deploy/golden/NAME, which the lint and the dashboards use. With
 // TRAINYARD_UPDATE_GOLDEN=1 in the environment, writes the file instead.
 void ExpectGolden(const std::string& name, const std::string& text);
 

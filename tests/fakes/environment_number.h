@@ -9,7 +9,7 @@
 
 namespace trainyard::test {
 
-// The number in this environment variable; `fallback` if it contains none.
+// Returns the number in this environment variable; `fallback` if it contains no number.
 inline int64_t EnvironmentNumber(const char* variable, int64_t fallback) {
   const char* text = std::getenv(variable);
   int64_t value = 0;

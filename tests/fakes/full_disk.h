@@ -7,10 +7,10 @@
 
 namespace trainyard {
 
-// While the object exists, no file of this process and its children can grow beyond `bytes`. To a
-// writer this equals a full disk (with EFBIG instead of ENOSPC), and it needs no separate file
-// system. Only one object at a time. Keep its scope small, because a test's report may also be
-// written to a file.
+// While the object exists, no file of this process and its children can grow beyond `bytes`. For a
+// writer this is like a full disk, except that the error is EFBIG instead of ENOSPC. It needs no
+// separate file system. Only one object may exist at a time. Keep its scope small, because the
+// test's report may also be written to a file.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : old_handler_(signal(SIGXFSZ, SIG_IGN)) {

@@ -1,4 +1,4 @@
-// A file server that does not answer, as a separate file system.
+// A mounted file system whose server does not answer.
 #ifndef TRAINYARD_TESTS_FAKES_HUNG_FILE_SYSTEM_H_
 #define TRAINYARD_TESTS_FAKES_HUNG_FILE_SYSTEM_H_
 
@@ -20,8 +20,8 @@
 
 namespace trainyard {
 
-// While the object exists, any access to its directory or below blocks in the kernel, where no
-// signal reaches the process. Destroying the object wakes all blocked accesses with an error.
+// While the object exists, every access to its directory or to files below it blocks in the kernel,
+// where signals have no effect. Destroying the object wakes all blocked accesses with an error.
 class HungFileSystem {
  public:
   // Reason for skipping a test that needs this file system.
@@ -50,11 +50,12 @@ class HungFileSystem {
     umount2(("/proc/self/fd/" + std::to_string(top_.get())).c_str(), MNT_DETACH);
   }
 
-  // False if this user may not mount; skip the test then.
+  // False if this user may not mount file systems. Then the test must be skipped.
   bool mounted() const { return mounted_; }
 
  private:
-  // Reads every request but answers only the kernel's initial one.
+  // Reads every request of the kernel, but answers only the first one, which sets up the
+  // connection.
   void Serve() {
     std::array<char, 1 << 17> buffer;
     for (;;) {

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-// A channel to the controller at `address`. If nothing answers there, every call on it fails with
-// UNAVAILABLE.
+// Returns a channel to the controller at `address`. If no server answers there, every call fails
+// with UNAVAILABLE.
 inline std::shared_ptr<grpc::Channel> OpenProcessChannel(
     const std::string& address, const grpc::ChannelArguments& arguments = {}) {
   const auto access = FindAccess(address, PlacesOfProcess());

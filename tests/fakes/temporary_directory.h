@@ -1,4 +1,5 @@
-// A directory for one test, removed with all its contents, and whole files as text.
+// A directory for one test, which is removed with all its contents. Functions read and write whole
+// files as text.
 #ifndef TRAINYARD_TESTS_FAKES_TEMPORARY_DIRECTORY_H_
 #define TRAINYARD_TESTS_FAKES_TEMPORARY_DIRECTORY_H_
 
@@ -36,7 +37,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// Empty if the file does not exist.
+// Returns the contents of a file; "" if it does not exist.
 inline std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

@@ -1,4 +1,4 @@
-// Paths and queries of HTTP requests.
+// Fuzzes the paths and queries of HTTP requests.
 #include <string_view>
 
 #include "controller/http/content.h"

@@ -1,5 +1,5 @@
-// Files of other trainers. The first byte, 0 to 9, selects the format: detected, or one given
-// explicitly.
+// Fuzzes the conversion of other trainers' files. The first byte, 0 to 9, selects the format:
+// detect it, or use a given one.
 #include <string>
 
 #include "absl/strings/match.h"
@@ -10,7 +10,7 @@
 
 namespace {
 
-// Submit may reject the job file only because of its values: all keys are valid.
+// All keys of the converted job file are valid. Submitting it may fail only because of its values.
 void ResolveConverted(const std::string& text) {
   using namespace trainyard;
   const auto reader = [&](const std::string& reference,
@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FUZZ_EXPECT(!job.status().message().empty());
     return 0;
   }
-  // For any input file, the job is YAML and has a name.
+  // For any input, the converted job file must be valid YAML and have a name.
   const YAML::Node written = YAML::Load(job->text);
   FUZZ_EXPECT(written.IsMap() && written["name"].IsScalar());
   ResolveConverted(job->text);

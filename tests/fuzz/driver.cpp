@@ -1,5 +1,5 @@
-// Runs a fuzz target on a corpus and its mutations, for a limited time and from a seed, on systems
-// without libFuzzer.
+// Runs a fuzz target on a corpus and on mutations of it, on systems without libFuzzer. The run has
+// a time limit and a seed.
 //
 //   fuzz_NAME [--seconds S] [--seed N] [--max-bytes N] CORPUS...
 //
@@ -39,7 +39,7 @@ struct Options {
   std::vector<std::string> paths;
 };
 
-// For the signal handler: the current input, and the path where it is written.
+// The current input, and the path to which it is written on a crash. The signal handler uses both.
 const uint8_t* current_data = nullptr;
 std::size_t current_size = 0;
 char crash_file[256] = "crash";
@@ -97,14 +97,15 @@ std::vector<std::string> ReadCorpus(const std::vector<std::string>& paths) {
       if (entry.is_regular_file()) files.push_back(entry.path());
     }
   }
-  // A folder has no defined order, but the same seed must give the same run on every machine.
+  // Files in a folder have no defined order. They are sorted, so that a seed gives the same run on
+  // every machine.
   std::sort(files.begin(), files.end());
   std::vector<std::string> corpus;
   for (const fs::path& file : files) corpus.push_back(ReadInput(file));
   return corpus;
 }
 
-// Changes an input slightly, or joins two of them.
+// Changes an input slightly, or joins two inputs.
 class Mutator {
  public:
   Mutator(const std::vector<std::string>& corpus, const Options& options)
@@ -147,7 +148,7 @@ class Mutator {
         input.insert(at, Interesting());
         break;
       default:
-        // Repeats a part, to create depth and length.
+        // Repeats a part of the input, which creates deeply nested and long inputs.
         for (std::size_t i = 0, end = 1 + Below(64); i < end && input.size() < max_bytes_; ++i) {
           input.insert(std::min(at, input.size()), 1,
                        input.empty() ? '[' : input[at % input.size()]);

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Reads one input. FUZZ_EXPECT checks the properties that must hold for every input; a crash, a
-// sanitizer's report and a hang are failures, too. Returns 0.
+// Reads one input and returns 0. FUZZ_EXPECT checks the properties that must hold for every input.
+// Crashes, sanitizer reports and hangs are failures, too.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 #define FUZZ_EXPECT(condition)                                                            \

@@ -1,5 +1,5 @@
-// The HTTP server's own parser. Each input is the bytes of one connection. The server must answer
-// or close the connection, and still answer the next client.
+// Fuzzes the HTTP server's own parser. Each input is the bytes of one connection. The server must
+// answer or close the connection, and must still answer the next client.
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// Longer than any input may take, but shorter than the driver's limit.
+// Longer than any input may take, and shorter than the driver's limit.
 constexpr int kTimeoutSeconds = 5;
 
 std::unique_ptr<Server> StartServer() {
@@ -39,7 +39,8 @@ class Connection {
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const timeval read_timeout{kTimeoutSeconds, 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &read_timeout, sizeof read_timeout);
-    // A reset leaves no port in TIME_WAIT; a long run would otherwise exhaust the ports.
+    // Closing with a reset leaves no port in TIME_WAIT. Otherwise a long run would use up all
+    // ports.
     const linger at_once{1, 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     FUZZ_EXPECT(connect(fd_, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0);
@@ -79,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::unique_ptr<Server> server = StartServer();
   Connection connection(server->address());
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  // Sent in two pieces, so that the server has to reassemble them.
+  // The input is sent in two pieces, so that the server has to reassemble it.
   connection.Send(input.substr(0, size / 2));
   connection.Send(input.substr(size / 2));
   connection.EndOfInput();

@@ -1,4 +1,4 @@
-// Job files: YAML and JSON text, and `--set` values after the first NUL byte.
+// Fuzzes job files: YAML or JSON text, followed by `--set` values after the first NUL byte.
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   parts.erase(parts.begin());
   const auto reader = [&](const std::string& reference,
                           const std::string&) -> absl::StatusOr<JobFileText> {
-    // Every name returns the same text, so that `extends` can form a cycle.
+    // Every file name returns the same text, so `extends` can form a cycle.
     if (reference.size() < 2) return JobFileText{reference + ".yaml", text};
     if (reference == "job.yaml") return JobFileText{reference, text};
     return absl::NotFoundError("no file");
@@ -29,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   FUZZ_EXPECT(CheckJobSpec(resolved->spec, resolved->origins).empty());
   FUZZ_EXPECT(WorldSize(resolved->spec) > 0);
-  // A resolved job resolves to itself: the controller reads it again from JSON.
+  // Resolving a resolved job must not change it, because the controller resolves the JSON form
+  // again.
   const std::string json = MessageToJson(resolved->spec).dump();
   const auto again = ResolveJobFile(
       "spec", {}, [&](const std::string&, const std::string&) -> absl::StatusOr<JobFileText> {

@@ -1,4 +1,4 @@
-// JSON bodies of HTTP requests.
+// Fuzzes JSON bodies of HTTP requests.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// A gang's time ledger and the status of each rank, as reported by our own trainer.
+// Tests a gang's time ledger and the status of each rank, both from reports of our own trainer.
 #include <signal.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ class AccountingTest : public testing::Test {
  protected:
   AccountingTest() : cluster_(2), tokens_(cluster_.MakeTokens()) {}
 
-  // Every rank reports memory, steps and stalls, although metrics are kept for one rank only.
+  // Every rank reports memory, steps and stalls, although metrics are stored for only one rank.
   void ExpectBothRanksTell(int64_t job_id) {
     v1::ListRanksResponse ranks;
     EXPECT_TRUE(Eventually([&] {
@@ -36,7 +36,7 @@ class AccountingTest : public testing::Test {
     }
   }
 
-  // The series contain only the metrics of rank 0, without any record of rank 1.
+  // The stored series contain only metrics of rank 0; no record of rank 1 may be among them.
   void ExpectOneVoice(int64_t job_id, int64_t attempt_number, int64_t last_step) {
     const v1::Series times = cluster_.RawSeries(job_id, "step_seconds", attempt_number);
     ASSERT_GT(times.steps_size(), 0);
@@ -53,7 +53,7 @@ TEST_F(AccountingTest, RepeatedStepsAndEveryPhaseAreInTheLedger) {
   const int64_t job_id = cluster_.Submit(
       cluster_.WriteJob("counted", TinyJob("counted", tokens_, 2, kSteps)),
       {"--set", "checkpoint.every_steps=100", "--set", "evaluation.every_steps=100"});
-  // Well beyond a checkpoint, so that there are steps to repeat.
+  // This step is well past a checkpoint, so that there are steps to repeat.
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 130));
   ExpectBothRanksTell(job_id);
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).progress().step() % 100 >= 30; }));
@@ -83,13 +83,13 @@ TEST_F(AccountingTest, RepeatedStepsAndEveryPhaseAreInTheLedger) {
   for (const auto& [phase, seconds] : phases) sum_ms += std::llround(seconds * 1000);
   EXPECT_EQ(sum_ms, job.ended_time_ms() - job.submitted_time_ms());
 
-  // The alert of the rank that lost its peer contains the step at which it happened.
+  // The rank that lost its peer raises an alert, which contains the step at which this happened.
   ASSERT_EQ(described.alerts_size(), 1) << described.DebugString();
   EXPECT_EQ(described.alerts(0).code(), "exit_69");
   EXPECT_EQ(described.alerts(0).step(), first.last_step());
 }
 
-// The controller may die at any time: the worker also stores an attempt's last step.
+// The worker also stores the last step of an attempt, because the controller may die at any time.
 TEST_F(AccountingTest, LastStepSurvivesTheController) {
   const int64_t job_id = cluster_.Submit(
       cluster_.WriteJob("kept", TinyJob("kept", tokens_, 2, 1'000'000)),

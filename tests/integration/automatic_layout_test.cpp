@@ -1,5 +1,6 @@
-// `layout: auto` with real processes: the controller chooses the layout. When a node is lost and
-// cannot be replaced, the job continues on fewer slots, with a new layout and the same batch.
+// Tests `layout: auto` with real processes. The controller chooses the layout. When a node is lost
+// and cannot be replaced, the job continues on fewer slots with a new layout and the same batch
+// size.
 #include <signal.h>
 
 #include "gmock/gmock.h"
@@ -41,7 +42,7 @@ class AutomaticLayoutTest : public testing::Test {
   const std::string tokens_;
 };
 
-// Ranks times micro-batch size times micro-batches per step.
+// Returns the samples per step: data-parallel ranks * micro-batch size * micro-batches.
 int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
   return granted.layout().dp() * granted.layout().micro_batch() * granted.micro_batches();
 }

@@ -10,8 +10,8 @@ namespace {
 
 constexpr char kTrainer[] = SOURCE_DIRECTORY "/chained_trainer.py";
 
-// A job file with a huge restart budget and no backoff, so that only the kills determine the number
-// of restarts.
+// Returns a job file with a huge restart budget and no backoff, so that only the kills determine
+// the number of restarts.
 std::string JobFile(const std::string& name, const std::string& folder, int nodes) {
   return absl::StrCat("name: ", name, "\nresources: {nodes: ", nodes,
                       ", device: cpu}\ntorchrun_env: true\ncommand: [/usr/bin/python3, ", kTrainer,
@@ -24,8 +24,8 @@ std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {
   return folder;
 }
 
-// True if the `stored` lines are all lines of a rank that recorded `written` lines. Ranks of a
-// failed attempt were killed or terminated: each may have written one more line than it recorded.
+// True if `stored` lines are all the lines of a rank that recorded `written` lines. A rank of a
+// failed attempt was killed or terminated, so it may have written one line more than it recorded.
 bool IsAllOf(const v1::Attempt& attempt, std::size_t written, std::size_t stored) {
   const bool ended_by_itself = attempt.verdict().cause() == v1::VERDICT_CAUSE_COMPLETED;
   return stored == written || (!ended_by_itself && stored == written + 1);
@@ -122,7 +122,7 @@ std::vector<std::string> ChaosJob::LinesOf(const std::string& kind, int64_t atte
                                            int rank) const {
   std::vector<std::string> lines = absl::StrSplit(
       ReadFile(absl::StrCat(folder_, "/", kind, "-", attempt_number, "-", rank)), '\n');
-  lines.pop_back();  // The empty text after the last newline.
+  lines.pop_back();  // Removes the "" after the last newline.
   return lines;
 }
 

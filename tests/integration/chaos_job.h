@@ -1,6 +1,7 @@
-// A job for tests that kill or freeze controllers, workers and ranks. In its trainer
-// (chained_trainer.py) each loss depends on all preceding steps, so that a wrong resume changes the
-// losses. Each rank records its writes, so that the checks know exactly which data must be stored.
+// A job for tests that kill or freeze controllers, workers and ranks. Its trainer is
+// chained_trainer.py, in which each loss depends on all preceding steps, so that a wrong resume
+// changes the losses. Each rank records the data that it writes, so that the checks know exactly
+// which data must be stored.
 #ifndef TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 #define TRAINYARD_TESTS_INTEGRATION_CHAOS_JOB_H_
 
@@ -14,35 +15,37 @@ namespace trainyard::test {
 
 class ChaosJob {
  public:
-  // Submits a job of one rank on each of `nodes` nodes.
+  // Submits a job with `nodes` nodes and one rank on each.
   ChaosJob(MiniCluster& cluster, const std::string& name, int nodes);
 
   int64_t id() const { return id_; }
-  // Number of the newest attempt; 0 before the first attempt and if the controller does not answer.
+  // Returns the number of the newest attempt. 0 before the first attempt, and if the controller
+  // does not answer.
   int64_t AttemptNumber() const;
-  // Pid of the rank's program while it is running; else 0.
+  // Returns the pid of the rank's program; 0 if it is not running.
   pid_t RunningRank(int64_t attempt_number, int rank) const;
 
   // Makes the trainer end at one of the next checkpoints, waits for the end and returns the ended
   // job.
   v1::Job Finish();
 
-  // Description of the first error in the stored data of the job, which has succeeded; empty if all
-  // data is stored. Data still on the workers arrives shortly after the end.
+  // Returns a description of the first error in the stored data of the job, which must have
+  // succeeded. Returns "" if all data is stored. Data that is still on the workers arrives shortly
+  // after the end of the job.
   std::string WhatIsWrong(const v1::Job& job) const;
 
  private:
-  // Each of these checks returns the first error, or an empty text.
+  // Each of these checks returns the first error, or "".
   //
-  // Every step occurs once in the series merged over all attempts, with the loss of an undisturbed
-  // run.
+  // The series merged over all attempts must contain every step once, with the loss of an
+  // undisturbed run.
   std::string CheckMergedView() const;
-  // Every step trained by the attempt occurs once in the attempt's own series.
+  // The attempt's own series must contain every step that the attempt trained, once each.
   std::string CheckSteps(const v1::Attempt& attempt) const;
-  // The stored output of the rank equals its written output, byte for byte.
+  // The stored output of the rank must equal its written output, byte for byte.
   std::string CheckOutput(const v1::Attempt& attempt, int rank) const;
-  // Lines that a rank has recorded as written. `kind`: "truth" (its output) or "metrics" (its
-  // steps). A killed rank may have written one line more than it recorded.
+  // Returns the lines that a rank has recorded as written. `kind` is "truth" (the rank's output) or
+  // "metrics" (its steps). A killed rank may have written one line more than it recorded.
   std::vector<std::string> LinesOf(const std::string& kind, int64_t attempt_number, int rank) const;
 
   MiniCluster& cluster_;
@@ -51,7 +54,7 @@ class ChaosJob {
   int64_t id_ = 0;
 };
 
-// The losses of steps 1 to `steps` of an undisturbed run.
+// Returns the losses of steps 1 to `steps` in an undisturbed run.
 std::vector<double> UndisturbedLosses(int64_t steps);
 
 }  // namespace trainyard::test

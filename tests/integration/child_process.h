@@ -1,4 +1,4 @@
-// A program under test as a real process.
+// Runs a program under test as a real process.
 #ifndef TRAINYARD_TESTS_INTEGRATION_CHILD_PROCESS_H_
 #define TRAINYARD_TESTS_INTEGRATION_CHILD_PROCESS_H_
 
@@ -16,8 +16,8 @@ namespace trainyard::test {
 
 using Seconds = std::chrono::duration<double>;
 
-// Calls `condition` until it is true; returns false at the deadline. Polling is the only way to
-// wait for real processes from outside.
+// Polls `condition` until it is true. Returns false at the deadline. The state of real processes
+// can only be polled from outside.
 bool Eventually(const std::function<bool()>& condition, Seconds deadline = Seconds(60));
 
 class ChildProcess {
@@ -32,7 +32,8 @@ class ChildProcess {
   pid_t pid() const { return pid_; }
   void Signal(int signal) const;
   bool Running();
-  // Exit code, or 128 + signal; nullopt if the program is still running at the deadline.
+  // Waits for the end of the program. Returns the exit code, or 128 + the signal's number; nullopt
+  // if the program is still running at the deadline.
   std::optional<int> Wait(Seconds deadline = Seconds(30));
 
  private:
@@ -46,7 +47,7 @@ struct CommandResult {
   std::string error;
 };
 
-// Runs a program until it ends. exit_code is -1 if it did not end before the deadline.
+// Runs a program and waits until it ends. exit_code is -1 if it has not ended by the deadline.
 CommandResult RunCommand(const std::vector<std::string>& arguments, Seconds deadline = Seconds(60));
 
 }  // namespace trainyard::test

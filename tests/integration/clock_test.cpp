@@ -1,5 +1,5 @@
-// Wall clocks that are changed while jobs run: ledgers keep the true durations, and times of day
-// follow the clock.
+// Tests changes of wall clocks while jobs run. Ledgers must show the true durations, while times of
+// day follow the clock.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ int64_t WallMs() {
 
 class ClockTest : public testing::Test {
  protected:
-  // The controller has its own wall clock; all of its other clocks are the machine's.
+  // The controller's wall clock is set by the test. All its other clocks are the machine's.
   ClockTest() : cluster_(/*nodes=*/1) {
     const std::string file = cluster_.directory() + "/clock";
     SetClock(0);
@@ -41,9 +41,9 @@ class ClockTest : public testing::Test {
     Restart(0);
   }
 
-  // From now on the controller's clock is this much ahead of the machine's.
+  // From this call on, the controller's clock is `ahead_ms` ahead of the machine's clock.
   void SetClock(int64_t ahead_ms) {
-    // Written in place, because the controller has mapped the file.
+    // The file is overwritten in place, because the controller has mapped it into memory.
     const std::string file = cluster_.directory() + "/clock";
     const int fd = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     EXPECT_EQ(pwrite(fd, &ahead_ms, sizeof ahead_ms, 0), static_cast<ssize_t>(sizeof ahead_ms));

@@ -1,5 +1,5 @@
-// Sessions of the dashboard: each is valid for one port of the host, survives restarts, and can be
-// ended.
+// Tests dashboard sessions. A session is valid for one port of the host, survives restarts, and can
+// be ended.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -76,8 +76,8 @@ TEST_F(DashboardSessionTest, SessionsAreListedAndEndedForGood) {
   EXPECT_EQ(status(two), 401);
 }
 
-// A browser with a single cookie jar, which like in all browsers does not separate ports. It logs
-// in to both controllers and then visits a server of another user on the same host.
+// A browser with one cookie jar. Like every browser, it does not separate cookies by port. It logs
+// in to two controllers and then visits a server of another user on the same host.
 constexpr char kBrowse[] = R"(import http.cookiejar, http.server, json, sys, threading
 import urllib.error, urllib.request
 jar = http.cookiejar.CookieJar()

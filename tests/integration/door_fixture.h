@@ -1,4 +1,4 @@
-// A cluster of one node, and callers with and without its token.
+// A cluster with one node, and callers with and without the cluster's token.
 #ifndef TRAINYARD_TESTS_INTEGRATION_DOOR_FIXTURE_H_
 #define TRAINYARD_TESTS_INTEGRATION_DOOR_FIXTURE_H_
 
@@ -28,7 +28,8 @@ class DoorTest : public testing::Test {
     return grpc::CreateChannel(cluster_.address(), grpc::InsecureChannelCredentials());
   }
 
-  // A copy of the token without the socket next to it: its users connect over TCP.
+  // Returns the path of a copy of the token. There is no socket next to the copy, so its users
+  // connect over TCP.
   std::string CopyOfToken() const {
     const std::string path = cluster_.directory() + "/copy/token";
     std::filesystem::create_directories(cluster_.directory() + "/copy");

@@ -1,4 +1,4 @@
-// Access to a controller by its token.
+// Tests the access to a controller with and without its token.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -28,7 +28,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Every method of every service of the controller, as "/trainyard.v1.JobService/SubmitJob".
+// Returns every method of every service of the controller, such as
+// "/trainyard.v1.JobService/SubmitJob".
 std::vector<std::string> AllMethods() {
   const google::protobuf::FileDescriptor* files[] = {
       v1::SubmitJobRequest::descriptor()->file(),       v1::ListNodesRequest::descriptor()->file(),
@@ -46,7 +47,7 @@ std::vector<std::string> AllMethods() {
   return methods;
 }
 
-// Status of a call with an empty message.
+// Calls the method with an empty message and returns the status.
 grpc::StatusCode CallMethod(const std::shared_ptr<grpc::Channel>& channel,
                             const std::string& method, const std::string& header = "") {
   grpc::GenericStub stub(channel);
@@ -72,7 +73,7 @@ TEST_F(DoorTest, EveryGrpcCallWantsTheToken) {
   const auto channel = OpenChannel();
   for (const std::string& method : methods) {
     if (method == "/trainyard.v1.AccessService/Prove")
-      continue;  // Callers use it to verify the controller.
+      continue;  // Callers verify the controller with it.
     EXPECT_EQ(CallMethod(channel, method), grpc::StatusCode::UNAUTHENTICATED) << method;
     EXPECT_EQ(CallMethod(channel, method, "Bearer " + std::string(64, '0')),
               grpc::StatusCode::UNAUTHENTICATED)
@@ -147,7 +148,7 @@ TEST_F(DoorTest, TheKernelNamesTheUserOfALocalConnection) {
   EXPECT_EQ(who(me).user(), me);
   EXPECT_TRUE(who(me).verified());
   EXPECT_TRUE(who("").verified());
-  // Root may act for another user; nobody else may.
+  // Only root may act for another user.
   const bool is_root = me == "root";
   EXPECT_EQ(who("somebody-else").user(), is_root ? "somebody-else" : me);
   EXPECT_EQ(who("somebody-else").verified(), !is_root);
@@ -182,7 +183,7 @@ TEST_F(DoorTest, AReplacedTokenFileCountsWithoutARestart) {
   EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {old_header}).status, 401);
   EXPECT_EQ(cluster_.Cli({"nodes"}).exit_code, 0);
   EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("was replaced"));
-  // A worker that connects now proves the new token.
+  // A worker that connects from now on must prove that it has the new token.
   cluster_.KillWorker(0);
   cluster_.StartWorker(0);
   EXPECT_TRUE(Eventually([&] {
@@ -256,7 +257,7 @@ TEST_F(DoorTest, TheEventLogLostAloneIsNotReplacedByAnEmptyOne) {
   const CommandResult checked =
       RunCommand({ProgramPath("trainyard"), "server", "check", "--data-dir", data.string()});
   EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.error;
-  // A store of another cluster next to this event log.
+  // The store next to this event log now belongs to another cluster.
   std::ofstream(data / "cluster_id") << std::string(32, 'b') << "\n";
   EXPECT_THAT(start().error, HasSubstr("belongs to cluster"));
 }

@@ -1,4 +1,5 @@
-// Gangs that hang before their pace is known or after a rank has exited, with real processes.
+// Tests gangs that hang before their pace is known, or after a rank has exited. All processes are
+// real.
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
@@ -13,9 +14,9 @@ using std::chrono::steady_clock;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Each rank makes the given number of steps of 0.2 s and reports them in its telemetry. Then it
-// acts on its argument: "exit" with 0, "hang" without output or telemetry, or "wait" in an
-// all-reduce that rank 1 does not reach.
+// Each rank runs the given number of steps, of 0.2 s each, and reports them in its telemetry. Then
+// its argument decides: "exit" exits with 0, "hang" writes no output or telemetry, and "wait" waits
+// in an all-reduce that rank 1 does not join.
 constexpr char kProgram[] = R"(import json, os, sys, time
 rank = int(os.environ["RANK"])
 steps, end = int(sys.argv[1]), sys.argv[2 + rank]
@@ -33,7 +34,7 @@ while end != "exit":
     time.sleep(60)
 )";
 
-// Prints its steps like nanoGPT, and writes no telemetry.
+// Prints its steps in the format of nanoGPT, and writes no telemetry.
 constexpr char kPrintingProgram[] = R"(import os, sys, time
 for i in range(1, 11):
     print("iter %d: loss %.3f, time 100.00ms, mfu 1.00%%" % (i, 5 - i / 10), flush=True)
@@ -46,7 +47,7 @@ class EarlyHangTest : public testing::Test {
  protected:
   EarlyHangTest() : cluster_(2) {}
 
-  // A job of two ranks that is not restarted.
+  // Submits a job with two ranks that is never restarted.
   void Submit(const std::string& program, const std::string& arguments, const std::string& more) {
     const std::string path = absl::StrCat(cluster_.directory(), "/train.py");
     WriteFile(path, program);
@@ -67,7 +68,8 @@ class EarlyHangTest : public testing::Test {
   int64_t job_ = 0;
 };
 
-// Too early for the workers to know the pace: they have seen fewer than three steps.
+// The hang comes so early that the workers do not know the pace yet: they have seen fewer than
+// three steps.
 TEST_F(EarlyHangTest, AHangInTheFirstSecondsOfTrainingIsFound) {
   Submit(kProgram, "2, hang, hang", "watchdog: {min_stall: 3s}\n");
   const steady_clock::time_point begin = steady_clock::now();
@@ -101,7 +103,7 @@ TEST_F(EarlyHangTest, ARankThatNeverExitsIsNamed) {
   EXPECT_THAT(job.verdict().ranks(), ElementsAre(0));
 }
 
-// A program other than trainyard-trainer may work for hours without any visible progress.
+// Programs other than trainyard-trainer may work for hours without visible progress.
 TEST_F(EarlyHangTest, AProgramThatReportsNothingIsLeftAloneAndWhySaysSo) {
   Submit("import os, time\nif os.environ['RANK'] == '0': time.sleep(60)\n", "x",
          "watchdog: {min_stall: 1s}\n");

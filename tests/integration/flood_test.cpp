@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using Steady = std::chrono::steady_clock;
 
-// Publishes checkpoints at 2 MB/s until the file `stop` appears, then writes the step of the last
+// Publishes checkpoints at 2 MB/s until the file `stop` appears. Then writes the step of the last
 // checkpoint into the file `last`.
 constexpr char kFlood[] = R"(
 import os, sys, time
@@ -65,7 +65,7 @@ class FloodTest : public testing::Test {
                                                 command, "\n"));
   }
 
-  // Runs a command of another user, who must not have to wait long.
+  // Runs a command of another user, which must not take long despite the flood.
   void Command(const std::vector<std::string>& arguments) {
     const Steady::time_point begin = Steady::now();
     const CommandResult result = cluster_.Cli(arguments);
@@ -94,11 +94,11 @@ TEST_F(FloodTest, RecordsOfOneJobRefuseAndDelayNobodyElse) {
   Command({"submit", Job("victim", "[/bin/sleep, '1000']")});
   Command({"kill", "-y", "victim"});
   for (int i = 0; i < 41; ++i) {
-    // Job 1 is the flood. The jobs share its node and its worker's stream.
+    // Job 1 is the flood. The other jobs share its node and the stream of its worker.
     EXPECT_EQ(cluster_.WaitForEnd(2 + i).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
   }
   EXPECT_EQ(cluster_.WaitForEnd(43).state(), v1::JOB_STATE_STOPPED);
-  // A dozen events for each of the other jobs, plus the budget of the flood.
+  // The limit allows for a dozen events of each other job and for the event budget of the flood.
   EXPECT_LT(cluster_.Revision() - events, 1500u);
   EXPECT_TRUE(Eventually([&] { return SaysWhatWasLeftOut(); }, Seconds(30)));
   EXPECT_THAT(cluster_.Cli({"why", "flood"}).output, HasSubstr("were not recorded"));

@@ -1,5 +1,6 @@
-// A stalled process is not dead: the controller or a worker is stopped for 20 s, which is longer
-// than every keepalive and than the time without heartbeats after which a node may be lost.
+// Tests that a stalled process does not count as dead. The controller or a worker is stopped for 20
+// s. That is longer than every keepalive, and longer than the time without heartbeats after which a
+// node may be lost.
 #include <signal.h>
 
 #include <thread>
@@ -10,7 +11,7 @@
 namespace trainyard::test {
 namespace {
 
-// A fixed time, because the freeze itself is tested: there is no condition to wait for.
+// The time is fixed, because the test checks the freeze itself: there is no condition to wait for.
 constexpr std::chrono::seconds kFreeze{20};
 
 class FrozenTest : public testing::Test {
@@ -23,7 +24,7 @@ class FrozenTest : public testing::Test {
     process.Signal(SIGCONT);
   }
 
-  // After the freeze the job continues in its first attempt, and all its data arrives.
+  // After the freeze, the job must continue in its first attempt, and all its data must arrive.
   void ExpectUndisturbed(ChaosJob& job) {
     const int64_t step = cluster_.Job(job.id()).progress().step();
     EXPECT_TRUE(cluster_.WaitForStep(job.id(), step + 50)) << cluster_.DaemonLogs();
@@ -48,7 +49,7 @@ TEST_F(FrozenTest, StalledControllerCostsNothing) {
 TEST_F(FrozenTest, StalledWorkerCostsNothing) {
   ChaosJob job(cluster_, "frozen-worker", kNodes);
   ASSERT_TRUE(cluster_.WaitForStep(job.id(), 20));
-  // Node 1 sends no heartbeats while rank 0, on node 0, makes progress: lost contact alone is not a
+  // Node 1 sends no heartbeats, while rank 0 on node 0 makes progress. Lost contact alone is not a
   // failure.
   Freeze(cluster_.worker(1));
   ExpectUndisturbed(job);

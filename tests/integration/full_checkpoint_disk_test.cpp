@@ -1,4 +1,4 @@
-// A full checkpoint disk: no step is trained twice because of it.
+// Tests a full checkpoint disk. No step may be trained twice because of it.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -20,7 +20,7 @@ class FullCheckpointDiskTest : public testing::Test {
     if (!disk_.mounted()) GTEST_SKIP() << "needs root, to mount a small disk";
   }
 
-  // Starts a job of `steps` steps that saves every 20 steps.
+  // Starts a job with `steps` steps that saves a checkpoint every 20 steps.
   int64_t Start(const std::string& name, int steps) {
     const std::string dir = absl::StrCat("checkpoint: {dir: ", disk_.directory(), "/", name, ", ");
     return cluster_.Submit(cluster_.WriteJob(
@@ -28,7 +28,8 @@ class FullCheckpointDiskTest : public testing::Test {
         absl::StrReplaceAll(TinyJob(name, tokens_, 1, steps),
                             {{"checkpoint: {", dir}, {"stop_grace: 20s", "stop_grace: 2s"}})));
   }
-  // Keeps the disk full: each failed save and each removed old checkpoint frees some space.
+  // Waits for the alert while keeping the disk full. Each failed save and each removed checkpoint
+  // frees some space, which is filled again.
   bool WaitForAlertOnFullDisk(int64_t job_id, const std::string& code) {
     return Eventually([&] {
       disk_.Fill();

@@ -1,5 +1,5 @@
-// The loss guard with the real trainer: a batch of garbage is detected and the run rolls back. From
-// then on the run equals, bit for bit, a run that skipped the garbage from its start.
+// Tests the loss guard with the real trainer. A batch of garbage is detected, and the run rolls
+// back. From then on it must equal, bit for bit, a run that skipped the garbage from the start.
 #include <signal.h>
 
 #include <cstdint>
@@ -18,11 +18,12 @@ namespace {
 constexpr int kSamples = 6000;
 constexpr int kSeqLength = 16;
 constexpr int kSteps = 700;
-// One sample is garbage. The preceding sample ends with its first token, so it spikes, too.
+// This sample is garbage. The last token of the preceding sample is the first token of the garbage,
+// so that sample spikes, too.
 constexpr int kBadSample = 4000;
 
-// Tokens that count repeatedly from 0 to 15, which a model learns within 100 steps. The files have
-// no header, like nanoGPT's.
+// Writes token files in which the tokens repeat 0 to 15. A model learns them within 100 steps. The
+// files have no header, like those of nanoGPT.
 void WriteTokens(const std::string& directory) {
   std::filesystem::create_directories(directory);
   std::vector<uint16_t> tokens(kSamples * kSeqLength + 1);
@@ -45,7 +46,7 @@ std::string Bytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Files of a checkpoint that contain tensors, by name.
+// Returns the files of a checkpoint that contain tensors, by name.
 std::map<std::string, std::string> TensorFiles(const std::string& checkpoint) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(checkpoint)) {
@@ -100,7 +101,8 @@ data: {format: nanogpt, path: )",
 
 TEST_F(GuardTest, RolledBackRunEqualsACleanRunBitForBit) {
   const int64_t guarded = Submit("guarded", "guard: {policy: skip, window: 20, z_score: 0}\n");
-  // After the rollbacks, the controller and then a rank are killed: the list survives both.
+  // After the two rollbacks, the test kills the controller and then a rank. The list of rollbacks
+  // must survive both.
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(guarded).rollbacks_size() == 2; }))
       << cluster_.DaemonLogs();
   cluster_.KillController();
@@ -152,8 +154,7 @@ TEST_F(GuardTest, WithoutAPolicyASpikeIsAnAlert) {
   ASSERT_GE(described.alerts_size(), 2);
 }
 
-// The trainer exits because of a NaN loss. Its exit may arrive before the alert that states the
-// reason.
+// The trainer exits because of a NaN loss. Its exit may arrive before the alert that explains it.
 TEST_F(GuardTest, ALossThatIsNoNumberUsesTheBudgetOfRollbacksOnly) {
   const int64_t job_id = Submit("overflowing",
                                 "guard: {policy: skip, max_rollbacks: 2}\n"

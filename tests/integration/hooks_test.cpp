@@ -1,5 +1,5 @@
-// Hooks with the real programs: a webhook whose receiver first refuses, and a command. Both are
-// notified of a job's failure, even if the controller is killed in between.
+// Tests hooks with the real programs: a webhook whose receiver refuses the first request, and a
+// command. Both must be notified of a job's failure, even if the controller is killed in between.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>

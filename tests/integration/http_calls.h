@@ -1,4 +1,4 @@
-// Requests to a controller's HTTP side, by Python's client.
+// Sends requests to a controller's HTTP server with Python's client.
 #ifndef TRAINYARD_TESTS_INTEGRATION_HTTP_CALLS_H_
 #define TRAINYARD_TESTS_INTEGRATION_HTTP_CALLS_H_
 
@@ -23,8 +23,8 @@ struct HttpRequest {
   std::string body = "{}";
 };
 
-// Sends requests one after the other, with the same headers ("Name: value"). `trust`: a certificate
-// for https.
+// Sends requests one after the other, all with the same headers ("Name: value"). `trust` is the
+// certificate to trust for https.
 std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
                                 const std::vector<std::string>& headers,
                                 const std::string& trust = "-");
@@ -32,13 +32,14 @@ std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
 HttpAnswer Http(const std::string& method, const std::string& url,
                 const std::vector<std::string>& headers = {}, const std::string& trust = "-");
 
-// URL of the path on the cluster's controller.
+// Returns the URL of the path on the cluster's controller.
 std::string HttpUrl(const MiniCluster& cluster, const std::string& path);
 
-// Exchanges the code in an address printed by `trainyard dashboard` for a session, like the page.
+// Logs in as the dashboard's page does: exchanges the code in `address`, which `trainyard
+// dashboard` printed, for a session.
 HttpAnswer LogIn(const std::string& address, const std::string& trust = "-");
 
-// Header with the session of a login.
+// Returns the header that contains the session of a login.
 std::string SessionHeader(const HttpAnswer& login);
 
 std::string FirstLine(const std::string& text);

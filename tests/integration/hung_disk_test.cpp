@@ -1,4 +1,5 @@
-// A node whose data disk hangs is suspect, reports the cause, and recovers automatically.
+// Tests a node whose data disk hangs. The node becomes suspect, reports the cause, and recovers
+// automatically.
 #include <memory>
 #include <string>
 
@@ -32,7 +33,7 @@ TEST_F(HungDiskTest, TheNodeReportsTheCauseAndRecovers) {
 
   auto hung = std::make_unique<HungFileSystem>(cluster_.directory() + "/worker0/attempts");
   if (!hung->mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
-  // The start of the job blocks in mkdir.
+  // The worker's mkdir blocks, so this job cannot start yet.
   const int64_t waits = Submit("waits", "exit 0");
   ASSERT_TRUE(Eventually([&] { return Node().has_health(); }, Seconds(20)))
       << cluster_.DaemonLogs();

@@ -1,4 +1,4 @@
-// A program of another user at the controller's address.
+// Tests a program of another user that listens at the controller's address.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -22,8 +22,8 @@ using testing::Not;
 using ImpostorTest = DoorTest;
 
 // A program of another user that bound the controller's port while the controller was down. It
-// answers like a controller, commands every worker that sends Hello to run a program, and records
-// what it receives.
+// answers as a controller would, sends every worker that connects the command to run a program, and
+// records what it receives.
 class Impostor final : public v1::WorkerControl::Service {
  public:
   Impostor(const std::string& address, v1::ControllerMessage order) : order_(std::move(order)) {
@@ -77,7 +77,7 @@ class Impostor final : public v1::WorkerControl::Service {
   std::unique_ptr<grpc::Server> server_;
 };
 
-// A command to create this file.
+// Returns a command that makes the worker create this file.
 v1::ControllerMessage OrderToMake(const std::string& file) {
   v1::ControllerMessage message;
   v1::StartAttempt& start = *message.mutable_start_attempt();

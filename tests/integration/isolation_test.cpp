@@ -1,6 +1,6 @@
-// Whatever a job does to its files and processes, and whatever data the worker's disk loses: the
-// node keeps working, its other jobs are not disturbed, no rank runs twice, and every slot becomes
-// free again.
+// Tests that a job cannot harm its node, whatever it does to its files and processes, and whatever
+// data the worker's disk loses. The node keeps working, its other jobs are not disturbed, no rank
+// runs twice, and every slot becomes free again.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 class IsolationTest : public testing::Test {
  protected:
-  // A job of one rank that runs `script` in /bin/sh, without restarts.
+  // Submits a job with one rank that runs `script` in /bin/sh and is never restarted.
   int64_t Submit(const std::string& name, const std::string& script,
                  const std::string& more = "restart: {max_restarts: 0}\n") {
     const std::string path = cluster_.directory() + "/" + name + ".sh";
@@ -42,7 +42,7 @@ class IsolationTest : public testing::Test {
     return absl::StrCat(Worker(), "/runs/", job_id, "/1/rank0");
   }
 
-  // A script line that writes its pid into a file of the test's directory.
+  // Returns a script line that writes its pid into a file of the test's directory.
   std::string SayPid(const std::string& name) const {
     return absl::StrCat("echo $$ > ", cluster_.directory(), "/pid.tmp && mv ", cluster_.directory(),
                         "/pid.tmp ", PidFile(name), "; ");
@@ -71,7 +71,7 @@ class IsolationTest : public testing::Test {
     cluster_.StartWorker(0);
   }
 
-  // The node's only slot is free and usable.
+  // Checks that the node's only slot is free and that a job can run on it.
   void ExpectSlotIsFree(const std::string& name) {
     const v1::Job job = cluster_.WaitForEnd(Submit(name, "exit 0"), Seconds(30));
     EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
@@ -110,7 +110,7 @@ TEST_F(IsolationTest, FifosAmongTheRecordsStopNeitherWorkerNorNeighbours) {
   ExpectSlotIsFree("after-records");
 }
 
-// A process that follows the link, or enters the mounted file system, blocks forever.
+// A process blocks forever if it follows the link or enters the mounted file system.
 TEST_F(IsolationTest, FileSystemThatHangsInItsOwnDirectoryStopsNeitherWorkerNorNeighbours) {
   const std::string dead = cluster_.directory() + "/dead";
   fs::create_directory(dead);
@@ -209,13 +209,14 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   const int64_t job_id =
       Submit("stray", "trap '' TERM; setsid sleep 1000 & " + SayPid("stray") + "wait");
   const pid_t rank = AwaitPid("stray");
-  // An attempt that the controller has not seen running would not fail its job.
+  // If the controller had not seen the attempt running, its end would not fail the job.
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).state() == v1::JOB_STATE_RUNNING; }));
   cluster_.KillWorker(0);
   fs::remove_all(Worker());
   cluster_.StartWorker(0);
   EXPECT_TRUE(AwaitGone(rank));
-  // The lease of 10 minutes need not expire: the new node in place of the old one is evidence.
+  // The controller need not wait 10 minutes for the lease to expire: a new node has replaced the
+  // old one, which proves that the old one is gone.
   const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
   EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(job.verdict().summary(), HasSubstr("returned as the new node"));
@@ -229,7 +230,7 @@ TEST_F(IsolationTest, AStoppedShimIsContinuedAndReportsItsRank) {
   ExpectSlotIsFree("after");
 }
 
-// A tracer keeps its tracee stopped despite SIGCONT, like a debugger.
+// Like a debugger, the tracer keeps its tracee stopped even after SIGCONT.
 constexpr char kTracer[] = R"(import ctypes, sys, time
 SEIZE, INTERRUPT = 0x4206, 0x4207
 trace = ctypes.CDLL(None).ptrace
@@ -285,7 +286,8 @@ TEST_F(IsolationTest, RankThatForksWithoutEndEndsItsOwnJobAndNoOther) {
   ExpectSlotIsFree("after-bomb");
 }
 
-// Because of a symbolic link, the controller cannot see that two jobs write to one directory.
+// The two paths differ because of a symbolic link, so the controller cannot see that both jobs
+// write to one directory.
 TEST(SharedDirectoryTest, SecondLiveJobIsRefusedUnderEveryName) {
   MiniCluster cluster(2);
   const std::string tokens = cluster.MakeTokens();

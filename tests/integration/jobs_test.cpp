@@ -1,4 +1,4 @@
-// Jobs that do not use our trainer, and jobs that must be rejected, with the real programs.
+// Tests jobs that do not use our trainer and jobs that must be rejected, with the real programs.
 #include <filesystem>
 #include <map>
 
@@ -66,7 +66,7 @@ TEST(JobsTest, TokensTrainToTheirEndAlsoInPlaceOfARecipesSteps) {
   EXPECT_EQ(cluster.Series(job_id, "loss").rbegin()->first, 8);
 }
 
-// An evaluation-only job reports the losses at the step of the checkpoint and succeeds.
+// An evaluation-only job reports its losses at the step of the checkpoint, and succeeds.
 TEST(JobsTest, EvaluatesACheckpointOfAnotherJob) {
   MiniCluster cluster(1);
   const std::string tokens = cluster.MakeTokens();
@@ -101,7 +101,7 @@ TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {
   EXPECT_THAT(submitted.error, HasSubstr("`layout.ep` (2) is not supported"));
   EXPECT_THAT(submitted.error, HasSubstr("`data.path` is missing"));
   CommandResult planned;
-  // Both nodes must have read the nonce of the checkpoint root first.
+  // Before this succeeds, both nodes must have read the nonce of the checkpoint root.
   EXPECT_TRUE(Eventually([&] {
     planned = cluster.Cli({"plan", file, "--set", "data.path="});
     return planned.output.find("starts immediately") != std::string::npos;

@@ -1,4 +1,5 @@
-// Reports of a healthy run of the real trainer, and a start from its checkpoint.
+// Runs the real trainer without faults, then starts a second run from the first run's checkpoint.
+// Checks the reports of both runs.
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,7 +12,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Enough losses for a report, and more checkpoints than keep_last.
+// Enough steps for a report on the losses, and for more checkpoints than keep_last.
 constexpr int kHealthySteps = 240;
 
 TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {

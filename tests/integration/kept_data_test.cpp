@@ -1,5 +1,6 @@
-// Data of earlier versions: today's programs can continue with the sample data directories, spools
-// and checkpoints, and with ranks that run during a version change.
+// Tests compatibility with earlier versions. Today's programs must be able to continue with the
+// sample data directories, spools and checkpoints, and with ranks that keep running during a
+// version change.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -22,15 +23,15 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-// Jobs of samples/bb9e634/cluster.tar.gz; its make.sh describes them.
+// The jobs in samples/bb9e634/cluster.tar.gz. The make.sh next to it describes them.
 constexpr int64_t kFinished = 1, kNoShard = 2, kEndedUnseen = 3, kLost = 4, kWaiting = 5;
 
 std::string Sample(const std::string& name) {
   return absl::StrCat(SOURCE_ROOT, "/tests/integration/samples/bb9e634/", name);
 }
 
-// Held by the one test whose worker has the sample's node id, because a worker kills unknown ranks
-// of its node anywhere on this machine.
+// Held by the one test whose worker has the node id of the sample. Only one such worker may run,
+// because a worker kills unknown ranks of its node anywhere on this machine.
 class SampleNode {
  public:
   SampleNode()
@@ -109,7 +110,8 @@ TEST_F(KeptDataTest, LostRankEndsItsAttemptWithAReasonAndTheQueueGoesOn) {
   ASSERT_EQ(lost.attempts_size(), 3);
   const v1::Verdict& verdict = lost.attempts(1).verdict();
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_RANK_SIGNALED);
-  // The data may come from an earlier boot of this machine.
+  // The sample data may seem to come from an earlier boot of this machine, so both texts are
+  // possible.
   EXPECT_THAT(verdict.log_tail(),
               testing::AnyOf(HasSubstr("the rank and its shim are gone without an exit record"),
                              HasSubstr("the machine was restarted while the rank ran")));
@@ -128,7 +130,8 @@ TEST_F(KeptDataTest, WorkerTakesOverItsFiles) {
   EXPECT_FALSE(std::filesystem::exists(worker + "epochs.bin"));
 }
 
-// A running rank's files written by a worker of bb9e634 differ from today's in one name only.
+// The files that a worker of bb9e634 writes for a running rank differ from today's in only one
+// name.
 TEST(KeptRanksTest, RankThatRunsDuringTheChangeIsReattached) {
   MiniCluster cluster(1);
   const std::string end = cluster.directory() + "/end";
@@ -165,7 +168,7 @@ class KeptCheckpointTest : public testing::Test {
                       ProgramPath("trainyard-trainer"), " --config run.json --resume")});
   }
 
-  // Loss by step in a telemetry file.
+  // Returns the loss of each step in a telemetry file.
   std::map<int64_t, double> Losses(const std::string& name) {
     std::map<int64_t, double> losses;
     for (const auto line : absl::StrSplit(ReadFile(folder_.File(name)), '\n', absl::SkipEmpty())) {
@@ -184,11 +187,12 @@ TEST_F(KeptCheckpointTest, Resumes) {
   const std::map<int64_t, double> expected = Losses("expected.jsonl");
   const std::map<int64_t, double> losses = Losses("telemetry.jsonl");
   ASSERT_EQ(losses.size(), 10u);
-  // Another processor may add numbers in another order.
+  // Another processor may add the numbers in a different order.
   for (const auto& [step, loss] : losses) EXPECT_NEAR(loss, expected.at(step), 1e-4) << step;
 }
 
-// Checkpoint commands read the data of earlier versions, and write data that today's trainer reads.
+// The checkpoint commands must read data of earlier versions and write data that today's trainer
+// can read.
 TEST_F(KeptCheckpointTest, IsVerifiedAndReshardedAndStaysTheSame) {
   const std::string kept = folder_.File("checkpoints"), step = kept + "/step_000000020";
   const auto ckpt = [](std::vector<std::string> words) {

@@ -1,8 +1,9 @@
-// Controller, workers and ranks are killed at random, one after the other, while a job trains and
-// others are submitted. In the end all acknowledged data must exist exactly once.
+// Kills controller, workers and ranks in random order, one at a time, while a job trains and other
+// jobs are submitted. At the end, all acknowledged data must exist exactly once.
 //
-// TRAINYARD_KILLS is the number of kills (50), TRAINYARD_KILL_SEED selects them (1). Each round of
-// 50 kills has its own job, because the controller keeps only the newest 100 attempts of a job.
+// TRAINYARD_KILLS is the number of kills (50 by default). TRAINYARD_KILL_SEED selects them (1 by
+// default). Each round of 50 kills has a separate job, because the controller keeps only the newest
+// 100 attempts of a job.
 #include <signal.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ class KillTest : public testing::Test {
     cluster_.StartWorker(node);
   }
 
-  // Waits until there is a running rank, and kills it.
+  // Waits until a rank is running, and kills it.
   void KillRank(const ChaosJob& job) {
     const int rank = Below(kNodes);
     const bool killed = Eventually([&] {
@@ -74,8 +75,8 @@ class KillTest : public testing::Test {
     EXPECT_TRUE(killed) << "the job does not come back: " << cluster_.Job(job.id()).DebugString();
   }
 
-  // The returned number is the acknowledgement. A submit may fail while the controller is dead;
-  // then nothing was acknowledged.
+  // If submitting returns a job number, the job is acknowledged. It may fail while the controller
+  // is dead; then nothing was acknowledged.
   void SubmitSmallJob(const std::string& name) {
     const std::string file =
         cluster_.WriteJob(name, absl::StrCat("name: ", name,
@@ -87,7 +88,7 @@ class KillTest : public testing::Test {
 
   void CheckJob(const ChaosJob& chaos, const v1::Job& job) {
     ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
-    // Only killed ranks cost an attempt, and each verdict names the killed rank.
+    // Only the kill of a rank ends an attempt. Each verdict must name the killed rank.
     EXPECT_EQ(job.attempts_size(), static_cast<int>(killed_ranks_.size()) + 1);
     for (int i = 0; i + 1 < job.attempts_size(); ++i) {
       const v1::Attempt& attempt = job.attempts(i);

@@ -1,4 +1,4 @@
-// Listeners for other machines: TLS, or --insecure.
+// Tests listeners that other machines can reach: they need TLS or --insecure.
 #include <cstdlib>
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
-// Controller stores that go back in time: an older copy of the event log or of the whole data
-// directory, a removed write-ahead log, and a missing store.
+// Tests controller stores that go back in time. The event log or the whole data directory is
+// replaced with an older copy, the write-ahead log is removed, or a store is missing.
 #include <signal.h>
 
 #include <filesystem>
@@ -51,7 +51,7 @@ class LostHistoryTest : public testing::Test {
     return absl::StrCat(cluster_.directory(), "/controller/", file);
   }
 
-  // Copies the data directory at one moment, like a snapshot of the disk.
+  // Copies the data directory at one moment, as a disk snapshot would.
   void TakeSnapshot() {
     cluster_.controller().Signal(SIGSTOP);
     fs::create_directory(cluster_.directory() + "/snapshot");
@@ -70,7 +70,8 @@ class LostHistoryTest : public testing::Test {
     }
   }
 
-  // Checks the state after an older event log was put in place. `lost`: the job missing from it.
+  // Checks the state after an older event log was put in place. `lost` is the job that this log
+  // lacks.
   void ExpectNothingLostButTheLog(int64_t lost, pid_t known_pid, pid_t lost_pid) {
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"server", "status"}).output.find("has lost events") != std::string::npos;
@@ -85,7 +86,7 @@ class LostHistoryTest : public testing::Test {
     EXPECT_THAT(cluster_.Cli({"doctor"}).output, HasSubstr("has lost events"));
     EXPECT_THAT(cluster_.Events(100).events(), Contains(HasLostEvents()));
     EXPECT_THAT(ReadFile(cluster_.directory() + "/controller.log"), HasSubstr("has lost events"));
-    // More lines than a stop and its grace period would allow.
+    // More lines than the rank could print if it had been stopped, including the grace period.
     const int64_t lines = static_cast<int64_t>(cluster_.Logs(known_, 0, 1).size());
     EXPECT_TRUE(Eventually([&] {
       return static_cast<int64_t>(cluster_.Logs(known_, 0, 1).size()) > lines + 200;
@@ -144,7 +145,7 @@ TEST_F(LostHistoryTest, ARemovedWriteAheadLogStopsNothing) {
 
 TEST_F(LostHistoryTest, OutputIsSentAgainWhenItsStoreIsGone) {
   EXPECT_TRUE(Eventually([&] { return cluster_.Logs(known_, 0, 1).size() > 50; }));
-  // The event log records the contents of the stores with its next event.
+  // With its next event, the controller also records in the event log what the stores contain.
   Start("next");
   const pid_t pid = cluster_.RankPid(known_, 1, 0);
   cluster_.KillController();

@@ -22,8 +22,9 @@ namespace {
 
 constexpr Seconds kStartDeadline(20);
 
-// A killed controller takes its port again. A port chosen by the kernel (32768 and above) could by
-// then be the local end of another connection; ports of jobs begin at 20000.
+// A controller that restarts after a kill binds the same port again. If the kernel had chosen the
+// port (32768 and above), another connection could use it as its local end by then. Ports of jobs
+// begin at 20000.
 std::string FreeAddress() {
   constexpr int kFirstPort = 11'000, kPorts = 8'000;
   for (int i = 0; i < kPorts; ++i) {
@@ -51,7 +52,7 @@ std::string ProgramPath(const std::string& name) {
 
 MiniCluster::MiniCluster(int nodes, int slots_per_node, const std::string& data)
     : slots_per_node_(slots_per_node), worker_program_(ProgramPath("trainyard-worker")) {
-  // The command line, the workers and the stubs below use it to find the token.
+  // The command line, the workers and the stubs below find the token by this variable.
   setenv(kTokenFileVariable, (directory() + "/controller/token").c_str(), 1);
   if (!data.empty()) Unpack(data, directory());
   StartController();
@@ -76,7 +77,7 @@ void Unpack(const std::string& archive, const std::string& directory) {
 MiniCluster::~MiniCluster() {
   if (testing::Test::HasFailure()) std::cerr << DaemonLogs();
   unsetenv(kTokenFileVariable);
-  // Killed workers leave their ranks running; here nothing may remain.
+  // A killed worker leaves its ranks running. After a test, none may remain.
   for (auto& worker : workers_) {
     if (worker != nullptr) worker->Signal(SIGTERM);
   }
@@ -93,8 +94,8 @@ void MiniCluster::StartController(const std::vector<std::string>& more) {
   arguments.insert(arguments.end(),
                    {ProgramPath("trainyard-controller"), "--listen", listen, "--data-dir",
                     directory() + "/controller", "--listen-file", listen_file,
-                    // Not the port after the gRPC port, which another program may have taken by a
-                    // restart.
+                    // Lets the kernel choose the HTTP port. By default it follows the gRPC port,
+                    // and another program may have taken that port before a restart.
                     "--http-listen", "127.0.0.1:0"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   controller_ = std::make_unique<ChildProcess>(arguments, directory() + "/controller.log");
@@ -129,7 +130,7 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
   if (joins) workers_.emplace_back();
   workers_[node] =
       std::make_unique<ChildProcess>(command, absl::StrCat(directory(), "/worker", node, ".log"));
-  // Until the worker has joined, a job that needs the node would be rejected.
+  // Before the worker has joined, a job that needs the node would be rejected.
   if (!joins) return;
   const bool joined = Eventually([&] { return std::ssize(Nodes()) == node + 1; }, kStartDeadline);
   EXPECT_TRUE(joined) << DaemonLogs();
@@ -138,8 +139,8 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
 void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
                               const std::string& controller) {
   std::vector<std::string> command;
-  // Another address belongs to a relay, which the worker must trust. env replaces itself by the
-  // worker, so the pid stays the same.
+  // A different address is that of a relay, which the worker must trust. env replaces itself with
+  // the worker, so the pid stays the same.
   if (!controller.empty()) command = {"/usr/bin/env", "TRAINYARD_INSECURE=1"};
   const std::vector<std::string> worker = WorkerCommand(node, controller);
   command.insert(command.end(), worker.begin(), worker.end());
@@ -148,7 +149,7 @@ void MiniCluster::StartWorker(int node, const std::vector<std::string>& more,
 }
 
 void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hidden) {
-  // unshare replaces itself by the program, so the pid stays the same.
+  // unshare replaces itself with the program, so the pid stays the same.
   std::vector<std::string> command = {
       "/usr/bin/unshare",
       "--mount",
@@ -166,7 +167,7 @@ void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hid
   RunWorker(node, command);
 }
 
-// A worker looks for the trainer in the directory of its own program.
+// A worker looks for the trainer in its own program's directory.
 void MiniCluster::UseTrainer(const std::string& script) {
   const std::filesystem::path programs = directory() + "/programs";
   std::filesystem::create_directory(programs);
@@ -279,7 +280,7 @@ v1::ListRanksResponse MiniCluster::Ranks(int64_t job_id) const {
 v1::Job MiniCluster::WaitForEnd(int64_t job_id, Seconds deadline) const {
   v1::Job job;
   if (!Eventually([&] { return HasEnded((job = Job(job_id)).state()); }, deadline)) return job;
-  // The watch of an ended job ends once all data of its ranks is stored.
+  // After the job has ended, its watch ends once all data of the job's ranks is stored.
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() +
                        std::chrono::duration_cast<std::chrono::milliseconds>(deadline));

@@ -1,4 +1,5 @@
-// A controller and workers as real processes on loopback, and a client for them.
+// Runs a controller and workers as real processes on the loopback interface, with a client for
+// them.
 #ifndef TRAINYARD_TESTS_INTEGRATION_MINI_CLUSTER_H_
 #define TRAINYARD_TESTS_INTEGRATION_MINI_CLUSTER_H_
 
@@ -16,7 +17,8 @@
 
 namespace trainyard::test {
 
-// Directory of trainyard, trainyard-controller, trainyard-worker and trainyard-trainer.
+// Returns the path of a program, such as trainyard, trainyard-controller, trainyard-worker or
+// trainyard-trainer.
 std::string ProgramPath(const std::string& name);
 
 // Unpacks a .tar.gz into the directory; fails the test if it cannot.
@@ -24,32 +26,35 @@ void Unpack(const std::string& archive, const std::string& directory);
 
 class MiniCluster {
  public:
-  // `data`: archive of the initial data directories of the daemons (controller/, worker0/, ...);
-  // empty for none.
+  // `data` is an archive of the daemons' initial data directories (controller/, worker0/, ...). If
+  // it is "", they start empty.
   explicit MiniCluster(int nodes, int slots_per_node = 1, const std::string& data = "");
   ~MiniCluster();
 
   // ---- Processes
-  // `more`: further flags.
+  // `more`: additional command-line flags.
   void StartController(const std::vector<std::string>& more = {});
-  // From now on the controller is started by this command, such as /usr/bin/env with variables.
+  // From now on, the controller is started through this command, such as /usr/bin/env with
+  // variables.
   void RunControllerThrough(std::vector<std::string> command) {
     controller_command_ = std::move(command);
   }
   void KillController();
   ChildProcess& controller() { return *controller_; }
-  // If `node` equals the current number of nodes, adds a node: returns once it has joined the
-  // cluster. `controller`: address used instead of the controller's own.
+  // Starts the worker of a node. If `node` equals the current number of nodes, adds a node and
+  // returns once it has joined the cluster. The worker connects to `controller`, if given, instead
+  // of the controller's own address.
   void StartWorker(int node, const std::vector<std::string>& more = {},
                    const std::string& controller = "");
-  // Starts a worker that sees its own empty directory at each of these paths, like a machine
-  // without the others' shared storage. Needs root.
+  // Starts a worker that sees an empty directory of its own at each path in `hidden`, like a
+  // machine without access to the other machines' shared storage. Needs root.
   void StartWorkerApart(int node, const std::vector<std::string>& hidden);
-  // Workers started from now on run this script of SOURCE_DIRECTORY instead of trainyard-trainer.
+  // Workers started from now on run this script, a path below SOURCE_DIRECTORY, instead of
+  // trainyard-trainer.
   void UseTrainer(const std::string& script);
   void KillWorker(int node);
   ChildProcess& worker(int node) { return *workers_[node]; }
-  // Pid of a rank's program; 0 if there is none.
+  // Returns the pid of a rank's program; 0 if it is not running.
   pid_t RankPid(int64_t job_id, int64_t attempt_number, int rank) const;
 
   // ---- Files
@@ -62,7 +67,7 @@ class MiniCluster {
 
   // ---- The CLI
   CommandResult Cli(std::vector<std::string> arguments, Seconds deadline = Seconds(60)) const;
-  // Submits with the CLI and returns the job's number; fails the test if the job is rejected.
+  // Submits a job with the CLI and returns its number. Fails the test if the job is rejected.
   int64_t Submit(const std::string& job_file, const std::vector<std::string>& more = {}) const;
 
   // ---- The API
@@ -70,24 +75,25 @@ class MiniCluster {
   // By name.
   std::map<std::string, v1::Node> Nodes() const;
   v1::GetJobResponse Described(int64_t job_id) const;
-  // The newest events of all jobs and nodes, newest first.
+  // Returns at most `limit` events of all jobs and nodes, newest first.
   v1::ListEventsResponse Events(int limit) const;
-  // Number of events in the log, for all jobs and nodes.
+  // Returns the number of events in the log, for all jobs and nodes together.
   uint64_t Revision() const { return Events(1).revision(); }
-  // Ranks of the newest attempt.
+  // Returns the ranks of the newest attempt.
   v1::ListRanksResponse Ranks(int64_t job_id) const;
   // Waits for the job's end and returns the job.
   v1::Job WaitForEnd(int64_t job_id, Seconds deadline = Seconds(120)) const;
   bool WaitForStep(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
   bool WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
-  // Waits until the job reaches `step`, stops it, and returns it; fails the test if it cannot.
+  // Waits until the job reaches `step`, then stops it and returns it. Fails the test if that is not
+  // possible.
   v1::Job StopAfter(int64_t job_id, int64_t step) const;
-  // step -> value of a merged series.
+  // Returns the values of a merged series, by step.
   std::map<int64_t, double> Series(int64_t job_id, const std::string& key) const;
-  // All raw points of a series in one attempt.
+  // Returns all raw points of a series in one attempt.
   v1::Series RawSeries(int64_t job_id, const std::string& key, int64_t attempt_number) const;
   std::vector<v1::LogLine> Logs(int64_t job_id, int rank, int64_t attempt_number) const;
-  // Logs of the daemons, for messages of failed tests.
+  // Returns the logs of the daemons, for the messages of failed tests.
   std::string DaemonLogs() const;
 
  private:
@@ -105,7 +111,8 @@ class MiniCluster {
   std::vector<std::unique_ptr<ChildProcess>> workers_;
 };
 
-// A job file for the tests' own trainer: a model with steps of a few milliseconds.
+// Returns a job file for the tests' trainer. The model is so small that a step takes a few
+// milliseconds.
 std::string TinyJob(const std::string& name, const std::string& tokens, int nodes, int steps);
 
 }  // namespace trainyard::test

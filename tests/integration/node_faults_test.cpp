@@ -1,5 +1,5 @@
-// Faults of one node: its jobs move to other nodes, other jobs on it are not affected, and the node
-// recovers automatically.
+// Tests faults of one node. The jobs that a fault affects move to other nodes, other jobs on the
+// node are not affected, and the node recovers automatically.
 #include <signal.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr int kSlots = 2;
 
-// A healthy node0, and a node1 with its own small disk.
+// A healthy node0, and a node1 that has a separate small disk.
 class NodeFaultsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +44,7 @@ class NodeFaultsTest : public testing::Test {
         name, absl::StrCat("name: ", name, "\nresources: {device: cpu}\nrestart: {backoff: 0}\n",
                            "command: [/bin/sh, -c, '", script, "']\n")));
   }
-  // A script that ends after Go is called.
+  // Returns a script that runs until Go is called.
   std::string UntilGo() const {
     return absl::StrCat("until test -e ", cluster_.directory(), "/go; do sleep 0.05; done");
   }
@@ -52,7 +52,8 @@ class NodeFaultsTest : public testing::Test {
   void Cordon(const std::string& node) {
     EXPECT_EQ(cluster_.Cli({"node", "cordon", node}).exit_code, 0);
   }
-  // The job next to the faulty one continues, and new ones start on the same node.
+  // Checks that the job on the same node as the faulty job continues, and that new jobs start on
+  // this node.
   void ExpectNeighboursUnharmed(int64_t neighbour) {
     std::vector<int64_t> jobs = {neighbour};
     for (int i = 0; i < 3; ++i) jobs.push_back(SubmitShell(absl::StrCat("after-", i), "exit 0"));
@@ -60,7 +61,7 @@ class NodeFaultsTest : public testing::Test {
     ExpectAllSucceed(jobs);
     for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
   }
-  // Every job succeeds without a counted restart.
+  // Checks that every job succeeds without a restart that counts against its budget.
   void ExpectAllSucceed(const std::vector<int64_t>& jobs) {
     for (const int64_t id : jobs) {
       const v1::Job job = cluster_.WaitForEnd(id);
@@ -95,7 +96,7 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   ASSERT_TRUE(Eventually([&] { return SmallNode().has_health(); }, Seconds(10)));
   std::vector<int64_t> jobs;
   for (int i = 0; i <= kSlots; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), UntilGo()));
-  // The head of the queue waits for node0, and the answer mentions node1's disk.
+  // The head of the queue waits for node0. The answer also mentions the disk of node1.
   EXPECT_THAT(cluster_.Cli({"why", std::to_string(jobs[kSlots])}).output,
               AllOf(HasSubstr("node1 is unhealthy"), HasSubstr("free disk space")));
   Go();
@@ -105,7 +106,7 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   EXPECT_TRUE(Eventually([&] { return !SmallNode().has_health(); }, Seconds(10)));
 }
 
-// The rank holds its removed file open: until the rank is ended, there is no space for the new
+// The rank keeps a removed file open. Until the rank is ended, there is no disk space for the new
 // node's id.
 TEST_F(NodeFaultsTest, ALostDataDirectoryOnADiskThatItsRankFillsIsMadeAnew) {
   const std::vector<std::string> flags = {"--free-space-floor", "0", "--run-dir-limit",
@@ -126,8 +127,8 @@ TEST_F(NodeFaultsTest, ALostDataDirectoryOnADiskThatItsRankFillsIsMadeAnew) {
   EXPECT_EQ(cluster_.WaitForEnd(id).state(), v1::JOB_STATE_STOPPED);
 }
 
-// A node that has just left is ready until its heartbeat is missed. A job placed there would wait
-// for the end of a lease and block the queue.
+// A node that has just left still counts as ready until a heartbeat is missed. A job placed there
+// would wait until its lease ends, and would block the queue.
 TEST(NodeLeavesTest, ANodeThatHasJustLeftGetsNoJob) {
   MiniCluster cluster(2);
   cluster.worker(1).Signal(SIGTERM);
@@ -144,7 +145,8 @@ TEST(NodeLeavesTest, ANodeThatHasJustLeftGetsNoJob) {
   }
 }
 
-// Garbage at 40 MB/s would fill the disk within seconds, and telemetry is not dropped.
+// Garbage telemetry at 40 MB/s would fill the disk within seconds, because telemetry, unlike
+// output, is never dropped.
 TEST_F(NodeFaultsTest, AFloodOfTelemetryEndsItsOwnJobAndNoOther) {
   StartSmallNode();
   Cordon("node0");
@@ -155,7 +157,8 @@ TEST_F(NodeFaultsTest, AFloodOfTelemetryEndsItsOwnJobAndNoOther) {
   EXPECT_EQ(ended.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(ended.attempts_size(), 1) << "it would do the same again";
   EXPECT_EQ(ended.verdict().cause(), v1::VERDICT_CAUSE_LIMIT_EXCEEDED);
-  // The limit on the rate or, if the controller stores slowly, the limit on the waiting amount.
+  // Two limits are possible: the limit on the rate or, if the controller stores slowly, the limit
+  // on the amount that waits to be stored.
   EXPECT_THAT(ended.verdict().summary(),
               AllOf(HasSubstr("of telemetry"), HasSubstr("--telemetry-")));
   ExpectNeighboursUnharmed(neighbour);
@@ -175,7 +178,7 @@ TEST_F(NodeFaultsTest, AFullRunDirectoryEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// Each rank stays below the limit of a job, and none writes into its own directory.
+// Each rank alone uses less than the job's limit, and no rank writes into its own directory.
 TEST_F(NodeFaultsTest, RanksOfAJobHaveItsLimitTogetherAlsoBesideTheirDirectories) {
   StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
   Cordon("node0");
@@ -214,7 +217,8 @@ TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// Its process has ended by the time there is space again, so nobody could write the records later.
+// By the time there is disk space again, the rank's process has ended, so it could not write the
+// records later.
 TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
   StartSmallNode({"--free-space-floor", "0"});
   Cordon("node0");
@@ -231,7 +235,8 @@ TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
       << cluster_.Job(id).DebugString();
 }
 
-// Output is dropped, first that of the flooding job; free space on the disk is kept for the others.
+// Output is dropped, beginning with the flooding job's. Free disk space is reserved for the other
+// jobs.
 TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   StartSmallNode();
   Cordon("node0");
@@ -243,8 +248,8 @@ TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// The flood leaves a full disk, and the next job starts before the worker checks it again. Because
-// the neighbour holds the other slot, the floods run one after the other.
+// The flood leaves a full disk, and the next job starts before the worker checks the disk again.
+// The neighbour occupies the other slot, so the floods run one after the other.
 TEST_F(NodeFaultsTest, AStartRightBehindAFloodOfOutputFindsSpace) {
   StartSmallNode();
   Cordon("node0");

@@ -1,4 +1,4 @@
-// Jobs that users pause, hold and resume.
+// Tests jobs that users pause, hold and resume.
 #include <algorithm>
 #include <map>
 
@@ -41,7 +41,8 @@ TEST_F(PauseTest, APausedJobGoesOnWhereItSavedBitForBit) {
               HasSubstr("holds no slots; it continues from the checkpoint"));
   const int64_t saved = cluster_.Job(paused).attempts(0).last_step();
 
-  // Other jobs use its slots, and it stays paused when the controller restarts.
+  // While the job is paused, other jobs use its slots. It stays paused when the controller
+  // restarts.
   const int64_t undisturbed = Submit("undisturbed");
   ASSERT_TRUE(cluster_.WaitForStep(undisturbed, 20)) << cluster_.DaemonLogs();
   cluster_.KillController();

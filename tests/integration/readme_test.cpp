@@ -1,4 +1,4 @@
-// Runs the commands of the README exactly as written.
+// Runs the README's commands exactly as written.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -21,14 +21,14 @@ using testing::HasSubstr;
 constexpr char kRoot[] = SOURCE_ROOT;
 constexpr std::string_view kCodeIndent = "    ";
 
-// The text between a heading and the next one.
+// Returns the text between a heading and the next heading.
 std::string Section(const std::string& markdown, const std::string& heading) {
   const std::size_t begin = markdown.find(absl::StrCat("\n## ", heading, "\n"));
   if (begin == std::string::npos) return "";
   return markdown.substr(begin, markdown.find("\n## ", begin + 1) - begin);
 }
 
-// Lines of code blocks, without indentation, in order.
+// Returns the lines of all code blocks in order, without indentation.
 std::vector<std::string> CodeLines(const std::string& markdown) {
   std::vector<std::string> lines;
   const std::vector<std::string> all = absl::StrSplit(markdown, '\n');
@@ -38,11 +38,12 @@ std::vector<std::string> CodeLines(const std::string& markdown) {
   return lines;
 }
 
-// A script that ends at the first command whose result differs from the README.
+// Returns a script that runs `lines` and ends at the first command whose result differs from the
+// README.
 std::string ScriptOf(const std::vector<std::string>& lines, const std::string& scratch) {
   std::string script = "set -euo pipefail\n";
   for (const std::string& line : lines) {
-    if (line == "trainyard dev") continue;  // Already running, as in the reader's other terminal.
+    if (line == "trainyard dev") continue;  // It already runs in another terminal.
     const std::size_t refused = line.find("# refused");
     if (refused == std::string::npos) {
       absl::StrAppend(&script, line, "\n");
@@ -54,7 +55,8 @@ std::string ScriptOf(const std::vector<std::string>& lines, const std::string& s
                                       {"/tmp/", absl::StrCat(scratch, "/")}});
 }
 
-// The number after the last occurrence of `words` in the text; 0 if there is none.
+// Returns the number after the last occurrence of `words` in the text; 0 if there is no such
+// number.
 double NumberAfter(const std::string& words, const std::string& text) {
   const std::size_t found = text.rfind(words);
   double number = 0;
@@ -65,17 +67,18 @@ double NumberAfter(const std::string& words, const std::string& text) {
   return number;
 }
 
-// `trainyard dev` in the README's first terminal, with its own port and folder.
+// Runs `trainyard dev`, as in the README's first terminal, with a separate port and folder.
 class DevTerminal {
  public:
   explicit DevTerminal(const std::string& directory)
       : log_(directory + "/dev.log"),
-        // The commands find the token by a link in the home directory.
+        // The commands find the token through a link in the home directory.
         process_({"/usr/bin/env", "HOME=" + directory, ProgramPath("trainyard"), "dev", "--listen",
                   "127.0.0.1:0", "--data-dir", directory + "/dev"},
                  log_) {}
 
-  // Address to submit to; empty if `trainyard dev` does not become ready.
+  // Returns the address to which jobs can be submitted; "" if `trainyard dev` does not become
+  // ready.
   std::string WaitForAddress() const {
     Eventually([this] { return absl::StrContains(Text(), "ready;"); });
     constexpr std::string_view kBegin = "controller  ";
@@ -115,14 +118,14 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   ASSERT_EQ(typed.exit_code, 0) << typed.output << typed.error;
   EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The rejection at the end.
 
-  // The run has learned more than the token frequencies.
+  // A loss below the entropy shows that the run has learned more than the token frequencies.
   const double entropy = NumberAfter("entropy", typed.output);
   const double loss = NumberAfter("validation loss", typed.output);
   EXPECT_GT(entropy, 1);
   EXPECT_GT(loss, 0);
   EXPECT_LT(loss, 0.9 * entropy) << typed.output;
 
-  // The mistakes that the README invites the reader to try.
+  // Makes one of the mistakes that the README invites the reader to try.
   const auto mistake = [&](const std::string& words, const std::string& answer) {
     EXPECT_THAT(section, HasSubstr(words));
     const CommandResult refused = type(absl::StrCat(PROGRAM_DIRECTORY, "/trainyard submit ",
@@ -136,7 +139,7 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   EXPECT_EQ(dev.CtrlC(), 0) << dev.Text();
 }
 
-// Commands named in any README at the start of a code line or a code span.
+// Returns the commands that any README names at the start of a code line or a code span.
 std::set<std::string> NamedCommands() {
   std::set<std::string> commands;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
@@ -163,7 +166,7 @@ TEST(ReadmeTest, EveryCommandThatIsNamedExists) {
   EXPECT_GT(commands.size(), 10u);
   for (const std::string& command : commands) {
     const CommandResult help = RunCommand({ProgramPath("trainyard"), command, "--help"});
-    // An unknown command would print the general help instead.
+    // For an unknown command, the CLI would print the general help instead.
     EXPECT_THAT(help.output, HasSubstr(absl::StrCat("Usage: trainyard ", command, " ")));
   }
 }

@@ -1,4 +1,4 @@
-// Deletion and retention with the real programs.
+// Tests deletion and retention with the real programs.
 #include <filesystem>
 #include <fstream>
 
@@ -22,7 +22,7 @@ class DeletionRunTest : public testing::Test {
     EXPECT_EQ(cluster_.WaitForEnd(job_).state(), v1::JOB_STATE_SUCCEEDED);
   }
 
-  // Deletes once all output has arrived.
+  // Deletes the job once all of its output has arrived.
   CommandResult Delete(std::vector<std::string> more) {
     more.insert(more.begin(), {"delete", absl::StrCat(job_)});
     CommandResult result;

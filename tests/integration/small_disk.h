@@ -1,4 +1,4 @@
-// A separate disk of a chosen size under a directory, for daemons that must meet a full disk.
+// A separate disk of a chosen size, mounted at a directory, for tests of daemons on a full disk.
 #ifndef TRAINYARD_TESTS_INTEGRATION_SMALL_DISK_H_
 #define TRAINYARD_TESTS_INTEGRATION_SMALL_DISK_H_
 
@@ -9,14 +9,14 @@ namespace trainyard::test {
 
 class SmallDisk {
  public:
-  // Creates the directory and mounts a tmpfs there. The test must run as root.
+  // Creates the directory and mounts a tmpfs of `bytes` bytes on it. The test must run as root.
   SmallDisk(std::string directory, int64_t bytes);
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
-  // Unmounts the disk. All processes that write there must have ended.
+  // Unmounts the disk. Every process that writes to it must have ended.
   ~SmallDisk();
 
-  // False if this user may not mount; skip the test then.
+  // False if this user may not mount file systems. Then the test must be skipped.
   bool mounted() const { return mounted_; }
   const std::string& directory() const { return directory_; }
 

@@ -1,6 +1,6 @@
-// Recovery in place with real processes: a rank or a node is lost, and a spare node replaces it in
-// the same attempt. The trainer is ours or, if only the daemons matter, healing_trainer.py, which
-// follows the contract of worker/README.md.
+// Tests recovery in place with real processes. When a rank or a node is lost, a spare node replaces
+// it in the same attempt. The trainer is ours or, if only the daemons matter, healing_trainer.py,
+// which follows the contract of worker/README.md.
 #include <signal.h>
 
 #include <algorithm>
@@ -28,14 +28,14 @@ using testing::HasSubstr;
 
 constexpr int kTrainingNodes = 4;
 
-// A heal loses one step if snapshots overlap with steps. Under load, our trainer takes snapshots
-// less often (trainer/healing/snapshot_interval.h).
+// A heal loses one step if snapshots are taken while steps run. Under load, our trainer takes
+// snapshots less often (trainer/healing/snapshot_interval.h), so more steps may be lost.
 constexpr int64_t kMostLostSteps = 10;
 
-// Four ranks, each on its own node, and spare nodes.
+// A gang of four ranks, each on a separate node, with spare nodes.
 class GangWithSpares : public testing::Test {
  protected:
-  // `script` replaces trainyard-trainer unless it is empty.
+  // `script` is the program to run instead of trainyard-trainer; "" runs trainyard-trainer.
   explicit GangWithSpares(const std::string& script, int spares = 1)
       : cluster_(0), spares_(spares) {
     if (!script.empty()) cluster_.UseTrainer(script);
@@ -53,13 +53,13 @@ class GangWithSpares : public testing::Test {
         {"--set", absl::StrCat("restart.spares=", spares_), "--set", "restart.max_restarts=1000"});
   }
 
-  // True if the rank's program existed and was killed.
+  // Kills the program of a member. Returns false if it does not exist.
   bool KillRank(int member) {
     const pid_t pid = cluster_.RankPid(job_, 1, member);
     return pid > 0 && kill(pid, SIGKILL) == 0;
   }
 
-  // All standbys of the newest attempt have started.
+  // Returns true if all standbys of the newest attempt have started.
   bool SparesWait() const {
     const v1::ListRanksResponse listed = cluster_.Ranks(job_);
     return std::ranges::count_if(listed.ranks(), [](const v1::RankStatus& rank) {
@@ -74,7 +74,7 @@ class GangWithSpares : public testing::Test {
     return heals.empty() ? kNone : *heals.rbegin();
   }
 
-  // Waits until the gang has healed for the `count`th time; returns the seconds since `begin`.
+  // Waits until the gang has healed `count` times. Returns the seconds since `begin`.
   double WaitForHeal(int count, steady_clock::time_point begin) {
     EXPECT_TRUE(Eventually(
         [&] {
@@ -110,8 +110,9 @@ class SparesOfOurTrainerTest : public GangWithSpares {
  protected:
   explicit SparesOfOurTrainerTest(int spares = 1) : GangWithSpares("", spares) {}
 
-  // Each loss of the job equals that of an undisturbed run, bit for bit, and none is missing: a
-  // step that the first rank could not report before it was killed is reported by the next rank.
+  // Checks that each loss of the job equals that of an undisturbed run, bit for bit, and that none
+  // is missing. If the first rank is killed before it reports a step, the rank that replaces it
+  // reports the step.
   void ExpectLossesOfAnUndisturbedRun() {
     const std::map<int64_t, double> losses = cluster_.Series(job_, "loss");
     ASSERT_FALSE(losses.empty());
@@ -142,9 +143,9 @@ TEST_F(SparesOfOurTrainerTest, TheFirstRankTakesItsMetricsAlong) {
   ExpectLossesOfAnUndisturbedRun();
 }
 
-// Kills ranks one after the other. An attempt heals as often as it has spare nodes; the next kill
-// restarts the job from a checkpoint, again with all its spare nodes. TRAINYARD_HEALS is the number
-// of healed kills.
+// Kills ranks one after the other. An attempt can heal as often as it has spare nodes. The next
+// kill restarts the job from a checkpoint, again with all spare nodes. TRAINYARD_HEALS is the
+// number of kills that are healed.
 class ManyHealsTest : public SparesOfOurTrainerTest {
  protected:
   ManyHealsTest() : SparesOfOurTrainerTest(3) {}
@@ -154,7 +155,7 @@ class ManyHealsTest : public SparesOfOurTrainerTest {
     return *described_.attempts().rbegin();
   }
 
-  // Kills one of the ranks that hold a place, in turn.
+  // Kills one of the ranks that occupy a place, a different one in each turn.
   void KillAPlace(int turn) {
     const v1::ListRanksResponse listed = cluster_.Ranks(job_);
     for (const v1::RankStatus& rank : listed.ranks()) {
@@ -167,13 +168,13 @@ class ManyHealsTest : public SparesOfOurTrainerTest {
     FAIL() << "nobody holds the place " << turn % kTrainingNodes;
   }
 
-  // Waits until the gang is training again, healed or in the next attempt.
+  // Waits until the gang trains again, either healed or in the next attempt.
   void WaitForSteps() {
     const int64_t step = cluster_.Job(job_).progress().step();
     ASSERT_TRUE(cluster_.WaitForStep(job_, step + 20)) << cluster_.DaemonLogs();
   }
 
-  // Seconds from a kill to the next step of every rank.
+  // Kills a rank. Returns the seconds until every rank has completed its next step.
   double HealOnce(int turn) {
     const int heals = NewestAttempt().heals_size();
     const int64_t killed_ms = absl::ToUnixMillis(absl::Now());
@@ -246,8 +247,8 @@ TEST_F(SparesTest, TheFirstRankIsReplacedInPlaceAndItsMetricsGoOn) {
   ExpectItTrainsOn();
 }
 
-// The worker, its shims and ranks are stopped, so the machine appears to be gone. Ranks that return
-// are ended.
+// The worker, its shims and its ranks are stopped (SIGSTOP), so the machine appears to be lost.
+// When they continue, the ranks must be ended.
 TEST_F(SparesTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.worker(1).Signal(SIGSTOP);
   ASSERT_TRUE(KillRank(1));

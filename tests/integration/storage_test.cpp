@@ -1,4 +1,4 @@
-// The controller's disk: full, and lost.
+// Tests a controller whose disk is full, and one whose disk is lost.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr int kStoredSteps = 200;
 
-// Every step is stored exactly once.
+// Checks that every step is stored exactly once.
 void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   const v1::Series loss = cluster.RawSeries(job_id, "loss", 1);
   ASSERT_EQ(loss.steps_size(), kStoredSteps);
@@ -28,7 +28,7 @@ void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   }
 }
 
-// Prevents the files of a running process from growing. FullDisk does so from the start of a
+// Prevents the files of a running process from growing. FullDisk does the same from the start of a
 // process.
 void SetDiskFull(pid_t pid, bool full) {
   const rlimit limit{full ? 0 : RLIM_INFINITY, RLIM_INFINITY};
@@ -37,7 +37,7 @@ void SetDiskFull(pid_t pid, bool full) {
 
 class StorageTest : public testing::Test {
  protected:
-  // Status and body of GET /healthz.
+  // Returns the status and the body of GET /healthz.
   std::string Health() {
     constexpr char kGet[] = R"(import sys, urllib.error, urllib.request
 try:
@@ -94,7 +94,8 @@ TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
   EXPECT_EQ(next, job_id + 1) << "the refused job left nothing behind";
 }
 
-// A new incarnation of a known node needs an event only so that it is remembered.
+// A known node with a new incarnation causes an event only to record the incarnation. The worker
+// need not wait for it.
 TEST_F(StorageTest, AWorkerThatRestartsWhileTheControllersDiskIsFullGoesOn) {
   const int64_t job_id =
       cluster_.Submit(cluster_.WriteJob("goes-on", TinyJob("goes-on", tokens_, 1, 1'000'000)));
@@ -123,13 +124,14 @@ TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
   cluster_.KillWorker(0);
   cluster_.KillController();
-  // SQLite's shared memory is a file of 32 KiB, created at every start.
+  // SQLite creates its shared memory, a file of 32 KiB, at every start, so the limit must be higher
+  // than that.
   {
     const FullDisk full(40 << 10);
     cluster_.StartController();
   }
   StartWorkerOnFullDisk();
-  // A restarted worker is attached once the controller can store the restart.
+  // The restarted worker is attached only once the controller can store the event of its restart.
   EXPECT_THAT(cluster_.Cli({"ps"}).output, HasSubstr("through-it")) << "it serves what it has";
   SetDiskFull(cluster_.controller().pid(), false);
   SetDiskFull(cluster_.worker(0).pid(), false);
@@ -202,8 +204,8 @@ TEST_F(StorageTest, ADamagedPageIsSaidAndTheRestIsReadable) {
   const int64_t sound = Start("sound");
   ASSERT_EQ(cluster_.WaitForEnd(sound).state(), v1::JOB_STATE_SUCCEEDED);
   ASSERT_EQ(cluster_.Logs(damaged, 0, 1).size(), 3000u);
-  // Nearly all of the file is output of the first job. An interrupted stop leaves it in the
-  // write-ahead log.
+  // Nearly all of this file is output of the first job. If the stop was interrupted, the output is
+  // still in the write-ahead log.
   const std::string path = cluster_.directory() + "/controller/logs.db";
   std::uintmax_t size = 0;
   for (int stops = 0; stops < 4 && size < 1'000'000; ++stops) {

@@ -1,5 +1,5 @@
-// The guarantees for a run, with real processes: a killed rank costs one restart and does not
-// change a bit of the loss; a killed worker or controller costs nothing.
+// Tests the guarantees for a run with real processes. A killed rank costs one restart and does not
+// change a bit of the loss. A killed worker or controller costs nothing.
 #include <signal.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace trainyard::test {
 namespace {
 
-// More steps than any test waits for, so that a job does not end before it is disturbed.
+// More steps than any test waits for, so that no job ends before the test has disturbed it.
 constexpr int kForEver = 1'000'000;
 
 class SurvivalTest : public testing::Test {
@@ -26,7 +26,7 @@ class SurvivalTest : public testing::Test {
 
   int64_t StepNow(int64_t job_id) { return cluster_.Job(job_id).progress().step(); }
 
-  // The job is still in its first attempt and has lost neither a step nor a line of output.
+  // Checks that the job is still in its first attempt and has lost no step and no line of output.
   void ExpectUndisturbed(int64_t job_id) {
     const v1::Job job = cluster_.StopAfter(job_id, StepNow(job_id) + 20);
     EXPECT_EQ(job.attempts_size(), 1);
@@ -41,8 +41,8 @@ class SurvivalTest : public testing::Test {
     });
   }
 
-  // The losses of the job's steps and evaluations equal those of an undisturbed run bit for bit, up
-  // to the last step of the job.
+  // Checks that the losses of the job's steps and evaluations equal those of an undisturbed run,
+  // bit for bit, up to the job's last step.
   void ExpectLossesOfAnUndisturbedRun(int64_t job_id) {
     const auto actual = cluster_.Series(job_id, "loss");
     ASSERT_FALSE(actual.empty());
@@ -57,7 +57,7 @@ class SurvivalTest : public testing::Test {
     }
   }
 
-  // Every step of the first attempt exists exactly once.
+  // Checks that every step of the first attempt is stored exactly once.
   void ExpectEachStepOnce(int64_t job_id) {
     const v1::Series loss = cluster_.RawSeries(job_id, "loss", 1);
     ASSERT_GT(loss.steps_size(), 0);
@@ -68,8 +68,8 @@ class SurvivalTest : public testing::Test {
     EXPECT_EQ(NewestCheckpoint(job_id).step(), loss.steps_size()) << "saved at the step it left";
   }
 
-  // The stored output of rank 0 (the others print nothing) equals its written output: lines follow
-  // each other byte by byte, from the header to the last step.
+  // Checks that the stored output of rank 0 equals its written output: the lines follow each other
+  // without a gap, from the header to the last step. The other ranks print nothing.
   void ExpectNoGapInLogs(int64_t job_id) {
     const std::vector<v1::LogLine> lines = cluster_.Logs(job_id, 0, 1);
     ASSERT_FALSE(lines.empty());
@@ -91,8 +91,9 @@ class SurvivalTest : public testing::Test {
     return newest;
   }
 
-  // The newest checkpoint known to the controller, after a gang with a stalled rank 1 can no longer
-  // publish another one: rank 0 waits for rank 1's part of a save, or no save is in progress.
+  // Returns the newest checkpoint known to the controller. Returns nullopt until it is certain that
+  // the gang, whose rank 1 is stalled, can publish no further checkpoint: either rank 0 waits for
+  // rank 1's part of a save, or no save is in progress.
   std::optional<v1::Checkpoint> NewestOfAll(int64_t job_id) {
     const v1::Checkpoint newest = NewestCheckpoint(job_id);
     const std::string directory = cluster_.Job(job_id).spec().checkpoint().dir();
@@ -105,7 +106,7 @@ class SurvivalTest : public testing::Test {
                                   !std::filesystem::exists(path / "rank_00001.json");
         if (!lacks_rank_1) return std::nullopt;
       } else if (path.string() > newest.path()) {
-        return std::nullopt;  // The controller has not received its record yet.
+        return std::nullopt;  // The controller has not received the checkpoint's record.
       }
     }
     return newest;
@@ -139,8 +140,8 @@ TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
   ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 60));
   const pid_t victim = cluster_.RankPid(job_id, 1, 1);
   ASSERT_GT(victim, 0);
-  // A gang publishes no checkpoint while one of its ranks is stalled, except one whose save was
-  // already in progress.
+  // While one rank is stalled, a gang publishes no checkpoint, except one whose save was already in
+  // progress.
   kill(victim, SIGSTOP);
   std::optional<v1::Checkpoint> newest;
   ASSERT_TRUE(Eventually([&] { return (newest = NewestOfAll(job_id)).has_value(); }));

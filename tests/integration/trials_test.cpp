@@ -1,4 +1,5 @@
-// smoke, tune and extrapolate with real processes: short jobs of the real trainer on CPU slots.
+// Tests smoke, tune and extrapolate with real processes. They run short jobs of the real trainer on
+// CPU slots.
 #include <csignal>
 
 #include "gmock/gmock.h"
@@ -17,7 +18,7 @@ class TrialsTest : public testing::Test {
  protected:
   TrialsTest() : cluster_(/*nodes=*/1, /*slots_per_node=*/2), tokens_(cluster_.MakeTokens()) {}
 
-  // A job of two ranks on one node.
+  // Returns a job file with two ranks on one node.
   std::string Job(const std::string& name, int steps = 500) {
     return cluster_.WriteJob(name, TinyJob(name, tokens_, 1, steps));
   }

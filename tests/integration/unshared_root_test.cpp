@@ -1,5 +1,5 @@
-// Two machines with the same paths and no shared file system: the second worker runs in a mount
-// namespace of its own.
+// Tests two machines that have the same paths but no shared file system. The second worker runs in
+// a separate mount namespace.
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
@@ -27,11 +27,11 @@ class UnsharedRootTest : public testing::Test {
   }
 
   std::string Root() const { return cluster_.directory() + "/controller/checkpoints"; }
-  // Checkpoint directory of a job that sets its own.
+  // The checkpoint directory of a job that sets one.
   std::string Own() const { return cluster_.directory() + "/own"; }
-  // Starts node1, which sees its own directories at these paths.
+  // Starts node1. At the paths in `hidden`, it sees its own directories.
   void StartApart(const std::vector<std::string>& hidden) { cluster_.StartWorkerApart(1, hidden); }
-  // Result of the node's check of the checkpoint root: "", "ok", or the problem.
+  // Returns the result of the node's check of the checkpoint root: "", "ok", or the problem.
   std::string RootCheckOf(const std::string& node) {
     const CommandResult doctor = cluster_.Cli({"doctor", "-o", "json"});
     const nlohmann::json checks = nlohmann::json::parse(doctor.output, nullptr, false);
@@ -53,7 +53,7 @@ class UnsharedRootTest : public testing::Test {
 TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
   ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok"; })) << cluster_.DaemonLogs();
   StartApart({Root()});
-  // The controller's own machine determines the right directory.
+  // The directory that the controller's own machine sees counts as the right one.
   ASSERT_TRUE(Eventually([&] {
     const std::string found = RootCheckOf("node1");
     return RootCheckOf("node0") == "ok" && !found.empty() && found != "ok";
@@ -73,7 +73,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
                          HasSubstr("mount the same storage")));
   EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);
 
-  // Once both nodes see the same directory, the job starts automatically.
+  // The job must start automatically once both nodes see the same directory.
   cluster_.KillWorker(1);
   cluster_.StartWorker(1);
   EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
@@ -86,8 +86,8 @@ TEST_F(UnsharedRootTest, AJobOfOneNodeRuns) {
   EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
 }
 
-// A controller that has just started places no gang before it knows which directories the nodes
-// see.
+// A controller that has just started does not know which directories the nodes see. It must place
+// no gang until it knows.
 TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
   StartApart({Root()});
   const int64_t job = cluster_.Submit(JobOf("gang", 2));
@@ -100,7 +100,8 @@ TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
   EXPECT_EQ(cluster_.Job(job).attempts_size(), 0);
 }
 
-// The controller does not inspect directories set by jobs: the ranks compare them.
+// The controller does not check a directory that a job sets. Instead, the ranks of the job compare
+// what they see.
 TEST_F(UnsharedRootTest, RanksRefuseADirectoryOfTheirOwnThatTheyDoNotShare) {
   StartApart({Own()});
   const std::string yaml =

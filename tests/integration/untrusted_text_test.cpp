@@ -1,4 +1,5 @@
-// Text from jobs on its way to terminals: command line, output over HTTP, metrics.
+// Tests text that jobs choose and that reaches terminals: through the command line, output over
+// HTTP, and metrics.
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ TEST(UntrustedTextTest, ControlCharactersOfARankDoNotReachATerminal) {
   EXPECT_EQ(logs("text").text, absl::StrCat(kShown, "\n"));
   EXPECT_EQ(logs("raw").text, "a\033]0;owned\007b\342\200\256c\n");
   EXPECT_EQ(logs("raw").content_type, "application/octet-stream");
-  // A rank chooses the code of its alerts, which becomes a label.
+  // A rank chooses the code of its alerts, and the code becomes a label of a metric.
   std::string page;
   EXPECT_TRUE(Eventually([&] {
     page = Http("GET", HttpUrl(cluster, "/metrics")).text;

@@ -1,4 +1,5 @@
-// Failures that every attempt would repeat end a job after two attempts, with the reason.
+// Tests failures that would recur in every attempt. They must end a job after two attempts, with
+// the reason.
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,5 @@
-// The watchdog with real processes: a stalled rank is detected, named and healed; a slow rank is
-// named; a network failure causes no restart.
+// Tests the watchdog with real processes. A stalled rank is detected, named and healed. A slow rank
+// is named. A network failure causes no restart.
 #include <signal.h>
 
 #include <chrono>
@@ -19,10 +19,11 @@ using std::chrono::steady_clock;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Time until a rank has been seen to make steps and its reports are steady.
+// Time after which a rank has reported several steps, so that its progress counts as steady.
 constexpr std::chrono::seconds kWarmUp{8};
 
-// Longer than the watchdog's limit. TRAINYARD_AWAY_SECONDS sets another time.
+// Time for which a process is stopped. It is longer than the watchdog's limit.
+// TRAINYARD_AWAY_SECONDS sets a different time.
 std::chrono::seconds Away() {
   return std::chrono::seconds(EnvironmentNumber("TRAINYARD_AWAY_SECONDS", 20));
 }
@@ -31,7 +32,8 @@ double SecondsSince(steady_clock::time_point begin) {
   return std::chrono::duration<double>(steady_clock::now() - begin).count();
 }
 
-// A job of our trainer with a rank on each node, whose steps take milliseconds: its limit is 15 s.
+// A job of our trainer with one rank on each node. Its steps take milliseconds, so the watchdog's
+// limit is 15 s.
 class WatchdogTest : public testing::Test {
  protected:
   explicit WatchdogTest(int nodes = 2) : cluster_(nodes) {}
@@ -44,7 +46,7 @@ class WatchdogTest : public testing::Test {
     std::this_thread::sleep_for(kWarmUp);
   }
 
-  // The first attempt continues to train, for longer than a wrong verdict would need.
+  // Checks that the first attempt continues to train for longer than a wrong verdict would need.
   void ExpectUndisturbed() {
     std::this_thread::sleep_for(kWarmUp);
     const int64_t step = cluster_.Job(job_).progress().step();
@@ -115,7 +117,7 @@ TEST_F(WatchdogTest, AControllerThatIsAwayForLongerThanTheLimitRestartsNothing) 
   ExpectUndisturbed();
 }
 
-// Eight ranks that report their compute times; rank 5 takes twice as long as the others.
+// Eight ranks report their compute times. Rank 5 takes twice as long as each other rank.
 TEST(StragglerTest, TheSlowOneOfEightIsNamed) {
   MiniCluster cluster(2, 4);
   const std::string program = absl::StrCat(cluster.directory(), "/train.py");

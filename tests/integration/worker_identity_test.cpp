@@ -1,4 +1,4 @@
-// The identity of a worker, and the removal of its node.
+// Tests the identity of a worker and the removal of its node.
 #include <sys/stat.h>
 
 #include <chrono>
@@ -21,8 +21,8 @@ using testing::HasSubstr;
 using testing::Not;
 using WorkerIdentityTest = DoorTest;
 
-// The status with which the controller ends the stream of a worker with this Hello; OK if it sends
-// Welcome.
+// Attaches a worker with this Hello. Returns the status with which the controller ends the stream;
+// OK if the controller sends a Welcome.
 grpc::Status AttachAs(const std::string& address, const v1::Hello& hello) {
   const auto stub = v1::WorkerControl::NewStub(OpenProcessChannel(address));
   grpc::ClientContext context;
@@ -46,7 +46,7 @@ TEST_F(WorkerIdentityTest, NobodyTakesOverTheStreamOfALiveWorker) {
   struct stat info {};
   ASSERT_EQ(stat((cluster_.directory() + "/worker0/node_secret").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777, 0600u);
-  // Everything that a user of the cluster can read about the node.
+  // All information about the node that a user of the cluster can read.
   const auto nodes =
       nlohmann::json::parse(Http("GET", Url("/api/v1/nodes"), {"Authorization: " + Bearer()}).text);
   const auto& node = nodes["nodes"][0];
@@ -63,7 +63,7 @@ TEST_F(WorkerIdentityTest, NobodyTakesOverTheStreamOfALiveWorker) {
   }
   EXPECT_THAT(cluster_.DaemonLogs(), Not(HasSubstr("detached"))) << "the right worker stays";
   EXPECT_THAT(nodes.dump(), Not(HasSubstr(secret)));
-  // The right worker must not reconnect first.
+  // The legitimate worker is killed so that it cannot reconnect first.
   cluster_.KillWorker(0);
   cluster_.KillController();
   cluster_.StartController();

@@ -1,4 +1,4 @@
-// Suppressions for Debian's libraries must not suppress reports of our own code.
+// Checks that the suppressions for Debian's libraries do not suppress reports about our own code.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
-// Gangs that freeze in each state of controller/core/health/gang_limit.h, on a simulated clock.
-// Each ends, or is reported, within the limit of its state. A gang that makes progress is not
-// stopped.
+// Tests gangs that freeze in each state of controller/core/health/gang_limit.h, on a simulated
+// clock. Each gang must end, or be reported, within the limit of its state. A gang that makes
+// progress must not be stopped.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -14,7 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Time from the limit to the verdict: one step of the clock, and steady reports after a restart.
+// Maximum time between the limit and the verdict. It allows for one step of the clock, and for the
+// time until reports are steady after a restart.
 constexpr int64_t kSlackMs = 10'000;
 // Twice the longest limit.
 constexpr int64_t kLongMs = 8 * 3'600'000;
@@ -33,7 +34,7 @@ class FrozenGangTest : public ::testing::TestWithParam<SceneCase> {
   bool Ends() const {
     return limit_.ms.has_value() && RowOf(limit_.state).at_limit != AtLimit::kReported;
   }
-  // Time until one clock step before the limit.
+  // Time left until one clock step before the limit.
   int64_t Left() const { return limit_.since_ms + *limit_.ms - scene_.cluster.now - 3000; }
 
   GangScene scene_;
@@ -63,7 +64,7 @@ TEST_P(FrozenGangTest, IsReportedWhereNothingEndsIt) {
               HasSubstr(stops ? "its ranks should have exited within " : "hangs are not detected"));
 }
 
-// A node of the gang stops sending heartbeats at the time at which the ranks freeze.
+// A node of the gang stops sending heartbeats at the moment at which the ranks freeze.
 TEST_P(FrozenGangTest, EndsWithinTheLeaseWhenANodeIsSilent) {
   if (scene_.cluster.state.jobs.at(scene_.job).exited_ranks.contains(1)) {
     GTEST_SKIP() << "no rank of the gang runs there any more";
@@ -74,7 +75,7 @@ TEST_P(FrozenGangTest, EndsWithinTheLeaseWhenANodeIsSilent) {
   EXPECT_TRUE(is_over) << scene_.Why();
 }
 
-// The controller loses its observations, and the ranks stay frozen.
+// The restarted controller has lost its observations. The ranks are still frozen.
 TEST_P(FrozenGangTest, EndsAtItsLimitAfterARestartOfTheController) {
   if (!Ends()) GTEST_SKIP() << "it has no limit, or is reported only";
   scene_.RestartController();
@@ -85,7 +86,8 @@ TEST_P(FrozenGangTest, EndsAtItsLimitAfterARestartOfTheController) {
   EXPECT_TRUE(IsJudged()) << scene_.Why();
 }
 
-// Output, if it counts, or a step precedes each limit.
+// Before each limit expires, the gang completes a step or, in states where output counts, writes
+// output.
 TEST_P(FrozenGangTest, IsLeftAloneWhileItGoesOn) {
   const bool steps =
       limit_.state == GangState::kTrain || limit_.source == LimitSource::kLongestPause;

@@ -17,8 +17,8 @@ using controller::MemberAt;
 
 constexpr double kDayMs = 86'400'000;
 
-// "The Llama 3 Herd of Models" (2024), section 3.3.4: 419 unexpected interruptions in 54 days on
-// 16,384 GPUs.
+// "The Llama 3 Herd of Models" (2024), section 3.3.4, reports 419 unexpected interruptions in 54
+// days on 16,384 GPUs.
 constexpr double kFailuresPerGpuDay = 419.0 / (54 * 16'384);
 
 double Exponential(double mean, Random& random) {
@@ -112,7 +112,7 @@ void LongRunSimulation::ReportNode(const std::string& node,
   }
 }
 
-// Makes the ranks report their steps at the current time.
+// Makes all ranks report the steps that they have completed by now.
 void LongRunSimulation::ReportSteps() {
   if (!IsTraining()) return;
   std::map<std::string, std::vector<const v1::RankPlacement*>> nodes;
@@ -135,7 +135,8 @@ void LongRunSimulation::Count(const std::vector<v1::Event>& events) {
 
 void LongRunSimulation::Pass(int64_t ms, int64_t step_ms) { Count(cluster_.Pass(ms, step_ms)); }
 
-// The next events are due at `time`; heartbeats until then would change nothing.
+// Advances the clock to `time`, when the next events are due. Heartbeats before that would not
+// change anything.
 void LongRunSimulation::JumpTo(Timestamp time) {
   if (time <= cluster_.now) return;
   cluster_.now = std::max(cluster_.now, time - 500);
@@ -161,18 +162,19 @@ void LongRunSimulation::StartAttempt() {
   generation_ = 1;
   first_step_ = Attempt().resume_step();
   train_begin_ = cluster_.now;
-  // Its first reports, by which the controller learns the first step.
+  // The rank's first reports. The controller learns the first step from them.
   for (const int i : {1, 2}) cluster_.Step(job_, 0, first_step_ + i, 4);
   ReportSteps();
   Pass(500);
 }
 
-// Starts the attempt that has been placed; if there is none, the job waits for a repair.
+// Starts the placed attempt. If no attempt is placed, the job waits for a repair.
 void LongRunSimulation::Resume() {
   if (cluster_.StateOf(job_) == v1::JOB_STATE_STARTING) StartAttempt();
 }
 
-// Only the newest checkpoint since the start of the attempt matters.
+// Publishes only the newest checkpoint since the start of the attempt, because the others do not
+// matter.
 void LongRunSimulation::PublishNewest() {
   const int64_t step = StepNow() / run_.checkpoint_steps * run_.checkpoint_steps;
   if (step > Attempt().resume_step()) cluster_.Publish(job_, step);
@@ -197,7 +199,7 @@ void LongRunSimulation::Strike(const FailureAt& failure) {
   Restart(node, failure.kind);
 }
 
-// The gang is not affected, but the node is no longer a spare.
+// The failure does not affect the gang, but the node can no longer be used as a spare.
 void LongRunSimulation::StrikeSpare(const std::string& node, Failure kind) {
   ++spare_failures_;
   if (kind == Failure::kLost) return TakeAway(node);
@@ -208,7 +210,7 @@ void LongRunSimulation::StrikeSpare(const std::string& node, Failure kind) {
 }
 
 void LongRunSimulation::LoseNode(const std::string& node) {
-  for (int i = 0; i < 8; ++i) {  // The controller sees that the gang makes steady progress.
+  for (int i = 0; i < 8; ++i) {  // Shows the controller that the gang makes steady progress.
     Pass(run_.step_ms, 2'000);
     ReportSteps();
   }
@@ -219,7 +221,8 @@ void LongRunSimulation::LoseNode(const std::string& node) {
   for (int i = 0; i < 120 && !is_found(); ++i) Pass(500);
 }
 
-// `broken_node`: node whose kernel log names a device error; empty for a bug.
+// Fails a rank. `broken_node` is the node whose kernel log reports a device error; "" for a
+// software bug.
 void LongRunSimulation::FailRank(int member, const std::string& broken_node) {
   ReportSteps();
   Pass(500);
@@ -240,7 +243,7 @@ void LongRunSimulation::FailRank(int member, const std::string& broken_node) {
   Count(cluster_.Settle());
 }
 
-// The gang completes a step. The step in progress and the newest completed step are lost.
+// Lets the gang complete a step. The step in progress and the newest completed step are lost.
 void LongRunSimulation::FinishHeal(const std::string& node, Failure kind) {
   const v1::Heal& heal = *Attempt().heals().rbegin();
   const int64_t lost_from = heal.step();
@@ -260,7 +263,7 @@ void LongRunSimulation::FinishHeal(const std::string& node, Failure kind) {
 
 void LongRunSimulation::Restart(const std::string& node, Failure kind) {
   train_begin_ = 0;
-  Pass(3'000);  // Grace period of a gang that has lost a member.
+  Pass(3'000);  // The grace period after a member is lost.
   const v1::Attempt ended = Attempt();
   for (const std::string& member : controller::GangNodes(ended)) {
     const bool is_away = left_with_.contains(member) || (kind == Failure::kLost && member == node);
@@ -273,7 +276,7 @@ void LongRunSimulation::Restart(const std::string& node, Failure kind) {
   Resume();
 }
 
-// The node reports that nothing is running there any more.
+// The node reports that no process of the job is running there any more.
 void LongRunSimulation::EndMembersOn(const std::string& node) {
   std::vector<int> running;
   for (const v1::RankPlacement& member : Attempt().ranks()) {

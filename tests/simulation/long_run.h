@@ -1,6 +1,6 @@
-// Months of one large job on the shipped core. The clock jumps to the next due event: heartbeats
-// that change nothing are not simulated. Around each failure time advances in half seconds, or in
-// steps of one or two seconds where nothing is expected.
+// Simulates months of one large job on the shipped core. The clock jumps to the next due event,
+// because heartbeats that change nothing need not be simulated. Around each failure, time advances
+// in half seconds, or in steps of one or two seconds where nothing is expected to happen.
 #ifndef TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 #define TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 
@@ -23,13 +23,13 @@ inline constexpr int kSlotsPerNode = 8;
 struct LongRun {
   double days = 3;
   int nodes = 42;
-  int job_nodes = 40;  // The others are spare.
+  int job_nodes = 40;  // The remaining nodes are spares.
   double failure_factor = 25;
-  // Fractions of failures: a broken device (59 % in the report's table 5: GPU and HBM), a lost node
-  // (host, network, power: 24 %), and a software bug, which needs no repair.
+  // The fractions of failures by kind: a broken device (59 % in the report's table 5: GPU and HBM),
+  // a lost node (24 %: host, network, power), and a software bug, which needs no repair.
   double device_part = 0.59;
   double lost_part = 0.24;
-  // Mean of the repair time, which is exponentially distributed.
+  // Mean repair time. Repair times are exponentially distributed.
   double repair_hours = 6;
   int64_t step_ms = 4'000;
   int64_t checkpoint_steps = 150;
@@ -45,16 +45,17 @@ enum class Failure { kDevice, kLost, kSoftware };
 struct FailureAt {
   int64_t after_ms = 0;  // Time since the job was submitted.
   Failure kind = Failure::kDevice;
-  int place = 0;  // Index into the nodes that have members of the job: training nodes, then spares.
+  int place = 0;  // Index into the nodes with members of the job: training nodes, then spares.
 };
 
-// The failures of a run, identical for every policy. Spare nodes fail as often as others.
+// Returns the failures of a run. For the same seed they are the same under every policy. Spare
+// nodes fail as often as other nodes.
 std::vector<FailureAt> DrawFailures(const LongRun& run, uint64_t seed);
 
 class LongRunSimulation {
  public:
-  // With `in_place`, the spare nodes of the run belong to the job. Otherwise the job restarts on
-  // them from its newest checkpoint.
+  // If `in_place` is true, the spare nodes belong to the job, which recovers in place. Otherwise
+  // the job restarts on them from its newest checkpoint.
   LongRunSimulation(const LongRun& run, bool in_place);
 
   void Play(const std::vector<FailureAt>& failures);
@@ -75,7 +76,8 @@ class LongRunSimulation {
   bool IsTraining() const;
   bool IsHealing() const { return controller::IsHealing(Attempt()); }
   const v1::Attempt& Attempt() const { return cluster_.Attempt(job_); }
-  // Nodes of the gang by place, followed by its waiting spares.
+  // Returns the nodes of the gang in the order of their places, followed by the nodes of its unused
+  // spares.
   std::vector<std::string> Members() const;
   int64_t StepNow() const;
   void ReportNode(const std::string& node, const std::vector<const v1::RankPlacement*>& members,
@@ -105,11 +107,11 @@ class LongRunSimulation {
   controller::TestCluster cluster_;
   int64_t job_ = 0;
   Timestamp begin_ = 0;
-  // Time since when the gang has trained without interruption, after the step `first_step_`; 0
-  // while it does not train.
+  // Start of the gang's uninterrupted training, which begins after step `first_step_`; 0 while the
+  // gang does not train.
   Timestamp train_begin_ = 0;
   int64_t first_step_ = 0;
-  // Generation of the newest steps.
+  // Generation in which the newest steps were completed.
   int64_t generation_ = 1;
   std::multimap<Timestamp, std::string> repairs_;
   std::map<std::string, int64_t> left_with_;

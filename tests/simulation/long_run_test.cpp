@@ -1,8 +1,9 @@
-// The cost of failures for one large job: in-place recovery and restarts from checkpoints alone,
-// both simulated on the core, and torchrun's policy by a formula.
+// Compares the cost of failures for one large job under three policies. Recovery in place and
+// restarts from checkpoints are simulated on the core. torchrun's policy is computed with a
+// formula.
 //
-// TRAINYARD_LONG_RUN_DAYS=90 simulates the published failures of Llama 3 (README.md). Without it, a
-// short form runs on a smaller cluster that fails more often.
+// TRAINYARD_LONG_RUN_DAYS=90 simulates the published failures of Llama 3 (README.md). Without this
+// variable, a short form simulates a smaller cluster that fails more often.
 #include "tests/simulation/long_run.h"
 
 #include <gtest/gtest.h>
@@ -68,9 +69,9 @@ void Print(const std::string& policy, const LongRunSimulation& played,
               100 * total.effective_ratio(), total.idle_slot_seconds() / 3600);
 }
 
-// torchrun: restarts all ranks after each failure, from the newest checkpoint. There is no spare
-// node: a person replaces a node in half an hour. A lost peer is detected by the 10-minute time-out
-// of a collective operation.
+// Returns the result under torchrun, which restarts all ranks from the newest checkpoint after each
+// failure. There is no spare node: replacing a node takes a person half an hour. A lost peer is
+// detected when a collective operation times out after 10 minutes.
 double UnderTorchrun(const LongRun& run, const LongRunSimulation& played) {
   const double step = static_cast<double>(run.step_ms) / 1e3;
   const double half = step * static_cast<double>(run.checkpoint_steps) / 2;
@@ -120,12 +121,12 @@ TEST(LongRunTest, FailuresCostSecondsInPlaceAndMinutesFromACheckpoint) {
   std::printf("\nTORCHRUN, by a formula: effective training time %.3f %%\n", 100 * torchrun);
   ExpectSound(in_place, healed);
   ExpectSound(checkpoints, restarted);
-  // In the short form, most failures occur while both spare nodes are in use or under repair.
+  // In the short form, both spare nodes are in use or under repair during most failures.
   EXPECT_GT(in_place.heals(), run.failure_factor > 1 ? 1 : FailuresOf(in_place) / 2);
   EXPECT_EQ(checkpoints.heals(), 0);
   EXPECT_GT(healed.effective_ratio(), restarted.effective_ratio());
   EXPECT_GT(restarted.effective_ratio(), torchrun);
-  // Only the long form must reach the value guaranteed in README.md.
+  // Only the long form must reach the value that README.md guarantees.
   const double promised = run.failure_factor > 1 ? 0 : 0.995;
   EXPECT_GE(healed.effective_ratio(), promised);
 }

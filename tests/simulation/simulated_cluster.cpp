@@ -25,14 +25,14 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   controller::CoreOptions options;
   if (simulation.log_goes_back) options.confirm_log_ms = 5000;
   options.checkpoint_root = "/c";
-  // Longer than any sequence of control-plane faults, as a lease should be.
+  // A lease should outlast any sequence of control-plane faults.
   options.lease_ms = 120000;
-  // Shorter than a run, so that jobs are archived while faults occur. Only the loss of a machine
-  // keeps a node away longer than archive_away_ms.
+  // Shorter than a run, so that jobs are archived while faults occur. A node can be away for longer
+  // than archive_away_ms only if its machine is lost.
   options.archive_after_ms = 10000;
   options.archive_away_ms = 240000;
   options.ended_jobs_kept = 1;
-  // Short enough for several quarantines in a run.
+  // Short enough for a run to contain several quarantines.
   options.quarantine_ms = 20000;
   return options;
 }
@@ -187,7 +187,7 @@ void SimulatedCluster::StepOnce() {
     if (!thaws_at_ms_.contains(worker->node_id())) worker->Step(now_);
   }
   const CrashPoint crash = NextCrash();
-  // A killed controller is no longer frozen.
+  // A controller that is killed is no longer frozen.
   if (crash != CrashPoint::kNone) controller_thaws_at_ms_ = 0;
   if (controller_thaws_at_ms_ <= now_) controller_.Tick(crash, now_);
   RunCheckers();

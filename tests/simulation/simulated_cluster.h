@@ -1,4 +1,4 @@
-// A simulated cluster in which one seed determines everything: clock, network, machines, workers,
+// A simulated cluster. One seed determines everything: clock, network, machines, workers,
 // controller, users and faults. Every checker runs after every step of 100 ms.
 #ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
 #define TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
@@ -27,21 +27,21 @@ class SimulatedCluster {
 
   // Runs for `ms` or until a checker reports a violation.
   void RunFor(int64_t ms);
-  // Ends fault injection and uncordons all nodes. Current partitions, freezes and worker outages
-  // end within 30 s, when they are due. Destroyed machines and damaged checkpoints remain. Users
-  // still stop jobs.
+  // Stops injecting faults and uncordons all nodes. Faults in progress (partitions, freezes and
+  // worker outages) end when they are due, within 30 s. Destroyed machines and damaged checkpoints
+  // remain. Users still stop jobs.
   void StopFaults();
-  // Runs until every job has ended, and a minute longer. Fails if the jobs take longer than
-  // `ms_max`, or if after that minute a rank is still running or a slot is still held.
+  // Runs until every job has ended, and then for a minute more. Fails if the jobs take longer than
+  // `ms_max`, or if a rank is still running or a slot is still taken after that minute.
   void RunUntilAllEnded(int64_t ms_max);
 
-  // TakeCopy copies the controller's data directory. PutCopyBack restores the copied event log or,
-  // with `all`, everything.
+  // TakeCopy copies the controller's data directory. PutCopyBack restores the event log from the
+  // copy or, if `all` is true, the whole directory.
   void TakeCopy() { controller_.TakeCopy(); }
   void PutCopyBack(bool all);
 
-  // The first failure: seed, time, message, the last 200 events and all processes. Empty if there
-  // is none.
+  // The first failure, with its seed, time and message, the last 200 events and all processes. ""
+  // if there is none.
   const std::string& failure() const { return failure_; }
   // Number of injected faults, not counting broken streams and cordons.
   int64_t faults_injected() const { return faults_injected_; }
@@ -62,24 +62,25 @@ class SimulatedCluster {
   void InjectFreeze(const std::string& node_id);
   void InjectDiskFault(SimulatedWorker& worker);
   void InjectDeviceErrors(SimulatedWorker& worker);
-  // Ends the faults whose end is due.
+  // Ends the faults that are due to end.
   void Mend();
   void DeliverMessages();
   void RunCheckers();
-  // Fails if a rank of an ended job is still running or holds a slot, or if data on a node's disk
-  // has not reached the controller.
+  // Fails if a rank of an ended job is still running, if an ended job still has a slot, or if data
+  // on a node's disk has not reached the controller.
   void CheckRest();
   std::string RestOf(const SimulatedWorker& worker) const;
   // Sets failure().
   void Complain(const std::string& words);
   CrashPoint NextCrash();
-  // True in this step with the probability that makes `chance` a second; counts the fault.
+  // Returns true with the probability per step that corresponds to `chance` per second. Counts a
+  // fault if true.
   bool Strikes(double chance);
 
   const SimulationOptions options_;
   Random random_;
   Faults faults_;
-  Timestamp now_ = 1'000'000'000'000;  // Unix ms. Any start far from 0, which means "never".
+  Timestamp now_ = 1'000'000'000'000;  // Unix ms. Must be far from 0, which means "never".
   Network network_;
   TrainingWorld world_;
   SimulatedController controller_;
@@ -87,10 +88,11 @@ class SimulatedCluster {
   std::vector<std::unique_ptr<SimulatedWorker>> workers_;
   std::vector<std::unique_ptr<Checker>> checkers_;
 
-  // Times at which a partition ends and a crashed worker restarts, by node.
+  // For each node, the time at which its partition ends and the time at which its crashed worker
+  // restarts.
   std::map<std::string, Timestamp> heals_at_ms_;
   std::map<std::string, Timestamp> starts_at_ms_;
-  // End of the freeze of the controller, and of each frozen worker.
+  // Times at which the freeze of the controller and the freeze of each frozen worker end.
   Timestamp controller_thaws_at_ms_ = 0;
   std::map<std::string, Timestamp> thaws_at_ms_;
   int nodes_lost_ = 0;

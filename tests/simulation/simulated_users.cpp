@@ -10,7 +10,7 @@
 
 namespace trainyard::simulation {
 
-// Repeats the request until it succeeds: the controller rejects it while its disk is full.
+// Repeats the request until it succeeds. While its disk is full, the controller rejects it.
 void SimulatedUsers::UncordonAll() {
   for (const auto& [id, entry] : controller_.state().nodes) {
     if (entry.node.cordoned()) Cordon(false, id);
@@ -24,7 +24,7 @@ void SimulatedUsers::Cordon(bool cordoned, const std::string& node_id) {
   controller_.Submit(cordon);
 }
 
-// Once the faults have stopped, no further job is paused.
+// Pauses no further jobs once the faults have stopped.
 void SimulatedUsers::PauseAndResume() {
   if (!faults_stopped_ && submitted_ > 0 && random_.EachSecond(options_.user_pause, kStepMs)) {
     controller::PauseJob pause;
@@ -33,7 +33,8 @@ void SimulatedUsers::PauseAndResume() {
   }
   std::vector<int64_t> paused;
   for (const auto& [id, entry] : controller_.state().jobs) {
-    // A user resumes a job only once its unmanaged ranks have ended.
+    // A user resumes a job only after all its ranks have ended, including ranks that no worker
+    // manages.
     const bool may_resume = entry.job.has_pause() && entry.job.pause().reason().empty();
     if (may_resume && random_.EachSecond(0.1, kStepMs)) paused.push_back(id);
   }
@@ -47,8 +48,8 @@ void SimulatedUsers::PauseAndResume() {
 void SimulatedUsers::Act() {
   if (faults_stopped_) UncordonAll();
   if (submitted_ < options_.jobs && random_.EachSecond(0.3, kStepMs)) {
-    // A controller that died may not have committed the last submission; a repeat with the same
-    // request id finds out.
+    // If the controller died, it may not have committed the last submission. Repeating it with the
+    // same request id is safe in both cases.
     const std::string request_id = absl::StrCat("request-", submitted_);
     if (controller::FindJobByRequestId(controller_.state(), request_id).has_value()) {
       ++submitted_;
@@ -56,7 +57,7 @@ void SimulatedUsers::Act() {
     }
     const int most_nodes = options_.nodes - options_.spare_nodes - options_.spares;
     v1::SubmitJobRequest request;
-    // The controller chooses the layout of every third job.
+    // Every third job lets the controller choose its layout.
     const auto spec_of = submitted_ % 3 == 2 ? controller::AutoSpec : controller::TestSpec;
     *request.mutable_spec() =
         spec_of(absl::StrCat("job-", submitted_), static_cast<int>(random_.Between(1, most_nodes)),

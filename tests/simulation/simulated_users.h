@@ -17,9 +17,9 @@ class SimulatedUsers {
   SimulatedUsers(const SimulationOptions& options, Random& random, SimulatedController& controller)
       : options_(options), random_(random), controller_(controller) {}
 
-  // The requests of one step.
+  // Sends the requests of one step.
   void Act();
-  // From now on no user pauses a job or cordons a node, and all nodes are uncordoned.
+  // From this call on, users pause no job and cordon no node, and all nodes are uncordoned.
   void FaultsHaveStopped() { faults_stopped_ = true; }
   bool HaveSubmittedAll() const { return submitted_ == options_.jobs; }
 

@@ -39,7 +39,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
   options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
   constexpr Poison kKinds[] = {Poison::kSpike, Poison::kNan, Poison::kExit};
-  // Far apart, because for consecutive spikes the guard names only the first.
+  // The spikes are far apart, because the guard names only the first of consecutive spikes.
   for (int64_t first : {12, 26, 40}) {
     if (!random.Chance(0.4)) continue;
     options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
@@ -53,7 +53,8 @@ SimulationOptions BuggyPrograms(uint64_t seed) {
   SimulationOptions options = ControlPlaneFaults(seed);
   for (int64_t job = 1; job <= options.jobs; ++job) {
     if (random.Chance(0.3)) continue;
-    // Never directly after a checkpoint, whose report may arrive too late for the next attempt.
+    // The step is never the first one after a checkpoint: the report of that checkpoint might
+    // arrive too late for the next attempt.
     const int64_t step = 10 * random.Between(0, 4) + random.Between(1, 9);
     options.world.bugs[job] = random.Chance(0.5) ? 0 : step;
   }
@@ -76,7 +77,8 @@ SimulationOptions HealingJobs(uint64_t seed) {
   options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
   options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
   options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
-  // A rank that dies while its worker is down is indistinguishable from a lost node.
+  // If a rank dies while its worker is down, the controller cannot distinguish this from a lost
+  // node.
   if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
@@ -111,7 +113,7 @@ SimulationOptions NodeFaults(uint64_t seed) {
   SimulationOptions options;
   options.seed = seed;
   options.jobs = 12;
-  // Stops by users are tested elsewhere; here every job must end without them.
+  // Here every job must end without being stopped by a user. Other simulations test stops.
   options.user_stop = 0;
   options.faults.network = {0.002, random.Between(20, 500)};
   options.faults.worker_crash = random.Chance(0.3) ? 0.05 : 0;

@@ -1,5 +1,5 @@
-// Runs consecutive seeds. TRAINYARD_SIMULATION_SEED is the first one, TRAINYARD_SIMULATION_RUNS
-// their number; see README.md.
+// Runs a simulation for each of several consecutive seeds. TRAINYARD_SIMULATION_SEED is the first
+// seed, TRAINYARD_SIMULATION_RUNS the number of seeds (see README.md).
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kSecond = 1000;
 constexpr int64_t kMinute = 60 * kSecond;
-// Longer than the limit of any gang. A gang in which a rank has exited with 0 has a limit of 30
-// minutes.
+// Longer than the time limit of any gang. The limit is 30 minutes for a gang in which a rank has
+// exited with 0.
 constexpr int64_t kLongestEndMs = 60 * kMinute;
 
 uint64_t FirstSeed() { return test::EnvironmentNumber("TRAINYARD_SIMULATION_SEED", 1); }
@@ -33,19 +33,19 @@ struct Tally {
   std::set<v1::LedgerPhase> phases;
 };
 
-// Every millisecond of every slot is in exactly one phase.
+// Checks that every millisecond of every slot is in exactly one phase.
 void ExpectLedgerAddsUp(const v1::Job& job, Tally& tally) {
   const v1::Ledger ledger = controller::LedgerOf(job, job.ended_time_ms());
   int64_t slot_ms = 0, phases_ms = 0, span_slot_ms = 0;
   for (const v1::PhaseTime& time : ledger.phases()) {
-    // Excluded, because standbys are not part of the gang's time.
+    // Standbys are excluded, because their time does not count as the gang's.
     if (time.phase() == v1::LEDGER_PHASE_STANDBY) continue;
     slot_ms += std::llround(time.slot_seconds() * 1000);
     phases_ms += std::llround(time.seconds() * 1000);
     tally.phases.insert(time.phase());
   }
   EXPECT_EQ(phases_ms, job.ended_time_ms() - job.submitted_time_ms()) << ledger.DebugString();
-  // Attempts with a layout for fewer nodes hold fewer slots.
+  // An attempt with a layout for fewer nodes uses fewer slots.
   for (const v1::LedgerSpan& span : ledger.spans()) {
     EXPECT_LE(span.slots(), WorldSize(job.spec()));
     span_slot_ms += (span.end_ms() - span.begin_ms()) * span.slots();
@@ -75,15 +75,15 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
     ASSERT_EQ(cluster.failure(), "");
     Count(cluster, tally);
   }
-  // The runs are meaningful only if they include jobs that succeed, jobs that restart, and every
-  // kind of event except removals of checkpoints.
+  // A small number of runs may not contain every case. Larger numbers must contain jobs that
+  // succeed, jobs that restart, and every kind of event except the removal of checkpoints.
   if (Runs() < 150) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
   EXPECT_EQ(tally.kinds.size(), 27u);
   EXPECT_GT(tally.hung, static_cast<int>(Runs()) / 10);
-  // Queued, paused, init, train, recompute, hang, restart and stop: the simulated trainers report
-  // no other phases.
+  // The phases are queued, paused, init, train, recompute, hang, restart and stop. The simulated
+  // trainers report no other phase.
   EXPECT_EQ(tally.phases.size(), 8u);
 }
 
@@ -118,12 +118,13 @@ TEST(SimulationTest, ADeterministicFailureIsTriedOnceMore) {
       const bool has_bug = options.world.bugs.contains(job.id());
       if (job.state() == v1::JOB_STATE_STOPPED) continue;
       EXPECT_EQ(job.state(), has_bug ? v1::JOB_STATE_FAILED : v1::JOB_STATE_SUCCEEDED);
-      // The exit of the rank that hit the bug may arrive after its consequences. A checkpoint whose
-      // report arrives late counts as progress when it is published again.
+      // Two exceptions are possible. The exit of the rank that hit the bug may arrive after the
+      // exits that it caused. A checkpoint that is reported late counts as progress when it is
+      // published again.
       const auto by_bug = std::ranges::count_if(job.attempts(), [](const v1::Attempt& attempt) {
         return attempt.verdict().exit_code() == kExitCodeOfBug;
       });
-      // Other faults may have used up the budget before the second try.
+      // Before the second try, other faults may have used up the restart budget.
       const bool has_tries = job.restarts() < job.spec().restart().max_restarts();
       EXPECT_GE(by_bug, has_bug && has_tries ? 2 : 0)
           << "seed " << seed << job.verdict().DebugString();
@@ -149,7 +150,7 @@ TEST(SimulationTest, FaultsOfNodesFailNoJobAndEverySlotComesBack) {
     const std::set<int64_t> flooded = cluster.FloodedJobs();
     floods += static_cast<int64_t>(flooded.size());
     for (const v1::Job& job : cluster.Jobs()) {
-      // The exit of a rank that exceeded a limit may become known after the exits of its peers.
+      // The exits of its peers may become known before the exit of the rank that exceeded a limit.
       if (flooded.contains(job.id())) continue;
       EXPECT_EQ(job.restarts(), 0) << "seed " << seed << " " << job.DebugString();
       EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << "seed " << seed << job.DebugString();
@@ -222,7 +223,8 @@ TEST(SimulationTest, AClockThatIsSetHoldsUpNothingAndFalsifiesNoLedger) {
     SimulatedCluster cluster(options);
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
-    // Less than the change of the clock, so that a wait based on the clock would be detected.
+    // The limit is shorter than the clock's jump. A wait that uses the wall clock would exceed the
+    // limit and be detected.
     cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     jumps += std::ranges::count_if(cluster.log(), &v1::Event::has_clock_set);
@@ -267,7 +269,7 @@ TEST(SimulationTest, AnOlderEventLogStopsNothingAndReusesNoNumber) {
     cluster.RunFor(5 * kSecond + static_cast<int64_t>(seed * 7 % 31) * kSecond);
     cluster.TakeCopy();
     cluster.RunFor(kSecond + static_cast<int64_t>(seed * 11 % 29) * kSecond);
-    // In every other run, only the workers know which events were lost.
+    // Every second run restores the stores, too. Then only the workers know that events were lost.
     cluster.PutCopyBack(/*all=*/seed % 2 == 0);
     cluster.RunFor(2 * kMinute);
     ASSERT_EQ(cluster.failure(), "");

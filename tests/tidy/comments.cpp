@@ -51,7 +51,7 @@ class CommentReader {
     }
   }
 
-  // The ' in 1'000 begins no literal, nor does an apostrophe in a word of YAML or shell.
+  // Neither the ' in 1'000 nor an apostrophe in a word of YAML or shell begins a literal.
   bool IsQuote() const {
     const char byte = text_[at_];
     if (byte == '"' || (byte == '`' && slashes_)) return true;
@@ -111,7 +111,7 @@ class CommentReader {
     AdvanceTo(found == std::string_view::npos ? text_.size() : found + close.size());
   }
 
-  // Only a template literal may continue on the next line.
+  // Only template literals may continue on the next line.
   void SkipLiteral() {
     const char quote = text_[at_];
     Advance();

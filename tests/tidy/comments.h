@@ -1,4 +1,4 @@
-// The comments of a source file, and the prose of a document.
+// Extracts the comments of a source file, and the prose of a document.
 #ifndef TRAINYARD_TESTS_TIDY_COMMENTS_H_
 #define TRAINYARD_TESTS_TIDY_COMMENTS_H_
 
@@ -11,16 +11,16 @@ namespace trainyard::tidy {
 
 struct CommentLine {
   int line = 0;
-  // Without the comment marker and without the spaces around the text.
+  // The text without the comment marker and without surrounding spaces.
   std::string text;
-  // True for the first line of a comment: after code, or on its own line after a line that is not a
-  // comment. Always false in documents.
+  // True for the first line of a comment. The line follows code, or it is a separate line and the
+  // line before it is not a comment. Always false in documents.
   bool opens = false;
 };
 
-// Comments in C++, CUDA, protobuf, TypeScript and CSS; comments in shell, CMake, YAML and Python,
-// including Python's docstrings; every line of a Markdown document. Text inside literals is not a
-// comment.
+// Returns the comments of C++, CUDA, protobuf, TypeScript, CSS, shell, CMake, YAML and Python
+// files, including Python's docstrings. In a Markdown document, every line counts as a comment.
+// Text inside literals does not count.
 std::vector<CommentLine> CommentsOf(const SourceFile& file);
 
 }  // namespace trainyard::tidy

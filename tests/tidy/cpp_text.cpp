@@ -19,7 +19,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
 }
 
-// Blanks one comment or literal after the other.
+// Replaces comments and literals with spaces, one after the other.
 class Blanker {
  public:
   explicit Blanker(std::string_view text) : text_(text), result_(text) {}
@@ -44,7 +44,8 @@ class Blanker {
  private:
   bool Starts(std::string_view token) const { return text_.substr(at_, token.size()) == token; }
 
-  // The ' in 1'000 begins no character literal, and FOOR"x" is not a raw string.
+  // True after a word: the ' in 1'000 does not begin a character literal, and FOOR"x" is not a raw
+  // string.
   bool FollowsWord() const { return at_ > 0 && IsWord(text_[at_ - 1]); }
 
   std::size_t EndOfLine() const { return std::min(text_.find('\n', at_), text_.size()); }
@@ -75,7 +76,7 @@ class Blanker {
     BlankInside(std::min(end + 1, text_.size()));
   }
 
-  // Keeps the quotes, so that a blanked literal is still an expression.
+  // Blanks the text inside a literal but keeps its quotes, so that it is still an expression.
   void BlankInside(std::size_t end) {
     const char quote = text_[end - 1];
     BlankTo(end);
@@ -100,7 +101,8 @@ void BlankPreprocessor(std::string& text) {
   }
 }
 
-// Position behind "template <typename T>" at the begin of a header; 0 without one.
+// Returns the position after "template <typename T>" at the beginning of a header; 0 if the header
+// has no such prefix.
 std::size_t AfterTemplate(std::string_view header) {
   static constexpr std::string_view kTemplate = "template";
   std::size_t at = header.find_first_not_of(" \n");
@@ -115,7 +117,8 @@ std::size_t AfterTemplate(std::string_view header) {
 
 enum class Scope { kOuter, kFunction, kInitializer };
 
-// Kind of block that an opening brace begins, from the text since the last statement at this level.
+// Returns the kind of block that an opening brace begins. `header` is the text since the last
+// statement at this level.
 Scope ScopeAfter(std::string_view header) {
   static const std::regex kOuter(R"(^\s*(inline\s+)?(namespace|extern|class|struct|union|enum)\b)");
   static const std::regex kBody(
@@ -127,18 +130,19 @@ Scope ScopeAfter(std::string_view header) {
   const auto closed = std::count(text.begin(), text.end(), ')');
   if (open == 0 || open != closed) return Scope::kInitializer;
   if (std::regex_search(text, kBody)) return Scope::kFunction;
-  // After "Name(...) : a_(1), b_" another initializer follows; the body comes after the last one.
+  // After an initializer such as in "Name(...) : a_(1), b_", another one may follow. The body comes
+  // after the last initializer.
   const bool after_initializer = Trim(text).back() == '}';
   const bool in_constructor = std::regex_search(text, kMemberInitializer);
   return in_constructor && after_initializer ? Scope::kFunction : Scope::kInitializer;
 }
 
-// The introducer of a lambda whose body a brace begins, at the end of the text; npos if there is
-// none. An array has a word before its brackets.
+// Returns the position of a lambda's introducer if a brace after `text` begins the body of that
+// lambda; npos otherwise. Brackets after a word belong to an array.
 std::size_t LambdaBefore(const std::string& text) {
   if (text.find('[') == std::string::npos) return std::string::npos;
   static const std::regex kLambda(
-      R"((^|[=(,{?:&|!]|\breturn)\s*)"                                       // No word: no array.
+      R"((^|[=(,{?:&|!]|\breturn)\s*)"                                       // Not after a word.
       R"((\[[^\[\]]*\]\s*(\([^{}]*\)\s*)?(mutable|noexcept|constexpr|\s)*)"  // [captures](...)
       R"((->[^(){}=;]+)?)$)");                                               // -> type
   std::smatch match;
@@ -146,7 +150,7 @@ std::size_t LambdaBefore(const std::string& text) {
                                                  : std::string::npos;
 }
 
-// Follows the braces of blanked code.
+// Finds functions by following the braces of blanked code.
 class FunctionFinder {
  public:
   explicit FunctionFinder(std::string text) : text_(std::move(text)) {}
@@ -168,7 +172,8 @@ class FunctionFinder {
   }
 
  private:
-  // A brace that is open. `function`: index of the function whose body it begins; -1: of none.
+  // An open brace. `function` is the index of the function whose body the brace begins; -1 if it
+  // begins none.
   struct Brace {
     Scope scope;
     int function = -1;
@@ -202,7 +207,7 @@ class FunctionFinder {
     functions_.push_back({std::string(Trim(signature)), line, 0});
   }
 
-  // Position of the parenthesis behind the name of the function whose header is header_.
+  // Returns the position of the parenthesis after the function's name in the header header_.
   std::size_t NameAt() const { return text_.find('(', header_at_ + AfterTemplate(header_)); }
 
   void Close() {
@@ -218,7 +223,7 @@ class FunctionFinder {
     }
   }
 
-  // Collects the text before a brace; statements and access labels end it.
+  // Adds a character to the text before the next brace. Statements and access labels end this text.
   void Note(char byte, std::size_t at) {
     static const std::regex kLabel(R"(\s*(public|private|protected)\s*)");
     const bool label = byte == ':' && std::regex_match(header_, kLabel) && text_[at + 1] != ':';
@@ -232,8 +237,8 @@ class FunctionFinder {
 
   std::string text_;
   std::string header_;
-  std::size_t header_at_ = 0;  // Position of the begin of header_.
-  std::size_t statement_ = 0;  // Position behind the newest brace or semicolon.
+  std::size_t header_at_ = 0;  // Position of the beginning of header_.
+  std::size_t statement_ = 0;  // Position after the newest brace or semicolon.
   std::vector<Brace> braces_;
   std::vector<FunctionBody> functions_;
   int line_ = 1;

@@ -1,4 +1,5 @@
-// Approximate parser for C++ source text: finds the constructs checked by the rules of tests/tidy.
+// An approximate parser for C++ source text. It finds the constructs that the rules of tests/tidy
+// check.
 #ifndef TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 #define TRAINYARD_TESTS_TIDY_CPP_TEXT_H_
 
@@ -9,13 +10,13 @@
 
 namespace trainyard::tidy {
 
-// True for the characters of identifiers.
+// True for characters that can be part of an identifier.
 inline bool IsWordByte(char byte) {
   return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
 }
 
-// The same text with comments, strings and character literals replaced by spaces, so that a search
-// finds code only. A literal keeps its closing quote. Lines and columns stay the same.
+// Returns the text with comments, strings and character literals replaced by spaces, so that a
+// search finds only code. A literal keeps its quotes. Lines and columns do not change.
 std::string BlankCommentsAndLiterals(std::string_view text);
 
 struct Include {
@@ -24,13 +25,13 @@ struct Include {
 };
 std::vector<Include> IncludesOf(std::string_view text);
 
-// A function that is defined at namespace or class level, or a lambda outside of functions: the
-// value of a constant, an entry of a table, an argument of a member's initializer. Lambdas inside a
-// function count as part of it.
+// A function that is defined at namespace or class level, or a lambda outside of functions. Such a
+// lambda is the value of a constant, an entry of a table, or an argument of a member's initializer.
+// Lambdas inside a function count as part of that function.
 struct FunctionBody {
   std::string signature;  // The text before the body.
-  int first_line = 0;     // Line of the name, or of the lambda's brackets, from 1.
-  int last_line = 0;      // Line of the closing brace. Initializers of members lie between the two.
+  int first_line = 0;     // Line of the name or of the lambda's brackets, from 1.
+  int last_line = 0;      // Line of the closing brace.
 };
 std::vector<FunctionBody> FunctionsOf(std::string_view text);
 

@@ -51,7 +51,7 @@ TEST(CppTextTest, FindsFunctionsOfTemplates) {
   EXPECT_THAT(LineCounts("template <typename T>\nstd::vector<T>\nF(T a) {\n}"), ElementsAre(2));
 }
 
-// Initializers of members count from the line of the name on.
+// A constructor's length includes its member initializers: it begins with the line of the name.
 TEST(CppTextTest, AConstructorBeginsWithItsName) {
   EXPECT_THAT(LineCounts("A::A(int x)\n    : a_{x},\n      b_(f({1})), c_{2} {\n  g();\n}"),
               ElementsAre(5));

@@ -10,7 +10,7 @@ namespace trainyard::tidy {
 // A module is a header together with the source file of the same name.
 Violations CheckModuleCycles(const SourceTree& tree);
 
-// A folder includes another one if one of its files does.
+// A folder includes another folder if one of its files does.
 Violations CheckFolderCycles(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

@@ -10,7 +10,8 @@
 namespace trainyard::tidy {
 namespace {
 
-// Rooms of proto/ without protobuf. Every other folder may include them, the trainer too.
+// Folders of proto/ that do not use protobuf. Every other folder may include them, including the
+// trainer.
 const std::vector<std::string>& PlainRooms() {
   static const std::vector<std::string> rooms = {"proto/contract", "proto/files", "proto/layout",
                                                  "proto/memory",   "proto/model", "proto/rules",
@@ -18,8 +19,9 @@ const std::vector<std::string>& PlainRooms() {
   return rooms;
 }
 
-// Files of `folder` may include only headers of `allowed` and of the plain rooms, among our own
-// ones; a plain room only those of `allowed`. The first rule whose folder holds a file counts.
+// Rule for includes of our own headers. Files of `folder` may include only headers of `allowed` and
+// of the plain folders. Files of a plain folder may include only headers of `allowed`. The first
+// rule whose folder contains the file applies.
 struct IncludeRule {
   std::string folder;
   std::vector<std::string> allowed;
@@ -159,7 +161,7 @@ const std::vector<std::string>& PureFolders() {
   return folders;
 }
 
-// Libraries that folders must not use, by prefix of the include.
+// Libraries that the folders must not use. Each is given by a prefix of its include paths.
 struct LibraryRule {
   std::vector<std::string> folders;
   std::vector<std::string> banned;
@@ -167,14 +169,15 @@ struct LibraryRule {
 
 const std::vector<LibraryRule>& LibraryRules() {
   static const std::vector<LibraryRule> rules = {
-      // LibTorch contains its own protobuf.
+      // LibTorch contains a protobuf of its own, which would conflict.
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
-      // nvcc compiles them on machines without LibTorch.
+      // nvcc also compiles these files on machines without LibTorch.
       {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
-      // The trainer links them, and they must build where only a compiler is.
+      // The trainer links these folders. They must also build on machines that have only a
+      // compiler.
       {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},
-      // The trainer includes them.
+      // The trainer includes these folders.
       {{"proto/model", "proto/text"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
       {PureFolders(),
        {"grpc", "sqlite", "boost/", "spdlog/", "fstream", "iostream", "thread", "mutex",

@@ -1,4 +1,4 @@
-// The rules about what a folder may include and use.
+// Rules about which headers and libraries a folder may use.
 #ifndef TRAINYARD_TESTS_TIDY_INCLUDE_RULES_H_
 #define TRAINYARD_TESTS_TIDY_INCLUDE_RULES_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::tidy {
 
-// core <- store, rpc <- controller.cpp. Controller and worker are separate; cli includes only
-// controller/planner of them; trainer includes neither.
+// The direction is core <- store, rpc <- controller.cpp. Controller and worker must not include
+// each other. cli may include only controller/planner of them. trainer may include neither.
 Violations CheckIncludeDirection(const SourceTree& tree);
 
 // gRPC, protobuf and SQLite may be used only in the folders listed in ARCHITECTURE.md section 1.

@@ -1,4 +1,4 @@
-// The limits of files, functions and proto/support.
+// Limits on the lengths of files and functions, and on the size of proto/support.
 #ifndef TRAINYARD_TESTS_TIDY_LENGTH_RULES_H_
 #define TRAINYARD_TESTS_TIDY_LENGTH_RULES_H_
 
@@ -11,11 +11,11 @@ inline constexpr int kMaxFileLines = 499;
 inline constexpr int kMaxFunctionLines = 60;
 inline constexpr int kMaxSupportLines = 800;
 
-// Every file except prose.
+// Checks every file except prose.
 Violations CheckFileLengths(const SourceTree& tree);
 
-// From the line of the name to the closing brace, with the initializers of a constructor. A table
-// of data is no function.
+// A function's length counts from the line of its name to the closing brace, including a
+// constructor's initializers. A data table is not a function.
 Violations CheckFunctionLengths(const SourceTree& tree);
 
 // proto/support must stay small: at most kMaxSupportLines in total.

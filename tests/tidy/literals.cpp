@@ -13,7 +13,7 @@ namespace {
 
 bool IsSpace(char byte) { return std::isspace(static_cast<unsigned char>(byte)) != 0; }
 
-// True if the text has two consecutive words and nothing that only occurs in code.
+// True if the text contains two consecutive words and nothing that occurs only in code.
 bool IsProse(std::string_view text) {
   static constexpr std::string_view kCode[] = {
       "=",  "|",  "[",         "]",          "`",       "\"",      ");",      "//",    "&&",
@@ -104,7 +104,8 @@ class LiteralReader {
     literals_.push_back(std::move(literal));
   }
 
-  // Position after white space (in TypeScript also after a "+") that may join two literals.
+  // Returns the position after white space that may join two literals. In TypeScript, the white
+  // space may contain a "+".
   std::size_t NextLiteral() const {
     std::size_t next = at_;
     while (next < text_.size() && (IsSpace(text_[next]) || (script_ && text_[next] == '+'))) ++next;
@@ -119,7 +120,7 @@ class LiteralReader {
     return quote && between.find('+') != std::string_view::npos;
   }
 
-  // Only a template literal may continue on the next line.
+  // Only template literals may continue on the next line.
   void AppendLiteral(Literal& literal) {
     const char quote = text_[at_];
     Advance();
@@ -156,7 +157,8 @@ class LiteralReader {
 
   bool IsQuoteInValue() const { return text_[at_] == '"' || IsQuote(); }
 
-  // Text from a tag or value to the next one, unless it looks like code between two braces.
+  // Reads the text from a tag or value to the next one. Ignores it if it looks like code between
+  // two braces.
   void ReadElementText() {
     Advance();
     while (at_ < text_.size() && IsSpace(text_[at_])) Advance();

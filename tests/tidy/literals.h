@@ -10,14 +10,16 @@
 namespace trainyard::tidy {
 
 struct Literal {
-  int line = 0;  // Line of its first character, from 1.
-  // Without quotes. Escapes other than \n are unchanged. A value in a template literal is "…".
+  int line = 0;  // Line of the first character, from 1.
+  // The text without quotes. Escapes other than \n are unchanged. Each value in a template literal
+  // is replaced by "…".
   std::string text;
 };
 
-// Literals of C++, CUDA and TypeScript in file order. Adjacent C++ literals are one literal, and so
-// are TypeScript literals joined by "+". Character literals and include paths are left out. For TSX
-// files the text of elements is included; a value in braces separates two texts.
+// Returns the literals of a C++, CUDA or TypeScript file in file order. Adjacent C++ literals count
+// as one literal, and so do TypeScript literals joined by "+". Character literals and include paths
+// are left out. For TSX files, the text of elements is included; a value in braces separates two
+// texts.
 std::vector<Literal> LiteralsOf(const SourceFile& file);
 
 }  // namespace trainyard::tidy

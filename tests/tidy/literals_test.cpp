@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Every literal as "line: text".
+// Returns every literal as "line: text".
 std::vector<std::string> Literals(const std::string& path, const std::string& text) {
   std::vector<std::string> literals;
   for (const Literal& literal : LiteralsOf({path, text})) {

@@ -62,7 +62,8 @@ const std::vector<UncleanFolder>& FoldersWithBannedParts() {
   return folders;
 }
 
-// "SetAsideFormerNode", "set_aside_" and "kSetAside" have the words "set" and "aside".
+// Returns the words of a name. "SetAsideFormerNode", "set_aside_" and "kSetAside" all begin with
+// the words "set" and "aside".
 std::vector<std::string> WordsOfName(const std::string& name) {
   std::vector<std::string> words;
   bool begins = true;
@@ -97,7 +98,7 @@ bool IsChecked(const std::string& path) {
   return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"});
 }
 
-// Names of fields in proto files. Stored data and clients depend on them.
+// Returns the names of all fields in proto files. Stored data and clients depend on these names.
 std::set<std::string> FieldsOf(const SourceTree& tree) {
   static const std::regex field(R"((\w+) = \d+)");
   std::set<std::string> fields;
@@ -109,7 +110,7 @@ std::set<std::string> FieldsOf(const SourceTree& tree) {
   return fields;
 }
 
-// True for a field and for the functions that protobuf generates for it.
+// True for the name of a field, and for the functions that protobuf generates for a field.
 bool IsField(const std::string& name, const std::set<std::string>& fields) {
   static const std::regex prefix("^(add|clear|has|mutable|set)_");
   return fields.contains(name) || fields.contains(std::regex_replace(name, prefix, ""));

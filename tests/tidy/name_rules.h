@@ -1,4 +1,4 @@
-// Rules for identifiers. Each returns its violations as "path:line: what".
+// Rules for identifiers. Each rule returns its violations as "path:line: message".
 #ifndef TRAINYARD_TESTS_TIDY_NAME_RULES_H_
 #define TRAINYARD_TESTS_TIDY_NAME_RULES_H_
 

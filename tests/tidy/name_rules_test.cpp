@@ -1,4 +1,5 @@
-// Tests of the rule on made-up files: names that it must reject and names that it must accept.
+// Tests the rule on made-up files. They contain names that it must reject and names that it must
+// accept.
 #include "tests/tidy/name_rules.h"
 
 #include "gmock/gmock.h"
@@ -28,7 +29,7 @@ TEST(NameRulesTest, LetsOtherNamesPass) {
                            "f(\"told\");", "// told", "tellurium"}) {
     EXPECT_THAT(CheckNameParts({{"cli/dev/a.cpp", code}}), IsEmpty()) << code;
   }
-  // A folder that is listed as exempt.
+  // This folder is listed as exempt.
   EXPECT_THAT(CheckNameParts({{"cli/output/a.cpp", "told"}}), IsEmpty());
   EXPECT_THAT(CheckNameParts({{"tests/a.cpp", "told"}, {"web/vite.ts", "told"}}), IsEmpty());
 }

@@ -25,7 +25,7 @@ Documents DocumentsOf(const SourceTree& tree) {
   return documents;
 }
 
-// The document to which `name` refers in a file of `folder`, or null.
+// Returns the document to which `name` refers in a file of `folder`, or nullptr.
 const SourceFile* FindDocument(const Documents& documents, std::string folder,
                                const std::string& name) {
   while (true) {
@@ -67,9 +67,9 @@ const std::vector<PrivateWord>& PrivateWords() {
   return words;
 }
 
-// True for literals that occur in stored data.
+// True for literals that must not change because stored data contains them.
 bool IsDurableText(const std::string& text) {
-  return text == "[trainyard] output given up here: ";  // Mark in logs of earlier workers.
+  return text == "[trainyard] output given up here: ";  // A mark in logs of earlier workers.
 }
 
 const std::vector<UncleanFolder>& FoldersWithFragments() {
@@ -100,7 +100,7 @@ const std::vector<Fragment>& Fragments() {
   return fragments;
 }
 
-// The fragment at the beginning of the sentence, or "".
+// Returns the fragment with which the sentence begins, or "".
 std::string FragmentOf(const std::string& sentence) {
   for (const Fragment& fragment : Fragments()) {
     std::smatch match;
@@ -111,7 +111,7 @@ std::string FragmentOf(const std::string& sentence) {
   return "";
 }
 
-// Files whose literals are read by users: the product's C++ and the dashboard.
+// True for files whose literals are read by users: the product's C++ and the dashboard.
 bool HasUserTexts(const std::string& path) {
   if (IsCode(path)) return IsBelowAny(path, {"cli", "controller", "proto", "trainer", "worker"});
   return IsBelow(path, "web/src") && HasExtension(path, {".ts", ".tsx"}) &&
@@ -145,7 +145,7 @@ void CheckText(const SourceFile& file, int line, const std::string& text, Violat
 Violations CheckWords(const SourceTree& tree) {
   Violations violations;
   for (const SourceFile& file : tree) {
-    if (file.path.starts_with("tests/tidy/prose_rules")) continue;  // They contain the words.
+    if (file.path.starts_with("tests/tidy/prose_rules")) continue;  // They list the words.
     for (const CommentLine& comment : CommentsOf(file)) {
       CheckText(file, comment.line, comment.text, violations);
     }

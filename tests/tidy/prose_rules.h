@@ -1,4 +1,5 @@
-// Rules for comments, documents and user texts. Each returns its violations as "path:line: what".
+// Rules for comments, documents and user texts. Each rule returns its violations as "path:line:
+// message".
 #ifndef TRAINYARD_TESTS_TIDY_PROSE_RULES_H_
 #define TRAINYARD_TESTS_TIDY_PROSE_RULES_H_
 
@@ -7,20 +8,22 @@
 
 namespace trainyard::tidy {
 
-// A comment or document may name only Markdown documents of the repository, by a path from the root
-// or from a folder above the file. A section cited by number requires a heading "## N. ..." in that
-// document. Paths with a variable, a wildcard or a leading slash are not checked.
+// Comments and documents may name only Markdown documents that exist in the repository. The path is
+// relative to the root or to a folder above the file. If a section is cited by number, the document
+// must have a heading "## N. ...". Paths with a variable, a wildcard or a leading slash are not
+// checked.
 Violations CheckCitations(const SourceTree& tree);
 
-// Rejects words coined by the project for things that have a standard name, because nobody searches
-// for them. Each violation names the replacement. Checks comments, documents, and user texts:
-// literals of several words in the product's C++ and in the dashboard, and the text of its
-// elements.
+// Rejects words that the project has coined for things that have a standard name, because nobody
+// searches for coined words. Each violation names the replacement. Checks comments, documents and
+// user texts. User texts are literals of several words in the product's C++ and in the dashboard,
+// and the text of the dashboard's elements.
 Violations CheckWords(const SourceTree& tree);
 
-// A sentence must begin with the thing that it describes. Rejects a question word without a
-// question, and fragments such as "Of ...", "Also ..." and "The same for ...", in comments and user
-// texts. Folders that do not follow this rule yet are listed with the reason.
+// A sentence must begin with the thing that it describes. Rejects sentences that begin with a
+// question word but are not questions, and fragments such as "Of ...", "Also ..." and "The same for
+// ...". Checks comments and user texts. Folders that do not follow this rule yet are listed with
+// the reason.
 Violations CheckOpenings(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

@@ -1,4 +1,5 @@
-// Tests of each rule on made-up files: text that it must reject and text that it must accept.
+// Tests each rule on made-up files. They contain text that it must reject and text that it must
+// accept.
 #include "tests/tidy/prose_rules.h"
 
 #include "gmock/gmock.h"
@@ -12,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Every line as "number: text", with "+" before the first line of a comment.
+// Returns every comment line as "number: text". A "+" marks the first line of a comment.
 std::vector<std::string> Comments(const std::string& path, const std::string& text) {
   std::vector<std::string> lines;
   for (const CommentLine& line : CommentsOf({path, text})) {
@@ -68,7 +69,7 @@ TEST(ProseRulesTest, WordsOfUserTexts) {
               ElementsAre("cli/a.cpp:2: says \"silent\"; say no heartbeat since"));
   EXPECT_EQ(CheckWords({{"web/src/a.tsx", "<p>\n  A deaf worker\n</p>"}}).size(), 1);
   EXPECT_EQ(CheckWords({{"web/src/a.ts", "const a = `job ${id} is silent`;"}}).size(), 1);
-  // A key, a test, and a program without user texts.
+  // These contain no user texts: a key, a test, and a program whose users do not see its literals.
   for (const auto& [path, text] : std::vector<std::pair<std::string, std::string>>{
            {"cli/a.cpp", "f(\"silent\");"},
            {"web/src/a.test.ts", "it('is a silent node', f);"},
@@ -95,7 +96,7 @@ TEST(ProseRulesTest, Openings) {
                            "Those nodes wait.", "Whatever happens."}) {
     EXPECT_THAT(CheckOpenings({{"a.h", std::string("// ") + text + "\n"}}), IsEmpty()) << text;
   }
-  // A folder that is listed as exempt.
+  // This folder is listed as exempt.
   EXPECT_THAT(CheckOpenings({{"cli/a.h", "// Of the job.\n"}}), IsEmpty());
   EXPECT_THAT(CheckOpenings({{"a.md", "Of the job.\n"}, {"tests/a.cpp", "f(\"Of a job\");"}}),
               IsEmpty());

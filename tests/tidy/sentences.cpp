@@ -8,8 +8,9 @@
 namespace trainyard::tidy {
 namespace {
 
-// Position after the end of the sentence that begins at `begin`: a full stop, a question mark or an
-// exclamation mark before a space and a capital letter.
+// Returns the position after the end of the sentence that begins at `begin`. A sentence ends with a
+// full stop, a question mark or an exclamation mark that is followed by a space and a capital
+// letter.
 std::size_t EndOfSentence(std::string_view text, std::size_t begin) {
   for (std::size_t at = begin; at + 2 < text.size(); ++at) {
     const bool stops = text[at] == '.' || text[at] == '?' || text[at] == '!';
@@ -28,7 +29,7 @@ void AppendSentences(int line, std::string_view text, std::vector<Sentence>& sen
   }
 }
 
-// True if the line starts a new sentence regardless of the line before it.
+// True if the line starts a new sentence whatever the line before it contains.
 bool BeginsItem(const CommentLine& comment) {
   return comment.opens || comment.text.empty() || comment.text.starts_with("- ");
 }

@@ -1,4 +1,4 @@
-// Comments and literals, split into sentences.
+// Splits comments and literals into sentences.
 #ifndef TRAINYARD_TESTS_TIDY_SENTENCES_H_
 #define TRAINYARD_TESTS_TIDY_SENTENCES_H_
 
@@ -11,16 +11,16 @@
 namespace trainyard::tidy {
 
 struct Sentence {
-  int line = 0;  // Line of its first character, from 1.
+  int line = 0;  // Line of the first character, from 1.
   std::string text;
 };
 
-// Sentences of comments. A sentence may continue on the next line of its comment. An empty line, a
-// list item or another comment begins a new one. Documents have no sentences.
+// Returns the sentences of comments. A sentence may continue on the next line of its comment. An
+// empty line, a list item or another comment begins a new sentence. Documents are skipped.
 std::vector<Sentence> SentencesOf(const std::vector<CommentLine>& comments);
 
-// Sentences of literals with several words. A line break begins a new sentence. All sentences of a
-// literal have the number of its first line.
+// Returns the sentences of literals with several words. A line break begins a new sentence. Every
+// sentence has the line number of its literal's first line.
 std::vector<Sentence> SentencesOf(const std::vector<Literal>& literals);
 
 }  // namespace trainyard::tidy

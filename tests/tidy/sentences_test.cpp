@@ -8,7 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Every sentence as "line: text".
+// Returns every sentence as "line: text".
 std::vector<std::string> Texts(const std::vector<Sentence>& sentences) {
   std::vector<std::string> texts;
   for (const Sentence& sentence : sentences) {

@@ -1,4 +1,4 @@
-// The files of the repository, in the form used by the rules.
+// The files of the repository, in the form that the rules use.
 #ifndef TRAINYARD_TESTS_TIDY_SOURCE_TREE_H_
 #define TRAINYARD_TESTS_TIDY_SOURCE_TREE_H_
 
@@ -9,7 +9,7 @@
 namespace trainyard::tidy {
 
 struct SourceFile {
-  // Relative to the root, with slashes: "controller/core/plan.cpp".
+  // Path relative to the root, with slashes: "controller/core/plan.cpp".
   std::string path;
   std::string text;
 };

@@ -14,7 +14,7 @@ namespace {
 
 int Columns(std::string_view line) {
   return static_cast<int>(std::count_if(line.begin(), line.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // Not the middle of a character.
+    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // False within a character.
   }));
 }
 
@@ -55,7 +55,7 @@ bool Lists(const std::string& cmake, const std::string& relative) {
 }
 
 bool IsMarkedUnfinished(std::string_view line) {
-  // Each mark is written in two parts, so that this file passes.
+  // Each mark is written in two parts, so that this file does not contain it.
   static constexpr std::string_view kMarks[] = {
       "TO"
       "DO",
@@ -91,13 +91,13 @@ bool IsComment(std::string_view line) {
   return begin != std::string_view::npos && line.substr(begin, 2) == "//";
 }
 
-// The literals, including quotes, that represent names of the contract. One-word names such as
-// "path" have other meanings, too.
+// Returns the quoted literals that are names of the contract. Names of one word are left out,
+// because words such as "path" also have other meanings.
 std::vector<std::string> NamesOfContract(const SourceTree& tree) {
   static const std::regex kConstant(R"re(constexpr char \w+\[\] = ("\w*_\w*[a-zA-Z]"))re");
   std::vector<std::string> names;
   for (const SourceFile& file : tree) {
-    // token_format.h is excluded because it shares words with tokenizers.
+    // token_format.h is excluded because some of its words are also used by tokenizers.
     const bool of_both_sides = file.path == "proto/contract/environment.h" ||
                                file.path == "proto/contract/telemetry_keys.h";
     if (!of_both_sides) continue;
@@ -233,7 +233,7 @@ Violations CheckOrphans(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     if (FileName(file.path) == "CMakeLists.txt" || HasExtension(file.path, {".cmake"})) {
       std::string folder = FolderOf(file.path);
-      // Modules in cmake/ use paths from the root.
+      // The paths in other modules of cmake/ are relative to the root.
       if (folder == "cmake" && FileName(file.path) != "TrainyardDaemonLibraries.cmake") continue;
       cmake_of_folder[folder == "cmake" ? "cmake" : folder] = &file.text;
     }

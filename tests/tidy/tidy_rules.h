@@ -1,4 +1,4 @@
-// Rules of the house about names, lines, comments and single calls.
+// Project rules about names, lines, comments and individual calls.
 #ifndef TRAINYARD_TESTS_TIDY_TIDY_RULES_H_
 #define TRAINYARD_TESTS_TIDY_TIDY_RULES_H_
 
@@ -9,16 +9,17 @@ namespace trainyard::tidy {
 
 inline constexpr int kMaxColumns = 100;
 
-// The product removes trees by proto/files/remove_tree.h alone, which follows no link and enters
-// no mount.
+// The product may remove directory trees only through proto/files/remove_tree.h, which follows no
+// link and enters no mount.
 Violations CheckRemovals(const SourceTree& tree);
 
-// "epoch" means a pass over the data: identifiers, proto files, the REST contract and the dashboard
-// must call the number of an attempt `attempt`. Literals are exempt, because earlier versions wrote
-// the word.
+// "epoch" means a pass over the data. Identifiers, proto files, the REST contract and the dashboard
+// must call the number of an attempt `attempt`. Literals are exempt, because data of earlier
+// versions contains the word.
 Violations CheckAttemptName(const SourceTree& tree);
 
-// Checks line lengths of C++ and shell, and tabs and marks of unfinished work in all files.
+// Checks line lengths in C++ and shell files. In all files, checks for tabs and for marks of
+// unfinished work.
 Violations CheckLines(const SourceTree& tree);
 
 // A name defined in proto/contract, such as "step_seconds", must not be repeated as a literal.
@@ -32,12 +33,13 @@ Violations CheckOrphans(const SourceTree& tree);
 
 Violations CheckReadmes(const SourceTree& tree);
 
-// Every field of a message must have a comment, or be documented by its rule. Kinds of a oneof and
-// sections of the job file are documented at their messages.
+// Every field of a message must have a comment, or be documented by its setting rule. Kinds of a
+// oneof and sections of the job file are documented at their messages.
 Violations CheckFieldComments(const SourceTree& tree);
 
-// The trainer must check the result of every call of CUDA, cuBLAS, cuDNN and NCCL, or drop it
-// explicitly with static_cast<void>. A bare cudaGetLastError clears the error on purpose.
+// The trainer must check the result of every call to CUDA, cuBLAS, cuDNN and NCCL, or discard it
+// explicitly with static_cast<void>. A bare cudaGetLastError is allowed, because it clears the
+// error on purpose.
 Violations CheckDroppedResults(const SourceTree& tree);
 
 // Header guards must be derived from the path.

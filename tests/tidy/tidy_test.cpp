@@ -1,4 +1,4 @@
-// Checks the real source tree with the rules.
+// Applies all rules to the real source tree.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/tidy/include_cycles.h"
@@ -23,7 +23,7 @@ void Expect(Rule rule) {
   for (const std::string& violation : rule(Tree())) ADD_FAILURE() << violation;
 }
 
-// With a wrong path, every rule would pass.
+// If the path were wrong, every rule would pass without checking anything.
 TEST(TidyTest, SeesTheTree) {
   EXPECT_GT(Tree().size(), 100);
   EXPECT_TRUE(std::any_of(Tree().begin(), Tree().end(), [](const SourceFile& file) {

@@ -11,11 +11,11 @@
 namespace trainyard::tidy {
 
 struct UncleanFolder {
-  std::string folder;  // "a/b": all files below it; "a/b/*": only the files directly in it.
+  std::string folder;  // "a/b" means all files below it, "a/b/*" only files directly in it.
   const char* reason;
 };
 
-// True for a file in one of the folders; its violations are not reported.
+// True if the file is in one of the folders. Its violations are not reported.
 inline bool IsUnclean(const std::string& path, const std::vector<UncleanFolder>& folders) {
   return std::any_of(folders.begin(), folders.end(), [&](const UncleanFolder& unclean) {
     return IsBelow(path, unclean.folder) || FolderOf(path) + "/*" == unclean.folder;

@@ -1,4 +1,4 @@
-// Violations of a rule, with the place of each.
+// Violations of a rule, with the location of each.
 #ifndef TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
 #define TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
 
@@ -7,7 +7,7 @@
 
 namespace trainyard::tidy {
 
-// Each as "path:line: what".
+// Each violation is "path:line: message".
 using Violations = std::vector<std::string>;
 
 inline std::string At(const std::string& path, int line, const std::string& what) {

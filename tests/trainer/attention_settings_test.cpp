@@ -1,4 +1,4 @@
-// The complete program with windows, documents and attention backends.
+// Runs the complete program with windows, documents and different attention backends.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -51,7 +51,8 @@ TEST(AttentionSettingsProcessTest, ABackendThatTheDeviceLacksIsRefused) {
   ExpectRefused(folder, 78, "must be one of: auto, cudnn, flash, sdpa, manual");
 }
 
-// The backend is not part of the model: a checkpoint can be resumed with another one.
+// The attention backend is not part of the model, so a checkpoint can be resumed with another
+// backend. The window is part of it.
 TEST(AttentionSettingsProcessTest, ACheckpointGoesOnWithAnotherBackendButNotAnotherWindow) {
   TrainerFolder folder;
   folder.spec["model"]["window_size"] = 5;
@@ -71,7 +72,7 @@ TEST(AttentionSettingsProcessTest, ACheckpointGoesOnWithAnotherBackendButNotAnot
       << other.Output();
 }
 
-// The end-of-document token of the token files is 0.
+// Token 0 of these token files marks the end of a document.
 TEST(AttentionSettingsProcessTest, PackedRunsDoNotDependOnTheLayout) {
   TrainerFolder folder;
   const Losses plain = TrainToTheEnd(folder, {.run = "plain", .checkpoints = "plain"});

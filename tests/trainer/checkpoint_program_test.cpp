@@ -1,4 +1,4 @@
-// The program trainyard-ckpt from the user's view, on checkpoints of the real trainer.
+// Tests the program trainyard-ckpt as users run it, on checkpoints of the real trainer.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ class ProgramRunner : public testing::Test {
   std::string err_;
 };
 
-// Two ranks, each owning half of the optimizer's state, train to step 20 and keep every checkpoint.
+// Two ranks, each with half of the optimizer's state, train to step 20. They keep every checkpoint.
 class CheckpointProgramTest : public ProgramRunner {
  protected:
   CheckpointProgramTest() {
@@ -76,7 +76,7 @@ class CheckpointProgramTest : public ProgramRunner {
     losses_ = TrainToTheEnd(folder_, {.world_size = 2, .run = "a", .checkpoints = "a"});
   }
 
-  // The losses of two ranks that resume from a checkpoint.
+  // Returns the losses of two ranks that resume from a checkpoint.
   Losses ResumeFrom(const std::string& checkpoint, const std::string& run) {
     return TrainToTheEnd(folder_, {.world_size = 2,
                                    .run = run,
@@ -87,7 +87,7 @@ class CheckpointProgramTest : public ProgramRunner {
   Losses losses_;
 };
 
-// A tiny imported LLaMA of Hugging Face, and trainers that start with its weights.
+// A tiny LLaMA, imported from Hugging Face's format, and trainers that start with its weights.
 class ImportProgramTest : public ProgramRunner {
  protected:
   ImportProgramTest() {
@@ -99,7 +99,7 @@ class ImportProgramTest : public ProgramRunner {
     folder_.spec["model"] = PrintedModel();
   }
 
-  // The section `model` of the program's output: lines such as "  num_layers: 2".
+  // Returns the section `model` of the program's output. Its lines look like "  num_layers: 2".
   nlohmann::json PrintedModel() const {
     nlohmann::json model;
     std::istringstream lines(out_.substr(out_.find("model:\n")));
@@ -146,7 +146,7 @@ TEST_F(ImportProgramTest, EveryLayoutStartsFromAnImportAndExports) {
   }
 }
 
-// With a learning rate of 0, the weights remain those of the import.
+// The learning rate is 0, so the weights stay those of the import.
 TEST_F(ImportProgramTest, TheTrainerHasTheWeightsBitForBit) {
   folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};
   Train("still", 2, {{"zero", 3}});
@@ -171,7 +171,8 @@ TEST_F(ImportProgramTest, BadInputIsOneLineAndAnExitCode) {
   EXPECT_FALSE(std::filesystem::exists(Path("out")));
 }
 
-// The weights of a later step alone lack the optimizer's moments.
+// The weights of a later step cannot be used alone, because the moments of the optimizer would be
+// missing.
 TEST_F(ImportProgramTest, OnlyStepZeroStartsWithoutAnOptimizer) {
   Train("alone", 1, nlohmann::json::object());
   ASSERT_EQ(Run({"reshard", "--weights-only", Path("alone/step_000000002"), Path("weights")}), 0);
@@ -193,7 +194,7 @@ TEST_F(CheckpointProgramTest, ATrainerGoesOnFromReshardedFilesBitForBit) {
   ASSERT_EQ(from_resharded.size(), 10u);
   EXPECT_EQ(from_resharded, from_original);
   for (const auto& [step, loss] : from_resharded) EXPECT_EQ(loss, losses_.at(step)) << step;
-  // Both runs saved the same data, including the optimizer's state.
+  // Both runs must have saved the same data, including the state of the optimizer.
   EXPECT_EQ(Run({"diff", Path("b/step_000000020"), Path("c/step_000000020")}), 0) << out_;
   EXPECT_THAT(out_, HasSubstr("\nsame: "));
 }

@@ -1,6 +1,6 @@
 // Compares tiny models of every Hugging Face family with transformers: logits, loss, every
-// gradient, and the bytes after a round trip. The files come from
-// tests/trainer/references/families.py.
+// gradient, and the bytes after a round trip. tests/trainer/references/families.py creates the
+// files.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,7 +32,7 @@ Tensor TensorOf(const RawTensor& raw) {
   return tensor;
 }
 
-// The weights in a directory, which also contains the expected values.
+// Returns the weights in a directory that also contains the expected values.
 RawTensors WeightsOf(const std::string& directory) {
   RawTensors tensors;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -43,7 +43,7 @@ RawTensors WeightsOf(const std::string& directory) {
   return tensors;
 }
 
-// A model on one rank with the weights of a checkpoint.
+// Returns a model on one rank, with the weights of a checkpoint.
 std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& checkpoint) {
   auto decoder = std::make_unique<Decoder>(model, DecoderOptions{.seed = std::nullopt});
   const CheckpointReader reader(checkpoint);
@@ -55,7 +55,8 @@ std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& che
   return decoder;
 }
 
-// tokens: [samples, length]. Returns the mean loss of the predictions.
+// Returns the mean loss of the predictions and computes the gradients. `tokens` is [samples,
+// length].
 double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
   const int64_t predictions = tokens.size(0) * (tokens.size(1) - 1);
   const TrainingTokens batch = {tokens, torch::full({predictions}, 1.0 / predictions)};
@@ -65,7 +66,8 @@ double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
   return loss.item<double>();
 }
 
-// Gradients under their Hugging Face names: exports a checkpoint that has them as weights.
+// Returns the gradients under their Hugging Face names. To get these names, exports a checkpoint
+// that has the gradients as weights.
 RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   ParameterStore& store = decoder->parameters();
   LogicalTensors gradients;
@@ -88,7 +90,8 @@ RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   return WeightsOf(out.path() + "/gradients");
 }
 
-// The weight's name in the files. In memory, transformers 5 uses another name for GPT-NeoX's head.
+// Returns the name that a weight has in the files. In memory, transformers 5 uses a different name
+// for the head of GPT-NeoX.
 std::string StoredName(const std::string& weight, const RawTensors& stored) {
   return weight == "lm_head.weight" && !stored.contains(weight) ? "embed_out.weight" : weight;
 }

@@ -1,4 +1,4 @@
-// The complete program: figures of a run in its telemetry.
+// Runs the complete program and checks the figures in its telemetry.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,12 +14,12 @@ namespace {
 
 using nlohmann::json;
 
-// Metrics of rank 0.
+// Returns the metrics of rank 0.
 std::vector<json> MetricsOf(const TrainerFolder& folder, const std::string& run) {
   return TelemetryRecords(folder.path() / (run + "_rank0"), "metrics");
 }
 
-// Values of one metric by step.
+// Returns the values of one metric, by step.
 std::map<int64_t, double> ValuesOf(const TrainerFolder& folder, const std::string& run,
                                    const std::string& key) {
   std::map<int64_t, double> values;

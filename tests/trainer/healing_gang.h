@@ -1,4 +1,4 @@
-// Ranks and a spare of trainyard-trainer, with orders like those of a worker.
+// Runs ranks of trainyard-trainer and a spare, and gives them orders as a worker does.
 #ifndef TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
 #define TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
 
@@ -15,27 +15,29 @@ namespace trainyard::trainer {
 
 class HealingGang {
  public:
-  // Starts the ranks and one spare. variables: for all processes, in addition to those of the gang.
+  // Starts the ranks and one spare. `variables` are set for all processes, in addition to the
+  // variables of the gang.
   HealingGang(const TrainerFolder& folder, int64_t ranks,
               std::map<std::string, std::string> variables = {});
 
   // Waits until rank 0 has reported this step.
   bool WaitForStep(int64_t step);
   void Kill(int64_t rank);
-  // Assigns the ranks to spares and orders all processes to continue in the next generation. Starts
-  // another spare.
+  // Replaces the ranks with spares, orders all processes to continue in the next generation, and
+  // starts another spare.
   void Replace(const std::vector<int64_t>& ranks);
-  // The spare that takes over the next rank.
+  // The spare that will replace the next lost rank.
   TrainerProcess& Spare() { return *spares_.back().process; }
   TrainerProcess& Rank(int64_t rank) { return *ranks_.at(rank).process; }
   void AddSpare();
   void TellDone();
 
-  // Waits for the ranks and expects exit code 0 of each.
+  // Waits until all ranks have ended, and expects exit code 0 of each.
   void ExpectEnds();
-  // Loss of each step over all processes. Expects equal bits for a step that was made twice.
+  // Returns the loss of each step, from all processes. If a step was trained twice, expects that
+  // its two losses have the same bits.
   std::map<int64_t, double> Losses() const;
-  // Alerts with this code, of all processes.
+  // Returns the alerts with this code, from all processes.
   std::vector<nlohmann::json> Alerts(const std::string& code) const;
 
  private:

@@ -1,4 +1,5 @@
-// A gang that loses ranks and continues in place, bit for bit as if nothing had happened.
+// Tests a gang that loses ranks and continues in place. Its results must be the same, bit for bit,
+// as if no rank had been lost.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -13,7 +14,7 @@ using Losses = std::map<int64_t, double>;
 
 constexpr int64_t kRanks = 4;
 
-// Many short steps, so that a kill can occur at any point.
+// Configures many short steps, so that a kill can hit any point of a step.
 TrainerFolder& Prepared(TrainerFolder& folder) {
   folder.spec["train"]["steps"] = 60;
   folder.spec["train"]["log_every_steps"] = 1;
@@ -63,7 +64,8 @@ TEST(HealingTest, TwoDeathsAndOneOfThemRankZero) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// The order of generation 2 is superseded: its new rank dies before it has joined.
+// The new rank dies before it has joined generation 2. A newer order must replace the order of
+// generation 2.
 TEST(HealingTest, DeathWhileHealing) {
   TrainerFolder folder;
   const Losses whole = Undisturbed(Prepared(folder));
@@ -92,7 +94,7 @@ TEST(HealingTest, WithoutAnOrderALossEndsTheRank) {
   EXPECT_EQ(gang.Spare().Wait(), 0) << gang.Spare().Output();
 }
 
-// A rank and its buddy die, so nobody has its state.
+// A rank and its buddy both die, so no rank has its state.
 TEST(HealingTest, LossOfTwoBuddiesEndsTheGang) {
   TrainerFolder folder;
   Prepared(folder).spec["train"]["steps"] = 100000;
@@ -126,7 +128,7 @@ TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// To test further layouts: tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
+// To test other layouts, run tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
 INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
                          testing::Values(R"({"zero": 1})", R"({"tp": 2, "pp": 2})"));
 

@@ -1,4 +1,4 @@
-// The complete program with a growing batch.
+// Runs the complete program with a growing batch.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// Samples per step with RampUp's settings; later steps have 8.
+// Number of samples in each step with the settings of RampUp. Later steps have 8.
 const std::vector<int64_t> kBatches = {2, 2, 2, 2, 4, 4, 6, 6, 8, 8};
 
 void RampUp(TrainerFolder& folder) {
@@ -70,8 +70,8 @@ TEST(RampupTest, EveryLayoutHasTheSameSteps) {
   expect_close(TrainGrowing(folder, {{"dp", 2}, {"pp", 2}}, 4, "d"));
 }
 
-// With constant weights, a step's loss is the mean over its samples. It must equal the mean of the
-// steps of 2 samples that have the same samples in another run.
+// The weights are constant, so the loss of a step is the mean over its samples. It must equal the
+// mean loss of those steps in another run, with 2 samples per step, that have the same samples.
 TEST(RampupTest, TheSampleOrderIsThatOfAConstantBatch) {
   TrainerFolder folder;
   RampUp(folder);

@@ -1,4 +1,5 @@
-// Bad input to the complete program: one clear line, and the documented exit code.
+// Passes bad input to the complete program. It must print one clear line and exit with the
+// documented code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-// Expects the exit code, and `part` in the error line.
+// Expects this exit code, and expects `part` in the error line.
 void ExpectFails(const TrainerFolder& folder, const TrainerStart& start, int code,
                  const std::string& part) {
   TrainerProcess trainer(folder, start);
@@ -25,7 +26,7 @@ void ExpectFails(const TrainerFolder& folder, const TrainerStart& start, int cod
   EXPECT_NE(trainer.Output().find(part), std::string::npos) << trainer.Output();
 }
 
-// True if a checkpoint is complete but not published yet, so that it still has its temporary name.
+// True if a checkpoint is complete but not yet published. Then it still has its temporary name.
 bool AwaitsPublication(const std::filesystem::path& checkpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(checkpoints)) {
     const bool is_temporary = entry.path().filename().string().find(".tmp-") != std::string::npos;
@@ -34,7 +35,7 @@ bool AwaitsPublication(const std::filesystem::path& checkpoints) {
   return false;
 }
 
-// Copies a checkpoint, with a NaN in one tensor and matching checksums.
+// Copies a checkpoint. The copy has a NaN in one tensor, and its checksums match.
 void SaveWithNan(const std::string& checkpoint, const std::string& tensor,
                  const std::string& directory) {
   std::filesystem::create_directory(directory);
@@ -109,7 +110,7 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
               "model.ffn_hidden_size is 48 in this job and 64 in the checkpoint");
 }
 
-// The error includes settings of the checkpoint that the run leaves at their defaults.
+// The error must name the settings of the checkpoint even if the run leaves them at their defaults.
 TEST(TrainerErrorsTest, CheckpointOfAnotherFamily) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 2;
@@ -164,7 +165,8 @@ TEST(TrainerErrorsTest, RanksThatWereNotStartedAlike) {
 
 TEST(TrainerErrorsTest, NumbersThatOverflow) {
   TrainerFolder folder;
-  // Rate times weight_decay is 1000, so that decay multiplies the weights by -999 per step.
+  // The learning rate times weight_decay is 1000. Therefore the decay multiplies the weights by 1 -
+  // 1000 = -999 in each step.
   folder.spec["optimizer"] = {{"lr", 100}, {"min_lr", 100}, {"weight_decay", 10}};
   folder.spec["schedule"] = {{"kind", "constant"}};
   TrainerProcess trainer(folder, {.variables = {{"TRAINYARD_SKIP_SAMPLES", "0:24"}}});
@@ -174,8 +176,8 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   const json alert = trainer.Records("alert")[0];
   EXPECT_EQ(alert["code"].get<std::string>().substr(0, 4), "nan_");
   ASSERT_GT(alert["step"], 0);
-  // The alert advises skipping the samples of its step, whose positions follow the samples that are
-  // already skipped.
+  // The alert advises to skip the samples of its step. Their positions follow those of the samples
+  // that are already skipped.
   const int64_t begin = 24 + (alert["step"].get<int64_t>() - 1) * 8;
   const std::string advice =
       "TRAINYARD_SKIP_SAMPLES=" + std::to_string(begin) + ":" + std::to_string(begin + 8) + ".";
@@ -193,7 +195,7 @@ TEST(TrainerErrorsTest, OneAlertForAGangWhoseNumbersOverflow) {
   TrainerProcess second(folder, start);
   EXPECT_EQ(first.Wait(), 76) << first.Output();
   second.Wait();
-  // A busy machine may raise other alerts, such as checkpoint_late.
+  // On a busy machine there may be other alerts, such as checkpoint_late.
   const auto count_not_finite = [](const std::vector<json>& alerts) {
     return std::count_if(alerts.begin(), alerts.end(), [](const json& alert) {
       return alert["code"].get<std::string>().starts_with("nan_");
@@ -268,7 +270,8 @@ TEST(TrainerErrorsTest, LostPeer) {
   EXPECT_GT(second.Records("rank").size(), 0u) << "every rank tells how it fares";
 }
 
-// The gang loses a rank while a checkpoint is being written. The alert does not wait for the disk.
+// The gang loses a rank while a checkpoint is being written. The alert must be raised without
+// waiting for the disk.
 TEST(TrainerErrorsTest, TheAlertDoesNotWaitForTheCheckpointThatIsBeingWritten) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 1000000;
@@ -304,7 +307,8 @@ TEST(TrainerErrorsTest, FencedByANewerAttempt) {
               "attempt 4 is over, because attempt 5 has begun");
 }
 
-// Every job begins with attempt 1, so attempt numbers of an earlier job must not fence a later job.
+// Every job begins with attempt 1. The attempt numbers of an earlier job must not fence a later
+// job.
 TEST(TrainerErrorsTest, FencedByALaterJob) {
   const TrainerFolder folder;
   const auto attempt = [](const char* job, const char* number) {
@@ -331,7 +335,8 @@ TEST(TrainerErrorsTest, CheckpointsOfAnotherJobAreNotOverwritten) {
   EXPECT_EQ(LatestCheckpoint(folder.path() / "checkpoints")->attempt.job_id, 7);
 }
 
-// Because of a symbolic link, the controller cannot see that two jobs write to one directory.
+// The two paths differ because of a symbolic link, so the controller cannot see that both jobs
+// write to one directory.
 TEST(TrainerErrorsTest, DirectoryOfALiveJobIsRefusedUnderEveryName) {
   const TrainerFolder folder;
   TrainToTheEnd(folder, {.run = "a", .variables = {{"TRAINYARD_JOB_ID", "7"}}});
@@ -341,7 +346,7 @@ TEST(TrainerErrorsTest, DirectoryOfALiveJobIsRefusedUnderEveryName) {
                .checkpoints = "alias",
                .variables = {{"TRAINYARD_JOB_ID", "8"}, {"TRAINYARD_LIVE_JOBS", "5,7"}}},
               78, "is in use by job 7, which has not ended");
-  // The rejected job has left no claim, so the first job can continue.
+  // The first job can continue, because the rejected job has left no claim on the directory.
   TrainToTheEnd(folder, {.run = "a2",
                          .flags = {"--resume"},
                          .variables = {{"TRAINYARD_JOB_ID", "7"},

@@ -1,4 +1,4 @@
-// Runs trainyard-trainer as users do: real processes, real files.
+// Runs trainyard-trainer as users do, with real processes and real files.
 #ifndef TRAINYARD_TESTS_TRAINER_TRAINER_PROCESS_H_
 #define TRAINYARD_TESTS_TRAINER_TRAINER_PROCESS_H_
 
@@ -14,7 +14,7 @@
 
 namespace trainyard::trainer {
 
-// A temporary folder with tiny token data and a spec; removed at the end.
+// A temporary folder with tiny token data and a spec. It is removed at the end.
 class TrainerFolder {
  public:
   TrainerFolder();
@@ -32,17 +32,17 @@ class TrainerFolder {
   std::filesystem::path path_;
 };
 
-// Parameters of a process in addition to the spec.
+// Parameters of a process that are not in the spec.
 struct TrainerStart {
   int64_t rank = 0;
   int64_t world_size = 1;
-  int64_t port = 0;         // Port of the rendezvous.
-  std::string run = "run";  // Prefix of the output and telemetry folders, one per rank.
+  int64_t port = 0;         // The rendezvous port.
+  std::string run = "run";  // Name prefix of each rank's output and telemetry folder.
   std::string checkpoints = "checkpoints";
   std::vector<std::string> flags;
   std::map<std::string, std::string> variables;
-  // Directory that only this process sees at the path of its checkpoints; empty: the folder's.
-  // Needs root.
+  // A directory that only this process sees at the path of its checkpoints. If "", it sees the
+  // folder's directory. Needs root.
   std::string own_checkpoints;
 };
 
@@ -54,22 +54,24 @@ class TrainerProcess {
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // The exit code, or 128 + the signal that ended it. Kills a hanging process and fails the test.
+  // Waits for the end of the process. Returns its exit code, or 128 + the number of the signal that
+  // ended it. If the process hangs, kills it and fails the test.
   int Wait();
   void Signal(int signal) const;
-  // Returns false if the process ends or the deadline passes before the condition holds.
+  // Waits until the condition holds. Returns false if the process ends or the deadline passes
+  // before.
   bool WaitFor(const std::function<bool()>& condition);
-  // Waits until the metrics of `step` exist. Returns false if the process ends first.
+  // Waits until there are metrics of `step`. Returns false if the process ends before.
   bool WaitForStep(int64_t step);
-  // Waits until there is a telemetry record of this type that satisfies the condition.
+  // Waits until a telemetry record of this type satisfies the condition.
   bool WaitForRecord(
       const std::string& type,
       const std::function<bool(const nlohmann::json&)>& is_it = [](const auto&) { return true; });
 
   std::string Output() const;  // stdout, then stderr.
-  // Telemetry records of one type, oldest first.
+  // Returns the telemetry records of one type, oldest first.
   std::vector<nlohmann::json> Records(const std::string& type) const;
-  // Loss of each logged step.
+  // Returns the loss of each logged step.
   std::map<int64_t, double> Losses() const;
 
  private:
@@ -78,15 +80,15 @@ class TrainerProcess {
 
   std::filesystem::path run_;
   pid_t pid_ = -1;
-  int status_ = -1;  // Set once the process has ended.
+  int status_ = -1;  // -1 until the process has ended.
 };
 
-// Telemetry records of one type in a run's folder, oldest first.
+// Returns the telemetry records of one type in a run's folder, oldest first.
 std::vector<nlohmann::json> TelemetryRecords(const std::filesystem::path& run,
                                              const std::string& type);
 
-// Runs one process, or `world_size` processes, to the end. Expects exit code 0 from each and
-// returns the losses of rank 0.
+// Runs one process, or `world_size` processes, until they end. Expects exit code 0 of each. Returns
+// the losses of rank 0.
 std::map<int64_t, double> TrainToTheEnd(const TrainerFolder& folder, TrainerStart start);
 
 }  // namespace trainyard::trainer

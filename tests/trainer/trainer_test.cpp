@@ -1,4 +1,5 @@
-// The complete program: equal losses for every split of the batch, resume, signals.
+// Runs the complete program: the losses must be equal for every split of the batch. Tests resuming
+// and signals, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// Relative difference of at most `first` at step 1 and `last` at the last step.
+// The relative difference may be at most `first` at step 1 and at most `last` at the last step.
 void ExpectNear(const Losses& actual, const Losses& expected, double first, double last) {
   ASSERT_EQ(actual.size(), expected.size());
   for (const auto& [step, loss] : expected) {
@@ -42,7 +43,7 @@ std::map<std::string, std::string> JobVariables(int64_t job_id, int64_t attempt)
           {"TRAINYARD_ATTEMPT", std::to_string(attempt)}};
 }
 
-// Two ranks train until their fourth checkpoint exists, and are then killed.
+// Trains with two ranks until their fourth checkpoint exists, then kills them.
 void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
   start.world_size = 2;
   start.port = FreePort();
@@ -57,8 +58,8 @@ void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
   EXPECT_EQ(first.Wait(), 128 + SIGKILL);
 }
 
-// Two ranks train at least until `step`, and for at least 8 steps; then they are asked to stop.
-// Returns the losses of all their steps.
+// Trains with two ranks until `step` is reached and at least 8 steps are complete, then asks them
+// to stop. Returns the losses of all their steps.
 Losses TrainUntil(const TrainerFolder& folder, TrainerStart start, int64_t step) {
   start.world_size = 2;
   start.port = FreePort();
@@ -91,7 +92,7 @@ TEST(TrainerTest, LearnsEvaluatesAndSaves) {
   for (const char* key : {"grad_norm", "lr", "step_seconds", "tokens_per_second", "memory_bytes"}) {
     EXPECT_GT(metrics[key].get<double>(), 0) << key;
   }
-  EXPECT_FALSE(metrics.contains("mfu"));  // A CPU's peak FLOP/s are unknown.
+  EXPECT_FALSE(metrics.contains("mfu"));  // The peak FLOP/s of a CPU are unknown.
 
   const auto evaluations = trainer.Records("eval");
   ASSERT_EQ(evaluations.size(), 6u);
@@ -152,7 +153,7 @@ TEST(TrainerTest, RecomputationChangesNoBit) {
   EXPECT_EQ(TrainToTheEnd(folder, {.run = "recomputed", .checkpoints = "b"}), kept);
 }
 
-// Two ranks are killed without warning and restarted from their last checkpoint.
+// Two ranks are killed without warning. They are restarted from their last checkpoint.
 TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -165,8 +166,8 @@ TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
                  TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
 }
 
-// The controller was down while the gang continued, so the checkpoint that it names is already
-// retired.
+// While the controller was down, the gang continued. The checkpoint that the controller names has
+// been deleted by retention since.
 TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -184,8 +185,8 @@ TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   EXPECT_EQ(resumed.begin()->first, kept.back().step + 1);
   ExpectSameBits(resumed,
                  TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
-  // The new attempt reports the checkpoints unknown to the controller, with the attempt that
-  // published each.
+  // The new attempt reports the checkpoints that the controller does not know, each with the number
+  // of the attempt that published it.
   const auto told = TelemetryRecords(folder.path() / "b_rank0", "checkpoint");
   ASSERT_GE(told.size(), kept.size());
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -196,7 +197,7 @@ TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   }
 }
 
-// One rank resumes a checkpoint of two ranks.
+// One rank resumes from a checkpoint that two ranks saved.
 TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
   TrainerFolder folder;
   const Losses whole = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
@@ -209,7 +210,7 @@ TEST(TrainerTest, ResumesOnAnotherNumberOfRanks) {
   for (const auto& [step, loss] : resumed) EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss);
 }
 
-// Files of a checkpoint that contain elements of the tensor.
+// Returns the files of a checkpoint that contain elements of this tensor.
 std::set<std::string> FilesWith(const std::filesystem::path& checkpoint, const std::string& name) {
   std::ifstream file(checkpoint / "manifest.json");
   const json manifest = json::parse(file);
@@ -221,7 +222,7 @@ std::set<std::string> FilesWith(const std::filesystem::path& checkpoint, const s
   return files;
 }
 
-// Two ranks, each of which owns half of the optimizer's state.
+// Each of the two ranks owns half of the optimizer's state.
 TEST(TrainerTest, ShardedStateChangesNoBit) {
   TrainerFolder folder;
   const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
@@ -247,7 +248,8 @@ TEST(TrainerTest, ShardedStateGoesOnWithAnyNumberOfOwners) {
   };
   folder.spec["layout"]["zero"] = 1;
   const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
-  // The same number of owners gives the same bits, even from another number of files.
+  // If the number of owners is the same, the bits are the same, even if the checkpoint has a
+  // different number of files.
   const Losses one = resume(0, 1, "a/step_000000005", "one");
   const Losses again = resume(1, 2, "one/step_000000010", "again");
   ASSERT_EQ(again.size(), 10u);
@@ -264,7 +266,7 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   start.rank = 1;
   TrainerProcess second(folder, start);
   ASSERT_TRUE(first.WaitForStep(3)) << first.Output();
-  second.Signal(SIGTERM);  // Only one rank is asked to stop, but both save and exit.
+  second.Signal(SIGTERM);  // Only this rank is asked to stop, but both must save and exit.
   EXPECT_EQ(first.Wait(), 143) << first.Output();
   EXPECT_EQ(second.Wait(), 143) << second.Output();
   const auto saved = first.Records("checkpoint");
@@ -273,8 +275,8 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   EXPECT_TRUE(std::filesystem::exists(saved[0]["path"].get<std::string>() + "/manifest.json"));
 }
 
-// Steps since the last save must not be lost because an evaluation takes longer than the grace
-// period.
+// An evaluation may take longer than the grace period. The steps since the last save must not be
+// lost because of that.
 TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
   TrainerFolder folder;
   folder.WriteTokens("val", std::vector<uint16_t>(2000000, 1), 64);
@@ -320,8 +322,8 @@ TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
   EXPECT_EQ(trainer.Records("checkpoint").size(), 2u);
 }
 
-// The disk is slow: the first save is blocked before it publishes. Training continues, the next due
-// save is delayed, and the time for which it blocks training is counted.
+// Simulates a slow disk: the first save is blocked before it publishes. Training continues. The
+// next due save is delayed, and the time for which it blocks training is counted.
 TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -360,7 +362,7 @@ TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   EXPECT_EQ(skipped.at(2), all.at(4));
   EXPECT_EQ(skipped.at(3), all.at(5));
   EXPECT_NE(all.at(2), all.at(4));
-  // Records contain the positions of their samples, so that a controller can skip them.
+  // Records contain the positions of their samples. A controller needs these to skip the samples.
   const auto records = TelemetryRecords(folder.path() / "b_rank0", "metrics");
   EXPECT_EQ(records.at(0)["samples"], "0:8");
   EXPECT_EQ(records.at(1)["samples"], "24:32");
@@ -388,8 +390,8 @@ TEST(TrainerTest, TheFactorMultipliesTheLearningRate) {
   EXPECT_NE(quarter.back()["loss"], whole.back()["loss"]);
 }
 
-// A run that skips samples 8 to 23 is stopped after 40 samples, which had positions 0 to 7 and 24
-// to 55, and resumes with another list.
+// A run that skips samples 8 to 23 is stopped after 40 samples. These had the positions 0 to 7 and
+// 24 to 55. The run then resumes with another list of skipped samples.
 class SkipAgainTest : public testing::Test {
  protected:
   SkipAgainTest() {
@@ -403,7 +405,7 @@ class SkipAgainTest : public testing::Test {
     folder_.spec["train"]["steps"] = 9;
   }
 
-  // Losses of steps 6 to 9.
+  // Resumes with this list. Returns the losses of steps 6 to 9.
   Losses GoOn(const std::string& skip) {
     return TrainToTheEnd(folder_, {.run = "c",
                                    .checkpoints = "b",
@@ -435,10 +437,10 @@ TEST_F(SkipAgainTest, WithoutAList) {
 }
 
 TEST_F(SkipAgainTest, WithALongerList) {
-  const Losses losses = GoOn("0:24,64:72");  // Positions 0 to 7 were already trained on.
+  const Losses losses = GoOn("0:24,64:72");  // The run already trained on positions 0 to 7.
   EXPECT_EQ(losses.at(6), all_.at(8));
   EXPECT_EQ(losses.at(7), all_.at(10));
-  // The longer list remains in effect after the next resume.
+  // The longer list must remain in effect when the run resumes once more.
   folder_.spec["train"]["steps"] = 10;
   EXPECT_EQ(GoOn("").at(10), all_.at(13));
 }

@@ -1,23 +1,23 @@
-// Debian's Chromium, and helpers for all tests of pages.
+// Starts Debian's Chromium, and contains helpers for all tests of pages.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { HEADERS } from './access';
 
 export type Theme = 'light' | 'dark';
-// Time-out for a page to show something, long enough for a busy machine.
+// Time-out for content to appear on a page. It is long enough for a busy machine.
 export const TIMEOUT_MS = 60_000;
 export const WIDE = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
 export function launch(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-  // The sandbox does not work as root, and tests run as root on bare machines.
+  // Chromium's sandbox does not work as root, and on bare machines the tests run as root.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
 export interface OpenPage {
   page: Page;
   context: BrowserContext;
-  // Errors of the page, and requests blocked by the content security policy.
+  // Errors that the page reported, and requests that the content security policy blocked.
   complaints: string[];
 }
 
@@ -33,7 +33,7 @@ export async function openPage(
     viewport,
     colorScheme: theme,
     reducedMotion: 'reduce',
-    // Uses the token instead of a session. login.test.ts tests sessions.
+    // Sends the token instead of a session cookie. login.test.ts tests sessions.
     extraHTTPHeaders: HEADERS,
   });
   context.setDefaultTimeout(TIMEOUT_MS);
@@ -42,7 +42,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const text = message.text();
-    // Some tests cause failed requests; the pages show these errors themselves.
+    // Some tests cause requests to fail. The pages display these errors.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
       complaints.push(text);
   });

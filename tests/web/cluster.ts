@@ -1,4 +1,4 @@
-// A controller and its workers, as real processes on this machine.
+// Runs a controller and its workers as real processes on this machine.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ export class Cluster {
     return join(this.dataDir, 'token');
   }
 
-  // A restart uses the ports of the first start.
+  // After a restart, the controller uses the ports of the first start.
   async startController(): Promise<void> {
     const file = join(this.folder, 'address');
     rmSync(file, { force: true });
@@ -98,7 +98,7 @@ export class Cluster {
     return response.json();
   }
 
-  // The address that logs in to the dashboard once.
+  // Returns an address that can be used once to log in to the dashboard.
   loginUrl(): string {
     const program = join(this.programs, 'trainyard');
     const env = { ...process.env, TRAINYARD_TOKEN_FILE: this.tokenFile };
@@ -185,7 +185,7 @@ export interface SeedSize {
 
 export const FULL_SIZE: SeedSize = { jobs: 10_000, sweep: 50, points: 1_000_000, logBytes: 4e6 };
 
-// Weeks of history (tests/web/seed), and simulated workers that continue the running jobs.
+// A cluster with weeks of history (tests/web/seed). Simulated workers continue its running jobs.
 export class SeededCluster extends Cluster {
   async start(size: SeedSize): Promise<void> {
     const tools = join(this.programs, '../tests/web/seed');

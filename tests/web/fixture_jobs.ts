@@ -1,8 +1,8 @@
-// Responses of the fixture server for one job: the job with its ledger, and its ranks.
+// Creates the fixture server's responses for one job: the job with its ledger, and its ranks.
 import type { GetJobResponse, Job, RankStatus, StepTime } from '../../web/src/api/types';
 import { MINUTE, NOW, type Cluster } from './fixtures';
 
-// A step of 8.2 s in which all ranks wait for the one with the longest compute time.
+// Returns the times of a step of 8.2 s. All ranks wait for the rank with the longest compute time.
 function stepTimeOf(rank: number): StepTime {
   const compute = rank === 11 ? 7.4 : 5.9 + ((rank * 7) % 5) / 20;
   const [optimizer, tp_wait, world_wait] = [0.31, 0.22, 0.014];

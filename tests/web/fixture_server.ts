@@ -1,5 +1,5 @@
-// The HTTP interface over a fixture cluster, for tests of pages while the controller fails or is
-// unavailable.
+// Serves the HTTP interface of a fixture cluster, for tests of pages while the controller fails or
+// is unavailable.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,8 @@ import { jobResponse, ranksOf } from './fixture_jobs';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
 
-// Two users: one whose jobs only trained, and one who lost a quarter of the time to restarts.
+// Returns a report on two users. The jobs of one user only trained. The other user lost a quarter
+// of the time to restarts.
 function reportFixture() {
   const group = (name: string, train: number, restart: number) => ({
     name,
@@ -112,7 +113,7 @@ export class FixtureServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  // Listens on the port of its first start, so that clients find it again after a restart.
+  // Listens on the port of the first start, so that clients can reconnect after a restart.
   async start(): Promise<void> {
     const server = createServer((request, response) => void this.handle(request, response));
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
@@ -125,8 +126,8 @@ export class FixtureServer {
     this.streams.clear();
     const { server } = this;
     if (!server) return;
-    // First stops accepting, then closes the open connections: otherwise a new connection could be
-    // accepted in between and stay open.
+    // Stops accepting connections first, and then closes the open ones. In the opposite order, a
+    // connection accepted in between would stay open.
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;

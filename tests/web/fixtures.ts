@@ -1,4 +1,4 @@
-// A made-up cluster with every state that a page must show. Typed by the OpenAPI file.
+// A made-up cluster with every state that a page must show. Its types are from the OpenAPI file.
 import type {
   Attempt,
   Checkpoint,
@@ -20,7 +20,7 @@ export interface Cluster {
   nodes: Node[];
   pending: Map<number, PendingReason>;
   events: EventEntry[];
-  // By rank, for all jobs.
+  // The `flights` of each rank. They are the same for all jobs.
   flights: Map<number, RankStatus['flights']>;
   storageProblems: StorageProblem[];
 }

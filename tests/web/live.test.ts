@@ -1,4 +1,4 @@
-// The pages over a real controller with two real workers, whose programs are in TRAINYARD_BIN.
+// Tests the pages with a real controller and two real workers. Their programs are in TRAINYARD_BIN.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -134,7 +134,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await heartbeat.waitFor();
     const age = async () =>
       Number(/^(\d+) s/.exec((await heartbeat.locator('dd').textContent()) ?? '')?.[1] ?? 0);
-    // The age grows on the page alone and falls when a newer heartbeat arrives.
+    // The page counts the age up on its own. The age falls when a newer heartbeat arrives.
     await expect.poll(age, { timeout: TIMEOUT_MS, interval: 100 }).toBeGreaterThanOrEqual(3);
     await expect.poll(age, { timeout: TIMEOUT_MS, interval: 100 }).toBeLessThan(3);
     await context.close();

@@ -1,6 +1,6 @@
-// Times of pages from click to pixel over a real controller, and the cost of its streams:
-// MEASURE=1 tests/web/run.sh measure. Prints medians without checking limits, because machines
-// differ.
+// Measures the times of pages from click to pixel with a real controller, and the cost of its
+// streams:
+// MEASURE=1 tests/web/run.sh measure. Prints medians. It checks no limits, because machines differ.
 //   LOG_BYTES=1e10 sets the size of the log whose tail is read (default 1e8).
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -24,15 +24,16 @@ function printTimes(name: string, times: number[], unit = 'ms'): void {
   console.log(`${name}: median ${median(times).toFixed(0)} ${unit} of ${all}; load ${load}`);
 }
 
-// Contents that the document must reach: `count` elements, the first of which has this text.
+// The contents that the document must have in the end: `count` elements, of which the first one has
+// this text.
 interface Goal {
   selector: string;
   count?: number;
   text?: string;
 }
 
-// Milliseconds from the change of the address (as by a click on a link) to the frame after the goal
-// is reached.
+// Returns the milliseconds from a change of the address, as by a click on a link, to the frame
+// after the goal is reached.
 const toPixel = (page: Page, path: string, goal: Goal) =>
   page.evaluate(
     async ([to, { selector, count = 1, text = '' }]) => {
@@ -61,7 +62,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   });
   afterAll(() => browser.close());
 
-  // Warm: the code of the page is loaded, but its data is not.
+  // Measures a warm page: the code of the page is loaded, but its data is not.
   async function measure(name: string, from: string, to: string, goal: Goal, at = base) {
     const times: number[] = [];
     for (let run = 0; run < RUNS; run++) {
@@ -93,7 +94,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
       });
       await page.goto(base + path);
       await page.waitForFunction(() => performance.getEntriesByName('first-chart').length > 0);
-      // Measured by the browser's own clock, from the start of the navigation.
+      // The browser's own clock measures the time from the start of the navigation.
       times.push(
         await page.evaluate(() => performance.getEntriesByName('first-chart')[0]!.startTime),
       );
@@ -193,7 +194,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   }, 120_000);
 });
 
-// Processor time in seconds used by a process.
+// Returns the processor time that a process has used, in seconds.
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;

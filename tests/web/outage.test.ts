@@ -1,4 +1,4 @@
-// Pages while the controller is unavailable or fails, over the fixture server, because a real
+// Tests pages while the controller is unavailable or fails. Uses the fixture server, because a real
 // controller cannot be made to reject one request and answer another.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -57,8 +57,8 @@ describe('a controller that goes away', () => {
     await page.getByText('live', { exact: true }).waitFor();
     const job = server.cluster.jobs.find(({ id }) => id === 42)!;
     job.progress!.step = 3200;
-    // Published repeatedly until the page shows it, because its stream may just be reopening for
-    // the job's topics.
+    // Publishes repeatedly until the page shows the change, because the page's stream may be
+    // reconnecting to get the topics of the job.
     const published = () => {
       server.publish(job);
       return page.getByText('3,200', { exact: false }).count();
@@ -121,7 +121,7 @@ describe('a view that could not be loaded', () => {
     async (path) => {
       const page = await visit('/queue');
       await page.getByText('live', { exact: true }).waitFor();
-      // All requests except the stream fail, as when the controller dies between two requests.
+      // All requests except the stream fail, as if the controller had died between two requests.
       await page.route(/api\/v1\/(jobs|events\?)/, (route) => route.abort());
       await page.evaluate((to) => {
         history.pushState(null, '', to);

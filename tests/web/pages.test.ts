@@ -1,4 +1,5 @@
-// User actions on the pages, in a real browser over a real controller with a seeded history.
+// Tests user actions on the pages, in a real browser with a real controller that has a seeded
+// history.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TIMEOUT_MS, PHONE, launch, openPage, type OpenPage } from './browser';
@@ -8,7 +9,7 @@ const base = inject('seeded');
 
 let browser: Browser;
 let open: OpenPage | undefined;
-// Requests of the page since it was opened: "GET /api/v1/...".
+// The requests that the page has sent since it was opened, such as "GET /api/v1/...".
 let requests: string[] = [];
 
 async function visit(path: string, viewport?: typeof PHONE): Promise<Page> {
@@ -22,7 +23,7 @@ async function visit(path: string, viewport?: typeof PHONE): Promise<Page> {
 const visitJob = async (name: string, rest = '') =>
   visit(`/jobs/${await jobNumber(base, name)}${rest}`);
 
-// Requests are sent shortly after a change of the address.
+// Waits for a request, because the page sends requests shortly after its address changes.
 const requested = (matches: (request: string) => boolean) =>
   expect.poll(() => requests.some(matches), { timeout: TIMEOUT_MS }).toBe(true);
 
@@ -47,7 +48,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByText(summary).waitFor();
       await page.getByText(/^needs 6 nodes/).waitFor();
       expect(await page.locator('.map-node').count()).toBe(136);
-      // One link per job and node.
+      // There is one link for each job and node.
       expect(await page.locator('a.slot').count()).toBeGreaterThan(130);
       const holder = /slots 0 to 7: llama3-8b-c4 #\d+, ranks 8 to 15/;
       await page.getByRole('link', { name: holder }).click();
@@ -152,7 +153,7 @@ describe.runIf(base !== '')('pages', () => {
       await panel(page, 'Loss')
         .getByText(/Each point averages .* steps \(band: min–max\)/)
         .waitFor();
-      // The job ended long before this controller started.
+      // The job ended long before this controller was started.
       await page.locator('.figure.step').getByText('1,000,000', { exact: false }).waitFor();
       expect(await page.locator('.figure.step dd').first().textContent()).toMatch(/^1,000,000 /);
       const id = await jobNumber(base, 'tiny-million');
@@ -286,7 +287,8 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
-      // The stream is faster than the response about the job, which must not restore the old state.
+      // The stream is faster than the response to the request for the job. That response must not
+      // restore the old state on the page.
       const stopped = page.locator('.job-title').getByText('stopped');
       await page.route(`**/api/v1/jobs/${id}`, async (route) => {
         const response = await route.fetch();
@@ -305,7 +307,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByRole('button', { name: 'Submit again…' }).click();
       await page.getByLabel('Name').fill('second-try');
       await page.getByText('second-try', { exact: false }).first().waitFor();
-      // The answer to the first click is lost; the second click must not create another job.
+      // The answer to the first click is lost. The second click must not create a second job.
       const ids: string[] = [];
       await page.route('**/api/v1/jobs', async (route) => {
         ids.push((route.request().postDataJSON() as { request_id: string }).request_id);
@@ -433,7 +435,7 @@ describe.runIf(base !== '')('pages', () => {
       let answer = () => {};
       const answered = new Promise<void>((resolve) => (answer = resolve));
       let asked = 0;
-      // The page repeats the request once the stream has sent the jobs.
+      // Once the stream has sent the jobs, the page repeats the request.
       const refresh = new Promise<void>((held) => {
         void page.route(/\/jobs\?(?!.*cursor=\d)/, async (route) => {
           if (++asked > 1) {
@@ -457,7 +459,7 @@ describe.runIf(base !== '')('pages', () => {
       const page = await visitJob('dense-405b', '/ranks');
       const map = page.getByRole('group', { name: /1,024 ranks/ });
       await page.locator('.rank-canvas[data-drawn="1024"]').waitFor();
-      // The fourth cell of the first group.
+      // The fourth cell in the first group.
       await map.click({ position: { x: 66 + 3 * 26 + 12, y: 12 } });
       await heading(page, 'Rank 3').waitFor();
       await page.keyboard.press('ArrowRight');
@@ -465,7 +467,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('End');
       await heading(page, 'Rank 1023').waitFor();
       await page.getByText(/slow rank/).waitFor();
-      // The choice is part of the address.
+      // The page's address contains the selection.
       await page.waitForURL(/rank=1023/);
       await page.reload();
       await heading(page, 'Rank 1023').waitFor();

@@ -1,4 +1,4 @@
-// The planner over a real controller with the recipes of the source tree.
+// Tests the planner with a real controller and the recipes of the source tree.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { HEADERS } from './access';
@@ -146,7 +146,7 @@ describe.runIf(empty !== '')('planner', () => {
     expect(width).toBeLessThanOrEqual(PHONE.width);
   });
 
-  // The job requests more nodes than are free. It is deleted afterwards because other tests count
+  // The job requests more nodes than are free. It is deleted afterwards, because other tests count
   // jobs.
   it.runIf(seeded !== '')('plans a job of the cluster on other hardware', async () => {
     const job_file = 'extends: llama3-8b\nname: to-plan\nresources: {nodes: 32}\n';

@@ -1,4 +1,4 @@
-// Screenshots of every page for review:
+// Takes screenshots of every page, for review:
 // SCREENSHOTS=DIR [PAGES=a,b] tests/web/run.sh screenshots
 import { mkdirSync } from 'node:fs';
 import type { Browser } from 'playwright-core';

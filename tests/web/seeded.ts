@@ -1,4 +1,4 @@
-// Numbers of the seeded jobs (tests/web/seed), by their names.
+// Finds the numbers of the seeded jobs (tests/web/seed) by their names.
 import { HEADERS } from './access';
 
 interface Listed {
@@ -16,7 +16,7 @@ export async function jobNumber(base: string, name: string): Promise<number> {
   return answer.job.id;
 }
 
-// The 50 runs of the sweep, oldest first.
+// Returns the numbers of the 50 runs of the sweep, oldest first.
 export async function sweepNumbers(base: string): Promise<number[]> {
   const { jobs } = (await get(base, '/jobs?text=sweep-lr&limit=100&fields=id,name')) as Listed;
   return jobs

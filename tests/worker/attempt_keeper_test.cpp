@@ -1,4 +1,4 @@
-// Real ranks under real shims; the test acts as the controller.
+// Tests real ranks under real shims. The test takes the part of the controller.
 #include "worker/attempt_keeper.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class AttemptKeeperTest : public testing::Test {
     EXPECT_TRUE(RunUntil([&] { return !keeper_->kernel().attempts().AnyAlive(); }));
   }
 
-  // Restarts the keeper as after kill -9 of the worker: ranks continue.
+  // Restarts the keeper as if the worker had been killed with kill -9. Ranks continue.
   void Reopen() {
     Close();
     loop_.emplace();
@@ -73,7 +73,7 @@ class AttemptKeeperTest : public testing::Test {
     return command;
   }
 
-  // A rank's script that prints "up", then waits for the file "go".
+  // Returns a script for a rank. It prints "up" and then waits for the file "go".
   std::string WaitForGo() {
     return "echo up; until [ -e " + dir_.File("go") + " ]; do sleep 0.02; done";
   }
@@ -140,7 +140,8 @@ TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
   command.mutable_spec()->add_command("/nowhere/trainer");
   keeper_->kernel().Start(command, keeper_->Now());
   ASSERT_TRUE(RunUntil([&] { return !Facts().empty() && Facts().back() == "cleared 1/1"; }));
-  // The worker may see the process before its exec fails, so that a started fact may come first.
+  // The worker may see the process before its exec fails. Therefore a started fact may precede the
+  // exit fact.
   const std::size_t exit_index = Facts().size() - 2;
   EXPECT_EQ(ExitFact(exit_index).exit_code(), 127);
   EXPECT_THAT(ExitFact(exit_index).spawn_error(), HasSubstr("/nowhere/trainer"));
@@ -267,7 +268,7 @@ TEST_F(AttemptKeeperTest, RankThatRemovesItsFilesIsNotStartedAgain) {
 
 class LostAttemptTest : public AttemptKeeperTest {
  protected:
-  // A rank of attempt 1 is running, and the worker is closed.
+  // Starts a rank of attempt 1 with this script. Closes the worker while the rank runs.
   void StartAndClose(const std::string& script) {
     keeper_->kernel().Start(Shell(1, script), keeper_->Now());
     ASSERT_TRUE(AwaitFacts(1));
@@ -276,7 +277,7 @@ class LostAttemptTest : public AttemptKeeperTest {
     Close();
   }
 
-  // A newer attempt starts once no process of the older one is left.
+  // Checks that a newer attempt starts only when no process of the older one is left.
   void ExpectEndedBeforeTheNextStarts() {
     Reopen();
     keeper_->kernel().Start(Shell(2, WaitForGo()), keeper_->Now());

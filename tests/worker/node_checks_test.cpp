@@ -57,7 +57,8 @@ TEST_F(NodeChecksTest, RoundsComeAfterEachOtherAndAtOnceForANewController) {
   NodeChecks checks;
   const auto begin = std::chrono::steady_clock::now();
   const auto take = [&](std::chrono::seconds after) {
-    // The first round's thread runs concurrently, so Take is repeated until the round has ended.
+    // The first round runs on a separate thread. Therefore Take is repeated until the round has
+    // ended.
     for (auto taken = checks.Take(Places(), begin + after);;
          taken = checks.Take(Places(), begin + after)) {
       if (!taken.empty()) return taken.size();

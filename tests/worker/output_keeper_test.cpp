@@ -31,7 +31,7 @@ using testing::UnorderedElementsAre;
 
 class OutputKeeperTest : public testing::Test {
  protected:
-  // Creates output of two attempts, 2 MiB each, and telemetry.
+  // Creates output of two attempts, with 2 MiB each, and telemetry.
   OutputKeeperTest() {
     for (const char* name : {"1", "2"}) {
       WriteText(dir_.File(absl::StrCat(name, ".log")), std::string(2 << 20, 'x'));
@@ -69,7 +69,7 @@ TEST_F(OutputKeeperTest, DropsStoredOutputThenTheOldestAndNeverTelemetry) {
   OutputKeeper ample = Keeper(7 << 20);
   ample.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 0);
-  // File systems add a few blocks, so the limits differ from round numbers by half a MiB.
+  // The limits are half a MiB away from round numbers, because file systems add a few blocks.
   OutputKeeper keeper = Keeper(11 << 19);
   keeper.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 0);
@@ -103,7 +103,7 @@ TEST_F(OutputKeeperTest, OutputThatMetricsAreStillReadFromStays) {
   EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 1 << 20);
 }
 
-// Lines logged by the program while the object exists.
+// Collects the lines that the program logs while the object exists.
 class LoggedLines {
  public:
   LoggedLines() {
@@ -114,7 +114,7 @@ class LoggedLines {
   }
   ~LoggedLines() { spdlog::set_default_logger(before_); }
 
-  // The lines logged since the last call.
+  // Returns the lines logged since the last call.
   std::vector<std::string> Take() {
     std::vector<std::string> lines = absl::StrSplit(text_.str(), '\n', absl::SkipEmpty());
     text_.str("");
@@ -126,12 +126,12 @@ class LoggedLines {
   std::ostringstream text_;
 };
 
-// A file of more than 1 MiB of which no part can be freed because it is a running program.
+// A file of more than 1 MiB. It is a running program, so no part of it can be freed.
 class SealedFile {
  public:
   ~SealedFile() { End(); }
 
-  // Puts the file at `path`, replacing an existing one.
+  // Puts the file at `path`. Replaces an existing file.
   void PutAt(const std::string& path) {
     End();
     std::filesystem::remove(path);

@@ -41,7 +41,7 @@ class PositionKeeperTest : public testing::Test {
     position.acknowledged = acknowledged;
     return position;
   }
-  // The sequence that the next start of the worker finds.
+  // Returns the sequence number that the worker will find at its next start.
   uint64_t KeptSequence() const {
     return PositionKeeper(*data_dir_, "cluster").newest_mark().sequence();
   }

@@ -192,7 +192,7 @@ TEST_F(RankStreamsTest, LinesWithoutAStepAreReportedUntilOneIsFound) {
 }
 
 TEST_F(RankStreamsTest, ARestartedWorkerReadsNoHalfLineOfOutput) {
-  // The newest 64 KiB begin after the first digit of the step.
+  // The newest 64 KiB begin after the first digit of the step number.
   std::string tail = "234 loss=1.5\n";
   while (tail.size() < 64 << 10) tail += "noise\n";
   tail.resize(64 << 10, '.');
@@ -274,7 +274,7 @@ TEST_F(RankStreamsTest, EndsAreTheSizesOfTheFiles) {
   EXPECT_EQ(ends[2].end_offset(), 5);
 }
 
-// Neither can be read further, so waiting for their remaining bytes would never end.
+// Neither of the two can be read further. Waiting for the remaining bytes would never end.
 TEST_F(RankStreamsTest, WhatIsNoFileEndsWhereItBegins) {
   std::filesystem::create_directory(dir_.File("telemetry.jsonl"));
   std::filesystem::create_symlink(dir_.File("elsewhere"), dir_.File("output.log"));
@@ -293,7 +293,7 @@ TEST_F(RankStreamsTest, AFileThatCannotBeReadOnEndsWhereTheLastReadEnded) {
   EXPECT_EQ(streams.Ends()[1].end_offset(), 11);
   ASSERT_EQ(chmod(dir_.path().c_str(), 0755), 0);
   ASSERT_EQ(chmod(dir_.File("output.log").c_str(), 0), 0);
-  // Root can read everything; another user cannot read these files.
+  // These files cannot be read by another user, but root can read everything.
   const uid_t user = geteuid();
   if (user == 0) setfsuid(65534);
   EXPECT_FALSE(sources[1]->Read(5).has_value());

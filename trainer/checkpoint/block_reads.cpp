@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Enough to fill the queues of a disk or a network file system.
+// Enough threads to keep the queues of a disk or a network file system full.
 constexpr size_t kThreads = 16;
 
 }  // namespace
@@ -44,8 +44,8 @@ void BlockReads::RunOne(const BlockRead& read, char* buffer) const {
   });
 }
 
-// Calls call(read index, buffer) for every read. Each thread has its own buffer. Some threads copy
-// to a GPU while others read, so that storage and GPU both stay busy.
+// Calls call(index of the read, buffer) for every read, on several threads that each have their own
+// buffer. Some threads copy to a GPU while others read from storage, so both stay busy.
 template <typename Call>
 void BlockReads::ForEach(const Call& call) const {
   std::vector<std::unique_ptr<HostMemory>> buffers;

@@ -1,4 +1,4 @@
-// Reads many blocks on several threads.
+// Reads many blocks of a checkpoint on several threads.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_BLOCK_READS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_BLOCK_READS_H_
 
@@ -16,18 +16,19 @@ namespace trainyard::trainer {
 
 class BlockReads {
  public:
-  // directory: the checkpoint. device: the device to which the sinks copy elements.
+  // directory: the checkpoint's directory. device: the device to which the sinks copy the elements.
   BlockReads(std::string directory, torch::Device device);
 
-  // Adds every block that may contain part of the box. `name`, `tensor` and `sink` must outlive
-  // this. A null sink only checks the blocks.
+  // Adds a read of every block that may contain a part of the box. `name`, `tensor` and `sink` must
+  // outlive this object. If the sink is null, the blocks are only checked.
   void Add(const std::string& name, const StoredTensor& tensor, const Box& box,
            const ElementSink* sink);
 
-  // Reads all blocks. Throws the error of the first failed block and skips further blocks.
+  // Reads all added blocks. If a block fails, skips the blocks not yet read and throws the error of
+  // the first failed block.
   void Run() const;
 
-  // Reads every block and returns the errors in the order of the blocks.
+  // Reads all added blocks. Returns the errors, in the order of the blocks.
   std::vector<std::string> Faults() const;
 
  private:

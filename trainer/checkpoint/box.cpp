@@ -6,14 +6,16 @@
 namespace trainyard::trainer {
 namespace {
 
-// Distance in elements between neighbours along each dimension of a row-major box.
+// Returns, for each dimension of a row-major box, the distance in elements between neighbours along
+// it.
 Extents StridesOf(const Extents& shape) {
   Extents strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return strides;
 }
 
-// First dimension from which `part` is contiguous in both boxes: all later dimensions are complete.
+// Returns the lowest dimension d such that `part` covers all dimensions after d completely in both
+// boxes. From d on, `part` is contiguous in both.
 size_t FirstRunDimension(const Box& part, const Box& from, const Box& to) {
   size_t d = part.shape.size();
   while (d > 0) {
@@ -29,7 +31,8 @@ int64_t LinearIndex(const Extents& index, const Box& box, const Extents& strides
   return linear;
 }
 
-// Steps `index` through dimensions [0, dimensions) of `part`. Returns false at the end.
+// Advances `index` to the next position of `part` in dimensions [0, dimensions). Returns false
+// after the last position.
 bool Advance(const Box& part, size_t dimensions, Extents* index) {
   for (size_t d = dimensions; d-- > 0;) {
     if (++(*index)[d] < part.offset[d] + part.shape[d]) return true;
@@ -38,7 +41,8 @@ bool Advance(const Box& part, size_t dimensions, Extents* index) {
   return false;
 }
 
-// Adds the boxes of a range of the sub-tensor selected by the indices in `index`.
+// Adds boxes that together form elements [first, first + length) of the sub-tensor at the leading
+// indices `index`.
 void AddBoxesOfRange(const Extents& shape, const Extents& index, int64_t first, int64_t length,
                      std::vector<Box>& boxes) {
   const size_t depth = index.size();
@@ -145,7 +149,7 @@ std::string CoverageFault(std::vector<Box> boxes, const Extents& shape) {
   for (size_t i = 0; i < boxes.size(); ++i) {
     const int64_t end = shape.empty() ? 1 : boxes[i].offset[0] + boxes[i].shape[0];
     for (size_t j = i + 1; j < boxes.size(); ++j) {
-      if (!shape.empty() && boxes[j].offset[0] >= end) break;  // Sorted: no later box can overlap.
+      if (!shape.empty() && boxes[j].offset[0] >= end) break;  // boxes is sorted: no later overlap.
       if (Intersect(boxes[i], boxes[j]))
         return BoxText(boxes[i]) + " and " + BoxText(boxes[j]) + " contain the same elements";
     }

@@ -114,7 +114,7 @@ std::vector<PublishedCheckpoint> ListCheckpoints(const std::string& directory,
       checkpoints.push_back(
           {path, manifest.step, manifest.attempt, bytes, EvaluationIn(manifest.trainer_state)});
     } catch (const TrainerError& error) {
-      // Unpublished or damaged: a run cannot resume from it.
+      // The checkpoint is unpublished or damaged, so a run cannot resume from it.
       if (unreadable != nullptr) (*unreadable)[path] = error.what();
     }
   }

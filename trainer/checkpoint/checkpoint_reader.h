@@ -1,4 +1,4 @@
-// Reads published checkpoints, regardless of the layout that wrote them.
+// Reads published checkpoints, independently of the layout with which they were written.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_READER_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_READER_H_
 
@@ -26,7 +26,8 @@ struct LogicalTensor {
 struct Manifest;      // In trainer/checkpoint/manifest.h.
 struct StoredTensor;  // In trainer/checkpoint/manifest.h.
 
-// The box of `shape` at `offset` of a logical tensor, and the sink for its elements.
+// Requests a box of a logical tensor. `offset` and `shape` define the box; `sink` receives its
+// elements.
 struct BoxRequest {
   std::string name;
   std::vector<int64_t> offset;
@@ -34,12 +35,12 @@ struct BoxRequest {
   ElementSink sink;
 };
 
-// All functions here throw TrainerError naming file and tensor: kBadCheckpoint if the checkpoint is
-// missing, damaged or torn, kBadData if it lacks a requested tensor or box. Safe to read from
-// several threads.
+// Reads one checkpoint. All functions throw TrainerError that names the file and the tensor:
+// kBadCheckpoint if the checkpoint is missing, damaged or torn; kBadData if it lacks a requested
+// tensor or box. Several threads may read concurrently.
 class CheckpointReader {
  public:
-  // Reads the manifest and checks that every file exists with its full size.
+  // Reads the manifest, and checks that every file exists and has its full size.
   explicit CheckpointReader(const std::string& directory);
   ~CheckpointReader();
   CheckpointReader(const CheckpointReader&) = delete;
@@ -51,14 +52,15 @@ class CheckpointReader {
   const nlohmann::json& trainer_state() const;
   const std::map<std::string, LogicalTensor>& tensors() const { return tensors_; }
   bool Has(const std::string& name) const { return tensors_.count(name) != 0; }
-  // The complete description of the checkpoint, including byte positions.
+  // The manifest describes the whole checkpoint, including the byte positions of its tensors.
   const std::string& directory() const { return directory_; }
   const Manifest& manifest() const { return *manifest_; }
 
-  // Reads many boxes on several threads and passes elements to the sinks. Reads only the required
-  // blocks and verifies the checksum of each. Checkpoints of earlier versions have one checksum per
-  // chunk; their partly read chunks are not verified. Uses page-locked memory if the sinks copy to
-  // a GPU. After an exception, only some elements may have been passed.
+  // Reads many boxes on several threads and passes their elements to the sinks. Reads only the
+  // blocks that are needed and verifies the checksum of each. Checkpoints of earlier versions have
+  // one checksum per chunk, so a chunk of which only a part is read is not verified. Uses
+  // page-locked memory if the sinks copy to a GPU. After an exception, the sinks may have received
+  // only some of the elements.
   void ReadBoxes(const std::vector<BoxRequest>& requests, torch::Device device) const;
 
  private:
@@ -72,20 +74,20 @@ class CheckpointReader {
 struct PublishedCheckpoint {
   std::string path;
   int64_t step = 0;
-  AttemptKey attempt;  // Attempt that published it.
+  AttemptKey attempt;  // The attempt that published it.
   int64_t bytes = 0;
   StoredEvaluation evaluation;
 };
 
-// Published checkpoints in a directory, newest last: sorted by attempt, then by step, so that steps
-// of a rolled-back timeline precede those of the attempt that replaced it. Skips directories
-// without a readable manifest; `unreadable` gets the reason for each path. Empty if the directory
-// does not exist.
+// Returns the published checkpoints in a directory, sorted by attempt and then by step, newest
+// last. With this order, the checkpoints of a rolled-back attempt precede those of the attempt that
+// replaced it. Skips directories without a readable manifest and stores the reason for each path in
+// `unreadable`. Returns an empty list if the directory does not exist.
 std::vector<PublishedCheckpoint> ListCheckpoints(
     const std::string& directory, std::map<std::string, std::string>* unreadable = nullptr);
 std::optional<PublishedCheckpoint> LatestCheckpoint(const std::string& directory);
 
-// Reads every byte of a checkpoint. Returns its faults, one line each.
+// Reads every byte of a checkpoint. Returns the faults found, one line each.
 std::vector<std::string> VerifyCheckpoint(const std::string& checkpoint);
 
 }  // namespace trainyard::trainer

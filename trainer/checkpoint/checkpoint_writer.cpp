@@ -85,7 +85,8 @@ class CheckpointWriter::Impl {
   void Drop() { steps_.Drop(); }
 
  private:
-  // Runs on the background thread. error_ is read only after that thread was joined.
+  // Performs the save on the background thread. Other threads may read error_ only after joining
+  // this thread.
   void Run(const SaveJob& job) {
     lost_save_ = false;
     peers_.SetAwaited("");
@@ -128,8 +129,8 @@ class CheckpointWriter::Impl {
     steps_.Reach(SavePhase::kEntriesWritten);
   }
 
-  // Writes this rank's chunks. If that fails, truncates the incomplete file to free its space. The
-  // file itself remains, with its lock.
+  // Writes this rank's chunks. If that fails, truncates the incomplete file to free disk space. The
+  // file itself is kept, because its lock is needed.
   Entries WriteChunks(const SaveJob& job) const {
     try {
       return WriteRankFile(job.temporary, options_.rank, host_.chunks(),
@@ -141,8 +142,8 @@ class CheckpointWriter::Impl {
     }
   }
 
-  // Frees the space and reports the failure to rank 0. Must not throw, because the error being
-  // handled is the one to report.
+  // Frees the space of this rank's file and reports the failure to rank 0. Must not throw, because
+  // that would hide the error that is being handled.
   void DropOutput(const SaveJob& job, const std::string& why) const {
     if (options_.rank == 0) {
       RemoveTree(job.temporary);
@@ -152,7 +153,7 @@ class CheckpointWriter::Impl {
     try {
       WriteFileAtomically(job.temporary + "/" + RankFailedName(options_.rank), why);
     } catch (const TrainerError&) {
-      // Rank 0 detects the failure by its time limit.
+      // Ignored: rank 0 detects the failure when its time limit expires.
     }
   }
 
@@ -165,15 +166,15 @@ class CheckpointWriter::Impl {
   SaveSteps steps_;
   PeerParts peers_{steps_};
   const CheckpointWriterOptions& options_ = steps_.options();
-  HostCopy host_;      // Written by Save, read by the background thread started afterwards.
-  int64_t saves_ = 0;  // Equal on every rank: all ranks call Save.
-  std::string newest_temporary_;  // Directory of the latest save.
+  HostCopy host_;      // Written by Save. Read by the background thread, which starts later.
+  int64_t saves_ = 0;  // Equal on all ranks, because all of them call Save.
+  std::string newest_temporary_;  // Temporary directory of the latest save.
   std::exception_ptr error_;
-  bool lost_save_ = false;  // The latest save was lost; read only after thread_ was joined.
+  bool lost_save_ = false;  // True if the latest save was lost. Read only after joining thread_.
 
   std::mutex mutex_;
   std::condition_variable idle_;
-  bool in_flight_ = false;  // Guarded by mutex_ while thread_ runs.
+  bool in_flight_ = false;  // Guarded by mutex_ while thread_ is running.
 
   std::thread thread_;
 };

@@ -1,5 +1,5 @@
-// Saves checkpoints in the background and publishes each by one atomic rename. The format and the
-// order of the steps are in README.md of this folder.
+// Saves checkpoints in the background. Each is published by one atomic rename. README.md in this
+// directory describes the format and the order of the steps.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_CHECKPOINT_WRITER_H_
 
@@ -17,56 +17,61 @@
 
 namespace trainyard::trainer {
 
-// Every rank creates one writer and calls Save at the same steps with the same kind. The chunks of
-// all ranks together must cover every logical tensor exactly once. Not thread-safe: for the
-// training thread.
+// Saves the checkpoints of one rank. Every rank creates one writer and calls Save at the same steps
+// with the same kind. The chunks of all ranks together must cover every logical tensor exactly
+// once. Not thread-safe: call it only from the training thread.
 class CheckpointWriter {
  public:
   // On rank 0, removes unfinished checkpoints of older attempts and of earlier runs of this
-  // attempt, so rank 0's writer must exist before any rank saves. Throws TrainerError kCannotWrite
-  // if the directory cannot be created.
+  // attempt. Therefore rank 0 must create its writer before any rank saves. Throws TrainerError
+  // kCannotWrite if the directory cannot be created.
   explicit CheckpointWriter(CheckpointWriterOptions options);
-  // Lets the save in flight finish on every rank, so that an error that ends all ranks does not
-  // lose it: waits until it is published or has failed, until a rank it needs is gone, or for
-  // peer_timeout_seconds. Does not throw.
+  // Waits until the save in flight is published or has failed, until a rank that it needs has
+  // exited, or for peer_timeout_seconds. All ranks wait, so that the save is not lost if an error
+  // ends all ranks. Does not throw.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Allocates the host memory for saves of chunks of these sizes, in the background.
+  // Allocates host memory for later saves of chunks of these sizes, in the background.
   void Reserve(const std::vector<TensorChunk>& chunks);
 
-  // Starts copying the tensors to host memory and returns; the rest runs in the background. First
-  // waits for the previous save. Returns the seconds by which the save delayed training:
-  // `waited_seconds`, spent by the caller before this call, plus the duration of this call. The
-  // tensors must stay alive, and BlockChanges must be called before each change of them. step:
-  // completed optimizer steps. trainer_state: the non-tensor state; rank 0's is stored. Throws the
-  // error of the previous save, unless that was a lack of disk space: kFenced if a newer attempt
-  // raised the fence, kInternal if the ranks' chunks are inconsistent.
+  // Waits for the previous save, starts copying the tensors to host memory, and returns. The rest
+  // of the save runs in the background. Returns the seconds for which the save delayed training:
+  // the duration of this call plus `waited_seconds`, which the caller spent waiting before it. The
+  // tensors must stay alive, and BlockChanges must be called before each change of them.
+  //
+  // step: number of completed optimizer steps. trainer_state: the state that is not in tensors;
+  // only rank 0's is stored.
+  //
+  // Throws the error of the previous save, unless that was a lack of disk space: kFenced if a newer
+  // attempt raised the fence, kInternal if the chunks of the ranks are inconsistent.
   double Save(int64_t step, const nlohmann::json& trainer_state,
               const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic,
               double waited_seconds = 0);
 
-  // Call before queueing work that changes saved tensors on the current stream: that work then
-  // waits until the tensors are copied. The caller does not wait.
+  // Makes work that the caller queues later on the current stream wait until the tensors are
+  // copied. The caller itself does not wait. Must be called before queueing work that changes the
+  // tensors of a save.
   void BlockChanges();
 
-  // Waits until no save is in flight, at most for `read_timeout`. Returns false if one still is:
-  // the next Save would then delay training.
+  // Waits until no save is in flight, but at most for `read_timeout`. Returns false if a save is
+  // still in flight. In that case the next Save would delay training.
   bool WaitUntilIdle(std::chrono::milliseconds read_timeout);
 
-  // Waits for the save in flight. Throws like Save, and kCannotWrite if the final save failed.
+  // Waits for the save in flight. Throws the same errors as Save, and also kCannotWrite if the
+  // final save failed.
   void Finish();
 
-  // Ranks without any file of the save in flight, as seen by rank 0 while it waits for their parts,
-  // such as "1-3"; "" if none.
+  // For rank 0 while it waits for the parts of the other ranks: returns the ranks that have created
+  // no file of the save in flight, such as "1-3". Returns "" if there are none.
   std::string AwaitedRanks() const;
 
-  // True if the latest save failed on this rank for lack of disk space. Call after Finish.
+  // True if the latest save failed on this rank because the disk was full. Call it after Finish.
   bool HasLostSave() const;
 
-  // Call when the gang continues without some rank. Drops a save in flight that lacks parts of
-  // other ranks. Neither this call nor the destructor waits for them.
+  // Drops a save in flight that lacks parts of other ranks. Neither this call nor the destructor
+  // then waits for them. Must be called when the gang continues without some rank.
   void Drop();
 
  private:

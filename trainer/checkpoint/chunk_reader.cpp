@@ -14,8 +14,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Describes bytes [begin, end) of the chunk by their position in the file, such as "tensor w (bytes
-// 64 to 464)".
+// Describes bytes [begin, end) of the chunk by their position in the file, for messages. Example:
+// "tensor w (bytes 64 to 464)".
 std::string SubjectOf(const std::string& tensor, const StoredChunk& chunk, int64_t begin,
                       int64_t end) {
   return "tensor " + tensor + " (bytes " + std::to_string(chunk.begin + begin) + " to " +

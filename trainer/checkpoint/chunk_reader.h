@@ -12,67 +12,67 @@
 
 namespace trainyard::trainer {
 
-// Reads exactly bytes [begin, end) of a file. subject: description of these bytes, for messages.
-// Throws TrainerError kBadCheckpoint.
+// Reads exactly bytes [begin, end) of a file. `subject` describes these bytes in messages. Throws
+// TrainerError kBadCheckpoint.
 void ReadBytes(const std::string& path, int64_t begin, int64_t end, const std::string& subject,
                char* out);
 
-// Number of the chunk's bytes read at a time: a block, or part of a chunk stored as one large
-// block.
+// Returns the number of bytes of the chunk that are read at once: one block, or a part of it if the
+// chunk is stored as one large block.
 int64_t PieceBytes(const StoredChunk& chunk);
 
-// Reads bytes [begin, end) of the chunk. `begin` is a multiple of PieceBytes, and the length is at
-// most PieceBytes. Verifies their checksum if they have one: chunks written by earlier versions
-// have one checksum for all their pieces. Throws TrainerError kBadCheckpoint. directory: the
-// checkpoint. tensor: for messages.
+// Reads bytes [begin, end) of the chunk. `begin` must be a multiple of PieceBytes, and the length
+// at most PieceBytes. Verifies the checksum of these bytes if they have one. A chunk written by an
+// earlier version may have one checksum for all its pieces. `directory` is the checkpoint's
+// directory; `tensor` is a name for messages. Throws TrainerError kBadCheckpoint.
 void ReadBlock(const std::string& directory, const std::string& tensor, const StoredChunk& chunk,
                int64_t begin, int64_t end, char* out);
 
-// True if each piece has a checksum, false if only the whole chunk has one.
+// True if each piece of the chunk has a checksum. False if only the whole chunk has one.
 bool HasBlockChecksums(const StoredChunk& chunk);
 
-// The part of one chunk inside a wanted box of its tensor. `part` is inside both boxes.
+// A chunk and a wanted box of the same tensor. `part` is the intersection of the two.
 struct WantedPart {
   const StoredChunk* chunk = nullptr;
   Box part;
   Box target;
 };
 
-// Elements that are contiguous in a chunk and in a wanted box.
+// A run of elements that is contiguous both in a chunk and in a wanted box.
 struct ElementRun {
-  int64_t from = 0;  // First element in the chunk.
-  int64_t to = 0;    // First element in the wanted box.
+  int64_t from = 0;  // Number of the first element in the chunk.
+  int64_t to = 0;    // Number of the first element in the wanted box.
   int64_t elements = 0;
 };
 
-// The wanted runs in elements [begin, end) of the chunk, in ascending order.
+// Returns the runs of wanted elements among elements [begin, end) of the chunk, in ascending order.
 std::vector<ElementRun> RunsIn(const WantedPart& wanted, int64_t begin, int64_t end);
 
-// Runs of equal length, evenly spaced in both the chunk and the wanted box.
+// Runs of equal length that are evenly spaced both in the chunk and in the wanted box.
 struct RunRows {
   ElementRun first;
   int64_t rows = 1;
-  int64_t from_stride = 0;  // Elements from the start of one run to the next.
+  int64_t from_stride = 0;  // Distance in elements between the starts of consecutive runs.
   int64_t to_stride = 0;
 };
 
-// Groups consecutive runs into rows.
+// Groups consecutive runs that have equal length and spacing.
 std::vector<RunRows> RowsOf(const std::vector<ElementRun>& runs);
 
-// Receives runs of the wanted box. bytes: those of the first run, valid only during the call.
+// Receives runs of a wanted box. `bytes` points to the first run and is valid only during the call.
 using RowSink = std::function<void(const RunRows& rows, const char* bytes)>;
 
 class ChunkReader {
  public:
-  // directory: the checkpoint. tensor: for messages. buffer: at least kLargestBlockBytes, or
-  // PieceBytes of each chunk to read; used as scratch space.
+  // directory: the checkpoint's directory. tensor: a name for messages. buffer: scratch space of at
+  // least kLargestBlockBytes, or of at least PieceBytes of each chunk that is read.
   ChunkReader(const std::string& directory, std::string tensor, int64_t element_bytes,
               char* buffer);
 
-  // Reads block `block` of the chunk, unless none of it is wanted. Passes the wanted parts to the
-  // sink and then throws TrainerError kBadCheckpoint if the checksum does not match. A single
-  // checksum for several pieces, from earlier versions, is verified only if the whole chunk is
-  // wanted.
+  // Reads block number `block` of the chunk, unless it contains no wanted element. Passes the
+  // wanted elements to the sink. If the checksum does not match, then throws TrainerError
+  // kBadCheckpoint. In a chunk of an earlier version, one checksum may cover several pieces; it is
+  // verified only if the whole chunk is wanted.
   void Read(const WantedPart& wanted, int64_t block, const RowSink& sink) const;
 
  private:

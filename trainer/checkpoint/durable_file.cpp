@@ -28,7 +28,8 @@ void ThrowIfFailed(const FileResult& result) {
   if (result.has_value()) CannotWrite(result->action, result->number);
 }
 
-// Checkpoints are shared: other jobs and users read them. Their owner may use symbolic links.
+// Mode of checkpoint files. Other jobs and users may read them, and their owner may use symbolic
+// links.
 constexpr FileAccess kShared = {.mode = 0644, .follow_links = true};
 
 }  // namespace

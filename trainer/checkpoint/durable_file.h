@@ -1,8 +1,8 @@
-// Wraps proto/files/durable_file.h with exceptions and adds operations on checkpoint
-// directories.
+// Wraps proto/files/durable_file.h: throws exceptions instead of returning errors, and adds
+// operations on checkpoint directories.
 //
-// All functions throw TrainerError with the path and the system's reason, kCannotWrite unless
-// stated otherwise.
+// All functions throw TrainerError with the path and the system's reason. The code is kCannotWrite
+// unless stated otherwise.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_DURABLE_FILE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_DURABLE_FILE_H_
 
@@ -15,46 +15,48 @@
 
 namespace trainyard::trainer {
 
-// Creates the directory and its parents if missing.
+// Creates the directory and its parents if they do not exist.
 void MakeDirectories(const std::string& path);
 
-// A DurableFile in a checkpoint.
+// Writes a file of a checkpoint (see DurableFile).
 class DurableFileWriter {
  public:
   // Creates the file, or empties an existing one.
   explicit DurableFileWriter(const std::string& path);
   void Append(std::string_view piece);
-  // Syncs and closes the file. Without this call the file remains as it is.
+  // Syncs and closes the file. If Finish is not called, the incomplete file is kept.
   void Finish();
 
  private:
   DurableFile file_;
 };
 
-// Writes a file that appears under its name only once it is complete and on disk.
+// Writes a file that appears under its name only when it is complete and on disk.
 void WriteFileAtomically(const std::string& path, std::string_view text);
 
-// Makes creations, renames and removals inside the directory durable.
+// Syncs the directory, so that files created, renamed or removed in it stay so after a crash.
 void SyncDirectory(const std::string& path);
 
-// Renames directory `from` to `to`. An existing directory `to` gets the name `from`. Atomic if the
-// file system can exchange two names; otherwise the old directory is renamed first.
+// Renames directory `from` to `to`. If `to` already exists, that directory gets the name `from`.
+// The exchange is atomic if the file system supports it; otherwise the old directory is renamed
+// first.
 void ReplaceDirectory(const std::string& from, const std::string& to);
 
-// Removes a directory tree as far as possible, without following links
-// (proto/files/remove_tree.h). Never throws. Avoids std::filesystem::remove_all: PyTorch's CUDA
-// wheels export C++ file system symbols of another libstdc++, and remove_all crashes with them
+// Removes as much of a directory tree as possible, without following links
+// (proto/files/remove_tree.h). Never throws. std::filesystem::remove_all cannot be used: PyTorch's
+// CUDA wheels export C++ file system symbols of another libstdc++, with which remove_all crashes
 // (seen with 2.11+cu130).
 void RemoveTree(const std::string& path);
 
-// Removes a file of the directory if possible. Does nothing if the directory is a symbolic link.
+// Removes a file of the directory; ignores errors. Does nothing if the directory is a symbolic
+// link.
 void RemoveFile(const std::string& directory, const std::string& name);
 
-// Returns the text of the file. Throws TrainerError with code `failure` if it cannot be read; the
-// caller chooses the code, because it depends on the owner of the file.
+// Returns the text of the file. If it cannot be read, throws TrainerError with code `failure`. The
+// caller chooses the code, because it depends on who is responsible for the file.
 std::string ReadFile(const std::string& path, ExitCode failure);
 
-// Size of the file in bytes; -1 if it is not an accessible regular file.
+// Returns the size of the file in bytes; -1 if it is not a regular file or cannot be accessed.
 int64_t FileBytes(const std::string& path);
 
 }  // namespace trainyard::trainer

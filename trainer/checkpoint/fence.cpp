@@ -26,8 +26,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// "ATTEMPT JOB" with fixed width, so that one write replaces the old numbers in place. The file is
-// not replaced by a rename, because other processes would then hold the lock of a removed file.
+// The file contains "ATTEMPT JOB". Both numbers have a fixed width, so that one write replaces them
+// in place. The file must not be replaced by a rename, because other processes would then hold the
+// lock of a removed file.
 constexpr int kNumberBytes = 20;
 constexpr int kFenceBytes = 2 * kNumberBytes + 2;
 
@@ -43,19 +44,21 @@ bool ReadNumber(const char*& at, const char* end, int64_t& number) {
                      "cannot " + what + " " + path + ": " + std::strerror(errno));
 }
 
-// Hard-links the fence of an earlier version, which called the attempt an epoch, to its present
-// name. Both names are one file, so a running trainer of that version is fenced too.
+// Gives the fence file of an earlier version, named EPOCH, a hard link with its present name. Both
+// names are the same file, so a running trainer of that version is fenced too.
 void LinkFormerFence(const std::string& former_path, const std::string& path) {
   if (link(former_path.c_str(), path.c_str()) == 0 || errno == ENOENT || errno == EEXIST) return;
   CannotUse("link " + former_path + " to", path);
 }
 
-// True if the file system has no locks or its lock server does not respond.
+// True if `error` means that the file system does not support locks or that its lock server does
+// not respond.
 bool HasNoLocks(int error) {
   return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-// The first generation has no suffix, as in earlier versions.
+// Returns the name of the writer's claim file. The name has no suffix for generation 1, as in
+// earlier versions.
 std::string ClaimName(const WriterKey& writer) {
   const std::string generation =
       writer.generation == 1 ? "" : "." + std::to_string(writer.generation);
@@ -63,7 +66,8 @@ std::string ClaimName(const WriterKey& writer) {
          std::to_string(writer.attempt.number) + generation;
 }
 
-// The writer that a claim's file name stands for; nullopt for any other name.
+// Returns the writer that the name of a claim file identifies; nullopt if `name` is not the name of
+// a claim file.
 std::optional<WriterKey> WriterOfClaim(const std::string& name) {
   if (name.rfind(kClaimPrefix, 0) != 0) return std::nullopt;
   const char* at = name.data() + std::strlen(kClaimPrefix);
@@ -76,7 +80,7 @@ std::optional<WriterKey> WriterOfClaim(const std::string& name) {
   return writer;
 }
 
-// The claims in the directory, with their paths.
+// Returns the writer and the path of each claim file in the directory.
 std::vector<std::pair<WriterKey, std::string>> ClaimsIn(const std::string& directory) {
   std::vector<std::pair<WriterKey, std::string>> claims;
   std::error_code error;
@@ -93,8 +97,8 @@ std::vector<std::pair<WriterKey, std::string>> ClaimsIn(const std::string& direc
   return claims;
 }
 
-// Throws kFenced if `newest` is newer than `writer`. path: path of the fence. to_remove: file
-// names to remove if the user knows that the other job has ended.
+// Throws kFenced if `newest` is newer than `writer`. `path` is the path of the fence. `to_remove`
+// lists the files that the user may remove if the other job has ended.
 void CheckNoneNewer(const WriterKey& newest, const WriterKey& writer, const std::string& path,
                     const std::string& to_remove) {
   if (newest <= writer) return;
@@ -116,8 +120,8 @@ void CheckNoneNewer(const WriterKey& newest, const WriterKey& writer, const std:
                                             " once no process of that job runs");
 }
 
-// A network file system client may show a listing that is up to a minute old. Creating a file makes
-// it query the server again.
+// Makes a network file system client refresh its listing of the directory, which may be up to a
+// minute old. Creating a file makes the client query the server again.
 void RefreshListing(const std::string& path) {
   const std::string look = path + ".look-" + std::to_string(getpid());
   const UniqueFd file(open(look.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
@@ -214,7 +218,7 @@ void RaiseFence(const std::string& directory, const WriterKey& writer, LockFile 
   FenceLock lock(directory, lock_file);
   lock.CheckNotNewerThan(writer);
   lock.SetNewest(writer);
-  // A newer attempt may have claimed the directory concurrently.
+  // Checked again, because a newer attempt may have claimed the directory concurrently.
   lock.CheckNotNewerThan(writer);
   TakeFromOlder(directory, writer);
   for (const auto& [claim, path] : ClaimsIn(directory)) {
@@ -228,7 +232,8 @@ std::string SignClaim(const std::string& directory, const WriterKey& writer) {
   try {
     WriteFileAtomically(directory + "/" + ClaimName(writer), nonce + "\n");
   } catch (const TrainerError&) {
-    // The user may free disk space before the first save, so the attempt starts anyway.
+    // The attempt starts although it cannot sign the claim, because the user may free disk space
+    // before the first save.
     return kUnsigned;
   }
   return nonce;

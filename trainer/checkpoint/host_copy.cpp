@@ -44,7 +44,8 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   return some;
 }
 
-// Polls, because a blocking wait for the device would hold a lock that training needs.
+// Waits for the event by polling. A blocking wait would hold a lock of the device that training
+// needs.
 void Await(const c10::Event& event) {
   while (!event.query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -74,11 +75,11 @@ int64_t StoredBytes(const TensorChunk& chunk) {
 
 HostCopy::~HostCopy() {
   if (reserving_.joinable()) reserving_.join();
-  // A copy into this memory may still be running, even from a Begin that failed halfway.
+  // A copy into this memory may still be running, for example if Begin failed after starting it.
   try {
     if (stream_.has_value()) AwaitStream();
   } catch (const std::exception&) {
-    // A failed device no longer copies anything.
+    // Ignored: a failed device no longer copies anything.
   }
 }
 
@@ -103,7 +104,7 @@ void HostCopy::Reserve(const std::vector<TensorChunk>& chunks) {
         memory_.push_back(std::make_unique<HostMemory>(bytes, for_gpu));
       }
     } catch (const std::exception&) {
-      // Begin allocates again and passes an error to its caller.
+      // Ignored: Begin tries to allocate again, and then reports an error to its caller.
     }
   });
 }
@@ -134,7 +135,7 @@ void HostCopy::Begin(const std::vector<TensorChunk>& chunks) {
   if (gpu.has_value()) {
     const c10::impl::VirtualGuardImpl streams(gpu->type());
     if (!stream_.has_value()) stream_ = streams.getStreamFromGlobalPool(*gpu);
-    // Copy the results of all training work queued so far.
+    // The copies must include the results of all training work that has been queued so far.
     c10::Event trained(gpu->type());
     trained.record(streams.getStream(*gpu));
     trained.block(*stream_);

@@ -1,4 +1,4 @@
-// Copies of tensors in host memory, taken during training.
+// Copies tensors to host memory while training continues.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_HOST_COPY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_HOST_COPY_H_
 
@@ -17,28 +17,30 @@
 
 namespace trainyard::trainer {
 
-// An N-dimensional box of a logical tensor, written by this rank. Never includes padding.
+// An N-dimensional box of a logical tensor that this rank writes. It never includes padding.
 struct TensorChunk {
-  std::string name;                   // Logical (Hugging Face) name, prefixed for optimizer state.
+  std::string name;                   // Logical (Hugging Face) name; optimizer state has a prefix.
   std::vector<int64_t> global_shape;  // Shape of the logical tensor.
-  std::vector<int64_t> offset;        // Offset of the box; as long as global_shape.
-  torch::Tensor tensor;               // Contents, in the shape of the box; any device.
-  // Low halves of fp32 master weights whose bf16 values are in `tensor` (ops/master_weights.h),
-  // with the same shape and device. The checkpoint stores the fp32 weights.
+  std::vector<int64_t> offset;        // Offset of the box, one value per dimension of global_shape.
+  torch::Tensor tensor;               // Elements of the box, in its shape, on any device.
+  // The low halves of fp32 master weights, if `tensor` contains their bf16 values
+  // (ops/master_weights.h). Has the same shape and device as `tensor`. The checkpoint stores the
+  // fp32 weights.
   torch::Tensor low_bits = {};
 };
 
-// A whole tensor as one chunk.
+// Returns a chunk that contains a whole tensor.
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
 
-// Type and bytes of the chunk in a checkpoint.
+// StoredType returns the type, and StoredBytes the number of bytes, of the chunk in a checkpoint.
 torch::ScalarType StoredType(const TensorChunk& chunk);
 int64_t StoredBytes(const TensorChunk& chunk);
 
-// Copies from a GPU run on their own stream, concurrently with training. The tensors must not
-// change before the copies are complete, which BlockChanges ensures. Copies from the CPU are
-// complete when Begin returns. A process's tensors are on the CPU and at most one GPU. Wait is
-// thread-safe; all other methods are for the training thread.
+// Copies tensors to host memory. Copies from a GPU run on their own stream, concurrently with
+// training. The tensors must not change before these copies are complete; call BlockChanges to
+// ensure that. Copies from the CPU are complete when Begin returns. The tensors of a process may be
+// on the CPU and on at most one GPU. Wait may be called from any thread; all other methods only
+// from the training thread.
 class HostCopy {
  public:
   HostCopy() = default;
@@ -46,42 +48,44 @@ class HostCopy {
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
 
-  // Allocates the memory for copies of these chunks in the background; the first Begin waits for
-  // it. Without this call, Begin allocates the memory.
+  // Allocates, in the background, the memory for copies of these chunks. The first Begin waits for
+  // the allocation. If Reserve was not called, Begin allocates the memory.
   void Reserve(const std::vector<TensorChunk>& chunks);
 
-  // Starts copying. The tensors must stay alive until Wait has returned. The previous copy must no
-  // longer be in use. Skips chunks without elements: an uneven split leaves some ranks nothing of a
-  // tensor. Throws TrainerError kInternal for a chunk outside of its tensor.
+  // Starts copying. The tensors must stay alive until Wait has returned, and the preceding copy
+  // must no longer be in use. Skips chunks without elements, which exist because an uneven split
+  // may assign no part of a tensor to some ranks. Throws TrainerError kInternal if a chunk is not
+  // inside its tensor.
   void Begin(const std::vector<TensorChunk>& chunks);
 
-  // Makes work queued on the caller's current stream from now on wait for the copies. The caller
-  // does not wait.
+  // Makes work that the caller queues later on its current stream wait for the copies. The caller
+  // itself does not wait.
   void BlockChanges();
 
-  // Returns when the copies are complete. Makes the tensors' GPU current on the calling thread.
+  // Waits until the copies are complete. Makes the tensors' GPU the current device of the calling
+  // thread.
   void Wait() const;
 
-  // UnlockedMemoryText of the memory in use; "" if all of it is page-locked as intended. Call after
-  // Begin. Thread-safe.
+  // Returns UnlockedMemoryText for the memory in use; "" if all memory that should be page-locked
+  // is. Call it after Begin. Thread-safe.
   std::string UnlockedText() const;
 
-  // The copied chunks, in host memory; complete after Wait.
+  // The copies of the chunks in host memory. Complete only after Wait.
   const std::vector<TensorChunk>& chunks() const { return chunks_; }
 
  private:
   torch::Tensor Place(size_t index, const torch::Tensor& tensor);
-  // Starts a copy into memory_[index].
+  // Starts copying `tensor` to memory_[index].
   torch::Tensor BeginCopy(size_t index, const torch::Tensor& tensor);
-  // Returns when all work queued on stream_ is done.
+  // Waits until all work queued on stream_ is complete.
   void AwaitStream() const;
 
-  // One per tensor of the chunks, in order, each at least as large as the tensor.
+  // One buffer for each tensor of the chunks, in order. Each is at least as large as its tensor.
   std::vector<std::unique_ptr<HostMemory>> memory_;
-  std::thread reserving_;  // Writes memory_ until joined.
+  std::thread reserving_;  // Writes memory_. Join it before reading memory_.
   std::vector<TensorChunk> chunks_;
-  std::optional<c10::Stream> stream_;  // Stream of the GPU's copies.
-  std::optional<c10::Event> copied_;   // None if no tensor is on a GPU.
+  std::optional<c10::Stream> stream_;  // Stream on which the GPU's copies run.
+  std::optional<c10::Event> copied_;   // Empty if no tensor is on a GPU.
 };
 
 }  // namespace trainyard::trainer

@@ -15,7 +15,7 @@ HostMemory::HostMemory(size_t bytes, bool for_gpu) : size_(bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<char*>(memory);
-  madvise(data_, bytes, MADV_HUGEPAGE);  // Advisory: fewer pages to map and to lock.
+  madvise(data_, bytes, MADV_HUGEPAGE);  // Only a hint: fewer pages to map and to lock.
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   for (size_t at = 0; at < bytes; at += page) const_cast<volatile char*>(data_)[at] = 0;
   if (!for_gpu) return;

@@ -1,4 +1,4 @@
-// Host memory for copies from and to a GPU.
+// Host memory for copies to and from a GPU.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_HOST_MEMORY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_HOST_MEMORY_H_
 
@@ -10,8 +10,8 @@
 
 namespace trainyard::trainer {
 
-// Page-locked if for a GPU. Its pages are allocated once: allocating them for each copy would cost
-// more than the copy.
+// Host memory; page-locked if it is for a GPU. The pages are allocated once, because allocating
+// them for each copy would take longer than the copy.
 class HostMemory {
  public:
   // Throws std::bad_alloc.
@@ -22,7 +22,8 @@ class HostMemory {
 
   char* data() const { return data_; }
   size_t size() const { return size_; }
-  // Reason why memory for a GPU is not page-locked; "" if it is, or if it is not for a GPU.
+  // The reason why memory for a GPU could not be page-locked; "" if it is page-locked or not for a
+  // GPU.
   const std::string& lock_failure() const { return lock_failure_; }
 
  private:
@@ -32,12 +33,13 @@ class HostMemory {
   std::string lock_failure_;
 };
 
-// One sentence for the user: how many bytes for a GPU are not page-locked, the consequence, the
-// limit of this process and the remedy.
+// Returns one sentence for the user: the number of bytes for a GPU that are not page-locked, the
+// consequence, the limit of this process and the remedy.
 std::string UnlockedMemoryText(int64_t bytes, const std::string& reason);
 
-// Makes the GPU current on the calling thread. A new thread uses GPU 0 by default, and its first
-// CUDA call would create a context there: half a gigabyte on another rank's GPU.
+// Makes the GPU the current device of the calling thread. By default, a new thread uses GPU 0. Its
+// first CUDA call would then create a context there, which takes half a gigabyte on a GPU that
+// belongs to another rank.
 void UseDevice(torch::Device gpu);
 
 }  // namespace trainyard::trainer

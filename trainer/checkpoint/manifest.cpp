@@ -15,10 +15,11 @@ namespace {
 using nlohmann::json;
 
 constexpr char kFormat[] = "trainyard-checkpoint";
-// Version 1 stores the attempt number under "epoch". Versions 1 and 2 have one checksum per chunk.
+// Version 1 stores the attempt number under the key "epoch". Versions 1 and 2 have one checksum per
+// chunk.
 constexpr int64_t kNewestVersion = 4;
 constexpr int64_t kWidestElement = 16;  // In bytes.
-// A manifest begins with its own checksum, which covers every byte after the first kChecksumBytes.
+// A manifest begins with a checksum of all its bytes after the first kChecksumBytes.
 constexpr char kChecksumKey[] = "{\"xxh64\":\"";
 constexpr size_t kChecksumBytes = sizeof(kChecksumKey) - 1 + 16 + 2;  // Key, digits, quote, comma.
 
@@ -29,7 +30,7 @@ constexpr std::pair<torch::ScalarType, const char*> kDtypes[] = {
     {torch::kBool, "BOOL"},
 };
 
-// Thrown while parsing; the public functions add the path.
+// Thrown while parsing. The public functions catch it and add the path.
 struct Fault {
   std::string what;
 };
@@ -68,7 +69,7 @@ Extents ExtentsFrom(const json& value, const char* what) {
   return extents;
 }
 
-// A name in the checkpoint's own directory, never a path outside of it.
+// Returns a file name that refers to the checkpoint's own directory, never to a path outside of it.
 std::string FileNameFrom(const json& value) {
   std::string name = value.get<std::string>();
   if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) {
@@ -77,7 +78,8 @@ std::string FileNameFrom(const json& value) {
   return name;
 }
 
-// A list with the checksum of each block, or the single checksum of a chunk as a string.
+// Returns a list with one checksum per block. If the chunk has only one checksum, returns it as a
+// string.
 json ChecksumsOf(const StoredChunk& chunk) {
   if (chunk.block_bytes > kLargestBlockBytes) return Hex(chunk.xxh64.at(0));
   json blocks = json::array();
@@ -129,8 +131,8 @@ void CheckChunk(const StoredChunk& chunk, const StoredTensor& tensor, const Entr
   }
 }
 
-// The format of the rank's entry decides which kind is read, not the manifest's version: a gang may
-// have ranks of an earlier version.
+// Reads block checksums or a single checksum, depending on the JSON type of the value. The version
+// of the manifest does not decide this, because some ranks of a gang may run an earlier version.
 void ReadChecksums(const json& value, StoredChunk* chunk) {
   const json& checksums = value.at("xxh64");
   const int64_t bytes = chunk->end - chunk->begin;
@@ -141,7 +143,7 @@ void ReadChecksums(const json& value, StoredChunk* chunk) {
   }
   chunk->block_bytes = value.contains("block_bytes") ? Whole(value["block_bytes"], "block_bytes")
                                                      : kBlockBytesOfVersion3;
-  // Blocks must begin at whole elements.
+  // Every block must begin at an element boundary.
   const bool is_even = chunk->block_bytes % kWidestElement == 0 || chunk->block_bytes >= bytes;
   if (!is_even || chunk->block_bytes < 1 || chunk->block_bytes > kLargestBlockBytes) {
     throw Fault{"block_bytes " + std::to_string(chunk->block_bytes) + " is impossible"};

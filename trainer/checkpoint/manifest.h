@@ -1,4 +1,5 @@
-// manifest.json: the contents of a published checkpoint. The format is in README.md.
+// manifest.json, which lists the contents of a published checkpoint. README.md describes the
+// format.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_MANIFEST_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_MANIFEST_H_
 
@@ -16,21 +17,23 @@
 
 namespace trainyard::trainer {
 
-// Each block of a chunk has a checksum, so that part of a chunk can be verified without the rest.
-// Blocks are small compared with a rank's reads of a layer, because two ranks whose parts meet in a
-// block both read it. They are large enough to be read at full disk speed.
+// The size of a block. Each block of a chunk has its own checksum, so that a part of a chunk can be
+// verified without reading the rest. A block is small compared with the part of a layer that a rank
+// reads, because a block that contains parts for two ranks is read by both. It is large enough to
+// be read at the full speed of the disk.
 inline constexpr int64_t kBlockBytes = int64_t{4} << 20;
 inline constexpr int64_t kBlockBytesOfVersion3 = int64_t{16} << 20;
-// Largest block with its own checksum in any version; also the read size.
+// The largest size of a block that has its own checksum, over all versions. This is the size of a
+// read, too.
 inline constexpr int64_t kLargestBlockBytes = kBlockBytesOfVersion3;
 
 struct StoredChunk {
   Box box;
-  std::string file;   // Name in the checkpoint's directory.
-  int64_t begin = 0;  // Bytes [begin, end) of the file.
+  std::string file;   // Name of the file in the checkpoint's directory.
+  int64_t begin = 0;  // The chunk is bytes [begin, end) of the file.
   int64_t end = 0;
-  std::vector<uint64_t> xxh64;        // One per block; the last block may be shorter.
-  int64_t block_bytes = kBlockBytes;  // The whole chunk in versions 1 and 2.
+  std::vector<uint64_t> xxh64;        // One checksum per block. The last block may be shorter.
+  int64_t block_bytes = kBlockBytes;  // In versions 1 and 2, the size of the whole chunk.
 };
 
 struct StoredTensor {
@@ -41,11 +44,11 @@ struct StoredTensor {
 
 struct StoredFile {
   int64_t bytes = 0;
-  int64_t header_bytes = 0;   // Before the first chunk.
+  int64_t header_bytes = 0;   // Number of bytes before the first chunk.
   uint64_t header_xxh64 = 0;  // Checksum of the header bytes.
 };
 
-// Files and tensors written by one rank (rank_NNNNN.json), or by all ranks after Merge.
+// The files and tensors written by one rank (rank_NNNNN.json). After Merge, those of all ranks.
 struct Entries {
   std::map<std::string, StoredFile> files;
   std::map<std::string, StoredTensor> tensors;
@@ -53,7 +56,7 @@ struct Entries {
 
 struct Manifest {
   int64_t step = 0;
-  AttemptKey attempt;  // Attempt that published it. Earlier versions have no job.
+  AttemptKey attempt;  // Attempt that published it. Earlier versions store no job.
   int world_size = 0;
   std::string model_fingerprint;
   nlohmann::json trainer_state;
@@ -65,27 +68,31 @@ constexpr char kManifestName[] = "manifest.json";
 // Throws TrainerError kBadCheckpoint for a damaged file `path` of a checkpoint.
 [[noreturn]] void ThrowDamaged(const std::string& path, const std::string& what);
 
-// Name in safetensors, such as "BF16". Throws TrainerError kInternal for an unsupported dtype.
+// Returns the dtype's name in safetensors, such as "BF16". Throws TrainerError kInternal if the
+// dtype is not supported.
 std::string DtypeName(torch::ScalarType dtype);
-// The dtype with this name; nullopt if checkpoints do not support it.
+// Returns the dtype with this name; nullopt if checkpoints do not support the dtype.
 std::optional<torch::ScalarType> DtypeNamed(const std::string& name);
 
 std::string EntriesToText(const Entries& entries);
-// path: for messages. Throws TrainerError kBadCheckpoint.
+// Parses the text of a rank's list. `path` is its path, for messages. Throws TrainerError
+// kBadCheckpoint.
 Entries EntriesFromText(const std::string& text, const std::string& path);
 
 std::string ManifestToText(const Manifest& manifest);
-// Verifies the text's own checksum and every number, and checks that chunks are inside tensors and
-// files and cover each tensor exactly. Throws TrainerError kBadCheckpoint.
+// Parses a manifest. Verifies the checksum of the text and every number, and checks that each chunk
+// is inside its tensor and its file and that the chunks cover each tensor exactly. Throws
+// TrainerError kBadCheckpoint.
 Manifest ManifestFromText(const std::string& text, const std::string& path);
 
-// Adds the entries of another rank. Throws TrainerError kInternal if a tensor's type or shape
-// differs between the two.
+// Adds the entries of another rank to `all`. Throws TrainerError kInternal if both have a tensor
+// with the same name but another type or shape.
 void Merge(const Entries& more, Entries* all);
-// Throws TrainerError kInternal if chunks omit or duplicate part of a tensor.
+// Throws TrainerError kInternal if some part of a tensor is in no chunk or in several chunks.
 void CheckCoverage(const Entries& entries);
 
-// Returns "rank_00003.safetensors" and "rank_00003.json".
+// Return file names: RankDataName such as "rank_00003.safetensors", RankEntriesName such as
+// "rank_00003.json".
 std::string RankDataName(int rank);
 std::string RankEntriesName(int rank);
 // Returns "step_000000100".

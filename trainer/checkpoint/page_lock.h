@@ -1,4 +1,4 @@
-// Page-locking of host memory, required by a GPU for asynchronous copies at full speed.
+// Page-locks host memory. A GPU needs this for asynchronous copies at full speed.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PAGE_LOCK_H_
 
@@ -7,12 +7,12 @@
 
 namespace trainyard::trainer {
 
-// Locks the pages. Returns the reason if that is impossible (a limit on locked memory, a build
-// without CUDA), else "". Copies to and from unlocked memory work, but are slower and block the
-// caller.
+// Locks the pages and returns "". If they cannot be locked, returns the reason: for example, a
+// limit on locked memory or a build without CUDA. Copies to and from unlocked memory work, but they
+// are slower and block the caller.
 std::string LockPages(void* memory, size_t bytes);
 
-// Unlocks memory locked by LockPages.
+// Unlocks memory that LockPages has locked.
 void UnlockPages(void* memory);
 
 }  // namespace trainyard::trainer

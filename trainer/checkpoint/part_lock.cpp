@@ -13,7 +13,8 @@ using Clock = std::chrono::steady_clock;
 
 bool IsLocked(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // A shared lock: ranks that check concurrently must not mistake each other for the owner.
+  // Uses a shared lock. With exclusive locks, ranks that check at the same time would mistake each
+  // other for the owner.
   return file.valid() && flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

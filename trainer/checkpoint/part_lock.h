@@ -1,8 +1,8 @@
 // Detects whether a rank is still working on its part of a save.
 //
-// A rank holds the lock (flock) of its file from the start of a save until its work on it ends. The
-// system releases the lock whenever the process ends. A rank with neither the lock nor a complete
-// part is therefore gone, and the others need not wait for it.
+// A rank holds the lock (flock) of its file from the start of a save until its work on the save
+// ends. The system releases the lock when the process ends. A rank that has neither the lock nor a
+// complete part must therefore have exited, and the other ranks need not wait for it.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PART_LOCK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PART_LOCK_H_
 
@@ -15,21 +15,21 @@ namespace trainyard::trainer {
 
 class PartLock {
  public:
-  // Creates the file if missing and waits for its lock. Never throws: without the lock other ranks
-  // may stop waiting too early, which costs no more than the save.
+  // Creates the file if it does not exist, and waits for its lock. Never throws. Without the lock,
+  // other ranks may stop waiting too early, but at worst only this save is lost.
   explicit PartLock(const std::string& path);
 
  private:
   UniqueFd file_;
 };
 
-// Watches the rank of one file, by polling.
+// Polls the lock of one rank's file.
 class PartWatch {
  public:
   PartWatch(std::string path, double absence_seconds);
 
-  // True if no process has held the file's PartLock for `absence_seconds`. A shorter absence may be
-  // a rank that has not begun yet.
+  // True if no process has held the file's PartLock for `absence_seconds`. If the time is shorter,
+  // the rank may not have begun the save yet.
   bool IsGone();
 
  private:

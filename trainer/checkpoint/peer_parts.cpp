@@ -17,15 +17,15 @@
 namespace trainyard::trainer {
 namespace {
 
-// A rank's part of a save is reported as missing if no file of it exists after this time.
+// If no file of a rank's part of a save exists after this time, the part is reported as missing.
 constexpr double kSilentPartSeconds = 1.5;
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Pauses between polls for files of other ranks: short at first, because most ranks finish
-// together.
+// A pause between two polls for files of other ranks. The first pauses are short, because most
+// ranks finish at about the same time.
 class Pause {
  public:
   void Sleep() {
@@ -37,8 +37,8 @@ class Pause {
   std::chrono::milliseconds length_{2};
 };
 
-// A rank's unreadable list fails this save with kCannotWrite. kBadCheckpoint would blame the
-// checkpoint from which the attempt started.
+// Reads the list of a rank. If it is unreadable, this save fails with kCannotWrite. With
+// kBadCheckpoint, the controller would blame the checkpoint from which the attempt started.
 Entries ReadEntries(int rank, const std::string& path) {
   try {
     return EntriesFromText(ReadFile(path, ExitCode::kCannotWrite), path);
@@ -71,8 +71,8 @@ Entries PeerParts::Gather(const SaveJob& job) {
   return all;
 }
 
-// Time limit for another rank's part. Longer for a final save, because the other rank may be
-// waiting for disk space.
+// Returns the time limit for another rank's part. It is longer for the final save, because the
+// other rank may be waiting for disk space.
 double PeerParts::LimitSeconds(const SaveJob& job) const {
   return steps_.options().peer_timeout_seconds +
          (job.kind == SaveKind::kFinal ? steps_.options().final_wait_seconds : 0);
@@ -82,7 +82,7 @@ void PeerParts::WaitForRank(const SaveJob& job, int rank, Clock::time_point star
   const std::string entries = job.temporary + "/" + RankEntriesName(rank);
   const std::string failed = job.temporary + "/" + RankFailedName(rank);
   const std::string who = "rank " + std::to_string(rank);
-  std::optional<PartWatch> watch;  // Set once the trainer is ending.
+  std::optional<PartWatch> watch;  // Set once the trainer has begun to exit.
   Pause pause;
   while (FileBytes(entries) < 0) {
     steps_.CheckNotDropped();
@@ -106,7 +106,8 @@ void PeerParts::WaitForRank(const SaveJob& job, int rank, Clock::time_point star
   }
 }
 
-// Every rank begins a save by creating a file. Reports the ranks that have not created one in time.
+// Every rank begins a save by creating a file. Reports the ranks that have not created theirs in
+// time.
 void PeerParts::AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
   const double seconds = SecondsSince(start);
   if (have_all_begun_ || seconds < kSilentPartSeconds) return;
@@ -119,7 +120,8 @@ void PeerParts::AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
                                 " s. Mount the same storage at " + steps_.options().directory +
                                 " on every node");
   if (job.kind == SaveKind::kPeriodic) throw error;
-  // The state is still in the memory of these ranks, and their storage may become available again.
+  // Reported but not fatal: these ranks still have the state in memory, and their storage may
+  // become available again.
   steps_.ReportBlocked(job, error);
 }
 

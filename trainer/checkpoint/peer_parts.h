@@ -1,4 +1,4 @@
-// The parts of a save that other ranks write into the shared directory.
+// Waits for the parts of a save that the other ranks write into the shared directory.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PEER_PARTS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PEER_PARTS_H_
 
@@ -11,22 +11,25 @@
 
 namespace trainyard::trainer {
 
-// File by which a rank reports that it cannot write, so that rank 0 stops waiting.
+// Returns the name of a file that a rank creates if it cannot write its part, so that rank 0 stops
+// waiting.
 std::string RankFailedName(int rank);
 
 std::string PathOfPart(const std::string& temporary, int rank);
 
-// Rank 0's view of the other ranks. For the background thread, except awaited.
+// Rank 0's view of the parts of the other ranks. Use it only from the background thread, except
+// awaited().
 class PeerParts {
  public:
-  // `steps` must outlive this.
+  // `steps` must outlive this object.
   explicit PeerParts(SaveSteps& steps) : steps_(steps) {}
 
-  // Waits for every rank's list and merges the lists. Throws TrainerError(kCannotWrite) if a rank
+  // Waits for the list of every rank and merges them. Throws TrainerError(kCannotWrite) if a rank
   // does not write its part.
   Entries Gather(const SaveJob& job);
 
-  // Ranks without any file of the save in flight, such as "1-3"; "" if none. Thread-safe.
+  // Returns the ranks that have created no file of the save in flight, such as "1-3"; "" if there
+  // are none. Thread-safe.
   std::string awaited() const;
   void SetAwaited(std::string ranks);
 
@@ -39,14 +42,14 @@ class PeerParts {
   std::string RanksWithoutSign(const SaveJob& job) const;
 
   SaveSteps& steps_;
-  bool have_all_begun_ = false;  // Every rank began the save in flight.
+  bool have_all_begun_ = false;  // True once every rank has begun the save in flight.
   mutable std::mutex mutex_;     // Guards awaited_.
   std::string awaited_;
 };
 
-// On ranks other than 0: waits until rank 0 has renamed or removed the directory of the latest
-// save, until rank 0 is gone, or for peer_timeout_seconds. If a rank exited with an error earlier,
-// the controller would end rank 0 too.
+// For ranks other than 0: waits until rank 0 has renamed or removed the directory of the latest
+// save, until rank 0 has exited, or for peer_timeout_seconds. If a rank exited with an error before
+// that, the controller would end rank 0 and the save would be lost.
 void AwaitPublication(const std::string& temporary, const CheckpointWriterOptions& options);
 
 }  // namespace trainyard::trainer

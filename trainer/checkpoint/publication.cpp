@@ -16,8 +16,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Publishes the checkpoint. A newer attempt that claims the directory after the check takes the
-// temporary directory away, so that the rename fails.
+// Publishes the checkpoint by renaming its directory. If a newer attempt claims the directory after
+// the check, it renames the temporary directory, and this rename fails.
 void Rename(const std::string& temporary, const std::string& path, const WriterKey& writer,
             const FenceLock& lock) {
   try {
@@ -33,7 +33,8 @@ std::string RetiredPath(const PublishedCheckpoint& checkpoint,
   return options.directory + "/" + TemporaryName(checkpoint.step, options.writer, 0);
 }
 
-// If the path names a checkpoint of the directory, returns the path as in ListCheckpoints.
+// If `checkpoint` is a checkpoint in `directory`, returns its path in the form that ListCheckpoints
+// uses. Otherwise returns `checkpoint`.
 std::string InDirectory(const std::string& directory, const std::string& checkpoint) {
   std::error_code error;
   std::filesystem::path path = std::filesystem::weakly_canonical(checkpoint, error);
@@ -42,8 +43,9 @@ std::string InDirectory(const std::string& directory, const std::string& checkpo
   return std::filesystem::equivalent(path, ours, error) ? ours : checkpoint;
 }
 
-// Renames the checkpoints to remove to temporary names while holding the fence: an ended attempt
-// must not remove the checkpoint from which a newer attempt resumes.
+// Renames the checkpoints that retention removes to temporary names. Does so while it holds the
+// fence, because an attempt that is over must not remove the checkpoint from which a newer attempt
+// resumes.
 std::vector<PublishedCheckpoint> Retire(const std::string& published,
                                         const CheckpointWriterOptions& options) {
   std::vector<std::string> in_use = {published};
@@ -66,7 +68,7 @@ std::vector<PublishedCheckpoint> Retire(const std::string& published,
 
 void RemoveRetired(const std::vector<PublishedCheckpoint>& retired, const SaveSteps& steps) {
   for (const PublishedCheckpoint& checkpoint : retired) {
-    // The next attempt removes any remains.
+    // If some files cannot be removed, the next attempt removes them.
     RemoveTree(RetiredPath(checkpoint, steps.options()));
     CheckpointEvent event;
     event.kind = CheckpointEvent::Kind::kDeleted;
@@ -78,7 +80,8 @@ void RemoveRetired(const std::vector<PublishedCheckpoint>& retired, const SaveSt
   }
 }
 
-// Renames the directory, reports the checkpoint and returns the checkpoints retired for it.
+// Renames the directory of the save, and reports the checkpoint. Returns the older checkpoints that
+// are retired because of it.
 std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t bytes,
                                                  SaveSteps& steps) {
   const CheckpointWriterOptions& options = steps.options();
@@ -86,7 +89,7 @@ std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t byt
   event.bytes = bytes;
   std::optional<FenceLock> lock;
   steps.Retry(job, [&] {
-    // Released while the save waits, so that a newer attempt can claim the directory.
+    // Releases the lock while the save waits, so that a newer attempt can claim the directory.
     lock.reset();
     lock.emplace(options.directory);
     lock->CheckNotNewerThan(options.writer);
@@ -95,8 +98,8 @@ std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t byt
   });
   steps.Retry(job, [&] { SyncDirectory(options.directory); });
   steps.Reach(SavePhase::kPublished);
-  // Report this checkpoint before older ones are retired: the older ones may be the only
-  // checkpoints known to the controller.
+  // Reports this checkpoint before retiring older checkpoints, because the controller may know only
+  // those.
   steps.Notify(event);
   return Retire(event.path, options);
 }
@@ -117,7 +120,7 @@ void Publish(const SaveJob& job, Entries entries, SaveSteps& steps) {
   auto bytes = static_cast<int64_t>(text.size());
   for (const auto& [_, file] : manifest.entries.files) bytes += file.bytes;
   RemoveRetired(RenameAndReport(job, bytes, steps), steps);
-  RemoveTree(job.temporary);  // After the rename, an older checkpoint of the same step is here.
+  RemoveTree(job.temporary);  // If the step had a checkpoint before, the rename moved it here.
   steps.Reach(SavePhase::kRetained);
 }
 

@@ -1,4 +1,4 @@
-// Publishes a complete save and retires older checkpoints, on rank 0.
+// Publishes a complete save and retires older checkpoints. Used by rank 0.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_PUBLICATION_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_PUBLICATION_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::trainer {
 
-// entries: those of all ranks. Writes the manifest, renames the directory, reports the checkpoint,
-// then removes the checkpoints that retention drops. Throws TrainerError(kFenced) if a newer
-// attempt has claimed the directory.
+// Writes the manifest, renames the directory, reports the checkpoint, and then removes the
+// checkpoints that retention does not keep. `entries` are those of all ranks. Throws
+// TrainerError(kFenced) if a newer attempt has claimed the directory.
 void Publish(const SaveJob& job, Entries entries, SaveSteps& steps);
 
 }  // namespace trainyard::trainer

@@ -13,10 +13,12 @@
 namespace trainyard::trainer {
 namespace {
 
-// Data starts at a multiple of this, so that a mapped file can be used in place.
+// The data starts at a multiple of this number of bytes, so that a memory-mapped file can be used
+// in place.
 constexpr size_t kAlignment = 64;
 
-// Stored bytes [begin, end) of the chunk. `buffer` has space for kBlockBytes of computed values.
+// Returns stored bytes [begin, end) of the chunk. `buffer` has space for kBlockBytes, and is used
+// if the bytes must be computed.
 std::string_view StoredBytesOf(const TensorChunk& chunk, int64_t begin, int64_t end,
                                float* buffer) {
   const auto bytes = static_cast<size_t>(end - begin);
@@ -48,7 +50,7 @@ std::vector<const TensorChunk*> WidestFirst(const std::vector<TensorChunk>& chun
   return order;
 }
 
-// Little-endian length in 8 bytes, then JSON padded with spaces.
+// Returns the header: its length as 8 bytes, little-endian, then JSON text padded with spaces.
 std::string HeaderOf(const std::vector<PlannedChunk>& chunks) {
   nlohmann::json header;
   header["__metadata__"] = {{"format", "pt"}};

@@ -1,4 +1,4 @@
-// The safetensors files of a checkpoint, each written by one rank.
+// Writes the safetensors files of a checkpoint. Each file is written by one rank.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_RANK_FILE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_RANK_FILE_H_
 
@@ -18,7 +18,7 @@
 
 namespace trainyard::trainer {
 
-// A box of a logical tensor to be stored in a file.
+// A box of a logical tensor that is to be stored in a file.
 struct PlannedChunk {
   std::string name;  // Name of the tensor.
   torch::ScalarType dtype = torch::kFloat32;
@@ -28,22 +28,23 @@ struct PlannedChunk {
 
 int64_t BytesOf(const PlannedChunk& chunk);
 
-// Writes a file sequentially and keeps only checksums of it in memory. A chunk that is a whole
-// tensor is stored under the tensor's name, so that any safetensors reader finds it; other chunks
-// get the suffix "@offset". Throws TrainerError: kCannotWrite, or kInternal for an unsupported
-// dtype.
+// Writes a file sequentially, keeping only checksums of it in memory. A chunk that is a whole
+// tensor is stored under the tensor's name, so that every safetensors reader finds it. Other chunks
+// get the suffix "@offset". Throws TrainerError: kCannotWrite, or kInternal if a dtype is not
+// supported.
 class RankFileWriter {
  public:
-  // Creates directory/name with its header. Chunks with wider elements must precede those with
-  // narrower ones: the format stores them back to back, so this order aligns each to its own size.
+  // Creates directory/name and writes its header. Chunks with wider elements must precede chunks
+  // with narrower elements. The format stores chunks without gaps, so this order aligns each chunk
+  // to the size of its elements.
   RankFileWriter(const std::string& directory, std::string name, std::vector<PlannedChunk> chunks);
 
-  // Appends the next bytes: whole blocks of kBlockBytes of a chunk, or all its remaining bytes.
-  // Chunks follow in the order of the constructor's list.
+  // Appends the next bytes of a chunk: whole blocks of kBlockBytes, or all remaining bytes of the
+  // chunk. Chunks must be appended in the order of the constructor's list.
   void Append(std::string_view bytes);
 
-  // Makes the complete file durable and returns the entries that describe it. Without this call the
-  // file remains as it is.
+  // Makes the complete file durable and returns the entries that describe it. If Finish is not
+  // called, the incomplete file is kept.
   Entries Finish();
 
  private:
@@ -53,15 +54,15 @@ class RankFileWriter {
   const std::vector<PlannedChunk> chunks_;
   DurableFileWriter file_;
   Entries entries_;
-  int64_t bytes_ = 0;                // Bytes written to the file.
-  size_t chunk_ = 0;                 // Chunk of the next bytes.
-  int64_t chunk_begin_ = 0;          // Offset in the file.
-  std::vector<uint64_t> checksums_;  // Checksums of the chunk's blocks so far.
+  int64_t bytes_ = 0;                // Number of bytes written to the file so far.
+  size_t chunk_ = 0;                 // Index of the chunk to which the next bytes belong.
+  int64_t chunk_begin_ = 0;          // Offset of that chunk in the file.
+  std::vector<uint64_t> checksums_;  // Checksums of the chunk's completed blocks.
 };
 
-// Writes the chunks (contiguous CPU tensors) durably to directory/RankDataName(rank) and returns
-// the entries that describe them. Throws like RankFileWriter. before_block: called before each
-// block; its exception aborts the writing. May be null.
+// Writes the chunks (contiguous CPU tensors) durably to directory/RankDataName(rank). Returns the
+// entries that describe them. Throws the same errors as RankFileWriter. `before_block` is called
+// before each block and may be null; if it throws, writing ends with its exception.
 Entries WriteRankFile(const std::string& directory, int rank,
                       const std::vector<TensorChunk>& chunks,
                       const std::function<void()>& before_block = nullptr);

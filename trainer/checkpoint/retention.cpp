@@ -17,16 +17,17 @@ namespace trainyard::trainer {
 namespace {
 
 constexpr char kTemporaryMark[] = ".tmp-";
-// Suffix of a directory that a newer attempt took from its owner.
+// Suffix of an unfinished directory that a newer attempt has renamed, so that its owner can no
+// longer publish it.
 constexpr char kTakenMark[] = "-taken";
-// Precedes the attempt number. Kept for compatibility, because ranks of earlier versions build the
-// same directory.
+// The letter before the attempt number. It cannot change, because ranks of earlier versions must
+// build the same directory name.
 constexpr char kAttemptLetter = 'e';
-// Precedes the generation, if above 1.
+// The letter before the generation, which is omitted if it is 1.
 constexpr char kGenerationLetter = 'g';
 
-// Removes "<letter><number>-" from the beginning of `text` and returns the number; nullopt if
-// absent.
+// Removes "<letter><number>-" from the beginning of `text` and returns the number. Returns nullopt
+// if `text` does not begin with it.
 std::optional<int64_t> TakeNumber(char letter, std::string_view& text) {
   if (text.empty() || text.front() != letter) return std::nullopt;
   int64_t number = 0;
@@ -37,7 +38,8 @@ std::optional<int64_t> TakeNumber(char letter, std::string_view& text) {
   return number;
 }
 
-// The writer in a temporary name; nullopt for any other name.
+// Returns the writer that a temporary directory name identifies; nullopt if `name` is not such a
+// name.
 std::optional<WriterKey> OwnerOfTemporary(const std::string& name) {
   const size_t mark = name.find(kTemporaryMark);
   if (name.rfind("step_", 0) != 0 || mark == std::string::npos) return std::nullopt;
@@ -49,7 +51,7 @@ std::optional<WriterKey> OwnerOfTemporary(const std::string& name) {
   return WriterKey{{job_id, *attempt_number}, generation};
 }
 
-// Directories with temporary names.
+// Returns the paths of the directories with temporary names.
 std::vector<std::filesystem::path> Unfinished(const std::string& directory) {
   std::error_code error;
   std::vector<std::filesystem::path> paths;
@@ -128,7 +130,7 @@ void TakeFromOlder(const std::string& directory, const WriterKey& writer) {
     if (is_taken || *OwnerOfTemporary(name) >= writer) continue;
     std::error_code error;
     std::filesystem::rename(path, path.string() + kTakenMark, error);
-    // Its owner has published it, or another rank has taken it.
+    // In the second case, its owner has published the directory, or another rank has renamed it.
     if (!error || error == std::errc::no_such_file_or_directory) continue;
     throw TrainerError(ExitCode::kCannotWrite,
                        "cannot rename " + path.string() +

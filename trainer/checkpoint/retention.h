@@ -1,4 +1,5 @@
-// Selects the checkpoints to remove when a new one is published, and removes unfinished ones.
+// Selects the checkpoints to remove when a new one is published, and removes unfinished
+// checkpoints.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_RETENTION_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_RETENTION_H_
 
@@ -12,41 +13,43 @@
 
 namespace trainyard::trainer {
 
-// Rules for removing old checkpoints of this job. Checkpoints of other jobs in the directory
-// remain.
+// Rules for removing old checkpoints of this job. Checkpoints of other jobs in the directory are
+// not removed.
 struct RetentionPolicy {
-  int keep_last = 3;                    // Newest checkpoints to keep; at least 1.
-  int64_t keep_every_steps = 0;         // Keep every multiple of this as well; 0: none.
-  int keep_best = 0;                    // Keep this many with the lowest loss on best_set.
-  std::string best_set;                 // Evaluation set for comparing checkpoints; empty: none.
-  std::vector<RolledBack> rolled_back;  // Always removed, regardless of the other rules.
+  int keep_last = 3;                    // Number of newest checkpoints to keep; at least 1.
+  int64_t keep_every_steps = 0;         // Keeps every step that is a multiple of this too; 0: none.
+  int keep_best = 0;                    // Keeps this many with the lowest loss on best_set as well.
+  std::string best_set;                 // Evaluation set that compares checkpoints; empty: none.
+  std::vector<RolledBack> rolled_back;  // Always removed, whatever the other rules say.
 };
 
-// Paths of the `count` checkpoints with the lowest loss on `set`, best first. Ignores checkpoints
-// without that loss. Among checkpoints with the same evaluation only the first counts, because it
-// is nearest to the evaluation. Ties go to the first checkpoint. Pure.
+// Returns the paths of the `count` checkpoints with the lowest loss on `set`, best first.
+// Checkpoints without that loss are ignored. If several checkpoints have the same evaluation, only
+// the first counts, because it is nearest to the evaluation. If losses are equal, the earlier
+// checkpoint comes first. Pure.
 std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
                                          const std::string& set, int count);
 
-// Selects from `all`, sorted as by ListCheckpoints. Rolled-back checkpoints are always returned,
-// first, and do not count for the other rules. Otherwise never returns one of the newest keep_last,
-// a multiple of keep_every_steps, one of the best keep_best, or one whose path is in `in_use`.
-// Pure.
+// Returns the checkpoints of `all` to delete. `all` must be sorted as by ListCheckpoints.
+// Rolled-back checkpoints come first: they are always returned, and the other rules ignore them.
+// The function never returns other checkpoints that are among the newest keep_last, at a multiple
+// of keep_every_steps, among the best keep_best, or at a path in `in_use`. Pure.
 std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<PublishedCheckpoint>& all,
                                                      const RetentionPolicy& policy,
                                                      const std::vector<std::string>& in_use);
 
-// "step_000000100.tmp-j7-e3-1": the directory in which attempt 3 of job 7 builds its save number 1,
-// of step 100. Outside of a job there is no "j7-"; a generation above 1 adds "g2-".
+// Returns the name of the directory in which a save is built. Example: "step_000000100.tmp-j7-e3-1"
+// for save number 1, of step 100, in attempt 3 of job 7. Outside of a job, "j7-" is omitted. If the
+// generation is above 1, "g2-" is added.
 std::string TemporaryName(int64_t step, const WriterKey& writer, int64_t save);
 
-// Renames the unfinished directories of writers before `writer`, so that these can no longer
-// publish. RemoveAbandoned removes them. Throws TrainerError kCannotWrite.
+// Renames the unfinished directories of writers older than `writer`, so that they can no longer
+// publish. RemoveAbandoned removes these directories later. Throws TrainerError kCannotWrite.
 void TakeFromOlder(const std::string& directory, const WriterKey& writer);
 
-// Removes temporary directories of older writers and of `writer` itself. Outside of a job every
-// run is attempt 1, and files of an earlier run must not be mistaken for part of this run's saves.
-// A directory that cannot be removed remains.
+// Removes temporary directories of older writers and of `writer` itself. The latter is needed
+// because every run outside of a job is attempt 1, and files of an earlier run must not be mistaken
+// for a part of this run's saves. A directory that cannot be removed is kept.
 void RemoveAbandoned(const std::string& directory, const WriterKey& writer);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,5 @@
-// Checkpoints invalidated by a rollback of the job: the loss had spiked before they were saved.
+// Finds checkpoints that a rollback of the job has invalidated, because they were saved after the
+// loss had spiked.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_ROLLED_BACK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_ROLLED_BACK_H_
 
@@ -8,7 +9,8 @@
 
 namespace trainyard::trainer {
 
-// Invalidates checkpoints that `attempt` or an earlier one saved at `step` or later.
+// A rollback. It invalidates the checkpoints that `attempt` or an earlier attempt saved at `step`
+// or later.
 struct RolledBack {
   int64_t attempt = 0;
   int64_t step = 0;
@@ -16,7 +18,7 @@ struct RolledBack {
   bool operator==(const RolledBack&) const = default;
 };
 
-// Parses TRAINYARD_ROLLED_BACK: "attempt:step,attempt:step"; empty: none. Throws TrainerError
+// Parses TRAINYARD_ROLLED_BACK: "attempt:step,attempt:step", or empty for none. Throws TrainerError
 // kBadConfig.
 std::vector<RolledBack> ParseRolledBack(const std::string& text);
 

@@ -1,4 +1,5 @@
-// Options, events and repetition of the steps of a save, on the writer's background thread.
+// Keeps the options of saves, reports their events and repeats their steps, on the writer's
+// background thread.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_SAVE_STEPS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_SAVE_STEPS_H_
 
@@ -14,7 +15,7 @@
 
 namespace trainyard::trainer {
 
-// One save in progress.
+// Data of one save in progress.
 struct SaveJob {
   int64_t step = 0;
   SaveKind kind = SaveKind::kPeriodic;
@@ -22,12 +23,12 @@ struct SaveJob {
   std::string temporary;  // Directory in which the checkpoint is built.
   bool is_first = false;
   std::chrono::steady_clock::time_point start;
-  double waited_seconds = 0;  // Waiting time of the caller before Save.
+  double waited_seconds = 0;  // Time for which the caller waited before it called Save.
   double blocking_seconds = 0;
 };
 
-// Reports the progress of saves, and repeats or ends their steps. For the background thread, except
-// End and Drop.
+// Reports the progress of saves, and repeats or ends their steps. Use it only from the background
+// thread, except End and Drop.
 class SaveSteps {
  public:
   explicit SaveSteps(CheckpointWriterOptions options);
@@ -36,34 +37,37 @@ class SaveSteps {
 
   const CheckpointWriterOptions& options() const { return options_; }
 
-  // The trainer is ending: the save need not wait for ranks that have disconnected. Thread-safe.
+  // Call when the trainer begins to exit: from then on, a save does not wait for disconnected
+  // ranks. Thread-safe.
   void End() { is_ending_ = true; }
   bool is_ending() const { return is_ending_; }
-  // The gang continues without some rank. Thread-safe.
+  // Call when the gang continues without some rank: the save in flight is then dropped.
+  // Thread-safe.
   void Drop() { is_dropped_ = true; }
   bool is_dropped() const { return is_dropped_; }
-  // Throws TrainerError(kCannotWrite) after Drop.
+  // Throws TrainerError(kCannotWrite) if Drop was called.
   void CheckNotDropped() const;
 
   // Runs one step of a save. If a step of the final save cannot write, repeats it until it succeeds
-  // or final_wait_seconds have passed: otherwise the work since the last checkpoint would be lost,
-  // and the user may free disk space meanwhile. Each rank repeats its own steps, and the other
-  // ranks wait for it.
+  // or final_wait_seconds have passed. Otherwise the work since the last checkpoint would be lost,
+  // although the user may free disk space in that time. Each rank repeats its own steps, while the
+  // other ranks wait for it.
   void Retry(const SaveJob& job, const std::function<void()>& step);
 
   void Reach(SavePhase phase) const;
   void Notify(const CheckpointEvent& event) const;
-  // An event with the save's names and times. The caller sets `bytes` and `message`.
+  // Returns an event with the names and times of the save. The caller sets `bytes` and `message`.
   CheckpointEvent EventOf(const SaveJob& job, CheckpointEvent::Kind kind) const;
   void ReportFailure(const SaveJob& job, const std::exception& why) const;
-  // Once per save: the cause may differ between tries.
+  // Reports a blocked save, once per save. Later tries are not reported even if their cause
+  // differs.
   void ReportBlocked(const SaveJob& job, const std::exception& why);
 
  private:
   const CheckpointWriterOptions options_;
   std::atomic<bool> is_ending_ = false;
   std::atomic<bool> is_dropped_ = false;
-  int64_t blocked_step_ = -1;  // Step of the final save whose kBlocked was reported.
+  int64_t blocked_step_ = -1;  // Step of the final save for which kBlocked was reported.
 };
 
 }  // namespace trainyard::trainer

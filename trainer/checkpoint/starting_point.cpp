@@ -14,7 +14,7 @@ bool IsGone(const std::string& path) {
   return stat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-// "/a/b/" for "/a/b/c" and "/a/b/c/".
+// Returns the parent directory with a slash: "/a/b/" for "/a/b/c" and for "/a/b/c/".
 std::string FolderOf(const std::string& path) {
   const size_t end = path.find_last_not_of('/');
   const size_t slash = end == std::string::npos ? end : path.rfind('/', end);

@@ -10,12 +10,13 @@
 
 namespace trainyard::trainer {
 
-// The gang of an attempt in one generation. Ordered by age, in the order of the members: a rank
-// that the gang has lost may still be running, and counts as older than the continued gang.
+// Identifies the gang of an attempt in one generation. Keys are ordered by age: members are
+// compared in the order of their declaration. If a gang continues without a lost rank, that rank
+// may still be running; its key is older than that of the continued gang.
 struct WriterKey {
   AttemptKey attempt;
-  // Number of times the attempt's ranks have connected: 1, plus one for each order to continue in
-  // place after the loss of a rank (TRAINYARD_HEAL).
+  // Number of times that the attempt's ranks have connected: 1, plus one for each order to continue
+  // in place after the loss of a rank (TRAINYARD_HEAL).
   int64_t generation = 1;
 
   auto operator<=>(const WriterKey&) const = default;

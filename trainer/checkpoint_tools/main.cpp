@@ -1,6 +1,6 @@
-// trainyard-ckpt: the program behind `trainyard ckpt verify`, `diff`, `reshard`, `import` and
-// `export`. It is a separate program because checkpoints need LibTorch, whose protobuf conflicts
-// with that of the command line.
+// trainyard-ckpt, the program that runs `trainyard ckpt verify`, `diff`, `reshard`, `import` and
+// `export`. It is a separate program because reading checkpoints needs LibTorch, and LibTorch's
+// protobuf conflicts with that of the command line.
 #include <signal.h>
 
 #include <atomic>
@@ -18,15 +18,15 @@
 namespace trainyard::trainer {
 namespace {
 
-// Exit codes that differ from the trainer's: those of diff(1) and of `trainyard`.
+// Exit codes of diff(1) and of `trainyard` that the trainer does not have.
 constexpr int kDiffer = 1;
 constexpr int kUsageOfTrainyard = 2;
 constexpr int kInterrupted = 130;
 
-// Set by a signal handler; lock-free, so this is safe.
+// Set by a signal handler, which is safe because the variable is lock-free.
 std::atomic<bool> is_cancelled = false;
 
-// A second Ctrl-C ends the process immediately.
+// Makes the first Ctrl-C cancel the command. A second one ends the process immediately.
 void CancelOnSignals() {
   struct sigaction action {};
   action.sa_handler = [](int) { is_cancelled = true; };
@@ -34,7 +34,7 @@ void CancelOnSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-// One function per command; returns the exit code.
+// Runs a command: one function per kind of command. Each returns the exit code.
 struct Runner {
   int operator()(const Answer& answer) const {
     std::cout << answer.text;

@@ -76,7 +76,8 @@ void RefuseUnknownKeys(const std::string& section, const json& values,
   }
 }
 
-// A number without a default is 0 if not given, so an explicit 0 is an error.
+// Throws if a number without a default is 0. For such a setting 0 means "not set", so an explicit 0
+// is an error.
 template <typename Value>
 void RefuseWrittenZero(const std::string& key, const SettingRule& rule, const Value& value) {
   if constexpr (std::is_arithmetic_v<Value>) {
@@ -119,7 +120,7 @@ json ReadJson(const std::string& path) {
   }
 }
 
-// Parses a duration in the format of spec.json: "90s", "0.25s".
+// Parses a duration as spec.json writes it: "90s", "0.25s".
 double ReadSeconds(const std::string& key, const json& value) {
   const std::string text = value.is_string() ? value.get<std::string>() : "";
   double seconds = -1;

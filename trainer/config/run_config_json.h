@@ -1,4 +1,4 @@
-// Run settings as JSON: a job's spec.json, or a file of the same format.
+// Reads run settings in JSON: a job's spec.json, or a file in the same format.
 #ifndef TRAINYARD_TRAINER_CONFIG_RUN_CONFIG_JSON_H_
 #define TRAINYARD_TRAINER_CONFIG_RUN_CONFIG_JSON_H_
 
@@ -11,19 +11,22 @@
 
 namespace trainyard::trainer {
 
-// Parses the settings by the rules of proto/contract/run_config.h. Throws TrainerError(kBadConfig)
-// naming an unknown or mistyped key. Skips the parts of a job that do not concern the trainer.
+// Parses the settings according to the rules in proto/contract/run_config.h. Skips the parts of a
+// job that the trainer does not use. Throws TrainerError(kBadConfig) that names a key which is
+// unknown or has a value of the wrong type.
 RunConfig ParseRunConfig(const nlohmann::json& spec);
 
-// Reads and parses a file. Throws TrainerError(kNoInput) if it cannot be read and kBadConfig if it
-// is not JSON.
+// Reads and parses a file. Throws TrainerError: kNoInput if the file cannot be read, kBadConfig if
+// it is not JSON.
 RunConfig LoadRunConfig(const std::string& path);
 
-// The job's stop_grace in seconds; infinity if the settings have none. Throws like LoadRunConfig.
+// Returns the job's stop_grace in seconds; infinity if the settings do not contain it. Throws the
+// same errors as LoadRunConfig.
 double LoadStopGraceSeconds(const std::string& path);
 
-// Fills in derived settings and applies every rule of proto/rules/run_rules.h. world_size:
-// number of ranks in the gang. Throws TrainerError(kBadConfig) with the broken rules, one per line.
+// Fills in derived settings and applies every rule of proto/rules/run_rules.h. `world_size` is the
+// number of ranks in the gang. Throws TrainerError(kBadConfig) that lists the broken rules, one per
+// line.
 void ResolveRunConfig(int64_t world_size, RunConfig& config);
 
 }  // namespace trainyard::trainer

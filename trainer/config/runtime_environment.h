@@ -1,5 +1,5 @@
-// This process's position in its gang and the paths of its files, from torchrun's variables and
-// TRAINYARD_*.
+// Reads this process's position in its gang and the paths of its files from environment variables:
+// those of torchrun, and TRAINYARD_*.
 #ifndef TRAINYARD_TRAINER_CONFIG_RUNTIME_ENVIRONMENT_H_
 #define TRAINYARD_TRAINER_CONFIG_RUNTIME_ENVIRONMENT_H_
 
@@ -19,31 +19,31 @@ struct RuntimeEnvironment {
   std::string master_addr = "127.0.0.1";
   int64_t master_port = 29500;
 
-  int64_t job_id = 0;   // 0 if not started by a controller.
-  int64_t attempt = 1;  // Attempt number; fences checkpoints.
+  int64_t job_id = 0;   // 0 if no controller started the process.
+  int64_t attempt = 1;  // Number of the attempt, used to fence checkpoints.
   std::string run_dir = ".";
-  std::string spec_path;           // Empty if --config names the settings.
+  std::string spec_path;           // Empty if --config names the settings file.
   std::string telemetry_path;      // RUN_DIR/telemetry.jsonl by default.
   std::string checkpoint_dir;      // Empty if not set.
-  std::string resume_from;         // Empty for a fresh start.
-  std::string skip_samples;        // "a:b,c:d": sample ranges [a, b) never trained on.
-  double lr_factor = 1;            // Multiplies the learning rate of every step.
-  std::string rolled_back;         // Checkpoints not to use (checkpoint/rolled_back.h).
-  std::string live_jobs;           // "3,17": the other jobs that have not ended.
-  std::string heal_path;           // Heal order file (healing/heal_order.h); empty: no healing.
-  int64_t heal_wait_seconds = 30;  // Limit for the order after a peer loss, and for connecting.
-  bool is_standby = false;         // A spare, which gets its rank from its first order.
-  // Generation of the gang in this attempt: 1 at first, later that of the latest heal order.
+  std::string resume_from;         // Checkpoint to resume from; empty for a fresh start.
+  std::string skip_samples;        // "a:b,c:d": sample ranges [a, b) to skip in training.
+  double lr_factor = 1;            // Factor for the learning rate of every step.
+  std::string rolled_back;         // Checkpoints that must not be used (checkpoint/rolled_back.h).
+  std::string live_jobs;           // Numbers of the other live jobs, such as "3,17".
+  std::string heal_path;           // Heal order file (healing/heal_order.h). Empty: no healing.
+  int64_t heal_wait_seconds = 30;  // Time limit for an order after a peer loss, and for connecting.
+  bool is_standby = false;         // True for a spare, which gets its rank from its first order.
+  // Generation of the gang in this attempt: 1 at first, then that of the latest heal order.
   int64_t generation = 1;
-  // Time from SIGTERM to SIGKILL: the job's stop_grace, or infinity if its spec has none.
+  // Time from SIGTERM to SIGKILL: the job's stop_grace, or infinity if the spec does not set it.
   double stop_grace_seconds = std::numeric_limits<double>::infinity();
 };
 
 // Returns the value of a variable, or nullopt if it is not set.
 using VariableLookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-// Reads all variables. If none is set, the result is a single process in the current directory.
-// Throws TrainerError(kBadConfig) naming the bad variable.
+// Reads all variables. If none is set, the process is the only rank and uses the current directory.
+// Throws TrainerError(kBadConfig) that names the invalid variable.
 RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup);
 
 // Reads a variable from this process's environment.

@@ -1,4 +1,4 @@
-// Errors of the trainer: exceptions that carry the exit code that main returns.
+// Errors of the trainer: exceptions that contain the exit code with which the program ends.
 #ifndef TRAINYARD_TRAINER_CONFIG_TRAINER_ERROR_H_
 #define TRAINYARD_TRAINER_CONFIG_TRAINER_ERROR_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::trainer {
 
-// Thrown anywhere in the trainer and caught in main. The message is for the user: one sentence with
-// the cause and the remedy.
+// An error that may be thrown anywhere in the trainer and is caught in main. The message is one
+// sentence for the user, with the cause and the remedy.
 class TrainerError : public std::runtime_error {
  public:
   TrainerError(ExitCode code, const std::string& message)
@@ -24,7 +24,8 @@ class TrainerError : public std::runtime_error {
   ExitCode code_;
 };
 
-// An error that every rank of the gang detects at the same step, so only rank 0 writes the alert.
+// An error that all ranks of the gang detect at the same step. Therefore only rank 0 writes the
+// alert.
 class GangError : public TrainerError {
  public:
   GangError(ExitCode code, const std::string& message, std::string alert, int64_t step,
@@ -34,10 +35,10 @@ class GangError : public TrainerError {
         step_(step),
         samples_(std::move(samples)) {}
 
-  // Alert code, such as "nan_loss".
+  // Code of the alert, such as "nan_loss".
   const std::string& alert() const { return alert_; }
   int64_t step() const { return step_; }
-  // Positions of the step's samples, "a:b".
+  // Positions of the samples of the step, as "a:b".
   const std::string& samples() const { return samples_; }
 
  private:

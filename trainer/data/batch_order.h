@@ -1,4 +1,4 @@
-// The samples of each micro-batch of a rank, as a pure function of the step.
+// Computes the samples of each micro-batch of a rank, as a pure function of the step.
 #ifndef TRAINYARD_TRAINER_DATA_BATCH_ORDER_H_
 #define TRAINYARD_TRAINER_DATA_BATCH_ORDER_H_
 
@@ -10,25 +10,27 @@
 
 namespace trainyard::trainer {
 
-// Each rank gets consecutive samples of the global batch, so the global batch is the same for every
-// number of ranks.
+// The order of batches of one rank. Each rank gets consecutive samples of the global batch, so the
+// global batch does not depend on the number of ranks.
 class BatchOrder {
  public:
-  // data_index: position along dp. layout.dp must be set.
+  // `data_index` is the rank's index along dp. layout.dp must be set.
   BatchOrder(const RunConfig& config, int64_t data_index);
 
-  // Starts at step `first_step` + 1, whose first sample is number `first_sample`.
+  // Sets the starting point: step `first_step` + 1 is the next step, and `first_sample` is the
+  // number of its first sample.
   void Begin(int64_t first_step, int64_t first_sample);
 
-  // Number of micro-batches that each rank runs in `step`.
+  // Returns the number of micro-batches that each rank runs in `step`.
   int64_t RoundsOf(int64_t step) const;
-  // Sample numbers of micro-batch `batch`, counted from Begin.
+  // Returns the numbers of the samples in micro-batch `batch`. Micro-batches are counted from the
+  // call of Begin.
   std::vector<int64_t> SamplesOf(int64_t batch) const;
 
   const BatchPlan& plan() const { return plan_; }
 
  private:
-  // Samples of one micro-batch of all data-parallel ranks.
+  // Returns the number of samples in one micro-batch of all data-parallel ranks together.
   int64_t SamplesPerRound() const { return micro_batch_ * ranks_; }
 
   const BatchPlan plan_;
@@ -36,8 +38,8 @@ class BatchOrder {
   const int64_t ranks_;
   const int64_t data_index_;
   int64_t first_step_ = 0;
-  // Number of samples used before Begin, minus the number that the plan uses up to first_step_.
-  // Nonzero only if an earlier process used other batch sizes.
+  // The number of samples used before Begin, minus the number of samples that the plan assigns to
+  // steps up to first_step_. Nonzero only if an earlier process used other batch sizes.
   int64_t offset_ = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Smallest first; ties are broken by source number.
+// Returns the smallest entry first. If positions are equal, the smaller source number comes first.
 using Queue = std::priority_queue<std::pair<int64_t, int64_t>,
                                   std::vector<std::pair<int64_t, int64_t>>, std::greater<>>;
 
@@ -19,8 +19,8 @@ BlendOrder::BlendOrder(std::vector<int64_t> shares) : shares_(std::move(shares))
   sources_.reserve(static_cast<size_t>(period));
   indices_.reserve(static_cast<size_t>(period));
   std::vector<int64_t> taken(shares_.size(), 0);
-  Queue waiting;  // First allowed position of each source's next sample.
-  Queue ready;    // Deadlines of the samples that may be taken now.
+  Queue waiting;  // For each source: the first position allowed for its next sample.
+  Queue ready;    // Deadlines of the samples that may be taken at this position.
   for (size_t i = 0; i < shares_.size(); ++i) waiting.emplace(0, i);
   for (int64_t position = 0; position < period; ++position) {
     for (; !waiting.empty() && waiting.top().first <= position; waiting.pop()) {

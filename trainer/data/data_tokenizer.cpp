@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-// Larger files were not written by `trainyard data prepare`.
+// The maximum size of a description. `trainyard data prepare` writes no larger files.
 constexpr size_t kDescriptionBytesMax = 1 << 16;
 constexpr size_t kModelBytesMax = 1 << 28;
 
@@ -34,7 +34,8 @@ std::optional<std::string> SmallFile(const std::string& path, size_t bytes_max) 
   return text;
 }
 
-// Checksum of the trained model, as " with model 0123456789abcdef"; "" if there is no model file.
+// Returns text with a checksum of the trained tokenizer model, such as " with model
+// 0123456789abcdef"; "" if there is no model file.
 std::string ModelText(const std::string& path) {
   const std::optional<std::string> model = SmallFile(path, kModelBytesMax);
   if (!model.has_value()) return "";

@@ -1,4 +1,4 @@
-// The tokenizer of a data set, if its files identify it.
+// Identifies the tokenizer of a data set, if the files of the data set name it.
 #ifndef TRAINYARD_TRAINER_DATA_DATA_TOKENIZER_H_
 #define TRAINYARD_TRAINER_DATA_DATA_TOKENIZER_H_
 
@@ -10,17 +10,18 @@
 namespace trainyard::trainer {
 
 struct DataTokenizer {
-  std::string data;        // First .bin file, for messages.
-  std::string name;        // For example "byte of 257 ids"; empty if unknown.
+  std::string data;        // Path of the first .bin file, for messages.
+  std::string name;        // Such as "byte of 257 ids"; empty if unknown.
   int64_t vocab_size = 0;  // 0 if unknown.
 };
 
-// Reads tokenizer.json and tokenizer.model next to the tokens, as written by `trainyard data
-// prepare`, else the header of the tokens. A tokenizer.json of another program is ignored.
+// Reads tokenizer.json and tokenizer.model, which `trainyard data prepare` writes next to the
+// tokens. If they do not exist, reads the header of the token file. Ignores a tokenizer.json that
+// another program wrote.
 DataTokenizer TokenizerOf(const TokenFile& file);
 
-// Throws TrainerError(kBadConfig) naming both tokenizers if they are known to differ: losses on
-// tokens of different tokenizers are not comparable.
+// Throws TrainerError(kBadConfig) that names both tokenizers if they are known to differ. Losses on
+// tokens of different tokenizers cannot be compared.
 void CheckSameTokenizer(const DataTokenizer& reference, const DataTokenizer& other);
 
 }  // namespace trainyard::trainer

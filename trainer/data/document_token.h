@@ -1,4 +1,4 @@
-// The end-of-document token of a run's data.
+// Finds the end-of-document token of a run's data.
 #ifndef TRAINYARD_TRAINER_DATA_DOCUMENT_TOKEN_H_
 #define TRAINYARD_TRAINER_DATA_DOCUMENT_TOKEN_H_
 
@@ -8,9 +8,10 @@
 
 namespace trainyard::trainer {
 
-// Returns data.eod_token, or else the token named by the headers of all training files; -1 if no
-// setting needs documents. Throws TrainerError: kBadConfig if files name no token, different tokens
-// or one outside the vocabulary, and what TokenFile throws.
+// Returns data.eod_token if it is set, otherwise the token that the headers of all training files
+// name. Returns -1 if no setting needs to know where documents end. Throws TrainerError kBadConfig
+// if files name no token, different tokens or a token outside the vocabulary, and all errors of
+// TokenFile.
 int64_t EndOfDocumentToken(const RunConfig& config);
 
 }  // namespace trainyard::trainer

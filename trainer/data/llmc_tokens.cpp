@@ -1,5 +1,5 @@
-// llm.c's token files begin with 256 little-endian int32: magic number, version, token count, and
-// zeros. nanoGPT's files have no header.
+// Reads llm.c's and nanoGPT's token files. llm.c's files begin with 256 little-endian int32: magic
+// number, version, token count, and zeros. nanoGPT's files have no header.
 #include "trainer/data/token_layout.h"
 
 namespace trainyard::trainer {
@@ -21,7 +21,7 @@ int32_t HeaderNumber(const MappedFile& data, int64_t place) {
   return LoadLittleEndian<int32_t>(data.data() + place * sizeof(int32_t));
 }
 
-// Null if the file begins with no known magic number.
+// Returns null if the file does not begin with a known magic number.
 const Variant* VariantOf(const MappedFile& data) {
   if (data.bytes() < sizeof(int32_t)) return nullptr;
   for (const Variant& variant : kVariants) {

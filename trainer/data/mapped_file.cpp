@@ -34,7 +34,7 @@ MappedFile::MappedFile(const std::string& path, ReadOrder order, const std::stri
     ThrowNoInput(path, std::string("cannot map: ") + std::strerror(map_error) + next_step);
   }
   data_ = static_cast<const unsigned char*>(mapped);
-  // Disable read-ahead for random access.
+  // Disables read-ahead, because the file is read in random order.
   if (data_ != nullptr && order == ReadOrder::kRandom) madvise(mapped, bytes_, MADV_RANDOM);
 }
 

@@ -12,17 +12,19 @@
 
 namespace trainyard::trainer {
 
-// Throw TrainerError kNoInput or kBadData with the message "PATH: WHY".
+// Throw TrainerError with the message "PATH: WHY": ThrowNoInput with kNoInput, ThrowBadData with
+// kBadData.
 [[noreturn]] void ThrowNoInput(const std::string& path, const std::string& why);
 [[noreturn]] void ThrowBadData(const std::string& path, const std::string& why);
 
 enum class ReadOrder { kSequential, kRandom };
 
-// Safe to read from several threads. The file must not change while it is mapped.
+// A read-only mapping of a file. Several threads may read it. The file must not change while it is
+// mapped.
 class MappedFile {
  public:
-  // Throws TrainerError kNoInput if the file is missing, not a regular file, or cannot be mapped.
-  // The message ends with `next_step`, such as "; prepare the data again".
+  // Throws TrainerError kNoInput if the file is missing, is not a regular file, or cannot be
+  // mapped. `next_step` is added to the message, for example "; prepare the data again".
   MappedFile(const std::string& path, ReadOrder order, const std::string& next_step);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -39,7 +41,7 @@ class MappedFile {
   size_t bytes_ = 0;
 };
 
-// Loads a little-endian number from `from`. Works on any byte order and alignment.
+// Loads a little-endian number from `from`. Works with any byte order and any alignment.
 template <typename Number>
 Number LoadLittleEndian(const unsigned char* from) {
   unsigned char bytes[sizeof(Number)];

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kMagic[] = "MMIDIDX\0";  // 9 bytes, including the literal's final zero.
 constexpr size_t kMagicBytes = 9;
-constexpr char kOlderMagic[] = "TNTIDX\0";  // Written by --dataset-impl lazy and cached.
+constexpr char kOlderMagic[] = "TNTIDX\0";  // Written with --dataset-impl lazy or cached.
 constexpr size_t kOlderMagicBytes = 8;
 constexpr size_t kIndexHeaderBytes = 34;
 constexpr char kHowToRepeat[] = "; copy both files again or preprocess the data again";
@@ -43,11 +43,11 @@ std::optional<TokenType> TypeOfCode(int code) {
   }
 }
 
-// Arrays of an index, with sizes checked against the file.
+// The arrays of an index. Their sizes have been checked against the file size.
 struct Index {
   TokenType type = TokenType::kUint16;
   int64_t sequences = 0;
-  int64_t documents = 0;  // Number of document indices: one more than documents.
+  int64_t documents = 0;  // Number of document indices, which is the number of documents + 1.
   const unsigned char* lengths = nullptr;
   const unsigned char* pointers = nullptr;
   const unsigned char* document_indices = nullptr;
@@ -118,8 +118,8 @@ Index ReadIndex(const MappedFile& file) {
   return index;
 }
 
-// Total number of tokens. Each sequence must begin where the previous one ends, so that the data
-// file is one contiguous run of tokens.
+// Returns the total number of tokens. Checks that each sequence begins where the preceding one
+// ends, so that the data file is one contiguous run of tokens.
 int64_t TokensOf(const Index& index, const MappedFile& file, const MappedFile& data) {
   const int64_t width = BytesOf(index.type);
   const auto data_tokens = static_cast<int64_t>(data.bytes()) / width;
@@ -135,7 +135,7 @@ int64_t TokensOf(const Index& index, const MappedFile& file, const MappedFile& d
                                     kHowToRepeat);
     }
     tokens += length;
-    if (tokens > data_tokens) break;  // Prevents overflow of the sum; the caller rejects it.
+    if (tokens > data_tokens) break;  // Keeps the sum from overflowing; the caller rejects it.
   }
   return tokens;
 }

@@ -1,4 +1,4 @@
-// Opens the data sets named in a run's settings.
+// Opens the data sets that a run's settings name.
 #ifndef TRAINYARD_TRAINER_DATA_OPEN_TOKENS_H_
 #define TRAINYARD_TRAINER_DATA_OPEN_TOKENS_H_
 
@@ -10,11 +10,11 @@
 
 namespace trainyard::trainer {
 
-// Opens one split of data.path, or of each source of data.blend in order. Throws what TokenFile and
-// CheckSameTokenizer throw.
+// Opens one split of data.path, or of each source of data.blend, in order. Throws the errors of
+// TokenFile and CheckSameTokenizer.
 std::vector<WeightedTokens> OpenTokens(const DataConfig& data, const std::string& split);
 
-// Opens one set of evaluation.sets: the val split of a directory, or one file.
+// Opens one data set of evaluation.sets: the val split of a directory, or a single file.
 std::vector<WeightedTokens> OpenEvaluationSet(const EvaluationSet& set, DataFormat format);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Prepares the next batches on its own thread, so that steps do not wait for data.
+// Prepares the next batches on a separate thread, so that training steps do not wait for data.
 #ifndef TRAINYARD_TRAINER_DATA_PREFETCHER_H_
 #define TRAINYARD_TRAINER_DATA_PREFETCHER_H_
 
@@ -16,34 +16,38 @@
 
 namespace trainyard::trainer {
 
-// Tokens read by one rank for one batch: one row of seq_length + 1 tokens per sample.
+// The tokens that one rank reads for one batch: one row of seq_length + 1 tokens per sample.
 struct TokenBatch {
-  int64_t number = 0;            // Number of the batch, starting at first_batch.
-  std::vector<int64_t> samples;  // Sample numbers, one per row.
+  int64_t number = 0;            // Number of the batch. The first one is first_batch.
+  std::vector<int64_t> samples;  // Number of the sample in each row.
   int64_t row_tokens = 0;        // seq_length + 1
   std::vector<int64_t> tokens;   // samples.size() * row_tokens
-  // Loss weight of each prediction, samples.size() * (row_tokens - 1) values; empty: all 1.
+  // Loss weight of each prediction: samples.size() * (row_tokens - 1) values. If empty, all weights
+  // are 1.
   std::vector<float> prediction_weights = {};
 };
 
-// Delivers batches in order, each once. Call Next() and stall_seconds() from one thread.
+// Returns each batch once, in order. Next() and stall_seconds() must be called from the same
+// thread.
 class Prefetcher {
  public:
-  // Samples of this rank in batch `number`. Pure; called on the prefetch thread.
+  // Returns the numbers of this rank's samples in batch `number`. Must be pure. Called on the
+  // prefetch thread.
   using SamplesOfBatch = std::function<std::vector<int64_t>(int64_t number)>;
 
-  // Starts preparing batches first_batch, first_batch + 1, ... and keeps at most `depth` (>= 1)
-  // ready. The source must outlive this.
+  // Starts preparing batches first_batch, first_batch + 1, and so on. Keeps at most `depth` (>= 1)
+  // prepared batches. The source must outlive this object.
   Prefetcher(const SampleSource& source, SamplesOfBatch samples_of_batch, int64_t first_batch,
              size_t depth = 4);
-  // Stops the thread and drops the remaining batches.
+  // Stops the thread and discards the batches that were not returned.
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  // Returns the next batch, waiting until it is ready. Rethrows an error of its preparation.
+  // Waits until the next batch is prepared and returns it. If preparing it failed, throws the
+  // error.
   TokenBatch Next();
-  // Total seconds spent waiting in Next().
+  // Returns the total time spent waiting in Next().
   double stall_seconds() const { return stall_seconds_; }
 
  private:
@@ -61,7 +65,7 @@ class Prefetcher {
   std::exception_ptr error_;
   bool stopping_ = false;
 
-  std::thread thread_;  // Last member: starts when all other members exist.
+  std::thread thread_;  // The last member, because it starts after all other members exist.
 };
 
 }  // namespace trainyard::trainer

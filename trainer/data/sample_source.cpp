@@ -9,7 +9,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// The finaliser of MurmurHash3: each input bit flips each output bit with probability near 1/2.
+// The finalizer of MurmurHash3. A change of any input bit flips each output bit with probability
+// near 1/2.
 uint64_t Mix(uint64_t value) {
   value ^= value >> 33;
   value *= 0xff51afd7ed558ccdULL;
@@ -19,13 +20,14 @@ uint64_t Mix(uint64_t value) {
   return value;
 }
 
-// Round key for a seed and epoch. Neighbouring seeds or epochs do not share round keys.
+// Returns a round key for a seed and an epoch. Neighbouring seeds or epochs have different round
+// keys.
 uint64_t RoundKey(uint64_t seed, int64_t epoch, uint64_t round) {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;  // 2^64 / golden ratio
   return Mix(Mix(Mix(seed + kGolden) ^ (static_cast<uint64_t>(epoch) + kGolden)) + round * kGolden);
 }
 
-// Balanced Feistel network: a permutation of [0, 2^(2 * half_bits)).
+// The number of rounds of a balanced Feistel network, which permutes [0, 2^(2 * half_bits)).
 constexpr int kRounds = 6;
 
 class Feistel {
@@ -52,10 +54,10 @@ class Feistel {
   uint64_t keys_[kRounds];
 };
 
-// Gives each source its own seed, so that files of equal size are read in different orders. Source
-// 0, and thus a single file, uses the run's seed.
+// Returns the seed of a source. Each source has its own seed, so that files of equal size are read
+// in different orders. Source 0 uses the run's seed, and so does a single file.
 uint64_t SeedOf(uint64_t seed, int64_t source) {
-  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Keeps neighbouring runs' seeds distinct.
+  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Makes the seeds of neighbouring runs differ.
   return seed + static_cast<uint64_t>(source) * kOdd;
 }
 
@@ -88,8 +90,8 @@ int64_t CountWindows(const TokenFile& file, const SampleSourceOptions& options) 
 
 int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) {
   if (size <= 1) return 0;
-  // The smallest 4^n >= size is less than four times size, so cycle walking back into [0, size)
-  // takes fewer than four rounds on average.
+  // The range is the smallest 4^n >= size, which is less than four times `size`. Cycle walking back
+  // into [0, size) therefore takes fewer than four rounds on average.
   const int bits = std::bit_width(static_cast<uint64_t>(size - 1));
   const Feistel permute(seed, epoch, (bits + 1) / 2);
   uint64_t value = static_cast<uint64_t>(index);

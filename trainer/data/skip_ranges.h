@@ -1,8 +1,9 @@
-// Ranges of the sample order that are never trained on.
+// Ranges of the sample order that are not trained on.
 //
-// Sample number k of a run is the k-th position (from 0) outside of all ranges. A new range must
-// therefore lie ahead of the samples already used. A range behind them would shift the following
-// samples, and as many of them as the range has positions would never be trained on.
+// Sample number k of a run is the k-th position (from 0) that is not in any range. A new range must
+// therefore begin after all samples that have been used. A range before them would shift the
+// numbers of the following samples: the run would skip as many further samples as the range has
+// positions.
 #ifndef TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
 #define TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
 
@@ -20,24 +21,24 @@ struct SkipRange {
   bool operator==(const SkipRange&) const = default;
 };
 
-// Every list below is sorted and merged, as returned by ParseSkipRanges.
+// All lists in the functions below are sorted and merged, as ParseSkipRanges returns them.
 
-// Parses TRAINYARD_SKIP_SAMPLES: "a:b,c:d", half-open; empty: no ranges. Throws TrainerError
-// kBadConfig.
+// Parses TRAINYARD_SKIP_SAMPLES: half-open ranges "a:b,c:d"; empty if there are none. Throws
+// TrainerError kBadConfig.
 std::vector<SkipRange> ParseSkipRanges(const std::string& text);
 
 // Inverse of ParseSkipRanges.
 std::string SkipRangesToText(const std::vector<SkipRange>& ranges);
 
-// Position of sample number `sample` in the sample order.
+// Returns the position of sample number `sample` in the sample order.
 int64_t PositionOf(int64_t sample, const std::vector<SkipRange>& skip);
 
-// Merges `skip` with the parts of `more` that lie after the first `samples` samples. Those samples
-// used `skip` alone and keep their positions.
+// Returns `skip` merged with the parts of `more` that are after the first `samples` samples. These
+// samples were chosen with `skip` alone, so their positions do not change.
 std::vector<SkipRange> WithRangesAhead(std::vector<SkipRange> skip,
                                        const std::vector<SkipRange>& more, int64_t samples);
 
-// The ranges that are not inside one of `others`.
+// Returns the ranges that are not completely inside one of `others`.
 std::vector<SkipRange> RangesOutside(const std::vector<SkipRange>& ranges,
                                      const std::vector<SkipRange>& others);
 

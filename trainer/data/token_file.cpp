@@ -18,7 +18,8 @@ namespace {
 constexpr char kHowToFind[] =
     "; correct data.path, or make the data set with `trainyard data prepare`";
 
-// Widens the tokens into `out`. Returns the smallest one if it is negative, else the largest.
+// Widens the tokens and writes them to `out`. Returns the smallest token if it is negative,
+// otherwise the largest.
 template <typename Token>
 int64_t Widen(const unsigned char* data, int64_t count, int64_t* out) {
   int64_t largest = 0, least = 0;
@@ -61,7 +62,8 @@ DescribedTokens Describe(DataFormat format, const MappedFile& data, const std::s
   }
 }
 
-// Requests exactly these pages: the kernel does not read ahead in a randomly accessed file.
+// Asks the kernel to read exactly these pages, because it does not read ahead in a file that is
+// mapped for random access.
 void ReadSoon(const unsigned char* data, int64_t bytes) {
   const size_t in_page = reinterpret_cast<uintptr_t>(data) % static_cast<size_t>(getpagesize());
   madvise(const_cast<unsigned char*>(data) - in_page, in_page + static_cast<size_t>(bytes),
@@ -115,7 +117,7 @@ int64_t TokenFile::Copy(int64_t first, int64_t count, int64_t* out) const {
                                                 std::to_string(first + count) +
                                                 " are outside the file");
   }
-  // Start with the last part that begins at or before `first`.
+  // Finds the last part that begins at or before `first`.
   auto part = std::upper_bound(parts_.begin(), parts_.end(), first,
                                [](int64_t token, const Part& p) { return token < p.first; }) -
               1;

@@ -1,4 +1,4 @@
-// Memory-mapped tokens of one split of a data set, in Trainyard's format or another tool's.
+// Memory-mapped tokens of one split of a data set, in the format of Trainyard or of another tool.
 #ifndef TRAINYARD_TRAINER_DATA_TOKEN_FILE_H_
 #define TRAINYARD_TRAINER_DATA_TOKEN_FILE_H_
 
@@ -14,27 +14,29 @@
 
 namespace trainyard::trainer {
 
-// Read-only and safe to read from several threads. The files must not change while open. A split in
-// several files is one sequence of tokens, in the order of the file names.
+// The tokens of one split. Read-only; several threads may read. The files must not change while
+// they are open. If a split consists of several files, their tokens form one sequence, in the order
+// of the file names.
 class TokenFile {
  public:
-  // Opens the files found by FindTokenFiles; split is "train" or "val". Throws TrainerError:
+  // Opens the files that FindTokenFiles finds. `split` is "train" or "val". Throws TrainerError:
   // kNoInput if a file is missing or unreadable, kBadData if a header is malformed or does not
   // match the file size.
   TokenFile(const std::string& path, const std::string& split,
             DataFormat format = DataFormat::kTrainyard);
 
-  // Header of all files together; has a checksum only for a split in one file.
+  // The header for all files together. It contains a checksum only if the split is a single file.
   const TokenFileHeader& header() const { return header_; }
   const std::string& path() const { return parts_.front().file.path(); }  // First .bin file.
   int64_t size() const { return header_.tokens; }
   DataFormat format() const { return format_; }
 
-  // Widens tokens [first, first + count) into `out`. Returns the largest of them (0 if count is 0),
-  // or a negative one if any is negative. Precondition: the range is inside the split.
+  // Widens tokens [first, first + count) and writes them to `out`. Returns a negative token if
+  // there is one, otherwise the largest token, or 0 if `count` is 0. Precondition: the range is
+  // inside the split.
   int64_t Copy(int64_t first, int64_t count, int64_t* out) const;
 
-  // Reads the whole file and compares it with the header's checksum. Throws kBadData if they
+  // Reads the whole file and compares its checksum with that in the header. Throws kBadData if they
   // differ.
   void VerifyChecksum() const;
 
@@ -42,14 +44,14 @@ class TokenFile {
   struct Part {
     MappedFile file;
     TokenLayout layout;
-    int64_t first = 0;  // Number of its first token in the split.
+    int64_t first = 0;  // Number, within the split, of the part's first token.
   };
 
   void AddPart(const std::string& stem);
 
   DataFormat format_ = DataFormat::kTrainyard;
   TokenFileHeader header_;
-  std::vector<Part> parts_;  // At least one part.
+  std::vector<Part> parts_;  // Never empty.
 };
 
 }  // namespace trainyard::trainer

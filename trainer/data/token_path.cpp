@@ -37,7 +37,8 @@ bool HasWord(std::string_view name, std::string_view word) {
   return false;
 }
 
-// Stems of the directory's .bin files that belong to the split; only SPLIT if SPLIT.bin exists.
+// Returns the stems of the directory's .bin files that belong to the split SPLIT. If SPLIT.bin
+// exists, returns only SPLIT.
 std::vector<std::string> StemsOfSplit(const std::string& directory, const std::string& split) {
   if (IsFile(directory + "/" + split + ".bin")) return {directory + "/" + split};
   std::vector<std::string> stems;

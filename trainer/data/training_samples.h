@@ -1,4 +1,4 @@
-// The training samples of one rank: which ones a step uses, and their tokens.
+// Determines which training samples one rank uses in each step, and reads their tokens.
 #ifndef TRAINYARD_TRAINER_DATA_TRAINING_SAMPLES_H_
 #define TRAINYARD_TRAINER_DATA_TRAINING_SAMPLES_H_
 
@@ -17,24 +17,26 @@ namespace trainyard::trainer {
 
 class TrainingSamples {
  public:
-  // Opens the training data. skip: TRAINYARD_SKIP_SAMPLES. data_index: this rank's position along
-  // dp. Throws what ParseSkipRanges, OpenTokens and SampleSource throw.
+  // Opens the training data. `skip` is the value of TRAINYARD_SKIP_SAMPLES; `data_index` is this
+  // rank's index along dp. Throws the errors of ParseSkipRanges, OpenTokens and SampleSource.
   TrainingSamples(const RunConfig& config, const std::string& skip, int64_t data_index);
 
-  // Starts at step `first_step` + 1, whose first sample is number `first_sample`.
+  // Sets the starting point: step `first_step` + 1 is the next step, and `first_sample` is the
+  // number of its first sample.
   void Begin(int64_t first_step, int64_t first_sample, const std::vector<SkipRange>& skip);
 
-  // Prepares the batches of the steps after Begin. This must outlive the result and not change.
+  // Starts preparing the batches of the steps after Begin. This object must outlive the result and
+  // must not change meanwhile.
   std::unique_ptr<Prefetcher> Prefetch() const;
 
-  // Number of micro-batches that each rank runs in `step`.
+  // Returns the number of micro-batches that each rank runs in `step`.
   int64_t RoundsOf(int64_t step) const { return batches_.RoundsOf(step); }
   const BatchPlan& plan() const { return batches_.plan(); }
   const SampleSource& source() const { return source_; }
 
-  // Samples `first` to `end` - 1 as a range of positions, in the format of TRAINYARD_SKIP_SAMPLES.
-  // Already skipped samples make positions larger than sample numbers, and the range may include
-  // some of them.
+  // Returns samples `first` to `end` - 1 as a range of positions, in the format of
+  // TRAINYARD_SKIP_SAMPLES. If samples were skipped before, positions are larger than sample
+  // numbers, and the range may include skipped positions.
   std::string PositionsOf(int64_t first, int64_t end) const;
 
  private:

@@ -1,5 +1,5 @@
-// Verifies token files completely, for --verify-data. For checkpoints see
-// checkpoint_tools/verify.h.
+// Verifies whole token files, for --verify-data. checkpoint_tools/commands/verify.h does this for
+// checkpoints.
 #ifndef TRAINYARD_TRAINER_DATA_VERIFICATION_H_
 #define TRAINYARD_TRAINER_DATA_VERIFICATION_H_
 
@@ -9,8 +9,8 @@
 namespace trainyard::trainer {
 
 // Compares directory/train.bin and, if it exists, directory/val.bin with the checksums in their
-// headers, and prints a line for each. Throws TrainerError: kNoInput, or kBadData for the first
-// file that differs or has no checksum.
+// headers. Prints one line per file. Throws TrainerError for the first file that fails: kNoInput if
+// it cannot be read, kBadData if it differs or has no checksum.
 void VerifyDataFiles(const std::string& directory, std::ostream& out);
 
 }  // namespace trainyard::trainer

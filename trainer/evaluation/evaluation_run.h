@@ -1,4 +1,4 @@
-// One rank of a run with evaluation.only: loads weights, evaluates every set once and exits.
+// One rank of a run with evaluation.only, which loads weights, evaluates every set once and exits.
 #ifndef TRAINYARD_TRAINER_EVALUATION_EVALUATION_RUN_H_
 #define TRAINYARD_TRAINER_EVALUATION_EVALUATION_RUN_H_
 
@@ -17,20 +17,20 @@
 
 namespace trainyard::trainer {
 
-// Allocates neither gradients nor optimizer state. Changes nothing in the checkpoint directory,
-// because the run that writes it may still be active. Supports every training layout. Use
-// from one thread, except WriteFlights.
+// Evaluates without allocating gradients or optimizer state. Does not change the checkpoint
+// directory, because the run that writes to it may still be active. Supports every training layout.
+// Must be used from one thread, except WriteFlights.
 class EvaluationRun {
  public:
   // Connects the ranks, opens the sets and loads the weights of env.resume_from. `config` must be
-  // resolved (ResolveRunConfig). `telemetry` and `progress` must outlive this. Throws TrainerError:
-  // kNoInput without a checkpoint, otherwise as the constructor of Trainer.
+  // resolved (ResolveRunConfig). `telemetry` and `progress` must outlive this object. Throws
+  // TrainerError: kNoInput if there is no checkpoint, and the errors of Trainer's constructor.
   EvaluationRun(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
                 RankProgress& progress);
   EvaluationRun(const EvaluationRun&) = delete;
   EvaluationRun& operator=(const EvaluationRun&) = delete;
 
-  // Returns kOk, or kTerminated if SIGTERM interrupted it.
+  // Evaluates every set. Returns kOk, or kTerminated if SIGTERM interrupted it.
   ExitCode Run();
 
   // See Trainer::WriteFlights.

@@ -75,8 +75,9 @@ bool Evaluator::AnyRankStops(bool this_one) const {
   return SumOverMembers(*groups_.world, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
 }
 
-// This rank's share of the batch sums. Ranks along dp may share weights, so every rank computes in
-// every round. A rank whose batch is past the last one computes a batch with zero weights.
+// Returns this rank's contribution to the sums of a batch. Ranks along dp may share weights, so
+// every rank must compute in every round. A rank that has no batch left computes one with zero
+// weights.
 Evaluator::BatchSums Evaluator::SumsOfBatch(const Set& set, int64_t batch) const {
   const bool counts = batch < set.batches;
   const int64_t first = counts ? batch * batch_samples_ : 0;
@@ -102,7 +103,7 @@ torch::Tensor Evaluator::WeightsOf(const torch::Tensor& tokens) const {
 
 std::optional<EvaluationResult> Evaluator::RunSet(
     const Set& set, const std::function<bool()>& stop_requested) const {
-  std::vector<double> sums(2 * set.batches, 0.0);  // Losses by batch, then predictions.
+  std::vector<double> sums(2 * set.batches, 0.0);  // Losses by batch, then prediction counts.
   for (int64_t round = 0; round < set.batches; round += data_size_) {
     if (AnyRankStops(stop_requested())) return std::nullopt;
     const int64_t batch = round + data_index_;
@@ -111,7 +112,8 @@ std::optional<EvaluationResult> Evaluator::RunSet(
     sums[batch] = of_batch.loss;
     sums[set.batches + batch] = of_batch.predictions;
   }
-  // Each loss comes from one rank and is zero on the others, so the sum over ranks is exact.
+  // Each loss is computed by one rank and is zero on all others, so the sum over the ranks is
+  // exact.
   sums = SumOverMembers(*groups_.world, sums, device_);
   EvaluationResult result;
   result.name = set.name;
@@ -120,7 +122,7 @@ std::optional<EvaluationResult> Evaluator::RunSet(
     result.loss += sums[batch];
     predictions += sums[set.batches + batch];
   }
-  // All ranks of a data-parallel index counted the same predictions.
+  // All ranks with the same data-parallel index have counted the same predictions.
   result.tokens = static_cast<int64_t>(predictions) * data_size_ / groups_.world->size();
   result.loss /= static_cast<double>(std::max<int64_t>(result.tokens, 1));
   return result;

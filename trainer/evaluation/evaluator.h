@@ -1,4 +1,5 @@
-// Loss on fixed samples of each evaluation set, identical for every data-parallel size.
+// Computes the loss on fixed samples of each evaluation set. The result is identical for every
+// data-parallel size.
 #ifndef TRAINYARD_TRAINER_EVALUATION_EVALUATOR_H_
 #define TRAINYARD_TRAINER_EVALUATION_EVALUATOR_H_
 
@@ -17,29 +18,31 @@ namespace trainyard::trainer {
 
 struct EvaluationResult {
   std::string name;    // Name of the set.
-  double loss = 0;     // Mean nats per token.
-  int64_t tokens = 0;  // Predicted tokens with nonzero weight.
+  double loss = 0;     // Mean loss in nats per token.
+  int64_t tokens = 0;  // Number of predicted tokens with nonzero weight.
 };
 
-// `pipeline` and `groups` must outlive this.
+// Evaluates the model. `pipeline` and `groups` must outlive this object.
 class Evaluator {
  public:
   static constexpr int64_t kTokensCheckedMax = int64_t{1} << 22;
 
-  // data_index: this rank's position along dp. Opens evaluation.sets, or the val split of the
-  // training data if there are none. Checks up to kTokensCheckedMax tokens of each set against the
-  // vocabulary, so that bad tokens fail at the start and not at the first evaluation. Throws what
-  // TokenFile, SampleSource and CheckSameTokenizer throw. All sets must have the same tokenizer.
+  // Opens evaluation.sets or, if there are none, the val split of the training data. `data_index`
+  // is this rank's index along dp. Compares up to kTokensCheckedMax tokens of each set with the
+  // vocabulary, so that invalid tokens fail at the start and not at the first evaluation. All sets
+  // must have the same tokenizer. Throws the errors of TokenFile, SampleSource and
+  // CheckSameTokenizer.
   Evaluator(const RunConfig& config, const Pipeline& pipeline, const RankGroups& groups,
             int64_t data_index, torch::Device device);
 
-  // Throws what CheckSameTokenizer throws if the sets and `training` have different tokenizers.
+  // Throws the error of CheckSameTokenizer if the sets and `training` have different tokenizers.
   void CheckTokenizer(const TokenFile& training) const;
 
-  // Collective over all ranks. Splits batches of micro_batch samples along dp and adds the batch
-  // sums in one fixed order, so the result does not depend on which rank computed which batch.
-  // Checks `stop_requested` before each round of batches: if it is true on any rank, all ranks
-  // return nullopt. Returns one result per set, in the order of the settings.
+  // Evaluates every set and returns one result per set, in the order of the settings. Collective
+  // over all ranks. Distributes batches of micro_batch samples along dp and adds the sums of the
+  // batches in one fixed order, so the result does not depend on which rank computed which batch.
+  // Calls `stop_requested` before each round of batches; if it is true on any rank, all ranks
+  // return nullopt.
   std::optional<std::vector<EvaluationResult>> Run(const std::function<bool()>& stop_requested);
 
  private:
@@ -52,7 +55,7 @@ class Evaluator {
 
   struct BatchSums {
     double loss = 0;         // This rank's share.
-    double predictions = 0;  // Number with nonzero weight; equal for equal positions along dp.
+    double predictions = 0;  // Number with nonzero weight; equal for ranks with equal dp index.
   };
 
   void AddSet(const std::string& name, std::vector<WeightedTokens> files, const RunConfig& config);

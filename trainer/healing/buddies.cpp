@@ -15,8 +15,8 @@ bool IsSomewhere(const std::vector<HeldSteps>& held, const Buddies& buddies, int
   return Has(held[rank].own, step) || Has(held[buddies.BuddyOf(rank)].ward, step);
 }
 
-// True if `rank` survived the loss and did not confirm `step`. Other ranks may have confirmed a
-// later step than a rank that had already left (trainer/step/step_runner.cpp, CheckPresence).
+// True if `rank` survived the loss but did not confirm `step`. Other ranks may have confirmed a
+// later step than a rank that had left earlier (trainer/step/step_runner.cpp, CheckPresence).
 bool IsDoubted(const HeldSteps& rank, int64_t step) {
   return !rank.own.empty() && !Has(rank.own, step);
 }
@@ -52,7 +52,7 @@ void Buddies::AddRing(const std::vector<int64_t>& ranks, int64_t local_world_siz
   };
   int64_t distance = 1;
   while (distance < count && !leaves_node(distance)) ++distance;
-  if (distance == count) distance = 1;  // No distance puts every buddy on another node.
+  if (distance == count) distance = 1;  // Used if no distance puts every buddy on another node.
   for (int64_t place = 0; place < count; ++place) {
     buddies_[at(place)] = at(place + distance);
     wards_[at(place + distance)] = at(place);

@@ -1,4 +1,4 @@
-// Pairs ranks to keep copies of each other's state in host memory. Pure functions.
+// Pairs ranks that keep copies of each other's state in host memory. Pure functions.
 #ifndef TRAINYARD_TRAINER_HEALING_BUDDIES_H_
 #define TRAINYARD_TRAINER_HEALING_BUDDIES_H_
 
@@ -9,12 +9,14 @@
 
 namespace trainyard::trainer {
 
-// Every rank has one buddy, which keeps a copy of its state, and one ward, whose copy it keeps.
-// Buddies are neighbours at a fixed distance on a ring, on other nodes if possible.
+// The pairs of ranks. Every rank has one buddy and one ward: the buddy keeps a copy of the rank's
+// state, and the rank keeps a copy of its ward's state. A rank's buddy is at a fixed distance on a
+// ring, on another node if possible.
 class Buddies {
  public:
-  // With plain data parallelism (zero 0) each ring consists of the ranks with equal parameters, so
-  // that each copies its ward's state from its own device. Otherwise one ring has all ranks.
+  // With plain data parallelism (zero 0), each ring consists of the ranks with equal parameters, so
+  // that each rank can copy its ward's state from its own device. Otherwise, one ring contains all
+  // ranks.
   Buddies(const Mesh& mesh, const LayoutConfig& layout, int64_t local_world_size);
 
   int64_t BuddyOf(int64_t rank) const { return buddies_[rank]; }
@@ -30,22 +32,22 @@ class Buddies {
   std::vector<int64_t> wards_;
 };
 
-// Steps whose complete, confirmed states a rank has in host memory.
+// The steps of which a rank has complete, confirmed states in host memory.
 struct HeldSteps {
   std::vector<int64_t> own;
-  std::vector<int64_t> ward;  // Steps of its ward's states.
+  std::vector<int64_t> ward;  // Steps of which it has its ward's state.
 };
 
-// A state from which all ranks can continue, and the ranks that need it from their buddy.
+// The state from which all ranks continue, and the ranks that must receive it from their buddies.
 struct RecoveryPlan {
   int64_t step = 0;
   std::vector<int64_t> receivers;
-  int64_t first_holder = 0;  // Lowest rank with its own state of the step.
+  int64_t first_holder = 0;  // Lowest rank that has its own state after the step.
 };
 
-// Plans the recovery from the latest state that all ranks can continue from. held: by rank. If
-// there is no such state, step is -1, and receivers are the ranks without a state whose buddies
-// have no copy either.
+// Plans the recovery from the latest state from which all ranks can continue. `held` is indexed by
+// rank. If there is no such state, `step` is -1, and `receivers` are the ranks whose state is lost:
+// neither they nor their buddies have one.
 RecoveryPlan PlanRecovery(const std::vector<HeldSteps>& held, const Buddies& buddies);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// State that a rank keeps while its gang reconnects. Everything else is rebuilt.
+// The state that a rank keeps while its gang reconnects. All other state is rebuilt.
 #ifndef TRAINYARD_TRAINER_HEALING_HEALING_H_
 #define TRAINYARD_TRAINER_HEALING_HEALING_H_
 
@@ -17,34 +17,36 @@ namespace trainyard::trainer {
 // Not thread-safe.
 class Healing {
  public:
-  // `env` must have heal_path.
+  // `env` must contain heal_path.
   explicit Healing(const RuntimeEnvironment& env);
 
-  // Interruption of the current generation.
+  // Returns the interruption of the current generation.
   Interruption& interruption() { return watch_.interruption(); }
   SnapshotMemory& memory() { return memory_; }
 
-  // From now on the loss of a peer ends this rank.
+  // Turns healing off: from now on, the loss of a peer ends this rank.
   void Refuse() { is_refused_ = true; }
   bool is_refused() const { return is_refused_; }
 
-  // Records the time of a loss, unless an earlier loss has not healed yet.
+  // Records the time at which a rank was lost. Does nothing if the gang has not yet recovered from
+  // an earlier loss.
   void NoteLoss();
 
-  // Waits until this spare gets its rank. Returns nullopt if it is no longer needed or on
-  // gives_up().
+  // Waits until this spare is assigned a rank. Returns nullopt if the spare is no longer needed or
+  // gives_up() returns true.
   std::optional<RuntimeEnvironment> AwaitRank(const std::function<bool()>& gives_up);
-  // Waits for an order after the loss of a peer. Returns nullopt on timeout or gives_up().
+  // Waits for an order after the loss of a peer. Returns nullopt on timeout or if gives_up()
+  // returns true.
   std::optional<RuntimeEnvironment> AwaitOrder(const std::function<bool()>& gives_up);
 
-  // This rank's environment in the current generation.
+  // Returns this rank's environment in the current generation.
   const RuntimeEnvironment& env() const { return env_; }
-  // True for a process that joined with this generation.
+  // True if this process joined the gang with the current generation.
   bool IsReplacement() const;
-  // True on exactly one rank: the lowest one whose process survived the loss.
+  // True only on the lowest rank whose process survived the loss.
   bool IsFirstSurvivor() const;
-  // Text for the first step completed after a loss, `next`, such as "healed in 1.8 s: rank 3 is a
-  // new process, step 120 again". Returned once per loss, else "".
+  // Returns text such as "healed in 1.8 s: rank 3 is a new process, step 120 again" for `next`, the
+  // first step completed after a loss. Returns the text once per loss; otherwise returns "".
   std::string TakeHealedText(int64_t next);
 
  private:
@@ -55,7 +57,7 @@ class Healing {
   RuntimeEnvironment env_;
   OrderWatch watch_;
   SnapshotMemory memory_;
-  HealOrder order_;  // Order of the current generation.
+  HealOrder order_;  // Order that began the current generation.
   bool is_refused_ = false;
   std::optional<Clock::time_point> lost_;
 };

@@ -57,7 +57,8 @@ void OrderWatch::Run() {
   }
 }
 
-// Interrupts without holding the lock: it may take a while, and other threads may need the lock.
+// Interrupts after releasing the lock, because interrupting may take a while and other threads may
+// need the lock.
 void OrderWatch::Look() {
   std::optional<HealOrder> order = ReadHealOrder(path_);
   if (!order.has_value()) return;

@@ -1,4 +1,4 @@
-// Watches for orders to continue in place, on its own thread.
+// Watches for orders to continue in place, on a separate thread.
 #ifndef TRAINYARD_TRAINER_HEALING_ORDER_WATCH_H_
 #define TRAINYARD_TRAINER_HEALING_ORDER_WATCH_H_
 
@@ -18,22 +18,23 @@
 
 namespace trainyard::trainer {
 
-// Interrupts the waits of the current generation as soon as an order for a later one appears. For
-// use by one thread besides its own.
+// Interrupts the waits of the current generation as soon as an order for a later generation
+// appears. Besides its own thread, only one thread may use it.
 class OrderWatch {
  public:
-  // path: the order file, which is replaced by renaming.
+  // `path` is the order file. New orders replace it by a rename.
   explicit OrderWatch(std::string path);
   ~OrderWatch();
   OrderWatch(const OrderWatch&) = delete;
   OrderWatch& operator=(const OrderWatch&) = delete;
 
-  // Interruption of the current generation, triggered by a later order. Valid as long as this
-  // object.
+  // Returns the interruption of the current generation, which an order for a later generation
+  // triggers. Valid until this object is destroyed.
   Interruption& interruption();
 
-  // Waits for an order with a later generation, or one with `done`. Returns nullopt on gives_up()
-  // or timeout. On success, adopts the order's generation, with a new interruption.
+  // Waits for an order that has a later generation or has `done` set. On success, adopts the
+  // generation of the order and creates a new interruption for it. Returns nullopt on timeout or if
+  // gives_up() returns true.
   std::optional<HealOrder> Await(std::optional<std::chrono::milliseconds> limit,
                                  const std::function<bool()>& gives_up);
 
@@ -48,9 +49,10 @@ class OrderWatch {
   bool ending_ = false;
   int64_t generation_ = 1;
   std::optional<HealOrder> newest_;
-  // One per generation so far: an abandoned wait may still use an old one.
+  // One interruption per generation so far. Old ones are kept, because an abandoned wait may still
+  // use them.
   std::vector<std::unique_ptr<Interruption>> interruptions_;
-  std::thread thread_;  // Last member, because the thread uses all others.
+  std::thread thread_;  // The last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,5 @@
-// Number of steps between snapshots, chosen by their cost. Pure, and the same on every rank.
+// Chooses the number of steps between snapshots from the cost of a snapshot. Pure, and equal on
+// every rank.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_INTERVAL_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_INTERVAL_H_
 
@@ -6,18 +7,20 @@
 
 namespace trainyard::trainer {
 
-// The shortest interval at which snapshots take less than kShare of the time of all steps.
+// The interval between snapshots in steps. It is the shortest interval for which snapshots take
+// less than kShare of the total step time.
 class SnapshotInterval {
  public:
   static constexpr double kShare = 0.02;
 
-  // Adds the cost of a snapshot: the delay of its step, as a fraction of a step.
+  // Adds the cost of one snapshot: the time by which it delayed its step, as a fraction of the step
+  // time.
   void Add(double cost);
 
   int64_t steps() const { return steps_; }
-  double cost() const { return cost_; }  // Mean over recent snapshots, in steps.
+  double cost() const { return cost_; }  // Mean cost of recent snapshots, in steps.
 
-  // Adopts the values of another rank.
+  // Adopts the values that another rank sent.
   void Set(double cost, bool is_known);
   bool is_known() const { return is_known_; }
 
@@ -25,7 +28,7 @@ class SnapshotInterval {
   void Choose();
 
   double cost_ = 0;
-  bool is_known_ = false;  // A snapshot was measured.
+  bool is_known_ = false;  // True once a snapshot has been measured.
   int64_t steps_ = 1;
 };
 

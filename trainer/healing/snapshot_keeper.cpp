@@ -16,7 +16,7 @@ using nlohmann::json;
 using torch::Tensor;
 using Direction = Transfer::Direction;
 
-// Ranks exchange bytes, because backends do not support every type.
+// Ranks exchange bytes, because some backends do not support all element types.
 Tensor AsBytes(const Tensor& tensor) { return tensor.view(torch::kUInt8); }
 
 std::vector<TensorChunk> AsChunks(const std::vector<Tensor>& pieces) {
@@ -47,9 +47,9 @@ SnapshotKeeper::~SnapshotKeeper() {
   }
 }
 
-// Number of states to keep. On a GPU the copy of step k + 2 may be running when the hosts of all
-// ranks confirm step k. The hosts learn only from step k + 1 on that the exchange of step k has
-// ended. On a CPU the work is complete when a launch returns.
+// Returns the number of states to keep. On a GPU, the copy of step k + 2 may be running when the
+// hosts of all ranks confirm step k, and the hosts do not know before step k + 1 that the exchange
+// of step k has ended. On a CPU, the work is complete when a launch returns.
 size_t SnapshotKeeper::Count() const {
   if (!parts_.device.is_cuda()) return 2;
   return NeedsExchange() ? 4 : 3;
@@ -70,7 +70,7 @@ void SnapshotKeeper::Reserve() {
   }
 }
 
-// Sends the sizes of this rank's pieces to its buddy and returns the sizes of its ward's pieces.
+// Sends the sizes of this rank's pieces to its buddy. Returns the sizes of its ward's pieces.
 std::vector<int64_t> SnapshotKeeper::AskWardBytes() const {
   const auto numbers = torch::dtype(torch::kInt64);
   const int64_t buddy = parts_.buddies.BuddyOf(rank()), ward = parts_.buddies.WardOf(rank());
@@ -105,7 +105,8 @@ void SnapshotKeeper::TakeNow(int64_t step, json state) {
   has_cost_ = false;
 }
 
-// On a GPU the previous step's update has already waited for the exchange.
+// Waits for the exchange on a CPU. On a GPU, the update of the previous step has already waited for
+// it.
 void SnapshotKeeper::BeforeLaunch(int64_t step) {
   if (step != next_ || parts_.device.is_cuda()) return;
   const Clock::time_point start = Clock::now();
@@ -137,8 +138,8 @@ void SnapshotKeeper::Begin(int64_t step, int64_t kept) {
   next_ = step + parts_.memory.interval().steps();
 }
 
-// On a CPU sends the host copy, so that training continues. On a GPU sends from the device; the
-// ward's pieces also arrive on the device and are copied to host memory from there.
+// On a CPU, sends the host copy, so that training can continue. On a GPU, sends from the device. In
+// that case the ward's pieces also arrive on the device, and are then copied to host memory.
 void SnapshotKeeper::BeginExchange() {
   MakeWardMemory(*newest_);
   const bool is_gpu = parts_.device.is_cuda();
@@ -166,14 +167,15 @@ void SnapshotKeeper::BeginExchange() {
   }
 }
 
-// Marks the exchange as complete if it has ended; does not wait.
+// Marks the exchange as complete if it has ended. Does not wait.
 void SnapshotKeeper::NoteExchange(Snapshot& snapshot) {
   const auto is_done = [](const Work& work) { return work.IsDone(); };
   const std::vector<Work>& works = snapshot.exchange;
   if (std::all_of(works.begin(), works.end(), is_done)) AwaitExchange(snapshot);
 }
 
-// Clears the list before waiting: after a failure, work that was waited for would look done.
+// Waits for the exchange. Clears the list before waiting, because after a failure, an operation
+// that was waited for would look done.
 void SnapshotKeeper::AwaitExchange(Snapshot& snapshot) {
   if (snapshot.exchange.empty()) return;
   std::vector<Work> works = std::exchange(snapshot.exchange, {});
@@ -205,7 +207,7 @@ double SnapshotKeeper::TakeCost(double step_seconds) {
 
 std::vector<HeldSteps> SnapshotKeeper::HeldByAll() const {
   const auto count = static_cast<int64_t>(Count());
-  std::vector<double> numbers(2 * count * parts_.ranks.size(), 0);  // Step + 1; 0: none.
+  std::vector<double> numbers(2 * count * parts_.ranks.size(), 0);  // Holds step + 1; 0: none.
   const auto put = [&](const std::vector<int64_t>& steps, int64_t first) {
     for (size_t i = 0; i < steps.size(); ++i)
       numbers[first + i] = static_cast<double>(steps[i] + 1);

@@ -1,4 +1,4 @@
-// Keeps the state of this rank and its ward in host memory during training.
+// Keeps the states of this rank and of its ward in host memory during training.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_KEEPER_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_KEEPER_H_
 
@@ -16,54 +16,60 @@
 
 namespace trainyard::trainer {
 
-// A copy begins when its step is launched, runs concurrently with the next step, and is valid once
-// the step is confirmed as good (Confirm). All ranks snapshot the same steps. Not thread-safe; all
-// arguments must outlive this.
+// Takes snapshots. The copy of a step's state begins when the step is launched, and runs
+// concurrently with the next step. It is valid once the step is confirmed as good (Confirm). All
+// ranks take snapshots of the same steps. Not thread-safe. All arguments must outlive this object.
 class SnapshotKeeper {
  public:
   struct Parts {
     SnapshotMemory& memory;
-    Communicator& ranks;  // All ranks; not used elsewhere.
+    Communicator& ranks;  // All ranks. Not used for anything else.
     Buddies buddies;
     std::vector<torch::Tensor> own;   // This rank's pieces (StoredPieces), on its device.
     std::vector<torch::Tensor> ward;  // Its ward's pieces, if this rank has them; else empty.
     torch::Device device;
   };
 
-  // Collective: all ranks construct it at the same time.
+  // Collective: all ranks must construct it at the same time.
   explicit SnapshotKeeper(Parts parts);
-  // Waits for running copies from the device.
+  // Waits until running copies from the device are complete.
   ~SnapshotKeeper();
   SnapshotKeeper(const SnapshotKeeper&) = delete;
   SnapshotKeeper& operator=(const SnapshotKeeper&) = delete;
 
-  // Bytes of host memory for all kept states.
+  // Returns the bytes of host memory needed for all kept states.
   int64_t Bytes() const;
-  // Allocates that memory, except the memory for received pieces, in the background.
+  // Allocates in the background the memory for the kept states, except the memory for received
+  // pieces.
   void Reserve();
 
-  // Takes the state after `step` and waits for it. No step may be running.
+  // Takes a snapshot of the state after `step` and waits for it. No step may be running.
   void TakeNow(int64_t step, nlohmann::json state);
 
-  // Call before and after the launch of a step. Starts a snapshot of the step if one is due.
+  // BeforeLaunch must be called before the launch of a step, and AfterLaunch after it. They start a
+  // snapshot of the step if one is due.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
-  // Makes work queued from now on, which changes the state, wait for the copies.
+  // Makes work that is queued later wait for the copies. Must be called before work that changes
+  // the state is queued.
   void BlockChanges();
-  // Confirms a step as good. state: the non-tensor state after it. costs: sum over all ranks.
+  // Confirms that a step is good. `state` returns the non-tensor state after the step; `costs` is
+  // the sum of all ranks' snapshot costs.
   void Confirm(int64_t step, const std::function<nlohmann::json()>& state, double costs);
 
-  // Delay of this rank by the latest snapshot, in steps of `step_seconds`; 0 if already taken. All
-  // ranks take it at the same steps.
+  // Returns the time by which the latest snapshot delayed this rank, in steps of `step_seconds`; 0
+  // if an earlier call has returned it. All ranks must call it at the same steps.
   double TakeCost(double step_seconds);
-  // Sets the time the device waited for a snapshot's copies.
+  // Sets the time for which the device waited for the copies of a snapshot.
   void NoteDeviceWait(double seconds) { device_wait_seconds_ = seconds; }
   const SnapshotInterval& interval() const { return parts_.memory.interval(); }
 
-  // Collective: all ranks together have the states in `plan`. Sends them to the receivers and loads
-  // the state after plan.step onto every rank's device. Returns the non-tensor state.
+  // Sends the states in `plan` to the ranks that need them, and loads the state after plan.step
+  // onto the device of every rank. Returns the non-tensor state. Collective: together, the ranks
+  // must have all these states.
   nlohmann::json Restore(const RecoveryPlan& plan);
-  // The steps held by each rank, by rank. Collective; the result is the same on every rank.
+  // Returns, for each rank, the steps whose states it has. Collective; the result is equal on every
+  // rank.
   std::vector<HeldSteps> HeldByAll() const;
   const Buddies& buddies() const { return parts_.buddies; }
 
@@ -83,11 +89,11 @@ class SnapshotKeeper {
   nlohmann::json ShareState(const RecoveryPlan& plan);
 
   const Parts parts_;
-  std::vector<int64_t> ward_bytes_;  // By piece; empty if the ward's pieces are on this device.
+  std::vector<int64_t> ward_bytes_;  // By piece. Empty if the ward's pieces are on this device.
   int64_t next_ = 0;                 // Step of the next snapshot.
-  Snapshot* newest_ = nullptr;       // Latest snapshot, possibly still being taken.
-  torch::Tensor arriving_;  // A ward's piece on the device, before its copy to host memory.
-  bool has_cost_ = false;   // A cost was measured and not yet taken.
+  Snapshot* newest_ = nullptr;       // Latest snapshot, which may be incomplete.
+  torch::Tensor arriving_;           // A piece of the ward that has arrived on the device.
+  bool has_cost_ = false;            // True if a measured cost has not been taken.
   double cost_seconds_ = 0;
   double device_wait_seconds_ = 0;
 };

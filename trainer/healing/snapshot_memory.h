@@ -1,4 +1,4 @@
-// Copies of the run's state in host memory, which outlive the trainer.
+// Copies of the run's state in host memory. They outlive the trainer object.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_MEMORY_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_MEMORY_H_
 
@@ -16,16 +16,16 @@
 
 namespace trainyard::trainer {
 
-// One rank's part of the state after a step.
+// One rank's part of the state after one step, with its ward's part.
 struct Snapshot {
-  int64_t step = -1;          // Completed steps; -1: empty.
-  bool is_confirmed = false;  // The step was finite and had all ranks of the gang.
-  bool has_ward = false;      // The ward's pieces are complete.
-  nlohmann::json state;       // The non-tensor state; the same on every rank.
+  int64_t step = -1;          // Number of completed steps; -1: empty.
+  bool is_confirmed = false;  // True if the step was finite and all ranks took part in it.
+  bool has_ward = false;      // True if the ward's pieces are complete.
+  nlohmann::json state;       // State that is not in tensors; equal on every rank.
   HostCopy own;
-  HostCopy ward_copy;                        // Ward's pieces, if copied from the own device.
-  std::vector<torch::Tensor> ward_received;  // Ward's pieces, if received.
-  std::vector<Work> exchange;                // Exchange with buddy and ward; empty once ended.
+  HostCopy ward_copy;                        // Ward's pieces, if copied from this device.
+  std::vector<torch::Tensor> ward_received;  // Ward's pieces, if received from the ward.
+  std::vector<Work> exchange;                // Exchange with buddy and ward; empty once it ended.
 
   std::vector<torch::Tensor> OwnPieces() const;
   std::vector<torch::Tensor> WardPieces() const;
@@ -34,21 +34,23 @@ struct Snapshot {
 // Not thread-safe.
 class SnapshotMemory {
  public:
-  // Drops all states if `rank` differs from the previous rank.
+  // Sets the rank that owns the states. Drops all states if `rank` differs from the previous owner.
   void BelongTo(int64_t rank);
 
-  // Makes space for `count` states. Never shrinks.
+  // Provides space for `count` states. Never reduces the space.
   void Resize(size_t count);
 
-  // The confirmed state of this step; null if none.
+  // Returns the confirmed state after this step; null if there is none.
   Snapshot* Find(int64_t step);
-  // The state to overwrite: the oldest one, except that of step `kept` unless all are of that step.
+  // Returns the state to overwrite: the oldest one that is not of step `kept`. If all states are of
+  // step `kept`, returns the oldest of them.
   Snapshot& Oldest(int64_t kept);
-  // Waits for running copies and drops unconfirmed states, after the loss of a rank.
+  // Waits for running copies, and then drops the unconfirmed states. Called after the loss of a
+  // rank.
   void DropUnconfirmed();
 
   HeldSteps Held() const;
-  // Interval between the snapshots of this run.
+  // Returns the interval between snapshots of this run.
   SnapshotInterval& interval() { return interval_; }
   const std::vector<std::unique_ptr<Snapshot>>& all() const { return snapshots_; }
 

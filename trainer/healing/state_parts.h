@@ -1,4 +1,4 @@
-// Flat pieces of a rank's model and optimizer.
+// The flat tensors (pieces) that make up the state of a rank's model and optimizer.
 #ifndef TRAINYARD_TRAINER_HEALING_STATE_PARTS_H_
 #define TRAINYARD_TRAINER_HEALING_STATE_PARTS_H_
 
@@ -12,8 +12,9 @@
 
 namespace trainyard::trainer {
 
-// Views of the state stored by the rank with this part (StoreParts::stored): for each group in turn
-// weights, low bits if any, first and second moments. This rank must keep it too.
+// Returns views of the state that the rank with this part stores (StoreParts::stored). They
+// contain, for each group in turn, the weights, the low bits if there are any, and the first and
+// second moments. This rank must keep that state too.
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
                                         int64_t part);
 

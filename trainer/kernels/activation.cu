@@ -8,18 +8,19 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Vectors per operand that a thread loads before using the first, to keep enough bytes in flight to
-// hide memory latency.
+// The number of vectors per operand that a thread loads before it uses the first. It keeps enough
+// loads in flight to hide memory latency.
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
-// Index of a thread's first vector. Its vectors are kThreads apart.
+// Returns the index of the thread's first vector. The next vectors of the thread follow at
+// distances of kThreads.
 __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
 }
 
-// Offset of the gate in the packed rows, for the vector at `index` of rows with `row_vectors`
-// vectors.
+// Returns the offset of the gate in the packed rows for vector number `index`, where each row has
+// `row_vectors` vectors.
 template <int kSize>
 __device__ __forceinline__ int64_t GateOffset(int64_t index, int64_t row_vectors) {
   return (index + index / row_vectors * row_vectors) * kSize;
@@ -52,8 +53,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Computes the gradients of one vector in place: gate and up become their gradients, and dout
-// becomes the forward result.
+// Computes the gradients of one vector in place. On return, `gate` and `up` contain their
+// gradients, and `dout` contains the forward result.
 template <typename T, int kSize>
 __device__ __forceinline__ void ReplaceByGradients(float (&dout)[kSize], float (&gate)[kSize],
                                                    float (&up)[kSize]) {
@@ -69,7 +70,7 @@ __device__ __forceinline__ void ReplaceByGradients(float (&dout)[kSize], float (
   }
 }
 
-// d_packed may share memory with packed: a thread loads gate and up before it stores their
+// d_packed may be the same memory as packed: a thread loads gate and up before it stores their
 // gradients, and no other thread reads them.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kThreads)

@@ -10,7 +10,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// out = silu(gate) * up, where a packed row is [gate, up].
+// Computes out = silu(gate) * up. A packed row contains [gate, up].
 struct SwiGluForwardArguments {
   const void* packed = nullptr;  // [rows, 2 * width] of `type`
   void* out = nullptr;           // [rows, width] of `type`
@@ -25,7 +25,7 @@ struct SwiGluBackwardArguments {
   const void* dout = nullptr;    // [rows, width] of `type`
   const void* packed = nullptr;  // [rows, 2 * width] of `type`
   void* d_packed = nullptr;      // [rows, 2 * width] of `type`; may be packed
-  void* out = nullptr;  // [rows, width] of `type`: forward result recomputed; null if unused
+  void* out = nullptr;           // [rows, width] of `type`: recomputed forward result, or null
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;

@@ -1,4 +1,4 @@
-// Grouped-query attention over all or part of the keys, using a cuDNN graph.
+// Grouped-query attention over all keys or a part of them, computed by a cuDNN graph.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_H_
 
@@ -9,7 +9,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// Strides of a tensor [batch, length, heads, head_size], in elements. The heads of a token are
+// Strides, in elements, of a tensor [batch, length, heads, head_size]. The heads of one token are
 // contiguous.
 struct AttentionStrides {
   int64_t batch = 0;
@@ -18,24 +18,24 @@ struct AttentionStrides {
   bool operator==(const AttentionStrides&) const = default;
 };
 
-// Tensors are bf16. The strides support columns of packed rows, halves of sequences and tensors
-// without gaps.
+// Sizes, strides and options of an attention. All tensors are bf16. The strides may describe
+// columns of packed rows, halves of sequences, or tensors without gaps.
 struct AttentionShape {
   int64_t batch = 0;
   int64_t query_length = 0;
   int64_t key_length = 0;
   int64_t query_heads = 0;
-  int64_t key_heads = 0;  // Divides query_heads; consecutive query heads share one.
+  int64_t key_heads = 0;  // Divides query_heads. Consecutive query heads share a key head.
   int64_t head_size = 0;
-  bool causal = true;         // Query i sees keys 0..i of query_length keys. False: all keys.
-  int64_t window = 0;         // If causal, query i sees the last `window` of its keys; 0: all.
-  bool biased = false;        // A bias is added to the scaled scores.
-  bool deterministic = true;  // The backward pass has equal bits in every run.
+  bool causal = true;         // True: query i sees keys 0..i of query_length keys. False: all keys.
+  int64_t window = 0;         // If causal, a query sees only its last `window` keys; 0: all.
+  bool biased = false;        // True if a bias is added to the scaled scores.
+  bool deterministic = true;  // True: the backward pass gives the same bits in every run.
   AttentionStrides query;
   AttentionStrides key;
   AttentionStrides value;
   AttentionStrides out;
-  // Only for the backward pass.
+  // Used only in the backward pass.
   AttentionStrides dout;
   AttentionStrides d_query;
   AttentionStrides d_key;
@@ -55,8 +55,8 @@ struct AttentionForwardArguments {
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
 
-// out and log_sum_exp may belong to a softmax over more keys. The gradients then are the part due
-// to these keys.
+// If out and log_sum_exp are those of a softmax over more keys, the gradients are the part that is
+// due to the keys given here.
 struct AttentionBackwardArguments {
   AttentionShape shape;
   const void* dout = nullptr;  // like out
@@ -66,19 +66,20 @@ struct AttentionBackwardArguments {
   const void* bias = nullptr;  // as in the forward pass
   const void* out = nullptr;
   const float* log_sum_exp = nullptr;
-  void* d_query = nullptr;    // like query; all elements of all three gradients are written
+  void* d_query = nullptr;    // like query. Every element of all three gradients is overwritten.
   void* d_key = nullptr;      // like key
   void* d_value = nullptr;    // like key
   void* workspace = nullptr;  // AttentionBackwardWorkspaceBytes(shape) bytes
 };
 
-// Workspace size of a pass in bytes. Deterministic backward passes need about 2 * batch *
-// query_heads * query_length * key_length. The first call for a shape builds the plan of the pass,
-// which is cached. Throw UnsupportedShape if cuDNN has no plan for the shape.
+// These functions return the workspace size of a pass in bytes. A deterministic backward pass needs
+// about 2 * batch * query_heads * query_length * key_length bytes. The first call for a shape
+// builds the plan of the pass and caches it. Throw UnsupportedShape if cuDNN has no plan for the
+// shape.
 size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape);
 size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape);
 
-// Not thread-safe per device. All memory must be 16-byte aligned.
+// Only one thread per device may call it at a time. All memory must be aligned to 16 bytes.
 void AttentionForward(const AttentionForwardArguments& arguments, cudaStream_t stream);
 void AttentionBackward(const AttentionBackwardArguments& arguments, cudaStream_t stream);
 

@@ -14,14 +14,15 @@ namespace {
 // From this version on, cuDNN zeroes query_sum itself.
 static_assert(CUDNN_VERSION >= 90600);
 
-// Alignment of each part of the workspace: that of memory from cudaMalloc.
+// The alignment of each part of the workspace in bytes. Memory from cudaMalloc has the same
+// alignment.
 constexpr size_t kPartAlignment = 256;
 
 size_t AlignedSize(size_t bytes) {
   return (bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
 }
 
-// Plans of the passes of one shape, each compiled on first use.
+// The plans for one shape. The plan of each pass is compiled when it is first used.
 class AttentionPlans {
  public:
   AttentionPlans(const AttentionShape& shape, cudnnHandle_t handle)
@@ -51,7 +52,8 @@ class AttentionPlans {
     return *backward_;
   }
   int64_t QueryRows() const { return shape_.batch * shape_.query_heads * shape_.query_length; }
-  // Bytes of the backward pass's temporaries, which precede cuDNN's own workspace.
+  // Returns the size in bytes of the backward pass's temporaries. They precede cuDNN's own
+  // workspace.
   size_t RowSumBytes() const;
   size_t QuerySumBytes() const;
 
@@ -104,12 +106,12 @@ void AttentionPlans::Backward(const AttentionBackwardArguments& arguments) {
   plan.Run(handle_, bindings, query_sum + QuerySumBytes());
 }
 
-// cuDNN handle and plans of one device.
+// The cuDNN handle and the plans of one device.
 class AttentionState {
  public:
   AttentionState() { CheckCudnn(cudnnCreate(&handle_), "cudnnCreate"); }
 
-  // Linear search, because a run has few shapes.
+  // Uses a linear search, because a run has few shapes.
   AttentionPlans& PlansOf(const AttentionShape& shape) {
     for (const auto& plans : plans_) {
       if (plans->shape() == shape) return *plans;
@@ -117,7 +119,7 @@ class AttentionState {
     return *plans_.emplace_back(std::make_unique<AttentionPlans>(shape, handle_));
   }
 
-  // Queues plans on `stream` from now on.
+  // Makes plans that run later use `stream`.
   void UseStream(cudaStream_t stream) {
     CheckCudnn(cudnnSetStream(handle_, stream), "cudnnSetStream");
   }

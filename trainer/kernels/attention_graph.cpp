@@ -6,13 +6,13 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Score of a key before the window. Its exponential is 0 relative to that of a visible key. It is
-// finite: an entire block of keys may be outside of a query's window, and the difference of two
-// infinite scores would be NaN.
+// The score given to a key before the window. Relative to a visible key, its exponential is 0. It
+// is finite, because an entire block of keys may be outside of a query's window, and the difference
+// of two infinite scores would be NaN.
 constexpr float kOutsideOfWindow = -1e30F;
 
-// Layouts of the tensors of one shape. Each tensor is [batch, heads, length, head_size], regardless
-// of its order in memory.
+// The layouts of the tensors for one shape. The dimensions are always [batch, heads, length,
+// head_size], whatever the order in memory.
 class Layouts {
  public:
   explicit Layouts(const AttentionShape& shape) : shape_(shape) {}
@@ -23,18 +23,18 @@ class Layouts {
   CudnnLayout KeyRows(const AttentionStrides& strides) const {
     return Rows(shape_.key_heads, shape_.key_length, strides);
   }
-  // One row per query of each query head.
+  // One row for each query of each query head.
   CudnnLayout QueryHeads() const {
     return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.head_size);
   }
-  // One row per key of each query head.
+  // One row for each key of each query head.
   CudnnLayout KeysOfQueryHeads() const {
     return DenseLayout(shape_.batch, shape_.query_heads, shape_.key_length, shape_.head_size);
   }
   CudnnLayout Scores() const {
     return DenseLayout(shape_.batch, shape_.query_heads, shape_.query_length, shape_.key_length);
   }
-  // One bias for all heads.
+  // One bias, shared by all heads.
   CudnnLayout Bias() const {
     return DenseLayout(shape_.batch, 1, shape_.query_length, shape_.key_length);
   }
@@ -51,7 +51,7 @@ class Layouts {
   AttentionShape shape_;
 };
 
-// Adds the operations common to both passes, and those of each pass.
+// Adds operations to a graph: those that both passes share, and those of each pass.
 class Builder {
  public:
   Builder(const AttentionShape& shape, CudnnGraph& graph)
@@ -112,7 +112,8 @@ CudnnTensor Builder::IndexOf(int64_t axis, CudnnTensor scores) {
   return index;
 }
 
-// Keeps the scores for which the comparison of a and b is true; sets the others to `excluded`.
+// Keeps each score for which the comparison of a and b is true. Replaces the other scores with
+// `excluded`.
 CudnnTensor Builder::Keep(CudnnTensor scores, cudnnPointwiseMode_t comparison, CudnnTensor a,
                           CudnnTensor b, float excluded) {
   const CudnnTensor kept = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_BOOLEAN);
@@ -120,8 +121,8 @@ CudnnTensor Builder::Keep(CudnnTensor scores, cudnnPointwiseMode_t comparison, C
   return ScoresOf(CUDNN_POINTWISE_BINARY_SELECT, {scores, graph_.AddScalar(excluded), kept});
 }
 
-// Keeps the scores of visible keys. Engines recognise a window only as a second comparison, after
-// the causal one: column + window > row, with a floating-point sum.
+// Replaces the scores of keys that are not visible. Engines recognise a window only if it is a
+// second comparison, after the causal one: column + window > row, with the sum in floating point.
 CudnnTensor Builder::Mask(CudnnTensor scores) {
   if (!shape_.causal) return scores;
   const CudnnTensor row = IndexOf(2, scores), column = IndexOf(3, scores);
@@ -144,7 +145,7 @@ CudnnTensor Builder::Softmax(CudnnTensor scores, CudnnTensor log_sum_exp) {
   const CudnnTensor logarithm = PerRow();
   graph_.Pointwise(CUDNN_POINTWISE_LOG, {sum}, logarithm);
   graph_.Pointwise(CUDNN_POINTWISE_ADD, {maximum, logarithm}, log_sum_exp);
-  // bf16, because tensor cores multiply the probabilities by the values.
+  // bf16, because tensor cores multiply the probabilities with the bf16 values.
   const CudnnTensor output = graph_.AddVirtual(layouts_.Scores(), CUDNN_DATA_BFLOAT16);
   graph_.Pointwise(CUDNN_POINTWISE_DIV, {powers, sum}, output);
   return output;
@@ -183,13 +184,14 @@ AttentionBackwardTensors Builder::AddBackwardMemory() {
   };
 }
 
-// Computes row_sum, the sum of dout * out over a row, which the gradient of a softmax subtracts.
+// Computes row_sum: for each row, the sum of dout * out. The gradient of a softmax subtracts it.
 void Builder::SumRows(const AttentionBackwardTensors& tensors) {
   const CudnnTensor product = graph_.AddVirtual(layouts_.QueryHeads(), CUDNN_DATA_FLOAT);
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {tensors.dout, tensors.out}, product);
   const CudnnTensor sum = PerRow();
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, product, sum);
-  // Engines recognise the graph only with this factor, which exists for dropout.
+  // Multiplies by 1, because engines recognise the graph only with this factor. It exists for
+  // dropout.
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {sum, graph_.AddScalar(1.0F)}, tensors.row_sum);
 }
 
@@ -207,7 +209,7 @@ CudnnTensor Builder::ScoreGradient(const AttentionBackwardTensors& tensors,
   return ScoresOf(CUDNN_POINTWISE_MUL, {gradient, scale_});
 }
 
-// Computes output = scores^T rows, summed over the query heads that share an output head.
+// Computes output = scores^T rows. Sums over the query heads that share one head of the output.
 void Builder::MultiplyTransposed(CudnnTensor scores, CudnnTensor rows, CudnnTensor output) {
   const CudnnTensor transposed =
       graph_.AddVirtual(TransposedLayout(layouts_.Scores()), CUDNN_DATA_BFLOAT16);

@@ -1,4 +1,4 @@
-// Attention graphs in the form recognised by cuDNN's fused attention engines.
+// Builds attention graphs in the form that cuDNN's fused attention engines recognise.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_GRAPH_H_
 
@@ -7,27 +7,27 @@
 
 namespace trainyard::trainer::kernels {
 
-// Tensors of the forward graph that need memory.
+// The tensors of the forward graph for which the caller provides memory.
 struct AttentionForwardTensors {
   CudnnTensor query;
   CudnnTensor key;
   CudnnTensor value;
-  CudnnTensor bias;  // unset without a bias
+  CudnnTensor bias;  // unset if there is no bias
   CudnnTensor out;
   CudnnTensor log_sum_exp;
 };
 
-// Tensors of the backward graph that need memory.
+// The tensors of the backward graph for which the caller provides memory.
 struct AttentionBackwardTensors {
   CudnnTensor query;
   CudnnTensor key;
   CudnnTensor value;
-  CudnnTensor bias;  // unset without a bias
+  CudnnTensor bias;  // unset if there is no bias
   CudnnTensor out;
   CudnnTensor dout;
   CudnnTensor log_sum_exp;
-  CudnnTensor row_sum;  // fp32 [batch, query_heads, query_length], temporary
-  // fp32 [batch, query_heads, query_length, head_size], temporary; unset in the deterministic
+  CudnnTensor row_sum;  // temporary, fp32 [batch, query_heads, query_length]
+  // Temporary, fp32 [batch, query_heads, query_length, head_size]. Unset in the deterministic
   // graph.
   CudnnTensor query_sum;
   CudnnTensor d_query;
@@ -37,10 +37,10 @@ struct AttentionBackwardTensors {
 
 AttentionForwardTensors BuildAttentionForward(const AttentionShape& shape, CudnnGraph& graph);
 
-// Builds one of two graphs. Without shape.deterministic, blocks of keys add their parts of the
-// query gradient to query_sum in any order. With it, cuDNN stores the score gradient in its
-// workspace (bf16 [batch, query_heads, query_length, key_length]) and multiplies it by the keys in
-// a separate kernel.
+// Builds one of two graphs. If shape.deterministic is false, each block of keys adds its part of
+// the query gradient to query_sum, in any order. If it is true, cuDNN stores the score gradient in
+// its workspace (bf16 [batch, query_heads, query_length, key_length]), and a separate kernel
+// multiplies it by the keys.
 AttentionBackwardTensors BuildAttentionBackward(const AttentionShape& shape, CudnnGraph& graph);
 
 }  // namespace trainyard::trainer::kernels

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// A head of one position, in memory order: heads vary fastest.
+// One head at one position. In memory order, the head changes fastest.
 struct HeadRow {
   int64_t batch;
   int64_t position;
@@ -30,15 +30,15 @@ struct HeadRow {
   }
 };
 
-// The weight of each output in the merged attention.
+// The weights of the two outputs in the merged attention.
 struct MergeWeights {
   float own;
   float part;
   float log_sum_exp;  // Log-sum-exp of the merged attention.
 };
 
-// Exponentials are relative to the larger value, so none overflows. fmaxf drops a NaN, but the
-// differences propagate it.
+// Computes the exponentials relative to the larger value, so none overflows. fmaxf ignores a NaN,
+// but the differences propagate it.
 __device__ __forceinline__ MergeWeights WeightsOf(float own, float part) {
   const float largest = fmaxf(own, part);
   const float own_power = expf(own - largest);
@@ -61,7 +61,7 @@ __device__ __forceinline__ void MergeVector(const MergeWeights& weights, const T
   StoreFloats(out_sum, own_values);
 }
 
-// Threads with the same threadIdx.y share a head of a position.
+// The threads with equal threadIdx.y process the same head of the same position.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kThreads) MergeKernel(MergeAttentionArguments arguments) {
   const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kThreads) MergeKernel(MergeAttentionArguments 
   const float part_log_sum_exp =
       arguments.part_log_sum_exp[row.OffsetIn(arguments.part_log_sum_exp_strides)];
   const MergeWeights weights = WeightsOf(*log_sum_exp, part_log_sum_exp);
-  __syncthreads();  // All threads of the head have read the old value.
+  __syncthreads();  // Waits until all threads of the head have read the old value.
   if (threadIdx.x == 0) *log_sum_exp = weights.log_sum_exp;
   float* out_sum = arguments.out_sum + row.OffsetIn(arguments.out_sum_strides, arguments.head_size);
   const T* part = static_cast<const T*>(arguments.part_out) +
@@ -93,7 +93,7 @@ void Launch(const MergeAttentionArguments& arguments, cudaStream_t stream) {
   CheckLaunch("MergeAttention");
 }
 
-// True if every head begins at a vector-aligned address of both types.
+// True if every head begins at an address that is aligned to the vectors of both types.
 template <typename T>
 bool HeadsTakeVectors(const MergeAttentionArguments& arguments) {
   const auto takes = [&](const AttentionStrides& strides, int64_t vector_size) {

@@ -1,4 +1,5 @@
-// Merges two parts of attention: their outputs and log-sum-exps become those over the keys of both.
+// Merges two parts of an attention over different keys. The result has the output and the
+// log-sum-exp of the attention over the keys of both parts.
 #ifndef TRAINYARD_TRAINER_KERNELS_ATTENTION_MERGE_H_
 #define TRAINYARD_TRAINER_KERNELS_ATTENTION_MERGE_H_
 
@@ -11,19 +12,20 @@
 
 namespace trainyard::trainer::kernels {
 
-// Strides of a tensor [batch, heads, length], in elements. The positions of a head are contiguous.
+// Strides, in elements, of a tensor [batch, heads, length]. The positions of one head are
+// contiguous.
 struct AttentionRowStrides {
   int64_t batch = 0;
   int64_t head = 0;
 };
 
-// With s = log_sum_exp of the sum and s' of the part: out_sum = (e^s out_sum + e^s' part_out) /
-// (e^s + e^s'), and s becomes log(e^s + e^s'). One of the two may be -infinity; its output then has
-// no weight, but must be finite.
+// Let s be the log_sum_exp of the sum and s' that of the part. Then out_sum becomes (e^s out_sum +
+// e^s' part_out) / (e^s + e^s'), and s becomes log(e^s + e^s'). Either s or s' may be -infinity.
+// The output with this log_sum_exp gets weight 0, but must be finite.
 struct MergeAttentionArguments {
-  float* out_sum = nullptr;                 // [batch, length, heads, head_size]; updated
-  float* log_sum_exp = nullptr;             // [batch, heads, length]; updated
-  const void* part_out = nullptr;           // like out_sum, of `part_type`
+  float* out_sum = nullptr;                 // [batch, length, heads, head_size]; updated in place
+  float* log_sum_exp = nullptr;             // [batch, heads, length]; updated in place
+  const void* part_out = nullptr;           // same shape as out_sum, of `part_type`
   const float* part_log_sum_exp = nullptr;  // like log_sum_exp
   AttentionStrides out_sum_strides;
   AttentionRowStrides log_sum_exp_strides;

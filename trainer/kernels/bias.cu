@@ -12,13 +12,14 @@ namespace {
 
 constexpr int kAddThreads = 256;
 
-// Thread block of a sum: adjacent vectors in x, rows in y.
+// The thread block of a sum covers kSumColumns adjacent vectors (x) and kSumRows rows (y).
 constexpr int kSumColumns = kWarpSize;
 constexpr int kSumRows = 8;
-// Rows that a thread loads before adding the first, to keep enough bytes in flight to hide memory
-// latency.
+// The number of rows that a thread loads before it adds the first. It keeps enough loads in flight
+// to hide memory latency.
 constexpr int kThreadRows = 4;
-// Number of blocks that fill the GPU, and number of bf16 columns per block.
+// kSumBlocks is the number of blocks that fill the GPU. kBlockColumns is the number of bf16 columns
+// per block.
 constexpr int64_t kSumBlocks = 4 * kMultiprocessors;
 constexpr int64_t kBlockColumns = kSumColumns * 8;
 
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(kAddThreads)
   StoreFloats(y, values);
 }
 
-// Sums a thread's rows of a slice: `first`, and every kSumRows-th row after it.
+// Returns the sum of the thread's rows of a slice: row `first` and every kSumRows-th row after it.
 template <typename T, int kSize>
 __device__ __forceinline__ void SumRows(const T* dy, int64_t width, int64_t first, int64_t end,
                                         float (&sums)[kSize]) {
@@ -59,7 +60,8 @@ __device__ __forceinline__ void SumRows(const T* dy, int64_t width, int64_t firs
   }
 }
 
-// Each block row (blockIdx.y) sums one slice of the rows into a row of the workspace.
+// Each row of blocks (blockIdx.y) sums one slice of the rows, and writes the result to one row of
+// the workspace.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kSumColumns* kSumRows)
     SumSlicesKernel(BiasGradientArguments arguments, int64_t slice_rows) {
@@ -84,7 +86,8 @@ __global__ void __launch_bounds__(kSumColumns* kSumRows)
   StoreFloats(arguments.workspace + blockIdx.y * arguments.width + column, sums);
 }
 
-// Number of slices of the rows: enough blocks to fill the GPU, each with at least a few rows.
+// Returns the number of slices into which the rows are divided. It gives enough blocks to fill the
+// GPU and at least a few rows per block.
 int64_t SlicesOf(int64_t rows, int64_t width) {
   const int64_t columns = (width + kBlockColumns - 1) / kBlockColumns;
   const int64_t fewest_rows = kSumRows * kThreadRows;

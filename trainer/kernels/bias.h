@@ -1,4 +1,5 @@
-// Adds biases to rows and computes their gradients, if no matrix product does so (gemm.h).
+// Adds biases to rows and computes the gradients of biases. Used if no matrix product does this at
+// the same time (gemm.h).
 #ifndef TRAINYARD_TRAINER_KERNELS_BIAS_H_
 #define TRAINYARD_TRAINER_KERNELS_BIAS_H_
 
@@ -10,7 +11,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// y += bias in every row.
+// Computes y += bias for every row.
 struct AddBiasArguments {
   const void* bias = nullptr;  // [width] of `type`
   void* y = nullptr;           // [rows, width] of `type`; updated in place
@@ -21,21 +22,21 @@ struct AddBiasArguments {
 
 void AddBias(const AddBiasArguments& arguments, cudaStream_t stream);
 
-// gradient = the sum of dy's rows, or gradient += it.
+// Sets gradient to the sum of dy's rows, or adds this sum to gradient.
 struct BiasGradientArguments {
   const void* dy = nullptr;    // [rows, width] of `type`
   float* gradient = nullptr;   // [width]
-  bool accumulate = false;     // Adds to `gradient` instead of overwriting it.
+  bool accumulate = false;     // True: adds to `gradient`. False: overwrites it.
   float* workspace = nullptr;  // BiasGradientWorkspaceFloats(rows, width) elements
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;
 };
 
-// Number of workspace floats; a pure function of the shape.
+// Returns the size of the workspace in floats, which depends only on the shape.
 int64_t BiasGradientWorkspaceFloats(int64_t rows, int64_t width);
 
-// The order of addition depends only on the shape: equal bits in every run.
+// The order of additions depends only on the shape, so the result has the same bits in every run.
 void BiasGradient(const BiasGradientArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

@@ -1,4 +1,4 @@
-// Column sums over the rows of a block, for rows kept in registers. For .cu files only.
+// Computes column sums over the rows that a block keeps in registers. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_COLUMN_SUMS_CUH_
 #define TRAINYARD_TRAINER_KERNELS_COLUMN_SUMS_CUH_
 
@@ -7,16 +7,16 @@
 
 namespace trainyard::trainer::kernels {
 
-// Multiprocessors of the GPUs for which grids are sized (H100 and H200). A constant, not the number
-// of the current GPU, because the grid determines the order of sums over rows.
+// The number of multiprocessors for which grids are sized (that of H100 and H200). It is a constant
+// and does not depend on the current GPU, because the grid determines the order of sums over rows.
 inline constexpr int kMultiprocessors = 132;
 
-// A thread's sums over its rows, for the columns of its vectors.
+// The sums of a thread over its rows, for the columns of its vectors.
 template <typename T, typename Plan>
 using ColumnSums = float[Plan::kVectors][kVectorSize<T>];
 
-// Adds the sums of the rows processed concurrently by a block, in row order. The threads of the
-// last row get the result. Every thread of the block must call it.
+// Adds the sums of the rows that a block processes concurrently, in row order. The threads of the
+// last row get the result. Every thread of the block must call this function.
 template <typename T, typename Plan>
 __device__ __forceinline__ void AddBlockRows(ColumnSums<T, Plan>& sums) {
   __shared__ float shared[Plan::kVectors][kVectorSize<T>][Plan::kThreads];
@@ -36,7 +36,7 @@ __device__ __forceinline__ void AddBlockRows(ColumnSums<T, Plan>& sums) {
   }
 }
 
-// partial: the block's row of partial sums.
+// `partial` is the block's row of partial sums.
 template <typename T, typename Plan>
 __device__ __forceinline__ void StoreColumns(const ColumnSums<T, Plan>& sums, int row_vectors,
                                              float* partial) {

@@ -11,16 +11,16 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Maximum bytes of a row kept in shared memory, of which a block can have 227 KB. The rest of a row
-// of 128,256 bf16 logits, 27 KB, is read from the L2 cache the second time.
+// The maximum number of bytes of a row that are kept in shared memory. A block can have 227 KB. For
+// a row of 128,256 bf16 logits, the remaining 27 KB are read again from the L2 cache.
 constexpr int64_t kCacheBytes = 224 * 1024;
 
-// log(sum(exp(logits))) - target. The last term removes the rounding error of the shift.
+// Returns log(sum(exp(logits))) - target. The last term corrects the rounding error of the shift.
 __device__ float LossOf(const ExpSum& all, float target) {
   return (all.maximum - target) + logf(all.sum) - kLn2 * ShiftError(all.maximum);
 }
 
-// One block per row.
+// Each block processes one row.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     CrossEntropyKernel(CrossEntropyArguments arguments, int cached_vectors) {
@@ -43,14 +43,14 @@ __global__ void __launch_bounds__(kLossThreads)
   const float shift = Shift(all.maximum);
   const float scale = weight / all.sum;
   WriteGradient(row, cache, [=](float logit) { return scale * ShiftedExp(logit, shift); });
-  __syncthreads();  // The target's gradient overwrites the value written above.
+  __syncthreads();  // Needed because the target's gradient overwrites a value stored above.
   if (threadIdx.x == 0) {
     const float probability = ShiftedExp(target_logit, shift) / all.sum;
     *target = static_cast<T>(weight * (probability - 1));
   }
 }
 
-// Runs as one block.
+// Launched as a single block.
 __global__ void __launch_bounds__(kLossThreads)
     AddLossesKernel(const float* row_losses, int64_t rows, double* loss) {
   double sum = 0;

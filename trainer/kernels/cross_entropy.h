@@ -1,4 +1,4 @@
-// Cross-entropy over rows of logits; the logits are replaced by their gradient.
+// Cross-entropy over rows of logits. The gradient of the logits overwrites the logits.
 #ifndef TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_H_
 
@@ -10,23 +10,23 @@
 
 namespace trainyard::trainer::kernels {
 
-// Row r has the loss w[r] * (log(sum(exp(logits[r]))) - logits[r][target[r]]). Its logits are
-// replaced by the gradient w[r] * (softmax(logits[r]) - onehot(target[r])), computed in fp32 and
-// rounded once.
+// The loss of row r is w[r] * (log(sum(exp(logits[r]))) - logits[r][target[r]]). The gradient of
+// its logits, w[r] * (softmax(logits[r]) - onehot(target[r])), overwrites them. It is computed in
+// fp32 and rounded once.
 struct CrossEntropyArguments {
   void* logits = nullptr;               // [rows, vocabulary] of `type`; overwritten by the gradient
   const int64_t* targets = nullptr;     // [rows], each in [0, vocabulary)
   const float* loss_weights = nullptr;  // [rows]; weight 0 gives a gradient of exactly 0
   float* row_losses = nullptr;          // [rows], workspace
   double* loss = nullptr;               // [1]; the rows' losses are added in a fixed order, in fp64
-  bool with_gradient = true;            // False: the logits stay unchanged.
+  bool with_gradient = true;            // False: the logits do not change.
   int64_t rows = 0;
-  int64_t vocabulary = 0;  // rows * vocabulary may exceed 2^31.
+  int64_t vocabulary = 0;  // rows * vocabulary may be larger than 2^31.
   ElementType type = ElementType::kBFloat16;
 };
 
-// With a gradient, reads every logit twice and writes it once. Any vocabulary size; uses 16-byte
-// accesses if possible.
+// With a gradient, reads every logit twice and writes it once. Supports any vocabulary size. Uses
+// 16-byte accesses if sizes and addresses allow.
 void CrossEntropy(const CrossEntropyArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

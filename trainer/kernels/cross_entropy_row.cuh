@@ -1,5 +1,5 @@
-// A row of logits processed by the threads of one block: its sum of exponentials, and its gradient
-// in place. For .cu files only.
+// Processes a row of logits with the threads of one block: computes its sum of exponentials, and
+// replaces the logits with their gradient. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_ROW_CUH_
 #define TRAINYARD_TRAINER_KERNELS_CROSS_ENTROPY_ROW_CUH_
 
@@ -10,20 +10,21 @@
 
 namespace trainyard::trainer::kernels {
 
-// Threads of the block that processes a row.
+// The number of threads in a block that processes one row.
 inline constexpr int kLossThreads = 1024;
-// Vectors that a thread loads before using the first, to keep enough bytes in flight to hide memory
-// latency.
+// The number of vectors that a thread loads before it uses the first. It keeps enough loads in
+// flight to hide memory latency.
 inline constexpr int kLoadedVectors = 4;
 inline constexpr float kLog2E = 1.44269504088896341f;
 inline constexpr float kLn2 = 0.69314718055994531f;
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-// Maximum of no logits. Finite, because the difference of two maxima must not be NaN. A row with
-// only smaller logits has a sum of 0.
+// The initial value of a maximum of logits. It is finite, because the difference of two maxima must
+// not be NaN. A row whose logits are all smaller has a sum of 0.
 inline constexpr float kNoMaximum = -1e38f;
 
-// A row in memory: single elements up to the first vector-aligned address, vectors, and single
-// elements again. The single elements at both ends are its edges, fewer than two vectors.
+// A row in memory: single elements up to the first vector-aligned address, then vectors, then
+// single elements. The single elements at both ends are called edges. There are fewer of them than
+// two vectors contain.
 template <typename T>
 class Row {
  public:
@@ -51,26 +52,27 @@ class Row {
   int edges_;
 };
 
-// The first vectors of a row in shared memory. A thread reads only what it wrote. Size 0 if a
-// kernel needs each logit once.
+// The first vectors of a row, kept in shared memory. A thread reads only the vectors that it wrote.
+// The size is 0 if a kernel needs each logit only once.
 struct Cache {
   uint4* vectors = nullptr;
   int size = 0;
 };
 
-// Flushes results below 2^-126 to 0: they are negligible in fp32 next to the maximum's 1.
+// Returns 2^exponent. Results below 2^-126 become 0, because in fp32 they are negligible next to
+// the 1 of the maximum.
 __device__ __forceinline__ float Exp2(float exponent) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
   return result;
 }
 
-// The exponent of 2 subtracted for a maximum. Rounded before use, so that all uses have equal bits
-// and its error cancels in the probabilities. Overflows for a maximum above 2.3e38; the loss is
-// then NaN.
+// Returns the exponent of 2 that is subtracted for a maximum. It is rounded once, before it is
+// used, so that all uses have equal bits and the rounding error cancels in the probabilities. It
+// overflows for a maximum above 2.3e38; the loss is then NaN.
 __device__ __forceinline__ float Shift(float maximum) { return __fmul_rn(maximum, kLog2E); }
 
-// The exact exponent minus the rounded one.
+// Returns the exact exponent minus the rounded exponent that Shift returns.
 __device__ __forceinline__ float ShiftError(float maximum) {
   return fmaf(maximum, kLog2E, -Shift(maximum));
 }
@@ -79,13 +81,13 @@ __device__ __forceinline__ float ShiftedExp(float logit, float shift) {
   return Exp2(fmaf(logit, kLog2E, -shift));
 }
 
-// Sum of the shifted exponentials of the logits so far.
+// The sum of the shifted exponentials of the logits processed so far.
 struct ExpSum {
   float maximum = kNoMaximum;
   float sum = 0;
 
-  // Rescales the sum to the new maximum (Milakov and Gimelshein 2018, arXiv 1805.02867). fmaxf
-  // drops a NaN, but the sum propagates it.
+  // Adds logits and rescales the sum to the new maximum (Milakov and Gimelshein 2018, arXiv
+  // 1805.02867). fmaxf ignores a NaN, but the sum propagates it.
   template <int kCount>
   __device__ __forceinline__ void Add(const float (&logits)[kCount]) {
     const float previous = Shift(maximum);
@@ -99,7 +101,7 @@ struct ExpSum {
   }
 };
 
-// The sum over all threads of the block, with equal bits in each thread.
+// Returns the sum over all threads of the block. Every thread gets the same bits.
 __device__ __forceinline__ ExpSum BlockExpSum(const ExpSum& own) {
   ExpSum all;
   all.maximum = BlockMax<kLossThreads>(own.maximum);
@@ -140,7 +142,7 @@ __device__ __forceinline__ ExpSum SumRow(const Row<T>& row, const Cache& cache) 
   return BlockExpSum(own);
 }
 
-// Replaces each logit of the row by gradient(logit).
+// Replaces each logit of the row with gradient(logit).
 template <typename T, typename Gradient>
 __device__ __forceinline__ void WriteGradient(const Row<T>& row, const Cache& cache,
                                               const Gradient& gradient) {

@@ -1,4 +1,4 @@
-// CUDA errors as exceptions.
+// Reports CUDA errors as exceptions.
 #ifndef TRAINYARD_TRAINER_KERNELS_CUDA_CHECK_H_
 #define TRAINYARD_TRAINER_KERNELS_CUDA_CHECK_H_
 
@@ -9,25 +9,27 @@
 
 namespace trainyard::trainer::kernels {
 
-// A call of CUDA, cuBLAS or cuDNN failed, or a kernel does not support the given shape.
+// The error that a call of CUDA, cuBLAS or cuDNN failed, or that a kernel does not support the
+// given shape.
 class KernelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// cuDNN has no plan for an operation of this shape on this GPU.
+// The error that cuDNN has no plan for an operation of this shape on this GPU.
 class UnsupportedShape : public KernelError {
  public:
   using KernelError::KernelError;
 };
 
-// operation: name of the call, for the message.
+// Throws KernelError if `result` is an error. `operation` is the name of the call, for the message.
 inline void CheckCuda(cudaError_t result, const char* operation) {
   if (result == cudaSuccess) return;
   throw KernelError(std::string(operation) + ": " + cudaGetErrorString(result));
 }
 
-// Call after each kernel launch, to report errors such as a bad grid or a missing image.
+// Must be called after each kernel launch. Reports launch errors, such as an invalid grid or a
+// kernel that was not built for this GPU.
 inline void CheckLaunch(const char* kernel) { CheckCuda(cudaGetLastError(), kernel); }
 
 }  // namespace trainyard::trainer::kernels

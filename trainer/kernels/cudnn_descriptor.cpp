@@ -24,7 +24,7 @@ CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
   CheckCudnn(cudnnBackendCreateDescriptor(type, &descriptor_), "cudnnBackendCreateDescriptor");
 }
 
-// Cannot fail for a created descriptor.
+// Ignores the result, because destroying a created descriptor cannot fail.
 CudnnDescriptor::~CudnnDescriptor() {
   if (descriptor_ != nullptr) static_cast<void>(cudnnBackendDestroyDescriptor(descriptor_));
 }
@@ -104,7 +104,8 @@ std::vector<CudnnDescriptor> CudnnDescriptor::GetDescriptors(cudnnBackendAttribu
   CheckCudnn(cudnnBackendGetAttribute(descriptor_, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, limit,
                                       &count, raw.data()),
              "cudnnBackendGetAttribute");
-  // cuDNN counts all its descriptors, including those beyond the limit.
+  // Needed because `count` is the number of all descriptors that cuDNN has, which may exceed the
+  // limit.
   results.erase(results.begin() + std::min(count, limit), results.end());
   return results;
 }

@@ -11,13 +11,15 @@
 
 namespace trainyard::trainer::kernels {
 
-// cuDNN's explanation of the last failed call on this thread.
+// Returns cuDNN's explanation of the last failed call on this thread.
 std::string LastCudnnError();
 
-// Throws KernelError with cuDNN's explanation. operation: name of the call, for the message.
+// Throws KernelError with cuDNN's explanation if the status is an error. `operation` is the name of
+// the call, for the message.
 void CheckCudnn(cudnnStatus_t status, const char* operation);
 
-// A descriptor is created empty, gets its attributes, and is then finalized and constant.
+// A descriptor. It is created empty, then gets its attributes, and is then finalized. After that it
+// cannot change.
 class CudnnDescriptor {
  public:
   explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
@@ -34,7 +36,7 @@ class CudnnDescriptor {
   void SetDescriptors(cudnnBackendAttributeName_t name,
                       std::span<const cudnnBackendDescriptor_t> values);
   void SetDescriptor(cudnnBackendAttributeName_t name, const CudnnDescriptor& value);
-  // Sets a single enumerator. type: type of the attribute.
+  // Sets an attribute to a single enumerator. `type` is the type of the attribute.
   template <typename Enumeration>
   void SetEnumeration(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
                       Enumeration value) {
@@ -42,11 +44,11 @@ class CudnnDescriptor {
   }
 
   void Finalize();
-  // Finalizes, or returns false if cuDNN rejects the attributes.
+  // Finalizes the descriptor. Returns false if cuDNN rejects the attributes.
   bool TryFinalize();
 
   int64_t GetInteger(cudnnBackendAttributeName_t name) const;
-  // The attribute's descriptors of type `type`, at most `limit`.
+  // Returns the descriptors of type `type` in the attribute, at most `limit` of them.
   std::vector<CudnnDescriptor> GetDescriptors(cudnnBackendAttributeName_t name,
                                               cudnnBackendDescriptorType_t type,
                                               int64_t limit) const;

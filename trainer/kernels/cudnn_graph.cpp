@@ -9,14 +9,14 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Alignment of every tensor in bytes, required by the widest loads of the fused kernels.
+// The alignment of every tensor in bytes. The widest loads of the fused kernels require it.
 constexpr int64_t kAlignment = 16;
 
-// Maximum candidates per heuristic; attention has fewer than ten.
+// The maximum number of candidates per heuristic. Attention has fewer than ten.
 constexpr int64_t kMaxCandidates = 32;
 
-// True if cuDNN does not mark the engine as nondeterministic. The note belongs to the engine, not
-// to a graph: fused attention has none even if its graph lets blocks add in any order.
+// True unless cuDNN marks the engine as nondeterministic. The mark applies to the engine, not to a
+// graph: engines for fused attention lack it, even if the graph lets blocks add in any order.
 bool IsDeterministic(const CudnnDescriptor& configuration) {
   const std::vector<CudnnDescriptor> engines =
       configuration.GetDescriptors(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1);
@@ -25,12 +25,12 @@ bool IsDeterministic(const CudnnDescriptor& configuration) {
   return std::ranges::find(notes, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) == notes.end();
 }
 
-// Engine configurations, sorted by expected speed.
+// Returns the engine configurations, sorted by expected speed.
 std::vector<CudnnDescriptor> Candidates(const CudnnDescriptor& graph, cudnnBackendHeurMode_t mode) {
   CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristic.SetDescriptor(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
   heuristic.SetEnumeration(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode);
-  // A heuristic that does not support the graph fails; another one may support it.
+  // A heuristic fails if it does not support the graph. Another heuristic may support it.
   if (!heuristic.TryFinalize()) return {};
   return heuristic.GetDescriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
                                   kMaxCandidates);
@@ -68,7 +68,7 @@ void CudnnPlan::Run(cudnnHandle_t handle, std::span<const CudnnBinding> bindings
                     void* workspace) const {
   std::vector<int64_t> ids;
   std::vector<void*> pointers;
-  // The interface has one list for inputs and outputs.
+  // Inputs and outputs are in the same list, as the interface requires.
   auto bind = [&](CudnnTensor tensor, const void* memory) {
     ids.push_back(static_cast<int64_t>(tensor));
     pointers.push_back(const_cast<void*>(memory));
@@ -86,7 +86,7 @@ void CudnnPlan::Run(cudnnHandle_t handle, std::span<const CudnnBinding> bindings
 
 CudnnTensor CudnnGraph::AddTensor(const CudnnLayout& layout, cudnnDataType_t type,
                                   cudnnBackendAttributeName_t kind, bool is_kind) {
-  // Ids start at 1, so that an unset one is never a tensor.
+  // Ids start at 1, so that an unset id never refers to a tensor.
   const auto id = static_cast<int64_t>(tensors_.size()) + 1;
   CudnnDescriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   tensor.SetType(CUDNN_ATTR_TENSOR_DATA_TYPE, type);

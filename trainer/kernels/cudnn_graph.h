@@ -1,4 +1,4 @@
-// Graphs of tensor operations that cuDNN fuses into a few kernels.
+// Builds graphs of tensor operations, which cuDNN fuses into a few kernels.
 #ifndef TRAINYARD_TRAINER_KERNELS_CUDNN_GRAPH_H_
 #define TRAINYARD_TRAINER_KERNELS_CUDNN_GRAPH_H_
 
@@ -14,35 +14,36 @@
 
 namespace trainyard::trainer::kernels {
 
-// Sizes of the four dimensions, outermost first, and their strides in elements.
+// The sizes of the four dimensions, outermost first, and the strides of the dimensions in elements.
 struct CudnnLayout {
   std::array<int64_t, 4> sizes;
   std::array<int64_t, 4> strides;
 };
 
-// A layout without gaps, with the last dimension contiguous.
+// Returns a layout without gaps, in which the last dimension is contiguous.
 CudnnLayout DenseLayout(int64_t batch, int64_t heads, int64_t rows, int64_t columns);
 
-// The same memory with the last two dimensions swapped.
+// Returns a layout for the same memory, with the last two dimensions swapped.
 CudnnLayout TransposedLayout(const CudnnLayout& layout);
 
-// Id of a tensor within one graph.
+// The id of a tensor within one graph.
 enum class CudnnTensor : int64_t {};
 
-// Memory of one tensor for a run.
+// A tensor and its memory in one run.
 using CudnnBinding = std::pair<CudnnTensor, const void*>;
 
-// A graph compiled for the device.
+// A graph that has been compiled for the device.
 class CudnnPlan {
  public:
-  // configuration: the plan's configuration; kept, because cuDNN might not copy it. scalars: host
-  // values read by every run.
+  // `configuration` is the configuration of the plan. It is kept, because cuDNN may not copy it.
+  // `scalars` are host values that every run reads.
   CudnnPlan(CudnnDescriptor plan, CudnnDescriptor configuration,
             std::vector<std::pair<CudnnTensor, float>> scalars);
 
   size_t workspace_bytes() const { return workspace_bytes_; }
 
-  // Runs on the handle's stream. bindings: all tensors added with AddMemory.
+  // Runs the plan on the stream of the handle. `bindings` must contain every tensor that was added
+  // with AddMemory.
   void Run(cudnnHandle_t handle, std::span<const CudnnBinding> bindings, void* workspace) const;
 
  private:
@@ -52,31 +53,35 @@ class CudnnPlan {
   size_t workspace_bytes_ = 0;
 };
 
-// Operations compute in fp32, or in the type of their result if that is not a floating-point type.
+// A graph under construction. Operations compute in fp32 or, if the type of their result is not a
+// floating-point type, in that type.
 class CudnnGraph {
  public:
-  // Adds a tensor whose memory is passed to every run.
+  // Adds a tensor whose memory the caller passes to every run.
   CudnnTensor AddMemory(const CudnnLayout& layout, cudnnDataType_t type);
-  // Adds a tensor that exists only between operations of the graph and uses no memory.
+  // Adds a tensor that only connects operations of the graph and uses no memory.
   CudnnTensor AddVirtual(const CudnnLayout& layout, cudnnDataType_t type);
   // Adds a constant.
   CudnnTensor AddScalar(float value);
 
-  // Computes c = a b in the last two dimensions. If b has fewer heads than a, consecutive heads of
-  // a share a head of b.
+  // Computes c = a b over the last two dimensions. If b has fewer heads than a, consecutive heads
+  // of a use the same head of b.
   void Matmul(CudnnTensor a, CudnnTensor b, CudnnTensor c);
-  // Applies the mode to its one to three inputs. For a selection, the third input is the condition.
+  // Applies the operation `mode` to one to three inputs. For a selection, the third input is the
+  // condition.
   void Pointwise(cudnnPointwiseMode_t mode, std::initializer_list<CudnnTensor> inputs,
                  CudnnTensor output);
-  // Sets each element of the output to its index in dimension `axis`. x: a tensor of the same size.
+  // Sets each element of `output` to its own index in dimension `axis`. `x` is any tensor of the
+  // same size.
   void Index(int64_t axis, CudnnTensor x, CudnnTensor output);
-  // Reduces the dimensions in which the output is smaller.
+  // Reduces those dimensions in which `output` is smaller than `x`.
   void Reduce(cudnnReduceTensorOp_t operation, CudnnTensor x, CudnnTensor output);
-  // Changes the layout of x's elements, for example to a transposed one.
+  // Changes the layout of x's elements, for example by transposing them.
   void Reshape(CudnnTensor x, CudnnTensor output);
 
-  // Uses the first engine from cuDNN's heuristics that supports the graph; with `deterministic`,
-  // the first not marked as nondeterministic. Throws UnsupportedShape if there is none.
+  // Compiles the graph for the first engine from cuDNN's heuristics that supports it. With
+  // `deterministic`, skips engines marked as nondeterministic. Throws UnsupportedShape if no engine
+  // remains.
   CudnnPlan Compile(cudnnHandle_t handle, bool deterministic);
 
  private:
@@ -94,7 +99,7 @@ class CudnnGraph {
   CudnnDescriptor OperationGraph(cudnnHandle_t handle) const;
 
   std::vector<TensorEntry> tensors_;
-  // Modes and types of operations, referenced by the operations.
+  // Modes and types that the operations refer to.
   std::vector<CudnnDescriptor> settings_;
   std::vector<CudnnDescriptor> operations_;
   std::vector<std::pair<CudnnTensor, float>> scalars_;

@@ -1,4 +1,4 @@
-// Per-device state of a CUDA library.
+// Keeps the state of a CUDA library per device.
 #ifndef TRAINYARD_TRAINER_KERNELS_DEVICE_STATE_H_
 #define TRAINYARD_TRAINER_KERNELS_DEVICE_STATE_H_
 
@@ -11,8 +11,9 @@
 
 namespace trainyard::trainer::kernels {
 
-// The State of the current device, created on first use. Never destroyed, because at exit the
-// driver may already be unloaded. Not thread-safe per device.
+// Returns the State of the current device; creates it at the first use. It is never destroyed,
+// because the driver may already be unloaded at exit. Only one thread per device may call this
+// function at a time.
 template <typename State>
 State& CurrentDeviceState() {
   static auto& states = *[] {

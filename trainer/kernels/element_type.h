@@ -4,7 +4,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// Every kernel computes in fp32, for all element types.
+// The type of elements in memory. Every kernel computes in fp32, whatever the element type.
 enum class ElementType { kFloat32, kBFloat16 };
 
 }  // namespace trainyard::trainer::kernels

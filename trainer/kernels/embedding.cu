@@ -10,11 +10,11 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kMaxThreads = 256;
-// Rows that a thread loads before storing the first, to keep enough bytes in flight to hide memory
-// latency.
+// The number of rows that a thread loads before it stores the first. It keeps enough loads in
+// flight to hide memory latency.
 constexpr int kThreadRows = 4;
 
-// place += vector, rounded once.
+// Computes place += vector and rounds once.
 template <typename T, int kSize>
 __device__ __forceinline__ void AddVector(const Vector<T, kSize>& vector, T* place) {
   float added[kSize];
@@ -26,7 +26,7 @@ __device__ __forceinline__ void AddVector(const Vector<T, kSize>& vector, T* pla
   StoreFloats(place, values);
 }
 
-// Copies or adds one column of vectors of kThreadRows rows. Tokens outside the table give zeros.
+// Copies or adds one column of vectors of kThreadRows rows. A token outside the table gives zeros.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kMaxThreads)
     EmbeddingForwardKernel(EmbeddingForwardArguments arguments) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kMaxThreads)
   const T* table = static_cast<const T*>(arguments.table) + column;
   T* out = static_cast<T*>(arguments.out) + column;
   const int64_t first_row = static_cast<int64_t>(blockIdx.x) * kThreadRows;
-  int64_t places[kThreadRows];  // Table rows of the tokens.
+  int64_t places[kThreadRows];  // Table row of each token.
   Vector<T, kSize> loaded[kThreadRows];
 #pragma unroll
   for (int k = 0; k < kThreadRows; ++k) {

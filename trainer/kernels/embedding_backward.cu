@@ -12,25 +12,26 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kSortThreads = 256;
-// Rows of dy, sorted by token, added by one block. Few, so that many blocks share the rows of a
-// frequent token.
+// The number of rows of dy, sorted by token, that one block adds. It is small, so that the rows of
+// a frequent token are divided among many blocks.
 constexpr int kChunkRows = 32;
-// Rows that a thread loads before adding the first, to keep enough bytes in flight to hide memory
-// latency.
+// The number of rows that a thread loads before it adds the first. It keeps enough loads in flight
+// to hide memory latency.
 constexpr int kThreadRows = 4;
-// Threads of a block. Each has the same columns of all rows of the chunk.
+// The number of threads in a block. Each thread processes the same columns in all rows of the
+// chunk.
 constexpr int kSliceThreads = 128;
-// Partial sums that a thread loads before adding the first.
+// The number of partial sums that a thread loads before it adds the first.
 constexpr int kThreadPartials = 16;
-// Key before the first and after the last row, and of tokens outside the table. Greater than any
-// row of the table.
+// The key of a token outside the table, of the position before the first row, and of the position
+// after the last row. Larger than any row number of the table.
 constexpr uint32_t kNoToken = 0xffffffffu;
 
-// The rows of dy sorted by the table row of their token, with tokens outside the table last. Rows
-// of one token keep their order. A run is the rows of one token; a part of a run is its rows within
-// one chunk.
+// The rows of dy, sorted by the table row of their token. Rows whose token is outside the table
+// come last. Rows with the same token keep their order. A run consists of the rows of one token. A
+// part of a run consists of its rows within one chunk.
 struct SortedRows {
-  const uint32_t* tokens;  // table_rows for all tokens outside the table.
+  const uint32_t* tokens;  // Equals table_rows for every token outside the table.
   const int32_t* rows;
   int64_t count;
   uint32_t table_rows;
@@ -42,9 +43,9 @@ struct SortedRows {
   }
 };
 
-// Sums of the parts of runs that cross chunks. A chunk has at most two: its first part, if the run
-// began in an earlier chunk, and its last part, if the run begins here and continues in the next
-// chunk.
+// The sums of the parts of runs that cross a chunk boundary. A chunk has at most two such parts: a
+// first part, if its run began in an earlier chunk, and a last part, if its run begins here and
+// continues in the next chunk.
 struct Partials {
   float* sums;  // [chunks, 2, width]
   int64_t width;
@@ -53,7 +54,7 @@ struct Partials {
   __device__ float* Beginning(int64_t chunk) const { return sums + (2 * chunk + 1) * width; }
 };
 
-// Byte offsets into the workspace, each a multiple of 256.
+// The offset in bytes of each part of the workspace. Each is a multiple of 256.
 struct WorkspaceLayout {
   size_t tokens = 0;
   size_t rows = 0;
@@ -67,7 +68,8 @@ struct WorkspaceLayout {
 
 int64_t CeilDivide(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
 
-// Workspace bytes of the sort, besides inputs and outputs, for keys of any width.
+// Returns the number of workspace bytes that the sort needs besides its inputs and outputs, for
+// keys of any width.
 size_t SortBytes(int64_t rows) {
   size_t bytes = 0;
   CheckCuda(cub::DeviceRadixSort::SortPairs<uint32_t, int32_t>(
@@ -133,7 +135,8 @@ __device__ __forceinline__ int64_t FirstColumn() {
   return (static_cast<int64_t>(blockIdx.y) * kSliceThreads + threadIdx.x) * kColumns;
 }
 
-// Adds to memory. No other thread of the launch may add to the same address.
+// Adds to memory without atomic operations: no other thread of the launch may add to the same
+// address.
 template <int kColumns>
 __device__ __forceinline__ void AddTo(float* address, const float (&sums)[kColumns]) {
   float values[kColumns];
@@ -154,7 +157,7 @@ __device__ __forceinline__ void Accumulate(const Vector<T, kColumns>& vector,
 
 // The sorted rows of one chunk, in shared memory.
 struct Chunk {
-  uint32_t tokens[kChunkRows + 2];  // From the row before the chunk to the row after it.
+  uint32_t tokens[kChunkRows + 2];  // Includes the row before the chunk and the row after it.
   int32_t rows[kChunkRows];
 
   __device__ uint32_t Token(int i) const { return tokens[i + 1]; }
@@ -162,8 +165,8 @@ struct Chunk {
   __device__ bool ContinuesAfter(int i) const { return Token(i) == Token(i + 1); }
 };
 
-// Returns how many of the chunk's rows have tokens in the table; these rows come first. Every
-// thread of the block must call it.
+// Returns the number of the chunk's rows whose tokens are in the table. These rows come first.
+// Every thread of the block must call this function.
 __device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) {
   static_assert(kSliceThreads >= kChunkRows + 2);
   const int i = static_cast<int>(threadIdx.x) - 1;
@@ -174,8 +177,8 @@ __device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) 
   return __syncthreads_count(is_row);
 }
 
-// One block per chunk and slice of columns. Adds runs inside the chunk to the gradient and stores
-// parts of other runs as partial sums.
+// Each block processes one chunk and one slice of columns. It adds runs that are inside the chunk
+// to the gradient, and stores the sums of parts of other runs.
 template <typename T, int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     SumChunksKernel(SortedRows sorted, Partials partials, const T* dy, float* gradient) {
@@ -213,7 +216,7 @@ __global__ void __launch_bounds__(kSliceThreads)
   }
 }
 
-// The last chunk of the token's run, which continues from `chunk` into the next one.
+// Returns the last chunk of the token's run. The run continues from `chunk` into the next chunk.
 __device__ int64_t LastChunkOfRun(const SortedRows& sorted, int64_t chunk, uint32_t token) {
   int64_t inside = chunk + 1;
   int64_t outside = (sorted.count + kChunkRows - 1) / kChunkRows;
@@ -228,8 +231,8 @@ __device__ int64_t LastChunkOfRun(const SortedRows& sorted, int64_t chunk, uint3
   return inside;
 }
 
-// One block per chunk and slice of columns. Sums the run that begins in the chunk and continues
-// after it, if any.
+// Each block processes one chunk and one slice of columns. If a run begins in the chunk and
+// continues after it, the block sums this run.
 template <int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     AddPartialsKernel(SortedRows sorted, Partials partials, float* gradient) {

@@ -18,7 +18,7 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Memory alignment for which the table's algorithms were tuned.
+// The memory alignment in bytes for which the algorithms in the tables were tuned.
 constexpr int kTableAlignment = 16;
 
 GemmShape ShapeOf(const GemmArguments& arguments) {
@@ -46,7 +46,7 @@ struct PlanKeyHash {
   }
 };
 
-// The build's algorithms for the current device's model.
+// Returns the algorithms that the build contains for the model of the current device.
 GemmTable MakeTable() {
   int device = 0;
   CheckCuda(cudaGetDevice(&device), "cudaGetDevice");
@@ -57,7 +57,7 @@ GemmTable MakeTable() {
   return table;
 }
 
-// cuBLASLt handle, workspace and plans of one device.
+// The cuBLASLt handle, the workspace and the plans of one device.
 class GemmState {
  public:
   GemmState() : table_(MakeTable()) {
@@ -99,7 +99,7 @@ GemmPlan& GemmState::PlanOf(const GemmArguments& arguments) {
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   GemmPlan plan(key.shape);
-  plan.SetBias(arguments.bias);  // cuBLASLt may inspect it before it proposes an algorithm.
+  plan.SetBias(arguments.bias);  // Set first: cuBLASLt may read it when it proposes algorithms.
   plan.Choose(AlgorithmFor(key, plan));
   return plans_.emplace(key, std::move(plan)).first->second;
 }
@@ -110,7 +110,8 @@ class Stopwatch {
     CheckCuda(cudaEventCreate(&start_), "cudaEventCreate");
     CheckCuda(cudaEventCreate(&stop_), "cudaEventCreate");
   }
-  // A destructor cannot report the error, which would come from earlier device work.
+  // Ignores errors, because a destructor cannot report them. They would come from earlier work on
+  // the device.
   ~Stopwatch() {
     static_cast<void>(cudaEventDestroy(start_));
     static_cast<void>(cudaEventDestroy(stop_));
@@ -118,7 +119,7 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  // Mean seconds per run over `count` runs. nullopt if a run fails.
+  // Returns the mean seconds per run over `count` runs; nullopt if a run fails.
   template <typename Run>
   std::optional<double> Measure(const Run& run, int count) {
     CheckCuda(cudaEventRecord(start_, stream_), "cudaEventRecord");
@@ -138,12 +139,12 @@ class Stopwatch {
   cudaEvent_t stop_ = nullptr;
 };
 
-// Seconds per run with the GPU under load. A large GPU is limited by its power: when cold, it runs
-// at a higher clock, and the fastest algorithm there may need more energy than others. nullopt if
-// the algorithm cannot run on this memory.
+// Returns the seconds per run while the GPU is under load; nullopt if the algorithm cannot run with
+// this memory. A large GPU is limited by its power. When it is cold, it runs at a higher clock, and
+// the algorithm that is fastest then may need more energy than others.
 template <typename Run>
 std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
-  constexpr double kLoadSeconds = 0.2;  // Several periods of the power control (tens of ms).
+  constexpr double kLoadSeconds = 0.2;  // Several periods (tens of ms) of the GPU's power control.
   constexpr double kMaxRuns = 2000;
   // The first run loads the kernel.
   if (!stopwatch.Measure(run, 1)) return std::nullopt;
@@ -154,7 +155,7 @@ std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
   return stopwatch.Measure(run, count);
 }
 
-// Skips products whose memory is not aligned like that of tensors.
+// Tunes a product. Does nothing if its memory is not aligned as tensors are.
 void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
   constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;

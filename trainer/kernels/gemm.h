@@ -1,4 +1,4 @@
-// Products of row-major matrices by cuBLASLt, always summed in fp32.
+// Multiplies row-major matrices with cuBLASLt. Sums are always fp32.
 #ifndef TRAINYARD_TRAINER_KERNELS_GEMM_H_
 #define TRAINYARD_TRAINER_KERNELS_GEMM_H_
 
@@ -11,18 +11,18 @@
 namespace trainyard::trainer::kernels {
 
 // Queues the product on the stream, for the current device. fp32 inputs are multiplied in full fp32
-// (no TF32). Unless TuneGemms was called, every run uses the same algorithm for a shape: the usable
-// entry in the tables of the build (gemm_tables/) or, without one, the first algorithm that
+// (no TF32). Unless TuneGemms was called, every run uses the same algorithm for a shape: a usable
+// entry in the tables of the build (gemm_tables/) or, if there is none, the first algorithm that
 // cuBLASLt proposes. Only one thread per device may call this at a time.
 void Gemm(const GemmArguments& arguments, cudaStream_t stream);
 
-// From now on, a shape that is in no table is tuned at its first product: the algorithms proposed
-// by cuBLASLt (at most 16) are timed on the product's memory, and the fastest is kept. If d is also
-// c, the result of that product is wrong.
+// Enables tuning. From now on, the first product of a shape that is in no table times the
+// algorithms that cuBLASLt proposes (at most 16), using the memory of the product, and keeps the
+// fastest. If d and c are the same memory, the result of that product is wrong.
 void TuneGemms();
 
-// Writes the current device's algorithms from the tables and from TuneGemms, in the format of
-// gemm_tables/. Throws KernelError if the file cannot be written.
+// Writes the current device's algorithms, both those from the tables and those found by tuning, in
+// the format of gemm_tables/. Throws KernelError if the file cannot be written.
 void SaveGemmTable(const std::string& path);
 
 }  // namespace trainyard::trainer::kernels

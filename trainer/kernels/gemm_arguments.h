@@ -8,12 +8,12 @@
 
 namespace trainyard::trainer::kernels {
 
-// d = op(a) op(b) + c + bias, with op(a) [m, k], op(b) [k, n], c and d [m, n], all row-major and
-// dense. The bias is added to every row.
+// Computes d = op(a) op(b) + c + bias, where op(a) is [m, k], op(b) is [k, n], and c and d are [m,
+// n]. All matrices are row-major and dense. The bias is added to every row.
 struct GemmArguments {
   const void* a = nullptr;     // [m, k], or [k, m] if transpose_a; of input_type
   const void* b = nullptr;     // [k, n], or [n, k] if transpose_b; of input_type
-  const void* c = nullptr;     // [m, n] of output_type, or null for none; may be d
+  const void* c = nullptr;     // [m, n] of output_type, or null for none; may equal d
   const void* bias = nullptr;  // [n] of output_type, or null for none
   void* d = nullptr;           // [m, n] of output_type
   int64_t m = 0;
@@ -22,7 +22,7 @@ struct GemmArguments {
   bool transpose_a = false;
   bool transpose_b = false;
   ElementType input_type = ElementType::kBFloat16;
-  ElementType output_type = ElementType::kBFloat16;  // kFloat32 also for bf16 inputs
+  ElementType output_type = ElementType::kBFloat16;  // bf16 inputs may have kFloat32 output.
 };
 
 }  // namespace trainyard::trainer::kernels

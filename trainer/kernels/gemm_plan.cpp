@@ -19,8 +19,8 @@ class Preference {
   explicit Preference(int alignment) {
     CheckCublas(cublasLtMatmulPreferenceCreate(&preference_), "cublasLtMatmulPreferenceCreate");
     Set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kGemmWorkspaceBytes});
-    // Allow adding partial sums only in fp32. Other schemes add them in the output type, so that a
-    // bf16 result would be rounded once per part.
+    // Allows only fp32 for adding partial sums. Other schemes add them in the output type, which
+    // would round a bf16 result once per part.
     Set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
         uint32_t{CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     for (const auto name :
@@ -29,7 +29,7 @@ class Preference {
       Set(name, static_cast<uint32_t>(alignment));
     }
   }
-  // Cannot fail for a created preference.
+  // Ignores the result, because destroying a created preference cannot fail.
   ~Preference() { static_cast<void>(cublasLtMatmulPreferenceDestroy(preference_)); }
   Preference(const Preference&) = delete;
   Preference& operator=(const Preference&) = delete;
@@ -63,7 +63,7 @@ void CheckCublas(cublasStatus_t status, const char* operation) {
 
 GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
   cublasLtMatmulDesc_t descriptor = nullptr;
-  // COMPUTE_32F multiplies fp32 in full precision, never as TF32, and sums in fp32.
+  // COMPUTE_32F multiplies fp32 numbers in full precision, never as TF32, and sums in fp32.
   CheckCublas(cublasLtMatmulDescCreate(&descriptor, CUBLAS_COMPUTE_32F, CUDA_R_32F),
               "cublasLtMatmulDescCreate");
   Operation operation(descriptor);
@@ -76,7 +76,7 @@ GemmPlan::Operation GemmPlan::MakeOperation(const GemmShape& shape) {
                                              sizeof(transpose_b)),
               "cublasLtMatmulDescSetAttribute");
   if (shape.has_bias) {
-    // cuBLASLt is column-major, so its bias per row is our bias per column.
+    // cuBLASLt is column-major, so its bias per row is the bias per column of a row-major matrix.
     const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
     CheckCublas(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
                                                sizeof(epilogue)),
@@ -92,8 +92,8 @@ void GemmPlan::SetBias(const void* bias) const {
               "cublasLtMatmulDescSetAttribute");
 }
 
-// Layout of a row-major matrix [rows, columns], stored transposed or not, as the column-major
-// matrix with the same memory.
+// Returns the layout of the column-major matrix in the same memory as a row-major matrix [rows,
+// columns], which is stored transposed or not.
 GemmPlan::Layout GemmPlan::MakeLayout(ElementType type, bool transposed, int64_t rows,
                                       int64_t columns) {
   const int64_t width = transposed ? rows : columns;

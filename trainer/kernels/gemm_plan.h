@@ -1,4 +1,4 @@
-// One matrix product as described to cuBLASLt.
+// Describes one matrix product to cuBLASLt.
 #ifndef TRAINYARD_TRAINER_KERNELS_GEMM_PLAN_H_
 #define TRAINYARD_TRAINER_KERNELS_GEMM_PLAN_H_
 
@@ -13,13 +13,13 @@
 
 namespace trainyard::trainer::kernels {
 
-// cuBLASLt's memory for partial sums. NVIDIA recommends 32 MiB on Hopper; twice that allows it to
-// split even the largest weight gradients.
+// The size of cuBLASLt's workspace for partial sums. NVIDIA recommends 32 MiB on Hopper. Twice that
+// size lets cuBLASLt split even the largest weight gradients.
 constexpr size_t kGemmWorkspaceBytes = 64U << 20;
 
-// Alignment of a product's operands in bytes, at most 16. cuBLASLt's widest loads, including tensor
-// copies, have 16 bytes. With a larger alignment, the algorithm and thus the last bits of the
-// result would depend on where the allocator placed a tensor.
+// Returns the alignment of a product's operands in bytes, at most 16. The widest loads of cuBLASLt,
+// including tensor copies, are 16 bytes. If larger alignments were reported, the algorithm and
+// therefore the last bits of the result would depend on where the allocator placed a tensor.
 int GemmAlignment(const GemmArguments& arguments);
 
 // Throws KernelError unless the status is success.
@@ -29,18 +29,18 @@ class GemmPlan {
  public:
   explicit GemmPlan(const GemmShape& shape);
 
-  // Algorithms proposed by cuBLASLt for memory of this alignment, the most promising first, at most
-  // `limit`. Throws KernelError if there is none.
+  // Returns at most `limit` algorithms that cuBLASLt proposes for memory of this alignment, the
+  // most promising first. Throws KernelError if it proposes none.
   std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle, int alignment,
                                                int limit) const;
 
-  // True if the algorithm can run on this device within the workspace.
+  // True if the algorithm can run on this device with this workspace.
   bool Accepts(cublasLtHandle_t handle, const cublasLtMatmulAlgo_t& algorithm) const;
 
-  // Sets the bias of later products; null for shapes without one.
+  // Sets the bias that later products add. Null for a shape without a bias.
   void SetBias(const void* bias) const;
 
-  // Sets the algorithm used by Run.
+  // Sets the algorithm that Run uses.
   void Choose(const cublasLtMatmulAlgo_t& algorithm) { algorithm_ = algorithm; }
 
   cublasStatus_t Run(cublasLtHandle_t handle, const GemmArguments& arguments, void* workspace,
@@ -61,7 +61,7 @@ class GemmPlan {
   static Operation MakeOperation(const GemmShape& shape);
   static Layout MakeLayout(ElementType type, bool transposed, int64_t rows, int64_t columns);
 
-  // cuBLASLt is column-major, so its A is our b and its B is our a.
+  // cuBLASLt is column-major. Its A is therefore b, and its B is a.
   Operation operation_;
   Layout layout_a_;
   Layout layout_b_;

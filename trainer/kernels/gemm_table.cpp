@@ -51,7 +51,8 @@ GemmShape ParseShape(const nlohmann::json& json) {
           .has_bias = json.value("has_bias", false)};  // Absent in older tables.
 }
 
-// Writes the algorithm as hexadecimal words, because not every JSON parser supports 64-bit numbers.
+// Returns the algorithm as hexadecimal words, because some JSON parsers do not support 64-bit
+// numbers.
 nlohmann::json ToJson(const GemmAlgorithm& algorithm) {
   nlohmann::json words = nlohmann::json::array();
   for (const uint64_t word : algorithm) {
@@ -63,7 +64,7 @@ nlohmann::json ToJson(const GemmAlgorithm& algorithm) {
   return words;
 }
 
-// Formats the table with one product per line.
+// Formats the table as text with one product per line.
 std::string ToLines(const nlohmann::json& table) {
   std::string lines = "{\"device\": " + table["device"].dump() +
                       ", \"cublaslt\": " + table["cublaslt"].dump() + ", \"products\": [";
@@ -86,7 +87,7 @@ GemmAlgorithm ParseAlgorithm(const nlohmann::json& json) {
 }  // namespace
 
 size_t GemmShapeHash::operator()(const GemmShape& shape) const {
-  // The odd factor spreads neighbouring sizes over the whole word.
+  // Multiplying by this odd factor spreads neighbouring sizes over the whole word.
   constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
   uint64_t hash = 0;
   const auto add = [&hash](uint64_t value) {
@@ -120,7 +121,7 @@ void GemmTable::Add(std::string_view text, const std::string& origin) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     if (json.at("device") != device_ || json.at("cublaslt") != version_) return;
-    // Entries are collected first, so that nothing is added if the table has an error further on.
+    // Collects the entries first, so that nothing is added if a later entry has an error.
     decltype(algorithms_) loaded;
     for (const nlohmann::json& entry : json.at("products")) {
       loaded[ParseShape(entry)] = ParseAlgorithm(entry.at("algorithm"));
@@ -132,7 +133,7 @@ void GemmTable::Add(std::string_view text, const std::string& origin) {
 }
 
 void GemmTable::Save(const std::string& path) const {
-  // Sorted by text, so that equal tables give equal files.
+  // Sorts the entries by their text, so that equal tables give equal files.
   std::map<std::string, nlohmann::json> sorted;
   for (const auto& [shape, algorithm] : algorithms_) {
     nlohmann::json entry = ToJson(shape);

@@ -1,4 +1,4 @@
-// The fastest measured algorithms of matrix products, as stored in a file.
+// A table of the fastest measured algorithms for matrix products, which can be stored in a file.
 #ifndef TRAINYARD_TRAINER_KERNELS_GEMM_TABLE_H_
 #define TRAINYARD_TRAINER_KERNELS_GEMM_TABLE_H_
 
@@ -14,7 +14,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// Properties of a product that determine its algorithm. Members as in GemmArguments.
+// The properties of a product that determine its algorithm. The members have the same meaning as in
+// GemmArguments.
 struct GemmShape {
   int64_t m = 0;
   int64_t n = 0;
@@ -34,10 +35,11 @@ struct GemmShapeHash {
   size_t operator()(const GemmShape& shape) const;
 };
 
-// A cublasLtMatmulAlgo_t, whose content is opaque.
+// A cublasLtMatmulAlgo_t. Its contents are opaque.
 using GemmAlgorithm = std::array<uint64_t, 8>;
 
-// Valid for one device model and one cuBLASLt version, which determine the available algorithms.
+// A table for one device model and one version of cuBLASLt. These two determine which algorithms
+// exist.
 class GemmTable {
  public:
   GemmTable(std::string device, int64_t version);
@@ -45,10 +47,11 @@ class GemmTable {
   std::optional<GemmAlgorithm> Find(const GemmShape& shape) const;
   void Set(const GemmShape& shape, const GemmAlgorithm& algorithm);
 
-  // Adds the algorithms of a table written by Save. Adds nothing if the table is for another device
-  // or version. Throws KernelError if it cannot be parsed. origin: for the message.
+  // Adds the algorithms of a table that Save has written. Adds nothing if the table is for another
+  // device model or version. Throws KernelError if the table cannot be parsed. `origin` names the
+  // table in the message.
   void Add(std::string_view text, const std::string& origin);
-  // Throws KernelError if the file cannot be written.
+  // Writes the table to a file. Throws KernelError if the file cannot be written.
   void Save(const std::string& path) const;
 
  private:

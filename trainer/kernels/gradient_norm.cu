@@ -9,11 +9,12 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Vectors that a thread loads before using the first, to keep enough bytes in flight to hide memory
-// latency.
+// The number of vectors that a thread loads before it uses the first. It keeps enough loads in
+// flight to hide memory latency.
 constexpr int kThreadVectors = 4;
 constexpr int kSize = kVectorSize<float>;
-// Maximum blocks of a sum. An H200 runs all of them concurrently: 8 on each of 132 multiprocessors.
+// The maximum number of blocks for a sum. An H200 runs all of them concurrently: 8 on each of its
+// 132 multiprocessors.
 constexpr int64_t kMaxBlocks = 1024;
 
 int64_t BlocksFor(int64_t count) {
@@ -21,7 +22,7 @@ int64_t BlocksFor(int64_t count) {
   return std::clamp<int64_t>((count + kBlockElements - 1) / kBlockElements, 1, kMaxBlocks);
 }
 
-// Loads the vector at `index`. Unaligned addresses change how it is loaded, not the result.
+// Loads the vector at `index`. The alignment affects how it is loaded, but not the result.
 template <bool kIsAligned>
 __device__ __forceinline__ void LoadValues(const float* values, int64_t index,
                                            float (&loaded)[kSize]) {
@@ -33,13 +34,13 @@ __device__ __forceinline__ void LoadValues(const float* values, int64_t index,
   }
 }
 
-// The square of an fp32 number is exact in fp64 and never overflows.
+// Returns the square in fp64, where the square of an fp32 number is exact and never overflows.
 __device__ __forceinline__ double Square(float value) {
   return static_cast<double>(value) * static_cast<double>(value);
 }
 
-// Sums a thread's vectors, which are one grid size apart, and then the elements after the last
-// whole vector.
+// Sums the thread's vectors, whose distance is the size of the grid, and then the elements after
+// the last whole vector.
 template <bool kIsAligned>
 __device__ double SumOfThread(const float* values, int64_t count, int64_t thread, int64_t threads) {
   const int64_t vectors = count / kSize;
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) partials[blockIdx.x] = sum;
 }
 
-// Runs as one block.
+// Launched as a single block.
 __global__ void __launch_bounds__(kThreads)
     AddPartialsKernel(const double* partials, int64_t count, double* total) {
   double sum = 0;
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(kThreads)
   if (threadIdx.x == 0) *total = sum;
 }
 
-// Runs as one thread, because there are few parts.
+// Launched as a single thread, because there are few parts.
 __global__ void FinishNormKernel(FinishNormArguments arguments) {
   const auto value = [&](StepValue which) -> double& {
     return arguments.step_values[static_cast<int64_t>(which)];

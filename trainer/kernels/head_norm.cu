@@ -12,23 +12,23 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Warps of the largest grid for long heads. Each writes a row of partial sums to the workspace,
-// like each block that keeps heads in registers.
+// The number of warps in the largest grid for long heads. Each warp writes one row of partial sums
+// to the workspace. In the other kernel, each block that keeps heads in registers writes one row.
 constexpr int64_t kMaxPartials = 8 * kMultiprocessors;
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
-// Lanes of a warp that share a head, with kVectors vectors each: vector i of lane l is at l + i *
-// kLanes.
+// kLanes lanes of a warp share a head, and each has kVectors vectors: vector i of lane l is vector
+// l + i * kLanes of the head.
 template <int kLaneCount, int kVectorCount>
 struct HeadPlan {
   static constexpr int kLanes = kLaneCount;
   static constexpr int kVectors = kVectorCount;
-  static constexpr int kCapacity = kLanes * kVectors;  // Maximum vectors per head.
+  static constexpr int kCapacity = kLanes * kVectors;  // Maximum number of vectors per head.
   static constexpr int kBlockHeads = kThreads / kLanes;
 };
 
 // Calls function(HeadPlan<...>{}) with the smallest plan for heads of `vectors` vectors. Returns
-// false without a call if they have more than kThreads elements.
+// false without calling it if the heads have more than kThreads elements.
 template <typename T, typename Function>
 bool DispatchHeadPlan(int64_t vectors, Function&& function) {
   const auto fits = [&]<typename Plan>(Plan plan) {
@@ -40,8 +40,8 @@ bool DispatchHeadPlan(int64_t vectors, Function&& function) {
          fits(HeadPlan<32, kThreads / kWarpSize / kVectorSize<T>>{});
 }
 
-// The sum over the lanes that share a head, with equal bits in each. Every lane of the warp must
-// call it.
+// Returns the sum over the lanes that share a head. Every lane gets the same bits. Every lane of
+// the warp must call this function.
 template <typename Plan>
 __device__ __forceinline__ float HeadSum(float value) {
 #pragma unroll
@@ -55,7 +55,7 @@ __device__ __forceinline__ int64_t AllHeads(const PackedHeads& heads) {
   return heads.tokens * heads.heads;
 }
 
-// The elements of a head. index: counts the heads of all tokens.
+// Returns the elements of a head. `index` is the number of the head, counted over all tokens.
 template <typename T>
 __device__ __forceinline__ T* HeadAt(const PackedHeads& heads, int64_t index) {
   const int64_t token = index / heads.heads;
@@ -73,7 +73,7 @@ __device__ __forceinline__ int Lane() {
   return threadIdx.x % Plan::kLanes;
 }
 
-// Loads a head. Vectors from index `vectors` on are zeros.
+// Loads a head. Vectors with an index of at least `vectors` are set to zero.
 template <typename Plan, typename T>
 __device__ __forceinline__ HeadPart<T, Plan> LoadHead(const T* head, int vectors) {
   HeadPart<T, Plan> part;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kThreads)
   const int64_t index =
       static_cast<int64_t>(blockIdx.x) * Plan::kBlockHeads + threadIdx.x / Plan::kLanes;
   const bool is_inside = index < AllHeads(heads);
-  // Lanes past the last head take part in the sums with zeros.
+  // Lanes after the last head contribute zeros to the sums.
   const int vectors = is_inside ? static_cast<int>(heads.head_size) / kSize : 0;
   T* head = HeadAt<T>(heads, is_inside ? index : 0);
   const HeadPart<T, Plan> x = LoadHead<Plan>(static_cast<const T*>(head), vectors);
@@ -132,11 +132,12 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// A thread's sums of dy * n over its heads, for the columns of its vectors.
+// The sums of dy * n over the thread's heads, for the columns of its vectors.
 template <typename T, typename Plan>
 using HeadSums = float[Plan::kVectors][kVectorSize<T>];
 
-// Writes the gradient of one head and adds dy * n to the sums. vectors: 0 past the last head.
+// Writes the gradient of one head and adds dy * n to the sums. `vectors` must be 0 after the last
+// head.
 template <typename T, typename Plan>
 __device__ __forceinline__ void DifferentiateHead(const HeadNormBackwardArguments& arguments,
                                                   int64_t index, int vectors,
@@ -167,8 +168,8 @@ __device__ __forceinline__ void DifferentiateHead(const HeadNormBackwardArgument
   }
 }
 
-// Adds the sums of the heads processed concurrently by a block, in order, and stores them in the
-// block's row of partial sums.
+// Adds, in order, the sums of the heads that a block processes concurrently. Stores the result in
+// the block's row of partial sums.
 template <typename T, typename Plan>
 __device__ __forceinline__ void StoreBlockSums(const HeadSums<T, Plan>& sums, int64_t head_size,
                                                float* partial) {
@@ -200,7 +201,7 @@ __global__ void __launch_bounds__(kThreads)
   const HeadPart<T, Plan> weight = LoadHead<Plan>(static_cast<const T*>(arguments.weight), vectors);
   HeadSums<T, Plan> sums = {};
   const int64_t step = static_cast<int64_t>(gridDim.x) * Plan::kBlockHeads;
-  // All lanes run equally many rounds, because sums need every lane of a warp.
+  // All lanes run the same number of rounds, because a sum needs every lane of a warp.
   for (int64_t first = static_cast<int64_t>(blockIdx.x) * Plan::kBlockHeads; first < count;
        first += step) {
     const int64_t index = first + threadIdx.x / Plan::kLanes;
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(kThreads)
                           arguments.workspace + blockIdx.x * heads.head_size);
 }
 
-// For heads of any size and address: one warp per head, which reads it twice.
+// Supports heads of any size and address. One warp processes a head and reads it twice.
 template <typename T>
 __global__ void __launch_bounds__(kThreads)
     LongHeadForwardKernel(HeadNormForwardArguments arguments) {
@@ -238,13 +239,13 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The operands of one element.
+// The operands for one element.
 template <typename T>
 __device__ __forceinline__ Operands<1> OperandsAt(const T& dy, const T& x, const T& weight) {
   return ToOperands(Vector<T, 1>{dy}, Vector<T, 1>{x}, Vector<T, 1>{weight});
 }
 
-// partial: the warp's row of partial sums, set by its first head.
+// `partial` is the warp's row of partial sums, which the warp's first head initialises.
 template <typename T>
 __device__ __forceinline__ void DifferentiateLongHead(const HeadNormBackwardArguments& arguments,
                                                       int64_t index, float* partial,

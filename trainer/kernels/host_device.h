@@ -1,4 +1,4 @@
-// Marks functions for both the host and kernels.
+// Marks functions that both the host and kernels can call.
 #ifndef TRAINYARD_TRAINER_KERNELS_HOST_DEVICE_H_
 #define TRAINYARD_TRAINER_KERNELS_HOST_DEVICE_H_
 

@@ -7,7 +7,7 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Threads for a row that is not kept in registers.
+// The number of threads for a row that is too long for registers.
 constexpr int kLongRowThreads = 256;
 
 struct Statistics {
@@ -42,7 +42,7 @@ __device__ __forceinline__ float SquareSum(const float (&values)[kSize], float m
   return sum;
 }
 
-// weight, bias: those of the vector's columns, or null.
+// `weight` and `bias` point to the values for the vector's columns, or are null.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreNormed(const Vector<T, kSize>& x, const Statistics& of_row,
                                             const T* weight, const T* bias, T* y) {
@@ -64,14 +64,14 @@ __device__ __forceinline__ void StoreNormed(const Vector<T, kSize>& x, const Sta
   StoreFloats(y, values);
 }
 
-// The elements of a vector from a column on; null if the vector is null.
+// Returns a pointer to the elements of a vector from a column on; null if the vector is null.
 template <typename T>
 __device__ __forceinline__ const T* From(const void* vector, int64_t column) {
   return vector == nullptr ? nullptr : static_cast<const T*>(vector) + column;
 }
 
-// Computes the variance from the differences to the mean. The row is in registers, so this needs no
-// second load.
+// Computes the variance from the differences to the mean. The row is in registers, so it need not
+// be loaded again.
 template <typename T, typename Plan>
 __device__ __forceinline__ Statistics StatisticsOf(const LayerNormForwardArguments& arguments,
                                                    const RowPart<T, Plan>& x, int row_vectors) {
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(Plan::kBlockThreads)
   }
 }
 
-// One block per row; reads the row three times.
+// Each block processes one row and reads it three times.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kLongRowThreads)
     LayerNormForwardLongRowKernel(LayerNormForwardArguments arguments) {

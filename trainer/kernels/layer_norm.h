@@ -10,8 +10,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// y = (x - mean) * inverse_std * weight + bias per row, with inverse_std = 1 / sqrt(variance +
-// epsilon). Weight and bias are optional.
+// Computes y = (x - mean) * inverse_std * weight + bias for each row, where inverse_std = 1 /
+// sqrt(variance + epsilon). Weight and bias are optional.
 struct LayerNormForwardArguments {
   const void* x = nullptr;       // [rows, width] of `type`
   const void* weight = nullptr;  // [width] of `type`, or null for ones
@@ -25,12 +25,13 @@ struct LayerNormForwardArguments {
   ElementType type = ElementType::kBFloat16;
 };
 
-// Any width. Uses 16-byte accesses if width and addresses allow.
+// Supports any width. Uses 16-byte accesses if width and addresses allow.
 void LayerNormForward(const LayerNormForwardArguments& arguments, cudaStream_t stream);
 
-// With n = (x - mean) * inverse_std and g = dy * weight: dx = (g - mean(g) - n * mean(g * n)) *
-// inverse_std, plus residual_gradient. weight_gradient is set to the sum over rows of dy * n and
-// bias_gradient to that of dy, or the sums are added to them.
+// Let n = (x - mean) * inverse_std and g = dy * weight. Then dx = (g - mean(g) - n * mean(g * n)) *
+// inverse_std + residual_gradient. The gradient of the weight is the sum over rows of dy * n, and
+// that of the bias is the sum over rows of dy. These sums overwrite weight_gradient and
+// bias_gradient, or are added to them.
 struct LayerNormBackwardArguments {
   const void* dy = nullptr;                 // [rows, width] of `type`
   const void* x = nullptr;                  // [rows, width] of `type`
@@ -41,18 +42,19 @@ struct LayerNormBackwardArguments {
   void* dx = nullptr;                       // [rows, width]; may be dy or residual_gradient
   float* weight_gradient = nullptr;         // [width], or null if not wanted
   float* bias_gradient = nullptr;           // [width], or null if not wanted
-  bool accumulate_weight = false;           // Adds to weight_gradient instead of overwriting it.
+  bool accumulate_weight = false;           // True: adds to weight_gradient. False: overwrites it.
   bool accumulate_bias = false;
-  float* workspace = nullptr;  // LayerNormBackwardWorkspaceFloats(); null without both gradients
+  float* workspace = nullptr;  // LayerNormBackwardWorkspaceFloats(); null without both gradients.
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;
 };
 
-// Number of workspace floats; a pure function of the shape.
+// Returns the size of the workspace in floats, which depends only on the shape.
 int64_t LayerNormBackwardWorkspaceFloats(int64_t rows, int64_t width);
 
-// The order of sums over rows depends only on the shape: equal bits in every run.
+// The order of the sums over rows depends only on the shape, so the result has the same bits in
+// every run.
 void LayerNormBackward(const LayerNormBackwardArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

@@ -10,21 +10,23 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Threads for a row that is not kept in registers.
+// The number of threads for a row that is too long for registers.
 constexpr int kLongRowThreads = 256;
 
-// Blocks that a multiprocessor runs concurrently: as many as leave each thread enough registers for
-// two sums per column and four rows of operands.
+// The number of blocks that a multiprocessor runs concurrently. It leaves each thread enough
+// registers for two sums per column and four rows of operands.
 template <typename Plan>
 constexpr int ResidentBlocks() {
   if (Plan::kVectors > 2) return 256 / Plan::kBlockThreads;
   return Plan::kThreads == kWarpSize ? 2 : 4;
 }
 
-// Maximum blocks of any grid below. Each writes one row of partial sums to the workspace.
+// The maximum number of blocks in any grid below. Each block writes one row of partial sums to the
+// workspace.
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
-// Rows with more vectors would leave too few registers for their sums.
+// Selects a plan. Rows with more vectors than the largest plan has would leave too few registers
+// for the sums.
 template <typename Function>
 bool DispatchBackwardPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,
@@ -32,7 +34,7 @@ bool DispatchBackwardPlan(int64_t vectors, Function&& function) {
       vectors, function);
 }
 
-// Terms of one vector's gradient, in fp32.
+// The terms of the gradient of one vector, in fp32.
 template <int kSize>
 struct Terms {
   float dy[kSize];
@@ -40,7 +42,7 @@ struct Terms {
   float inner[kSize];   // g in layer_norm.h.
 };
 
-// A row's mean and 1 / std, and its means of g and g * n.
+// The mean and 1 / std of a row, and the row's means of g and of g * n.
 struct RowMeans {
   float mean;
   float inverse_std;
@@ -53,7 +55,7 @@ __device__ __forceinline__ RowMeans MeansOf(const LayerNormBackwardArguments& ar
   return {arguments.mean[row], arguments.inverse_std[row]};
 }
 
-// weight: of the vector's columns; read only if the norm has weights.
+// `weight` points to the values for the vector's columns. It is read only if the norm has weights.
 template <typename T, int kSize>
 __device__ __forceinline__ Terms<kSize> TermsOf(const Vector<T, kSize>& dy,
                                                 const Vector<T, kSize>& x,
@@ -72,7 +74,7 @@ __device__ __forceinline__ Terms<kSize> TermsOf(const Vector<T, kSize>& dy,
   return terms;
 }
 
-// Adds the vector's part of the sums over the row.
+// Adds the contribution of the vector to the sums over the row.
 template <int kSize>
 __device__ __forceinline__ void AddToRow(const Terms<kSize>& terms, float& inner,
                                          float& inner_normal) {
@@ -83,7 +85,7 @@ __device__ __forceinline__ void AddToRow(const Terms<kSize>& terms, float& inner
   }
 }
 
-// result: initially the residual gradient, then dx.
+// `result` contains the residual gradient at first, and dx on return.
 template <int kSize>
 __device__ __forceinline__ void AddDx(const Terms<kSize>& terms, const RowMeans& row,
                                       float (&result)[kSize]) {
@@ -94,8 +96,8 @@ __device__ __forceinline__ void AddDx(const Terms<kSize>& terms, const RowMeans&
   }
 }
 
-// A thread's vectors of one row. The weight is reloaded from the cache for each row: if it were
-// kept, the compiler would hold it in fp32, for which there are too few registers.
+// A thread's vectors of one row. The weight is loaded from the cache again for each row. If a
+// thread kept it, the compiler would keep it as fp32, for which there are too few registers.
 template <typename T, typename Plan>
 struct RowOperands {
   RowPart<T, Plan> dy;
@@ -119,7 +121,7 @@ __device__ __forceinline__ RowOperands<T, Plan> LoadRow(const LayerNormBackwardA
   return operands;
 }
 
-// A thread's sums over its rows of dy * n and of dy.
+// The sums of dy * n and of dy over the thread's rows.
 template <typename T, typename Plan>
 struct GradientSums {
   ColumnSums<T, Plan> weight = {};
@@ -136,7 +138,7 @@ __device__ __forceinline__ void AddToSums(const Terms<kVectorSize<T>>& terms, in
   }
 }
 
-// Writes dx of one row and, with kSums, adds to the sums.
+// Writes dx of one row. If kSums is true, adds the row to the sums.
 template <typename T, typename Plan, bool kSums>
 __device__ __forceinline__ void DifferentiateRow(const LayerNormBackwardArguments& arguments,
                                                  int64_t row, GradientSums<T, Plan>& sums) {
@@ -148,7 +150,7 @@ __device__ __forceinline__ void DifferentiateRow(const LayerNormBackwardArgument
   float inner = 0, inner_normal = 0;
 #pragma unroll
   for (int i = 0; i < Plan::kVectors; ++i) {
-    // Past the end of the row, dy and all its products are 0.
+    // After the end of the row, dy and all its products are 0.
     const auto terms =
         TermsOf(rows.dy.vectors[i], rows.x.vectors[i], rows.weight.vectors[i], has_weight, means);
     AddToRow(terms, inner, inner_normal);
@@ -170,13 +172,13 @@ __device__ __forceinline__ void DifferentiateRow(const LayerNormBackwardArgument
   }
 }
 
-// A block's partial sums of the weight's gradient, followed by those of the bias.
+// Returns the block's partial sums: first those of the weight's gradient, then those of the bias.
 __device__ __forceinline__ float* PartialsOf(const LayerNormBackwardArguments& arguments) {
   return arguments.workspace + blockIdx.x * 2 * arguments.width;
 }
 
-// dx may be dy or the residual gradient: a thread loads its part of a row before storing it, and no
-// other thread reads that part.
+// dx may be the same memory as dy or the residual gradient: a thread loads its part of a row before
+// it stores it, and no other thread reads that part.
 template <typename T, typename Plan, bool kSums>
 __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
     LayerNormBackwardKernel(LayerNormBackwardArguments arguments) {
@@ -198,7 +200,7 @@ __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
   }
 }
 
-// Terms of the vector at a column of a row.
+// Returns the terms for the vector at a column of a row.
 template <typename T, int kSize>
 __device__ __forceinline__ Terms<kSize> LoadTerms(const LayerNormBackwardArguments& arguments,
                                                   int64_t row, int64_t column,
@@ -227,7 +229,8 @@ __device__ __forceinline__ RowMeans LongRowMeans(const LayerNormBackwardArgument
   return means;
 }
 
-// Writes dx of one row. Adds to the block's partial sums, or sets them in its first row.
+// Writes dx of one row. The block's first row sets the block's partial sums; later rows are added
+// to them.
 template <typename T, int kSize>
 __device__ __forceinline__ void DifferentiateLongRow(const LayerNormBackwardArguments& arguments,
                                                      int64_t row, float* partial, bool first_row) {
@@ -252,7 +255,8 @@ __device__ __forceinline__ void DifferentiateLongRow(const LayerNormBackwardArgu
   }
 }
 
-// For rows of any width: a block reads each of its rows twice and keeps its sums in the workspace.
+// Supports rows of any width. A block reads each of its rows twice and keeps its sums in the
+// workspace.
 template <typename T, int kSize, bool kSums>
 __global__ void __launch_bounds__(kLongRowThreads)
     LayerNormBackwardLongRowKernel(LayerNormBackwardArguments arguments) {
@@ -262,7 +266,8 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// The launches below return the number of blocks, which equals the number of rows of partial sums.
+// Each launch function below returns the number of blocks. It equals the number of rows of partial
+// sums.
 
 template <typename T, int kSize, bool kSums>
 int64_t LaunchLongRows(const LayerNormBackwardArguments& arguments, cudaStream_t stream) {

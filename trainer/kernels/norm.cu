@@ -7,7 +7,7 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Threads for a row that is not kept in registers.
+// The number of threads for a row that is too long for registers.
 constexpr int kLongRowThreads = 256;
 
 __device__ __forceinline__ float InverseRms(const RmsNormForwardArguments& arguments,
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(Plan::kBlockThreads)
   }
 }
 
-// One block per row; reads the row twice.
+// Each block processes one row and reads it twice.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kLongRowThreads)
     RmsNormForwardLongRowKernel(RmsNormForwardArguments arguments) {

@@ -1,5 +1,5 @@
-// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient, each in one pass over the
-// rows.
+// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient. Each reads the rows in one
+// pass.
 #ifndef TRAINYARD_TRAINER_KERNELS_NORM_H_
 #define TRAINYARD_TRAINER_KERNELS_NORM_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// y = x * inverse_rms * weight, with inverse_rms = 1 / sqrt(mean(x^2) + epsilon).
+// Computes y = x * inverse_rms * weight, where inverse_rms = 1 / sqrt(mean(x^2) + epsilon).
 struct RmsNormForwardArguments {
   const void* x = nullptr;       // [rows, width] of `type`
   const void* weight = nullptr;  // [width] of `type`
@@ -23,12 +23,12 @@ struct RmsNormForwardArguments {
   ElementType type = ElementType::kBFloat16;
 };
 
-// Any width. Uses 16-byte accesses if width and addresses allow.
+// Supports any width. Uses 16-byte accesses if width and addresses allow.
 void RmsNormForward(const RmsNormForwardArguments& arguments, cudaStream_t stream);
 
-// With n = x * inverse_rms: dx = (dy * weight - n * mean(dy * weight * n)) * inverse_rms, plus
-// residual_gradient. weight_gradient is set to the sum over rows of dy * n, or that sum is added to
-// it.
+// Let n = x * inverse_rms. Then dx = (dy * weight - n * mean(dy * weight * n)) * inverse_rms +
+// residual_gradient. The gradient of the weight, the sum over rows of dy * n, overwrites
+// weight_gradient or is added to it.
 struct RmsNormBackwardArguments {
   const void* dy = nullptr;                 // [rows, width] of `type`
   const void* x = nullptr;                  // [rows, width] of `type`
@@ -37,17 +37,18 @@ struct RmsNormBackwardArguments {
   const void* residual_gradient = nullptr;  // [rows, width] of `type`, or null
   void* dx = nullptr;                       // [rows, width]; may be dy or residual_gradient
   float* weight_gradient = nullptr;         // [width]
-  bool accumulate = false;                  // Adds to weight_gradient instead of overwriting it.
+  bool accumulate = false;                  // True: adds to weight_gradient. False: overwrites it.
   float* workspace = nullptr;               // RmsNormBackwardWorkspaceFloats(rows, width) elements
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;
 };
 
-// Number of workspace floats; a pure function of the shape.
+// Returns the size of the workspace in floats, which depends only on the shape.
 int64_t RmsNormBackwardWorkspaceFloats(int64_t rows, int64_t width);
 
-// The order of the sum over rows depends only on the shape: equal bits in every run.
+// The order of the sum over rows depends only on the shape, so the result has the same bits in
+// every run.
 void RmsNormBackward(const RmsNormBackwardArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

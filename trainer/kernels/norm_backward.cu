@@ -11,22 +11,23 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Maximum blocks of any grid below. Each writes one row of partial sums to the workspace.
+// The maximum number of blocks in any grid below. Each block writes one row of partial sums to the
+// workspace.
 constexpr int64_t kMaxBlocks = 3 * kMultiprocessors;
 
-// Threads for a row that is not kept in registers.
+// The number of threads for a row that is too long for registers.
 constexpr int kLongRowThreads = 256;
 
-// Blocks that a multiprocessor runs concurrently: as many as leave each thread enough registers for
-// its column sums and four rows of operands.
+// The number of blocks that a multiprocessor runs concurrently. It leaves each thread enough
+// registers for its column sums and four rows of operands.
 template <typename Plan>
 constexpr int ResidentBlocks() {
   if (Plan::kVectors > 4) return 256 / Plan::kBlockThreads;
   return Plan::kThreads == kWarpSize ? 2 : 3;
 }
 
-// A thread's vectors of one row. The weight is reloaded from the cache for each row: if it were
-// kept, the compiler would hold it in fp32, for which there are too few registers.
+// A thread's vectors of one row. The weight is loaded from the cache again for each row. If a
+// thread kept it, the compiler would keep it as fp32, for which there are too few registers.
 template <typename T, typename Plan>
 struct RowOperands {
   RowPart<T, Plan> dy;
@@ -78,8 +79,8 @@ __device__ __forceinline__ void DifferentiateRow(const RmsNormBackwardArguments&
   }
 }
 
-// dx may be dy or the residual gradient: a thread loads its part of a row before storing it, and no
-// other thread reads that part.
+// dx may be the same memory as dy or the residual gradient: a thread loads its part of a row before
+// it stores it, and no other thread reads that part.
 template <typename T, typename Plan>
 __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
     RmsNormBackwardKernel(RmsNormBackwardArguments arguments) {
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(Plan::kBlockThreads, ResidentBlocks<Plan>())
   StoreColumns<T, Plan>(sums, row_vectors, arguments.workspace + blockIdx.x * arguments.width);
 }
 
-// Sum over a row of dy * weight * x, equal in each thread of the block.
+// Returns the sum over a row of dy * weight * x. Every thread of the block gets the same value.
 template <typename T, int kSize>
 __device__ __forceinline__ float LongRowDot(const RmsNormBackwardArguments& arguments,
                                             int64_t row) {
@@ -111,7 +112,8 @@ __device__ __forceinline__ float LongRowDot(const RmsNormBackwardArguments& argu
   return BlockSum<kLongRowThreads>(dot);
 }
 
-// Writes dx of one row. Adds dy * n to the block's partial sums, or sets them in its first row.
+// Writes dx of one row. The block's first row sets the block's partial sums of dy * n; later rows
+// are added to them.
 template <typename T, int kSize>
 __device__ __forceinline__ void DifferentiateLongRow(const RmsNormBackwardArguments& arguments,
                                                      int64_t row, float* partial, bool first_row) {
@@ -139,7 +141,8 @@ __device__ __forceinline__ void DifferentiateLongRow(const RmsNormBackwardArgume
   }
 }
 
-// For rows of any width: a block reads each of its rows twice and keeps its sums in the workspace.
+// Supports rows of any width. A block reads each of its rows twice and keeps its sums in the
+// workspace.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kLongRowThreads)
     RmsNormBackwardLongRowKernel(RmsNormBackwardArguments arguments) {
@@ -149,7 +152,8 @@ __global__ void __launch_bounds__(kLongRowThreads)
   }
 }
 
-// The launches below return the number of blocks, which equals the number of rows of partial sums.
+// Each launch function below returns the number of blocks. It equals the number of rows of partial
+// sums.
 
 template <typename T, int kSize>
 int64_t LaunchLongRows(const RmsNormBackwardArguments& arguments, cudaStream_t stream) {

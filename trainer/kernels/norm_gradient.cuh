@@ -1,4 +1,4 @@
-// Gradient of RMSNorm for one vector of a row. For .cu files only.
+// Computes the gradient of RMSNorm for one vector of a row. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_NORM_GRADIENT_CUH_
 #define TRAINYARD_TRAINER_KERNELS_NORM_GRADIENT_CUH_
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ Operands<kSize> ToOperands(const Vector<T, kSize>& dy
   return operands;
 }
 
-// The vector's part of the sum of dy * weight * x.
+// Returns the contribution of the vector to the sum of dy * weight * x.
 template <int kSize>
 __device__ __forceinline__ float Dot(const Operands<kSize>& operands) {
   float dot = 0;
@@ -42,7 +42,8 @@ __device__ __forceinline__ void AddColumns(const Operands<kSize>& operands, floa
   for (int e = 0; e < kSize; ++e) sums[e] += operands.dy[e] * (operands.x[e] * inverse_rms);
 }
 
-// mean: mean of dy * weight * n over the row. result: initially the residual gradient, then dx.
+// `mean` is the mean of dy * weight * n over the row. `result` contains the residual gradient at
+// first, and dx on return.
 template <int kSize>
 __device__ __forceinline__ void AddDx(const Operands<kSize>& operands, float inverse_rms,
                                       float mean, float (&result)[kSize]) {

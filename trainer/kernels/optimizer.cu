@@ -10,7 +10,7 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Elements per thread: one vector of 16-bit numbers, two of fp32.
+// The number of elements per thread: one vector of 16-bit numbers, or two vectors of fp32.
 constexpr int kThreadElements = 8;
 
 template <typename Value, typename First, typename Second>
@@ -24,7 +24,7 @@ struct Operands {
   int64_t first_element;
 };
 
-// Parameters that do not change between steps.
+// The parameters that are the same in all steps.
 struct Factors {
   const double* step_values;
   double weight_decay;
@@ -33,12 +33,12 @@ struct Factors {
   float epsilon;
 };
 
-// Values of one step, rounded to fp32 like the operands of the plain version.
+// The values of one step. They are rounded to fp32, like the operands of the CPU implementation.
 struct StepFactors {
   float gradient_scale;
   float step_size;
   float root_correction;
-  float decay;  // 1 without weight decay, which is exact.
+  float decay;  // 1 if there is no weight decay; exact.
   int64_t step;
 };
 
@@ -65,7 +65,7 @@ __device__ __forceinline__ StepFactors ReadStep(const Factors& factors) {
   return step;
 }
 
-// Loads 16-bit numbers into the lower halves of `halves`.
+// Loads 16-bit numbers into the lower halves of the words in `halves`.
 template <int kSize>
 __device__ __forceinline__ void LoadHalves(const uint16_t* address, uint32_t (&halves)[kSize]) {
   const auto vector = LoadVector<kSize>(address);
@@ -88,7 +88,7 @@ __device__ __forceinline__ void StoreHalves(uint16_t* address, const uint32_t (&
   }
 }
 
-// Joins the two parts of the master weights of bf16 values; see optimizer.h.
+// Joins the bf16 values and the low bits into master weights; see optimizer.h.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>& operands,
                                             int64_t index, float (&weights)[kSize]) {
@@ -104,8 +104,8 @@ __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>
   }
 }
 
-// Splits master weights. A NaN is stored as one with a lower half of 0: rounding another NaN could
-// carry through all its bits and give a value of 0, hiding the NaN.
+// Splits master weights. Every NaN is stored as a NaN with a lower half of 0. For another NaN,
+// rounding could carry through all bits and give the value 0, which would hide the NaN.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void StoreWeights(const Operands<Value, First, Second>& operands,
                                              int64_t index, const float (&weights)[kSize]) {
@@ -126,7 +126,7 @@ __device__ __forceinline__ void StoreWeights(const Operands<Value, First, Second
   }
 }
 
-// random: random bits per element; the lower 16 are used.
+// `random` contains random bits for each element; the lower 16 are used.
 template <typename Moment, int kSize>
 __device__ __forceinline__ void StoreMoment(Moment* address, const uint32_t (&random)[kSize],
                                             const float (&moments)[kSize]) {
@@ -168,7 +168,8 @@ __device__ __forceinline__ void UpdateElements(const Factors& factors, const Ste
     first += factors.first_weight * (gradient - first);
     second += factors.second_weight * (gradient * gradient - second);
     const float denominator = sqrtf(second) / step.root_correction + factors.epsilon;
-    // Numerator and denominator are 0 if there has been no gradient and epsilon is 0.
+    // If all gradients so far were 0 and epsilon is 0, numerator and denominator are 0. The update
+    // is then 0.
     const float update = denominator == 0.0F ? 0.0F : first / denominator;
     elements.weight[i] = elements.weight[i] * step.decay - step.step_size * update;
   }

@@ -1,4 +1,5 @@
-// AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) in one pass, and the gradient norm.
+// AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101) in one pass over the data, and the gradient
+// norm.
 #ifndef TRAINYARD_TRAINER_KERNELS_OPTIMIZER_H_
 #define TRAINYARD_TRAINER_KERNELS_OPTIMIZER_H_
 
@@ -11,21 +12,21 @@
 
 namespace trainyard::trainer::kernels {
 
-// The fp32 master weight of a bf16 parameter is stored as the parameter plus 16 more bits. Let b be
-// the bits of the master weight: value = (b + 0x8000) >> 16 and low = b & 0xffff, so
-// b = (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. Exact for every finite weight below
+// The fp32 master weight of a bf16 parameter is stored as the parameter and 16 additional bits. If
+// b are the bits of the master weight, value = (b + 0x8000) >> 16 and low = b & 0xffff, so b =
+// (value << 16) - (low < 0x8000 ? 0 : 0x10000) + low. This is exact for every finite weight below
 // 3.3e38.
 struct AdamWArguments {
-  void* values = nullptr;            // [count]: float master weights, or bf16 values
-  uint16_t* low_bits = nullptr;      // [count] for bf16 values, null for float
+  void* values = nullptr;            // [count]: fp32 master weights, or bf16 values
+  uint16_t* low_bits = nullptr;      // [count] for bf16 values; null for fp32
   const float* gradients = nullptr;  // [count]
   void* first_moment = nullptr;      // [count] of first_moment_type
   void* second_moment = nullptr;     // [count] of second_moment_type
   int64_t count = 0;
-  int64_t first_element = 0;            // Rounding seed of element 0; element i uses this plus i.
+  int64_t first_element = 0;            // Element i uses first_element + i as its rounding seed.
   const double* step_values = nullptr;  // StepValue, device memory
-  // fp64, because 1 - beta is computed before rounding: with a beta2 of 0.9999 in fp32, 1 - beta2
-  // would be off by 0.02%.
+  // fp64, because 1 - beta must be computed before rounding. With an fp32 beta2 of 0.9999, 1 -
+  // beta2 would be wrong by 0.02%.
   double beta1 = 0;
   double beta2 = 0;
   double epsilon = 0;
@@ -35,10 +36,12 @@ struct AdamWArguments {
   ElementType second_moment_type = ElementType::kFloat32;
 };
 
-// Does nothing if StepValue::kFinite is 0. Pointers must be aligned to 16-byte vectors; any count.
+// Does nothing if StepValue::kFinite is 0. Pointers must be aligned to 16-byte vectors. Supports
+// any count.
 void AdamW(const AdamWArguments& arguments, cudaStream_t stream);
 
-// Sum of squares of `count` floats, in fp64. The order of addition depends only on the count.
+// Computes the sum of the squares of `count` floats, in fp64. The order of additions depends only
+// on the count.
 struct SquaredSumArguments {
   const float* values = nullptr;
   int64_t count = 0;
@@ -50,9 +53,8 @@ int64_t SquaredSumWorkspaceDoubles(int64_t count);
 
 void SquaredSum(const SquaredSumArguments& arguments, cudaStream_t stream);
 
-// Computes StepValue::kGradientNorm, kGradientScale and kFinite from the squared norms of the parts
-// and kLoss. kGradientScale is the factor that scales the norm down to max_norm; 1 if max_norm is
-// 0.
+// Computes StepValue::kGradientNorm, kGradientScale and kFinite from kLoss and the squared norms of
+// the parts. kGradientScale is the factor that reduces the norm to max_norm; 1 if max_norm is 0.
 struct FinishNormArguments {
   const double* squared_norms = nullptr;  // [parts]
   int64_t parts = 0;

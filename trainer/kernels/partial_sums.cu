@@ -5,11 +5,11 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// Columns added by a block, and slices into which it splits the rows.
+// A block adds kSumColumns columns. It splits the rows into kSumSlices slices.
 constexpr int kSumColumns = 32;
 constexpr int kSumSlices = 32;
 
-// Adds each slice in row order, then the slices in order.
+// Adds the rows of each slice in order, and then the slices in order.
 __global__ void __launch_bounds__(kSumColumns* kSumSlices)
     AddPartialSumsKernel(PartialSums arguments) {
   __shared__ float slices[kSumSlices][kSumColumns];

@@ -1,4 +1,4 @@
-// The final step of sums over rows: adds the blocks' rows of partial sums.
+// The final step of a sum over rows: adds the rows of partial sums that the blocks have written.
 #ifndef TRAINYARD_TRAINER_KERNELS_PARTIAL_SUMS_H_
 #define TRAINYARD_TRAINER_KERNELS_PARTIAL_SUMS_H_
 
@@ -9,15 +9,15 @@
 namespace trainyard::trainer::kernels {
 
 struct PartialSums {
-  const float* partial = nullptr;  // [count, stride]; adds the first `width` columns
+  const float* partial = nullptr;  // [count, stride]; the first `width` columns are added
   float* sum = nullptr;            // [width]
   int64_t count = 0;
   int64_t stride = 0;
   int64_t width = 0;
-  bool accumulate = false;  // Adds to `sum` instead of overwriting it.
+  bool accumulate = false;  // True: adds to `sum`. False: overwrites it.
 };
 
-// The order of addition depends only on the shape. Without rows the sum is 0.
+// The order of additions depends only on the shape. If there are no rows, the sum is 0.
 void AddPartialSums(const PartialSums& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

@@ -7,26 +7,27 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 128;
-// Heads that a thread rotates with one load of the cosines and sines. All are loaded before the
-// first is stored, to keep enough bytes in flight to hide memory latency.
+// The number of heads that a thread rotates with one load of the cosines and sines. The thread
+// loads all heads before it stores the first, which keeps enough loads in flight to hide memory
+// latency.
 constexpr int kThreadHeads = 4;
 
 struct RotateShape {
   int64_t rows;
   int64_t length;
-  int64_t row_size;  // Elements per packed row.
+  int64_t row_size;  // Number of elements per packed row.
   int head_size;
-  int half;    // Half of a head's rotated elements.
+  int half;    // Half the number of rotated elements per head.
   int heads;   // Rotated heads.
   int groups;  // A thread of group g rotates heads g, g + groups, g + 2 * groups, ...
 };
 
-// A thread's work: one vector in the first half of some heads of a row, and its paired vector in
-// the second half.
+// The work of a thread: for some heads of a row, one vector in the first half of the rotated
+// elements and its paired vector in the second half.
 struct RotateItem {
   int64_t row;
   int group;
-  int element;  // First element of the vector within its half.
+  int element;  // Index within the half of the vector's first element.
 };
 
 template <int kSize>
@@ -53,7 +54,7 @@ __device__ __forceinline__ void Turn(const float (&cos)[kSize], const float (&si
   }
 }
 
-// direction: 1, or -1 for the negative angle.
+// `direction` is 1, or -1 to rotate by the negative angle.
 template <typename T, int kSize>
 __global__ void __launch_bounds__(kThreads)
     RotateKernel(RotateArguments arguments, RotateShape shape, float direction) {

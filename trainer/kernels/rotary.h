@@ -1,4 +1,4 @@
-// In-place rotary position embedding (Su et al. 2021, arXiv 2104.09864) on packed rows.
+// Applies rotary position embedding (Su et al. 2021, arXiv 2104.09864) in place to packed rows.
 #ifndef TRAINYARD_TRAINER_KERNELS_ROTARY_H_
 #define TRAINYARD_TRAINER_KERNELS_ROTARY_H_
 
@@ -10,9 +10,9 @@
 
 namespace trainyard::trainer::kernels {
 
-// Rotates the first `rotary_size` elements of the first `rotated_heads` heads of every row: element
-// i of a head is paired with element i + rotary_size / 2 and rotated by the angle of (position of
-// the row, i). The other elements stay unchanged.
+// Rotates the first `rotary_size` elements of the first `rotated_heads` heads of every row. Element
+// i of a head is paired with element i + rotary_size / 2. The pair is rotated by the angle for i at
+// the position of the row. The other elements do not change.
 struct RotateArguments {
   void* packed = nullptr;      // [rows, row_heads, head_size] of `type`; updated in place
   const float* cos = nullptr;  // [length, rotary_size / 2]; row r has position r % length
@@ -23,7 +23,7 @@ struct RotateArguments {
   int64_t rotated_heads = 0;  // <= row_heads
   int64_t head_size = 0;
   int64_t rotary_size = 0;  // even, <= head_size
-  bool back = false;        // Backward pass: rotates by the negative angle.
+  bool back = false;        // True in the backward pass: rotates by the negative angle.
   ElementType type = ElementType::kBFloat16;
 };
 

@@ -1,4 +1,4 @@
-// Rows kept in the registers of the threads that share them. For .cu files only.
+// Keeps rows in the registers of the threads that share them. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_ROW_PLAN_CUH_
 #define TRAINYARD_TRAINER_KERNELS_ROW_PLAN_CUH_
 
@@ -8,23 +8,25 @@
 
 namespace trainyard::trainer::kernels {
 
-// kThreads threads, one warp or a whole block, share a row, with at most kVectors vectors each:
-// vector i of thread t is at t + i * kThreads. The constant count keeps the row in registers.
+// kThreads threads share a row: one warp or a whole block. Each has at most kVectors vectors:
+// vector i of thread t is vector t + i * kThreads of the row. The number is a compile-time
+// constant, so that the row stays in registers.
 template <int kThreadCount, int kVectorCount>
 struct RowPlan {
   static_assert(kThreadCount == kWarpSize || kThreadCount % 128 == 0);
   static constexpr int kThreads = kThreadCount;
   static constexpr int kVectors = kVectorCount;
-  static constexpr int kCapacity = kThreads * kVectors;  // Maximum vectors per row.
-  // A row of one warp shares its block with other rows. With many vectors, and so many registers
-  // per thread, smaller blocks fill a multiprocessor better.
+  static constexpr int kCapacity = kThreads * kVectors;  // Maximum number of vectors per row.
+  // The threads of a block if a row is processed by one warp, so that a block has several rows.
+  // With many vectors, each thread needs many registers, and smaller blocks fill a multiprocessor
+  // better.
   static constexpr int kWarpRowThreads = kVectors <= 4 ? 256 : 128;
   static constexpr int kBlockThreads = kThreads == kWarpSize ? kWarpRowThreads : kThreads;
   static constexpr int kBlockRows = kBlockThreads / kThreads;
 };
 
-// Calls function(Plan{}) with the first plan that fits rows of `vectors` vectors. Returns false
-// without a call if none fits.
+// Calls function(Plan{}) with the first of the plans that fits rows of `vectors` vectors. Returns
+// false without calling it if none fits.
 template <typename... Plans, typename Function>
 bool DispatchPlans(int64_t vectors, Function&& function) {
   const auto fits = [&]<typename Plan>(Plan plan) {
@@ -36,7 +38,7 @@ bool DispatchPlans(int64_t vectors, Function&& function) {
 }
 
 // Calls function(Plan{}) with the smallest plan that fits rows of `vectors` vectors. Returns false
-// without a call if none fits.
+// without calling it if none fits.
 template <typename Function>
 bool DispatchRowPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,
@@ -44,7 +46,8 @@ bool DispatchRowPlan(int64_t vectors, Function&& function) {
                                                                                           function);
 }
 
-// Index of the calling thread within its row, and of its row within the block.
+// RowThread returns the index of the calling thread within its row. BlockRow returns the index of
+// this row within the block.
 template <typename Plan>
 __device__ __forceinline__ int RowThread() {
   return threadIdx.x % Plan::kThreads;
@@ -55,13 +58,13 @@ __device__ __forceinline__ int BlockRow() {
   return threadIdx.x / Plan::kThreads;
 }
 
-// A thread's vectors of a row, as stored in memory.
+// The vectors that a thread has of one row, as stored in memory.
 template <typename T, typename Plan>
 struct RowPart {
   Vector<T> vectors[Plan::kVectors];
 };
 
-// Vectors from `row_vectors` on are zeros.
+// Vectors with an index of at least `row_vectors` are set to zero.
 template <typename Plan, typename T>
 __device__ __forceinline__ RowPart<T, Plan> LoadRowPart(const T* row, int row_vectors) {
   RowPart<T, Plan> part;
@@ -76,7 +79,8 @@ __device__ __forceinline__ RowPart<T, Plan> LoadRowPart(const T* row, int row_ve
   return part;
 }
 
-// The sum over the threads of a row, with equal bits in each. Every thread of the row must call it.
+// Returns the sum over the threads of a row. Every thread gets the same bits. Every thread of the
+// row must call this function.
 template <typename Plan>
 __device__ __forceinline__ float RowSum(float value) {
   if constexpr (Plan::kThreads == kWarpSize) {

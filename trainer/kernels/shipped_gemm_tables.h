@@ -1,4 +1,4 @@
-// The tables of gemm_tables/, embedded by the build as text.
+// The tables in gemm_tables/, which the build embeds as text.
 #ifndef TRAINYARD_TRAINER_KERNELS_SHIPPED_GEMM_TABLES_H_
 #define TRAINYARD_TRAINER_KERNELS_SHIPPED_GEMM_TABLES_H_
 
@@ -7,7 +7,7 @@
 
 namespace trainyard::trainer::kernels {
 
-// One text per device model and cuBLASLt version.
+// Returns one text per device model and cuBLASLt version.
 std::vector<std::string_view> ShippedGemmTables();
 
 }  // namespace trainyard::trainer::kernels

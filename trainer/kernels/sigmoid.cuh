@@ -1,4 +1,4 @@
-// The logistic function with the accuracy required by a type. For .cu files only.
+// The logistic function, with the accuracy that an element type needs. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_SIGMOID_CUH_
 #define TRAINYARD_TRAINER_KERNELS_SIGMOID_CUH_
 
@@ -8,7 +8,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// The fast exponential is far more accurate than bf16, but not than fp32.
+// Uses the fast exponential only for bf16: it is much more accurate than bf16, but less accurate
+// than fp32.
 template <typename T>
 __device__ __forceinline__ float Sigmoid(float x) {
   if constexpr (std::is_same_v<T, float>) {

@@ -1,4 +1,5 @@
-// Values of one optimizer step kept in device memory, so that the step never waits for the host.
+// The values of one optimizer step. They are kept in device memory, so that the device never waits
+// for the host during a step.
 #ifndef TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 #define TRAINYARD_TRAINER_KERNELS_STEP_VALUES_H_
 
@@ -9,41 +10,43 @@
 
 namespace trainyard::trainer {
 
-// Index into an fp64 array of kStepValues elements.
+// Indexes of the values in an fp64 array of kStepValues elements.
 enum class StepValue : int64_t {
-  // Set by the host before the step.
-  kStep = 0,  // Number of the update, from 1; seeds stochastic rounding.
+  // The host sets these values before the step.
+  kStep = 0,  // Number of the update, from 1; seed of stochastic rounding.
   kLearningRate = 1,
   kStepSize = 2,        // learning rate / (1 - beta1^step)
   kRootCorrection = 3,  // sqrt(1 - beta2^step)
-  // Sums over the ranks. The host sets the flags before the step; the step sets the others.
+  // These values are summed over the ranks. The host sets the flags before the step; the step sets
+  // the others.
   kLoss = 4,           // Mean over the counted predictions of the global batch.
-  kStopRequested = 5,  // Number of ranks asked to stop.
-  kSaveRequested = 6,  // Number of ranks asked to save.
-  kSquaredNorm = 7,    // Squared gradient norm; each rank adds the elements it counts.
-  // Squared norms of the gradients before adaptive clipping, and of the gradients of one
-  // micro-batch per data-parallel rank. Set only for the gradient noise scale.
+  kStopRequested = 5,  // Number of ranks that were asked to stop.
+  kSaveRequested = 6,  // Number of ranks that were asked to save.
+  kSquaredNorm = 7,    // Squared gradient norm. Each rank adds its counted elements.
+  // kBigBatchSquares is the squared norm of the gradients before adaptive clipping.
+  // kSmallBatchSquares is that of the gradients of one micro-batch per data-parallel rank. Both are
+  // set only for the gradient noise scale.
   kBigBatchSquares = 8,
   kSmallBatchSquares = 9,
-  kClippedUnits = 10,  // Units changed by adaptive clipping.
+  kClippedUnits = 10,  // Number of units that adaptive clipping changed.
   kSnapshotCost = 11,  // Cost of each rank's latest snapshot, in steps; set by the host.
-  kPresence = 12,      // Step number from every rank: the sum shows whether all took part.
-  // Set by the step itself.
-  kGradientNorm = 13,   // After adaptive clipping, before clip_grad.
+  kPresence = 12,      // Each rank adds the step number: the sum shows if all took part.
+  // The step sets these values.
+  kGradientNorm = 13,   // Norm after adaptive clipping, before clip_grad.
   kGradientScale = 14,  // Factor that clips the gradients.
-  kFinite = 15,         // 1 if the step is usable, else 0: weights stay unchanged.
+  kFinite = 15,         // 1 if the step is usable. 0: the weights do not change.
 };
 
 inline constexpr int64_t kStepValues = 16;
 
-// True if loss and gradient norm are finite and fp32 can hold the squares of the gradients: an
-// infinite second moment would permanently stop its weight from learning.
+// True if the loss and the gradient norm are finite and the squares of the gradients are finite in
+// fp32. With an infinite second moment, a weight would never change again.
 TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, double loss) {
-  constexpr double kLargestGradient = 1.8e19;  // Square root of the largest fp32, 3.4e38.
+  constexpr double kLargestGradient = 1.8e19;  // Square root of the largest fp32 number, 3.4e38.
   return std::isfinite(loss) && norm * gradient_scale < kLargestGradient;
 }
 
-// Number of values summed over the ranks: kLoss to kPresence.
+// The number of values that are summed over the ranks: kLoss to kPresence.
 inline constexpr int64_t kSummedStepValues = 9;
 
 }  // namespace trainyard::trainer

@@ -1,5 +1,5 @@
-// Unbiased rounding of fp32 to bf16: the sum of many small updates of a moment is preserved on
-// average (Gupta et al. 2015, arXiv 1502.02551).
+// Rounds fp32 to bf16 without bias, so that a moment keeps the sum of many small updates on average
+// (Gupta et al. 2015, arXiv 1502.02551).
 #ifndef TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
 #define TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::trainer::kernels {
 
-// 64 well-mixed bits of a counter: the finaliser of SplitMix64 (Steele et al. 2014, doi
-// 10.1145/2660193.2660195).
+// Returns 64 well-mixed bits for a counter. Uses the finalizer of SplitMix64 (Steele et al. 2014,
+// doi 10.1145/2660193.2660195).
 TRAINYARD_HOST_DEVICE inline uint64_t MixBits(uint64_t counter) {
   counter += 0x9e3779b97f4a7c15u;
   counter = (counter ^ (counter >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -18,17 +18,17 @@ TRAINYARD_HOST_DEVICE inline uint64_t MixBits(uint64_t counter) {
   return counter ^ (counter >> 31);
 }
 
-// Random bits of one element in one step: the low half is for the first moment, the high half for
-// the second.
+// Returns random bits for one element in one step. The low half is for the first moment, the high
+// half for the second moment.
 TRAINYARD_HOST_DEVICE inline uint32_t RoundingBits(int64_t step, int64_t element) {
   const uint64_t stream = MixBits(static_cast<uint64_t>(step));
   return static_cast<uint32_t>(MixBits(stream ^ static_cast<uint64_t>(element)) >> 32);
 }
 
-// The upper 16 bits of an fp32 number after adding 16 random bits to the lower ones. Infinities and
-// NaN are preserved, and no finite number becomes infinite.
+// Adds 16 random bits to the lower bits of an fp32 number and returns the upper 16 bits. Infinities
+// and NaN are preserved, and no finite number becomes infinite.
 TRAINYARD_HOST_DEVICE inline uint16_t RoundToBFloat16(uint32_t bits, uint32_t random) {
-  constexpr uint32_t kLargest = 0x7f7f0000u;  // Magnitude of the largest bf16.
+  constexpr uint32_t kLargest = 0x7f7f0000u;  // Magnitude of the largest bf16 number.
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude >= kLargest) return static_cast<uint16_t>(bits >> 16);
   return static_cast<uint16_t>((bits + (random & 0xffffu)) >> 16);

@@ -8,19 +8,19 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// Vectors per operand that a thread loads before using the first, to keep enough bytes in flight to
-// hide memory latency.
+// The number of vectors per operand that a thread loads before it uses the first. It keeps enough
+// loads in flight to hide memory latency.
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
-// A function of one element and its derivative. Sums of products use explicit fmaf: automatic
-// fusion differs between kernels, and recomputation must not change a bit.
+// A function of one element and its derivative. Sums of products use explicit fmaf. Automatic
+// fusion may differ between kernels, but recomputation must give the same bits.
 struct ValueAndSlope {
   float value;
   float slope;
 };
 
-// x * Phi(x), with the normal distribution function Phi.
+// x * Phi(x), where Phi is the normal distribution function.
 template <typename T>
 struct Gelu {
   __device__ static ValueAndSlope At(float x) {
@@ -28,7 +28,7 @@ struct Gelu {
     constexpr float kInverseRootOfTwoPi = 0.39894228040143268f;
     const float exponent = -0.5f * x * x;
     if constexpr (std::is_same_v<T, float>) {
-      const float phi = normcdff(x);  // Accurate in its tail too.
+      const float phi = normcdff(x);  // Accurate in the tails too.
       return {x * phi, fmaf(x, kInverseRootOfTwoPi * expf(exponent), phi)};
     } else {
       const float phi = 0.5f * (1.0f + erff(x * kInverseRootOfTwo));
@@ -38,7 +38,7 @@ struct Gelu {
 };
 
 // 0.5 * x * (1 + tanh(u)) with u = sqrt(2 / pi) * (x + 0.044715 x^3). (1 + tanh(u)) / 2 is computed
-// as the logistic function of 2 u, which loses no digits for tanh near -1.
+// as the logistic function of 2 u, which keeps its precision when tanh is near -1.
 template <typename T>
 struct GeluTanh {
   __device__ static ValueAndSlope At(float x) {
@@ -59,12 +59,13 @@ struct SquaredRelu {
   }
 };
 
-// Index of a thread's first vector. Its vectors are kThreads apart.
+// Returns the index of the thread's first vector. The next vectors of the thread follow at
+// distances of kThreads.
 __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
 }
 
-// out may be x: a thread loads its vectors before storing them.
+// out may be the same memory as x: a thread loads its vectors before it stores them.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, int64_t vectors) {
   Vector<T, kSize> loaded[kThreadVectors];
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, in
   }
 }
 
-// dx may be dout or x: a thread loads its vectors of both before storing them.
+// dx may be the same memory as dout or x: a thread loads its vectors of both before it stores them.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads)
     BackwardKernel(UngatedBackwardArguments arguments, int64_t vectors) {

@@ -1,5 +1,6 @@
-// Ungated activations of a feed-forward layer and their gradients: GELU and its tanh approximation
-// (Hendrycks and Gimpel 2016, arXiv 1606.08415), squared ReLU (So et al. 2021, arXiv 2109.08668).
+// Activations of a feed-forward layer without a gate, and their gradients: GELU and its tanh
+// approximation (Hendrycks and Gimpel 2016, arXiv 1606.08415), squared ReLU (So et al. 2021, arXiv
+// 2109.08668).
 #ifndef TRAINYARD_TRAINER_KERNELS_UNGATED_ACTIVATION_H_
 #define TRAINYARD_TRAINER_KERNELS_UNGATED_ACTIVATION_H_
 
@@ -27,7 +28,7 @@ struct UngatedBackwardArguments {
   const void* dout = nullptr;  // [count] of `type`
   const void* x = nullptr;     // [count] of `type`
   void* dx = nullptr;          // [count] of `type`; may be dout or x
-  void* out = nullptr;         // [count] of `type`: forward result recomputed; null if unused
+  void* out = nullptr;         // [count] of `type`: recomputed forward result, or null
   int64_t count = 0;
   UngatedActivation activation = UngatedActivation::kGelu;
   ElementType type = ElementType::kBFloat16;

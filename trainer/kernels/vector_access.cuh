@@ -1,5 +1,5 @@
-// 16-byte accesses to fp32 or bf16 elements, with computation in fp32, and sums over warps and
-// blocks in a fixed order. For .cu files only.
+// Accesses fp32 or bf16 elements 16 bytes at a time and converts them to fp32 for computation.
+// Computes sums over warps and blocks in a fixed order. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 #define TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 
@@ -18,12 +18,12 @@ namespace trainyard::trainer::kernels {
 inline constexpr int kWarpSize = 32;
 inline constexpr int kVectorBytes = 16;
 
-// Elements of T per 16-byte access.
+// The number of elements of type T in a 16-byte access.
 template <typename T>
 inline constexpr int kVectorSize = kVectorBytes / static_cast<int>(sizeof(T));
 
-// Elements as stored in memory: 16 bytes of them, or a single one for shapes and addresses without
-// wider access.
+// Elements as stored in memory: 16 bytes of them or, for shapes and addresses that do not permit
+// wide accesses, a single element.
 template <typename T, int kSize = kVectorSize<T>>
 struct Vector {
   static_assert(kSize == 1 || kSize == kVectorSize<T>);
@@ -31,15 +31,16 @@ struct Vector {
   Bits bits;
 };
 
-// address: aligned to the size of the vector.
+// `address` must be aligned to the size of the vector.
 template <int kSize, typename T>
 __device__ __forceinline__ Vector<T, kSize> LoadVector(const T* address) {
   using Bits = typename Vector<T, kSize>::Bits;
   return {*reinterpret_cast<const Bits*>(address)};
 }
 
-// address: in global memory, aligned to the size of the vector. The compiler may split a plain
-// store of four words into four stores; __stwb, the same default kind of store, is never split.
+// `address` must be in global memory and aligned to the size of the vector. The compiler may split
+// a plain store of four words into four stores. __stwb has the same cache behaviour as a plain
+// store, but is never split.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& vector) {
   if constexpr (kSize == 1) {
@@ -49,13 +50,14 @@ __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& 
   }
 }
 
-// The two bf16 values of a word, exactly: a bf16 is the upper half of the equal fp32 value.
+// Unpacks the two bf16 values of a word. This is exact: a bf16 value is the upper half of the equal
+// fp32 value.
 __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
   values[0] = __uint_as_float(word << 16);
   values[1] = __uint_as_float(word & 0xffff0000u);
 }
 
-// Rounds to nearest even; values[0] is the lower half.
+// Rounds to nearest even. values[0] becomes the lower half of the word.
 __device__ __forceinline__ uint32_t PackWord(const float* values) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(values[0], values[1]);
   return (static_cast<uint32_t>(__bfloat16_as_ushort(pair.y)) << 16) | __bfloat16_as_ushort(pair.x);
@@ -91,11 +93,12 @@ __device__ __forceinline__ Vector<T, kSize> FromFloats(const float (&values)[kSi
   }
 }
 
-// Elements of T per access when kSize elements are accessed: a single one, or a whole vector.
+// The number of elements of type T per access: one, or a whole vector. kSize is the number of
+// elements that are accessed.
 template <typename T, int kSize>
 inline constexpr int kAccessSize = kSize == 1 ? 1 : kVectorSize<T>;
 
-// Loads kSize elements, as whole vectors or a single element, and converts them to fp32.
+// Loads kSize elements, either as whole vectors or as a single element, and converts them to fp32.
 template <typename T, int kSize>
 __device__ __forceinline__ void LoadFloats(const T* address, float (&values)[kSize]) {
   constexpr int kStep = kAccessSize<T, kSize>;
@@ -109,7 +112,7 @@ __device__ __forceinline__ void LoadFloats(const T* address, float (&values)[kSi
   }
 }
 
-// Rounds kSize fp32 values to T and stores them like LoadFloats.
+// Rounds kSize fp32 values to T. Stores them as whole vectors or as a single element.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreFloats(T* address, const float (&values)[kSize]) {
   constexpr int kStep = kAccessSize<T, kSize>;
@@ -123,7 +126,8 @@ __device__ __forceinline__ void StoreFloats(T* address, const float (&values)[kS
   }
 }
 
-// The sum over the lanes of a warp, with equal bits in each lane. Every lane must call it.
+// Returns the sum over the lanes of a warp. Every lane gets the same bits. Every lane must call
+// this function.
 template <typename Value>
 __device__ __forceinline__ Value WarpSum(Value value) {
   for (int step = kWarpSize / 2; step > 0; step /= 2) {
@@ -140,8 +144,8 @@ __device__ __forceinline__ Value WarpMax(Value value) {
   return value;
 }
 
-// The sum over a block of kThreads threads, with equal bits in each thread. Every thread must call
-// it. Consecutive calls need no barrier between them.
+// Returns the sum over a block of kThreads threads. Every thread gets the same bits. Every thread
+// must call this function. No barrier is needed between consecutive calls.
 template <int kThreads, typename Value>
 __device__ __forceinline__ Value BlockSum(Value value) {
   static_assert(kThreads % kWarpSize == 0);
@@ -149,7 +153,7 @@ __device__ __forceinline__ Value BlockSum(Value value) {
   value = WarpSum(value);
   if constexpr (kWarps == 1) return value;
   __shared__ Value warp_sums[kWarps];
-  __syncthreads();  // An earlier call may still be reading.
+  __syncthreads();  // Threads may still be reading for an earlier call.
   if (threadIdx.x % kWarpSize == 0) warp_sums[threadIdx.x / kWarpSize] = value;
   __syncthreads();
   value = warp_sums[0];
@@ -157,7 +161,7 @@ __device__ __forceinline__ Value BlockSum(Value value) {
   return value;
 }
 
-// The maximum over a block; same rules as BlockSum.
+// Returns the maximum over a block. The rules of BlockSum apply.
 template <int kThreads, typename Value>
 __device__ __forceinline__ Value BlockMax(Value value) {
   static_assert(kThreads % kWarpSize == 0);
@@ -165,7 +169,7 @@ __device__ __forceinline__ Value BlockMax(Value value) {
   value = WarpMax(value);
   if constexpr (kWarps == 1) return value;
   __shared__ Value warp_maxima[kWarps];
-  __syncthreads();  // An earlier call may still be reading.
+  __syncthreads();  // Threads may still be reading for an earlier call.
   if (threadIdx.x % kWarpSize == 0) warp_maxima[threadIdx.x / kWarpSize] = value;
   __syncthreads();
   value = warp_maxima[0];
@@ -173,7 +177,7 @@ __device__ __forceinline__ Value BlockMax(Value value) {
   return value;
 }
 
-// Calls function(std::type_identity<T>{}) with the type given by `type`.
+// Calls function(std::type_identity<T>{}), where T is the C++ type for `type`.
 template <typename Function>
 void DispatchType(ElementType type, Function&& function) {
   if (type == ElementType::kFloat32) {
@@ -183,8 +187,8 @@ void DispatchType(ElementType type, Function&& function) {
   }
 }
 
-// True if rows of `width` elements of T at these addresses consist of whole aligned vectors. Null
-// addresses are ignored.
+// True if rows of `width` elements of type T at these addresses consist of whole, aligned vectors.
+// Null addresses are ignored.
 template <typename T>
 bool TakesVectors(int64_t width, std::initializer_list<const void*> addresses) {
   for (const void* address : addresses) {

@@ -12,24 +12,26 @@ namespace {
 
 constexpr int kStatistics = 3;  // Number of statistics per row.
 
-// Position of the row's target within the part, or -1 if it is in another part.
+// Returns the position of the row's target within this part of the vocabulary; -1 if the target is
+// in another part.
 __device__ __forceinline__ int64_t TargetPlace(int64_t target, int64_t first_token, int64_t width) {
   const int64_t place = target - first_token;
   return place >= 0 && place < width ? place : -1;
 }
 
-// Sum of exp(logit - maximum), without the rounding error of the shift. A sum of 0 has the maximum
-// of no logits, whose rounding error is too large.
+// Returns the sum of exp(logit - maximum), corrected for the rounding error of the shift. If the
+// sum is 0, returns 0: the maximum is then kNoMaximum, whose rounding error is too large for the
+// correction.
 __device__ float SumBelowMaximum(const ExpSum& all) {
   return all.sum == 0 ? 0.0f : all.sum * expf(-kLn2 * ShiftError(all.maximum));
 }
 
-// One block per row.
+// Each block processes one row.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     StatisticsKernel(CrossEntropyStatisticsArguments arguments) {
   const int64_t index = blockIdx.x;
-  // Row takes a non-const pointer, because it can also write; this kernel only reads.
+  // Row takes a non-const pointer because other kernels write through it. This kernel only reads.
   T* logits = static_cast<T*>(const_cast<void*>(arguments.logits)) + index * arguments.width;
   const Row<T> row(logits, static_cast<int>(arguments.width));
   const ExpSum all = SumRow(row, Cache{});
@@ -42,8 +44,8 @@ __global__ void __launch_bounds__(kLossThreads)
   statistics[2] = place < 0 ? 0.0f : static_cast<float>(logits[place]);
 }
 
-// One block per row. The difference from the logarithm is rounded before it is scaled, so it is
-// exact for large probabilities.
+// Each block processes one row. The difference from the logarithm is rounded before it is scaled,
+// so it is exact for large probabilities.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     PartGradientKernel(CrossEntropyOfPartArguments arguments) {
@@ -61,14 +63,14 @@ __global__ void __launch_bounds__(kLossThreads)
   const int64_t place =
       TargetPlace(arguments.targets[index], arguments.first_token, arguments.width);
   if (place < 0) return;
-  __syncthreads();  // The target's gradient overwrites the value written above.
+  __syncthreads();  // Needed because the target's gradient overwrites a value stored above.
   if (threadIdx.x == 0) {
     const float target_logit = arguments.combined[2 * index + 1];
     logits[place] = static_cast<T>(weight * (probability(target_logit) - 1));
   }
 }
 
-// Runs as one block.
+// Launched as a single block.
 __global__ void __launch_bounds__(kLossThreads)
     AddPartLossesKernel(const float* combined, const float* weights, int64_t rows, double* loss) {
   double sum = 0;

@@ -14,11 +14,11 @@ namespace {
 
 using nlohmann::json;
 
-// Maximum share of a node's free memory for the snapshots of all its ranks.
+// The maximum fraction of a node's free memory that the snapshots of all its ranks may use.
 constexpr double kMemoryShare = 0.8;
 
-// More than the number of steps that other ranks can be ahead of rank 0's reports: the device is at
-// most one step ahead of its host.
+// The number of recent steps to remember. It exceeds the number of steps by which other ranks can
+// be ahead of rank 0's reports, because a device is at most one step ahead of its host.
 constexpr std::size_t kStepsRemembered = 3;
 
 json ToJson(const std::deque<ReportedStep>& steps) {
@@ -37,7 +37,7 @@ std::deque<ReportedStep> StepsFromJson(const json& list) {
   return steps;
 }
 
-// Memory available on this host, in bytes; 0 if unknown.
+// Returns the available memory of this host in bytes; 0 if unknown.
 int64_t AvailableHostBytes() {
   std::ifstream file("/proc/meminfo");
   std::string key, unit;
@@ -55,7 +55,8 @@ std::unique_ptr<Communicator> ConnectRanks(const Recovery::Parts& parts) {
       parts.device);
 }
 
-// Pieces of the ward's state on this rank; empty unless buddies have equal parameters.
+// Returns the pieces of the ward's state that are on this rank's device. Empty unless buddies have
+// equal parameters.
 std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddies& buddies) {
   if (!buddies.have_equal_parameters()) return {};
   const std::vector<int64_t>& alike = parts.target.groups.shard->ranks();
@@ -118,7 +119,7 @@ bool Recovery::HasMissedSave(const TrainingState& state) const {
   return IsTrueOnAnyRank(is_missed);
 }
 
-// Memory is checked in the first generation only; later ones reuse its memory.
+// Checks the memory only in the first generation, because later generations reuse its memory.
 void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   start_ = start;
   if (parts_.healing.env().generation == 1) {
@@ -129,7 +130,7 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   keeper_->TakeNow(state.step, ToJson(state));
 }
 
-// why: empty on a rank whose own node has enough memory.
+// `why` is empty on a rank whose own node has enough memory.
 void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =

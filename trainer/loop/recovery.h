@@ -1,4 +1,4 @@
-// The trainer's part in continuing in place after the loss of a rank.
+// The part of the trainer that lets it continue in place after the loss of a rank.
 #ifndef TRAINYARD_TRAINER_LOOP_RECOVERY_H_
 #define TRAINYARD_TRAINER_LOOP_RECOVERY_H_
 
@@ -23,62 +23,64 @@
 
 namespace trainyard::trainer {
 
-// The state from which the gang continues.
+// The restored state, from which the gang continues.
 struct RestoredRun {
   StartedAttempt attempt;
-  // The latest steps up to its state. Set only on a replacement of rank 0, whose predecessor may
-  // have died before reporting them.
+  // The latest steps up to the restored state. Set only on a replacement of rank 0, because the
+  // previous process may have died before it reported them.
   std::vector<ReportedStep> unreported;
 };
 
-// Recovery within one generation. Not thread-safe. All constructor arguments must outlive it.
+// Recovers the gang, within one generation. Not thread-safe. All constructor arguments must outlive
+// this object.
 class Recovery {
  public:
   struct Parts {
     const RunConfig& config;
     const Mesh& mesh;
     Healing& healing;
-    LoadTarget target;  // Must have an optimizer.
+    LoadTarget target;  // Must include an optimizer.
     Rendezvous& rendezvous;
     torch::Device device;
     TelemetryWriter& telemetry;
     RunReport& report;
   };
 
-  // Collective: all ranks construct it at the same time, after their groups. Throws
+  // Collective: all ranks must construct it at the same time, after their groups. Throws
   // TrainerError(kPeerLost).
   explicit Recovery(const Parts& parts);
 
-  // Restores the latest state in the gang's memory on every rank. nullopt: no rank has a state,
-  // because none has trained yet. Throws TrainerError(kPeerLost) and turns healing off if the state
-  // of some rank is lost.
+  // Restores, on every rank, the latest state that the memory of the gang contains. Returns nullopt
+  // if no rank has a state, because none has trained yet. If the state of some rank is lost, turns
+  // healing off and throws TrainerError(kPeerLost).
   std::optional<RestoredRun> Restore();
 
-  // True if a periodic save before `state` was lost with a rank. Equal on every rank.
+  // True if a periodic save before `state` was lost because a rank was lost. Equal on every rank.
   bool HasMissedSave(const TrainingState& state) const;
 
-  // Takes the generation's first snapshot, of the ranks' current state. If some node has too little
-  // memory, turns snapshots off and reports that to the user.
+  // Takes the first snapshot of this generation, of the current state of the ranks. If some node
+  // has too little memory, turns snapshots off and reports this to the user.
   void Begin(const TrainingState& state, const AttemptStart& start);
 
-  // Call before and after the launch of a step, and before work that changes the state.
+  // BeforeLaunch must be called before the launch of a step, AfterLaunch after it, and BlockChanges
+  // before work that changes the state.
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
   void BlockChanges();
-  // Confirms a finished, finite step that led to `state`. Reports the first one after a loss.
-  // samples: see ReportedStep.
+  // Confirms that a step has finished with finite values and led to `state`. Reports the first such
+  // step after a loss. For `samples`, see ReportedStep.
   void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
   // See StepRequest.
   double TakeCost();
-  // Values for a `metrics` record: the interval between snapshots and their cost. Empty if healing
+  // Returns the interval between snapshots and their cost, for a `metrics` record. Empty if healing
   // is off.
   MetricValues SnapshotValues() const;
 
-  // Throws TrainerError(kPeerLost) once the gang reconnects.
+  // Throws TrainerError(kPeerLost) once the gang has begun to reconnect.
   void Check() const { interruption_.Check(); }
   // See Interruption::CheckAfterWait.
   void CheckAfterWait() const { interruption_.CheckAfterWait(); }
-  // Call when the gang has lost a rank.
+  // Must be called when the gang has lost a rank.
   void Abort();
 
  private:

@@ -15,8 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Steps launched ahead of the result the host waits for. The device never waits for the host, which
-// reads each step's result while the next step runs.
+// The number of steps that are launched ahead of the step whose result the host awaits. The host
+// reads the result of each step while the next step runs, so the device never waits for the host.
 constexpr int64_t kStepsAhead = 1;
 
 }  // namespace
@@ -57,15 +57,17 @@ ExitCode TrainingLoop::Train() {
   return is_evaluated || Evaluate() ? ExitCode::kOk : ExitCode::kTerminated;
 }
 
-// Runs the evaluation and save due after the latest step. Returns false if a stop interrupted it.
+// Runs the evaluation and the save that are due after the latest step. Returns false if a stop
+// interrupted the evaluation.
 bool TrainingLoop::AfterStep() {
   if (IsDue(config_.evaluation.every_steps) && !Evaluate()) return false;
   if (state_.step < config_.train.steps) parts_.saver.SaveIfDue(state_);
   return true;
 }
 
-// True if the host must wait for the latest launched step before launching another, because the
-// following work needs the weights of that step. On a CPU the step is complete when Launch returns.
+// True if the host must wait for the latest launched step before it launches another, because the
+// work in between needs the weights after that step. On a CPU, the step is complete when Launch
+// returns.
 bool TrainingLoop::IsPauseDue() const {
   const int64_t evaluation = config_.evaluation.every_steps;
   return !parts_.setup.device.is_cuda() || launched_ == config_.train.steps ||
@@ -98,7 +100,7 @@ void TrainingLoop::LaunchStep() {
   if (recovery != nullptr) recovery->AfterLaunch(launched_);
 }
 
-// Device time marks cost some microseconds each, so at most one step per second is measured.
+// True at most once per second, because each time mark on the device costs some microseconds.
 bool TrainingLoop::IsMeasurementDue() {
   const Clock::time_point now = Clock::now();
   if (now - measured_ < std::chrono::seconds(1)) return false;
@@ -108,7 +110,7 @@ bool TrainingLoop::IsMeasurementDue() {
 
 void TrainingLoop::FinishStep() {
   const StepResult result = parts_.runner.Finish();
-  // The result of an aborted step is useless.
+  // If the gang reconnects, the step was aborted and its result must not be used.
   if (parts_.recovery != nullptr) parts_.recovery->Check();
   CheckFinite(result);
   ++state_.step;
@@ -140,14 +142,14 @@ std::string TrainingLoop::PositionsOfStep() const {
       state_.samples, state_.samples + parts_.samples.plan().OfStep(state_.step + 1).count);
 }
 
-// Waits for all launched steps. Members of a group queue a step before they read the result of the
-// previous one, so a rank that exited earlier would look like a lost peer.
+// Waits for all launched steps. The other members of a group queue a step before they read the
+// result of the preceding one. If this rank exited earlier, it would look like a lost peer to them.
 void TrainingLoop::AwaitLaunchedSteps() {
   try {
     while (parts_.runner.pending() > 0) parts_.runner.Finish();
   } catch (const TrainerError& error) {
-    // The caller is about to throw its own error. With healing, however, the lost peer may be the
-    // cause of that error.
+    // Ignored, because the caller is about to throw its own error. With healing, however, the loss
+    // of a peer may be the cause of that error, so it is thrown instead.
     if (parts_.recovery != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }
@@ -169,7 +171,7 @@ void TrainingLoop::CheckFinite(const StepResult& result) {
                   PositionsOfStep());
 }
 
-// Returns false if SIGTERM on some rank interrupted it.
+// Evaluates the model. Returns false if SIGTERM on some rank interrupted the evaluation.
 bool TrainingLoop::Evaluate() {
   EnterPhase(Phase::kEval);
   const std::optional<std::vector<EvaluationResult>> results = parts_.evaluator->Run(StopRequested);
@@ -182,7 +184,7 @@ bool TrainingLoop::Evaluate() {
   return true;
 }
 
-// Records the evaluation that checkpoints of this and later steps refer to.
+// Records the evaluation to which the checkpoints of this step and later steps refer.
 void TrainingLoop::NoteResults(const std::vector<EvaluationResult>& results) {
   evaluated_step_ = state_.step;
   state_.evaluation = {state_.step, {}};

@@ -1,4 +1,5 @@
-// The training loop of one rank: steps, evaluations and saves until the end or a stop.
+// The training loop of one rank, which runs steps, evaluations and saves until the last step or a
+// stop.
 #ifndef TRAINYARD_TRAINER_LOOP_TRAINING_LOOP_H_
 #define TRAINYARD_TRAINER_LOOP_TRAINING_LOOP_H_
 
@@ -23,25 +24,26 @@
 
 namespace trainyard::trainer {
 
-// Use from one thread.
+// Must be used from one thread.
 class TrainingLoop {
  public:
-  // All must outlive the loop.
+  // All members must outlive the loop.
   struct Parts {
     const RankSetup& setup;
     const TrainingSamples& samples;
     StepRunner& runner;
-    Recovery* recovery;    // Null if the loss of a peer ends the run.
+    Recovery* recovery;    // Null if losing a peer ends the run.
     Evaluator* evaluator;  // Null if the run does not evaluate.
     TrainingReport& report;
     Saver& saver;
   };
 
-  // Starts from the state of `attempt`, which is in the runner's model and optimizer.
+  // Starts from the state in `attempt`. The model and the optimizer of the runner already contain
+  // it.
   TrainingLoop(const Parts& parts, const StartedAttempt& attempt);
 
-  // Trains to the last step, or until SIGTERM. Saves everything and returns kOk or kTerminated.
-  // Throws TrainerError for every other outcome.
+  // Trains until the last step or SIGTERM, then saves. Returns kOk after the last step and
+  // kTerminated after SIGTERM. Throws TrainerError in all other cases.
   ExitCode Run();
 
   // Completed steps.
@@ -67,12 +69,12 @@ class TrainingLoop {
   const RunConfig& config_;
   const ScheduleSpans spans_;
   const AttemptStart start_;
-  TrainingState state_;   // After the latest finished step.
+  TrainingState state_;   // State after the latest finished step.
   int64_t launched_ = 0;  // Latest launched step.
-  bool stop_ = false;     // A finished step reports that some rank was asked to stop.
+  bool stop_ = false;     // True if a finished step reported that some rank was asked to stop.
   int64_t evaluated_step_ = -1;
   std::unique_ptr<Prefetcher> prefetcher_;          // Set by Run.
-  std::chrono::steady_clock::time_point measured_;  // Launch of the latest measured step.
+  std::chrono::steady_clock::time_point measured_;  // Launch time of the latest measured step.
 };
 
 }  // namespace trainyard::trainer

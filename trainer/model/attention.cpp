@@ -13,20 +13,20 @@ namespace {
 
 using torch::Tensor;
 
-// Concatenates the heads of each token into one row.
+// Returns the heads of each token, concatenated into one row.
 Tensor AsRows(const Tensor& heads) { return heads.view({heads.size(0) * heads.size(1), -1}); }
 
 HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
   return HeadsOf(model.num_attention_heads, model.num_query_groups, tensor.size(), tensor.index());
 }
 
-// This rank's rows of a key or value matrix, or of its bias. If key heads do not divide evenly,
-// neighbouring ranks share one; the first rank that has it counts it.
+// Returns this rank's rows of a key or value matrix, or of its bias. If there are fewer key heads
+// than ranks, neighbouring ranks share a head; the first rank that has it counts it.
 std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const LogicalTensorSlice& whole,
                                          const TensorParallel& tensor) {
   const HeadPlace here = HeadsHere(model, tensor);
   const int64_t size = HeadSize(model);
-  int64_t counted = here.keys.first;  // First head that no earlier rank has.
+  int64_t counted = here.keys.first;  // First head that belongs to no earlier rank.
   if (tensor.index() > 0) {
     counted = std::max(counted, HeadsOf(model.num_attention_heads, model.num_query_groups,
                                         tensor.size(), tensor.index() - 1)
@@ -44,7 +44,7 @@ std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const Logical
   return slices;
 }
 
-// The query, key and value matrix, or its bias.
+// Declares the matrix for queries, keys and values, or its bias.
 ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::string& prefix,
                                        const TensorParallel& tensor, bool is_bias) {
   const int64_t size = HeadSize(model);
@@ -65,7 +65,8 @@ ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::stri
   return projection;
 }
 
-// Projection head used by each attention head; undefined if they are the same.
+// Returns, for each attention head, the projection head that it uses. Undefined if they are the
+// same.
 Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device device) {
   if (here.key_slots == here.keys.length) return Tensor();
   const int64_t queries = here.queries.length, keys = here.keys.length;
@@ -128,7 +129,7 @@ Tensor Attention::SumSpread(const Tensor& d_packed) const {
   return sum.index_add(2, spread_, d_packed);
 }
 
-// Omits a window that covers the whole sample.
+// Leaves out the window if it covers the whole sample.
 AttentionForm Attention::FormFor(const MicroBatch& micro_batch) const {
   const int64_t length = micro_batch.length * parallel_.context.size();
   return {{.window = window_ < length ? window_ : 0,

@@ -1,5 +1,5 @@
-// Causal self-attention with grouped queries and optional rotary positions. Heads are split over
-// tensor-parallel ranks and tokens over context-parallel ranks.
+// Causal self-attention with grouped queries and optional rotary positions. Heads are divided among
+// tensor-parallel ranks, and tokens among context-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 #define TRAINYARD_TRAINER_MODEL_ATTENTION_H_
 
@@ -22,7 +22,7 @@
 
 namespace trainyard::trainer {
 
-// The implementation of attention, and the reproducibility of its gradients.
+// The implementation of attention, and whether its gradients are reproducible.
 struct AttentionCode {
   AttentionKernel kernel = AttentionKernel::kAuto;
   Reproducible reproducible = Reproducible::kYes;
@@ -31,18 +31,18 @@ struct AttentionCode {
 class Attention final : public ResidualBranch {
  public:
   struct Parameters {
-    LinearParameters query_key_value;  // [(query heads + 2 * key heads) here * head size, hidden]
-    LinearParameters output;           // [hidden, query heads here * head size]
-    int64_t head_norms = -1;           // First parameter of HeadNorms; -1 without them.
+    LinearParameters query_key_value;  // [(own query + 2 * own key heads) * head size, hidden]
+    LinearParameters output;           // [hidden, own query heads * head size]
+    int64_t head_norms = -1;           // First parameter of HeadNorms; -1 if there are none.
   };
 
-  // Parameter declarations in the order of Parameters, except head_norms; each bias follows its
-  // matrix. prefix: prefix of the block's logical names.
+  // Returns the declarations of the parameters in the order of Parameters, without head_norms. Each
+  // bias follows its matrix. `prefix` precedes the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
 
-  // The store must outlive this.
+  // The store must outlive this object.
   Attention(const ModelConfig& model, const ParameterStore& store, const Parameters& parameters,
             const AttentionCode& code, const ModelParallel& parallel);
 
@@ -52,8 +52,8 @@ class Attention final : public ResidualBranch {
                          WeightGradients& gradients) const override;
 
  private:
-  // Copies projection heads to attention heads, which may use a key head more than once, and sums
-  // the gradients back.
+  // Spread copies projection heads to attention heads, several of which may use the same key head.
+  // SumSpread sums the gradients of the attention heads for each projection head.
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
   AttentionForm FormFor(const MicroBatch& micro_batch) const;
@@ -62,7 +62,7 @@ class Attention final : public ResidualBranch {
   std::optional<HeadNorms> norms_;
   AttentionHeads projected_;
   AttentionHeads heads_;
-  torch::Tensor spread_;  // int64 [heads_.packed_heads()]: projection heads; or undefined.
+  torch::Tensor spread_;  // int64 [heads_.packed_heads()]: projection heads; may be undefined.
   const ParameterStore& store_;
   Parameters parameters_;
   AttentionCode code_;

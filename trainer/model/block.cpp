@@ -11,7 +11,7 @@ namespace {
 
 using torch::Tensor;
 
-// Indices of a block's parameters.
+// Indices of a block's parameters in the store.
 struct BlockParameters {
   Attention::Parameters attention;
   Mlp::Parameters mlp;

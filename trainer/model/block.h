@@ -1,6 +1,6 @@
-// One transformer block. Sequential: x + attention(norm(x)), then the same with the feed-forward
-// branch. Parallel: x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black et al. 2022, arXiv
-// 2204.06745).
+// One transformer block. In the sequential form, it computes y = x + attention(norm1(x)) and then y
+// + mlp(norm2(y)). In the parallel form, it computes x + attention(norm1(x)) + mlp(norm2(x))
+// (GPT-NeoX, Black et al. 2022, arXiv 2204.06745).
 #ifndef TRAINYARD_TRAINER_MODEL_BLOCK_H_
 #define TRAINYARD_TRAINER_MODEL_BLOCK_H_
 
@@ -26,20 +26,23 @@ struct BlockOptions {
   AttentionKernel attention = AttentionKernel::kAuto;
 };
 
-// Keeps all activations for its backward pass, or recomputes some of them (Recompute): norms and
-// activation with kSelective (Korthikanti et al. 2022, arXiv 2205.05198), the whole block with
-// kFull (Chen et al. 2016, arXiv 1604.06174). The results have the same bits.
+// Keeps all activations for its backward pass, or recomputes some of them (Recompute). With
+// kSelective it recomputes the norms and the activation function (Korthikanti et al. 2022, arXiv
+// 2205.05198), with kFull the whole block (Chen et al. 2016, arXiv 1604.06174). The results have
+// the same bits in all cases.
 class Block {
  public:
-  // Declares the parameters of layer `layer` (from 0 over the whole model) as one group.
+  // Declares the parameters of layer number `layer` as one group. Layers are counted from 0 over
+  // the whole model.
   static GroupDeclaration Declare(const ModelConfig& model, int64_t layer,
                                   const TensorParallel& tensor);
 
-  // first_parameter: index of the group's first parameter in the store, which must outlive this.
+  // `first_parameter` is the index of the group's first parameter in the store. The store must
+  // outlive this object.
   Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
         const BlockOptions& options, const ModelParallel& parallel = {});
 
-  // x: [RowsHere(rows), hidden]; the result has the same shape.
+  // x is [RowsHere(rows), hidden]. The result has the same shape.
   torch::Tensor Forward(const torch::Tensor& x, MicroBatch& micro_batch) const;
 
   // Returns the gradient of x.
@@ -47,7 +50,7 @@ class Block {
                          WeightGradients& gradients) const;
 
  private:
-  // A norm and the branch after it.
+  // A norm and the branch that follows it.
   struct Half {
     Norm norm;
     const ResidualBranch& branch;
@@ -59,7 +62,7 @@ class Block {
   // Returns residual + branch(norm(x)).
   torch::Tensor ForwardHalf(const Half& half, const torch::Tensor& x, const torch::Tensor& residual,
                             MicroBatch& micro_batch) const;
-  // Returns residual_gradient + the gradient of x.
+  // Returns the sum of residual_gradient and the gradient of x.
   torch::Tensor BackwardHalf(const Half& half, const torch::Tensor& dy,
                              const torch::Tensor& residual_gradient, MicroBatch& micro_batch,
                              WeightGradients& gradients) const;

@@ -12,11 +12,11 @@ namespace {
 
 using torch::Tensor;
 
-// Keys and values of all ranks, one rank after another, from this one backwards. They arrive around
-// a ring, overlapping the caller's work, or all at once.
+// The keys and values of all ranks, one rank after another, from this rank backwards. They arrive
+// either all at once or around a ring, while the caller computes.
 class KeyValueStream {
  public:
-  // own: [batch, length, 2 * key heads, head_size], contiguous.
+  // `own` is [batch, length, 2 * key heads, head_size], contiguous.
   KeyValueStream(const ContextParallel& context, Tensor own)
       : context_(context), current_(std::move(own)) {
     if (context_.exchange() != ContextExchange::kAllGather) return;
@@ -30,7 +30,7 @@ class KeyValueStream {
     return (context_.index() - step + context_.size()) % context_.size();
   }
 
-  // Keys and values of RankAt(step). Call it with step 0, 1, ...
+  // Returns the keys and values of RankAt(step). Must be called with step 0, 1, ... in this order.
   Tensor At(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
     if (step > 0) {
@@ -50,14 +50,14 @@ class KeyValueStream {
   }
 
   const ContextParallel& context_;
-  Tensor all_;  // By rank; undefined for a ring.
+  Tensor all_;  // Indexed by rank. Undefined for a ring.
   Tensor current_;
   Tensor next_;
   Work work_;
 };
 
-// Sums the gradients of each rank's keys and values over the ranks, in the order of KeyValueStream:
-// around the same ring, following the keys and values, or all at once.
+// Sums the gradients of each rank's keys and values over the ranks, in the order of KeyValueStream.
+// The sums are exchanged either all at once or around the same ring, following the keys and values.
 class KeyValueGradients {
  public:
   KeyValueGradients(const ContextParallel& context, const Tensor& own_key_values)
@@ -71,13 +71,14 @@ class KeyValueGradients {
     shape_.erase(shape_.begin());
   }
 
-  // Returns the sum so far of the gradients for the keys of step `step`. The caller adds to it.
+  // Returns the sum so far of the gradients for the keys of step `step`. The caller must add its
+  // own part.
   Tensor Begin(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
     return torch::zeros(shape_, options_);
   }
 
-  // Passes on the tensor returned by Begin.
+  // Passes on `sum`, the tensor that Begin has returned.
   void End(int64_t step, Tensor sum) {
     if (all_.defined()) return;
     if (step > 0) {
@@ -90,7 +91,7 @@ class KeyValueGradients {
          {Transfer::Direction::kReceive, RankAt(1), received_}});
   }
 
-  // Returns the sum for this rank's own keys and values.
+  // Returns the sum of the gradients for this rank's own keys and values.
   Tensor Finish() {
     if (all_.defined()) {
       received_ = torch::empty(shape_, options_);
@@ -108,7 +109,7 @@ class KeyValueGradients {
   const ContextParallel& context_;
   torch::TensorOptions options_;
   std::vector<int64_t> shape_;
-  Tensor all_;  // By rank; undefined for a ring.
+  Tensor all_;  // Indexed by rank. Undefined for a ring.
   Tensor received_;
   Work work_;
 };
@@ -117,7 +118,7 @@ Tensor KeyValues(const Tensor& packed, const AttentionHeads& heads) {
   return packed.narrow(2, heads.query_heads, 2 * heads.key_heads).contiguous();
 }
 
-// The parts of attention for this rank's queries.
+// The parts of the attention of this rank's queries, one for each rank with keys.
 class Parts {
  public:
   Parts(const Tensor& packed, const AttentionHeads& heads, const ContextParallel& context,
@@ -133,7 +134,8 @@ class Parts {
                            {context_.size(), query_.size(1), form_.limits.window});
   }
 
-  // Views of the tokens that see each other. key_value: all of the rank's tokens.
+  // Returns views of the queries and keys that see each other. `key_value` contains all tokens of
+  // the rank `key_rank`.
   AttentionPart Part(int64_t key_rank, const VisibleTokens& tokens, const Tensor& key_value) const {
     const Tensor keys = key_value.narrow(1, tokens.first_key, tokens.keys);
     return {query_.narrow(1, tokens.first_query, tokens.queries),
@@ -190,7 +192,7 @@ Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads
     const AttentionPart part = parts.Part(key_rank, tokens, key_value);
     Tensor part_out = torch::empty(part.query.sizes(), out.options());
     const Tensor part_log_sum_exp = AttentionPartForward(part, part_out);
-    if (step == 0) {  // Own tokens: each sees at least itself.
+    if (step == 0) {  // Own tokens: each of them sees at least itself.
       sum = part_out.to(ComputeType(out.scalar_type()), /*non_blocking=*/false, /*copy=*/true);
       log_sum_exp = part_log_sum_exp;
       continue;

@@ -1,4 +1,4 @@
-// Causal attention with each sample's tokens split over context-parallel ranks.
+// Causal attention if the tokens of each sample are divided among context-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_CONTEXT_ATTENTION_H_
 #define TRAINYARD_TRAINER_MODEL_CONTEXT_ATTENTION_H_
 
@@ -10,16 +10,17 @@
 
 namespace trainyard::trainer {
 
-// Like AttentionForward (ops/attention.h), with this rank's tokens of each sample (ContextParallel)
-// as queries and the tokens of all ranks as keys. Skips the computation, but not the transfer, of
-// keys outside the window of all queries. kFlash and kSdpa are not supported. Returns the
-// logarithms of the softmax sums over all keys, [batch, query_heads, length] in the compute type.
+// Like AttentionForward (ops/attention.h), but the queries are this rank's tokens of each sample
+// (ContextParallel), and the keys are the tokens of all ranks. Keys outside the windows of all
+// queries are transferred but not used in the computation. Does not support kFlash and kSdpa.
+// Returns the logarithms of the softmax sums over all keys, [batch, query_heads, length] in the
+// compute type.
 torch::Tensor ContextAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                       const ContextParallel& context, const AttentionForm& form,
                                       torch::Tensor& out);
 
-// Writes d_packed, including the gradients of this rank's keys and values from the queries of all
-// ranks.
+// Writes d_packed. The gradients of this rank's keys and values include the contributions of the
+// queries of all ranks.
 void ContextAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
                               const AttentionHeads& heads, Reproducible reproducible,
                               const ContextParallel& context, torch::Tensor& d_packed);

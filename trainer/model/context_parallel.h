@@ -1,4 +1,4 @@
-// Ranks that share each sample's tokens.
+// The ranks that share the tokens of each sample.
 #ifndef TRAINYARD_TRAINER_MODEL_CONTEXT_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_CONTEXT_PARALLEL_H_
 
@@ -11,26 +11,27 @@
 
 namespace trainyard::trainer {
 
-// A sample is split into 2 * size chunks of equal length. Rank r has chunks r and 2 * size - 1 - r
-// ("zigzag"), so that causal attention gives every rank the same work.
+// Divides each sample into 2 * size chunks of equal length. Rank r has chunks r and 2 * size - 1 -
+// r ("zigzag"), so that causal attention takes the same work on every rank.
 class ContextParallel {
  public:
   ContextParallel() = default;  // One rank.
-  // The communicator must outlive this.
+  // The communicator must outlive this object.
   ContextParallel(Communicator& group, ContextExchange exchange)
       : group_(group.size() > 1 ? &group : nullptr), exchange_(exchange) {}
 
   int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
   int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
   ContextExchange exchange() const { return exchange_; }
-  // Only for several ranks.
+  // Must be called only if there are several ranks.
   Communicator& group() const { return *group_; }
 
-  // Positions of a rank's tokens in a sample of `length` tokens: int64 [length / size], ascending.
+  // Returns the positions of the tokens of `rank` in a sample of `length` tokens: int64 [length /
+  // size], ascending.
   torch::Tensor PositionsOf(int64_t rank, int64_t length, torch::Device device) const;
 
  private:
-  Communicator* group_ = nullptr;  // Null for one rank.
+  Communicator* group_ = nullptr;  // Null if there is only one rank.
   ContextExchange exchange_ = ContextExchange::kP2p;
 };
 

@@ -48,19 +48,19 @@ class Decoder::Groups {
   int64_t FirstOfLayer(int64_t layer) const { return first_of_layer_[layer]; }
   int64_t OfLayer(int64_t layer) const { return group_of_layer_[layer]; }
 
-  // Indices of parameters and groups; -1 if this rank does not have them.
+  // Indices of parameters and groups; -1 if this rank does not have the parameter or group.
   int64_t table_ = -1;
   int64_t table_group_ = -1;
   int64_t positions_ = -1;
   int64_t position_group_ = -1;
   int64_t head_norm_ = -1;
   int64_t head_group_ = -1;
-  int64_t head_weight_ = -1;  // -1 to use the table of the same rank.
+  int64_t head_weight_ = -1;  // -1: uses the token table on this rank.
   int64_t head_weight_group_ = -1;
   int64_t shared_group_ = -1;
 
  private:
-  // Returns the group's index and sets first_ to the index of its first parameter.
+  // Adds a group and returns its index. Sets first_ to the index of the group's first parameter.
   int64_t Add(GroupDeclaration group) {
     first_ = next_;
     next_ += static_cast<int64_t>(group.parameters.size());
@@ -174,7 +174,7 @@ std::vector<int64_t> Decoder::GroupsOf(int64_t chunk) const {
   return groups;
 }
 
-// length: tokens per sample over all ranks.
+// `length` is the number of tokens per sample over all ranks.
 const RotaryTable& Decoder::Rotary(int64_t length) const {
   if (rotary_length_ != length && !HasLearnedPositions(model_)) {
     const ContextParallel& context = options_.parallel.context;
@@ -194,8 +194,8 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
   return rotary_;
 }
 
-// Positions of a micro-batch's rows, int64 [rows]; undefined if the model has no learned positions.
-// length: tokens per sample over all ranks.
+// Returns the positions of the rows of a micro-batch, int64 [rows]. Undefined if the model has no
+// learned positions. `length` is the number of tokens per sample over all ranks.
 Tensor Decoder::LearnedPositions(const MicroBatch& micro_batch, int64_t length) const {
   if (!HasLearnedPositions(model_)) return Tensor();
   if (micro_batch.position_ids.defined()) return micro_batch.position_ids;
@@ -203,7 +203,8 @@ Tensor Decoder::LearnedPositions(const MicroBatch& micro_batch, int64_t length) 
   return context.PositionsOf(context.index(), length, options_.device).repeat({micro_batch.batch});
 }
 
-// of_tokens: values of whole samples, [batch, length]. Returns those of this rank's tokens, [rows].
+// Returns the values for this rank's tokens, [rows]. `of_tokens` contains the values for whole
+// samples, [batch, length].
 Tensor Decoder::OnThisRank(const Tensor& of_tokens) const {
   const ContextParallel& context = options_.parallel.context;
   if (context.size() == 1) return of_tokens.reshape({-1});
@@ -212,7 +213,7 @@ Tensor Decoder::OnThisRank(const Tensor& of_tokens) const {
   return of_tokens.index_select(1, positions).reshape({-1});
 }
 
-// tokens: whole samples, [batch, length].
+// `tokens` contains whole samples, [batch, length].
 void Decoder::MarkDocuments(const Tensor& tokens, MicroBatch& micro_batch) const {
   const DocumentOptions& documents = options_.documents;
   if (!documents.any()) return;
@@ -276,8 +277,8 @@ Tensor Decoder::LossAndGradient(const Tensor& x, const MicroBatch& micro_batch, 
   const WeightUse use_matrix(*access_, head_weight_group_, Pass::kForward);
   Tensor gradient = head_->LossAndGradient(x, micro_batch.targets, loss, gradients);
   gradients.FinishGroup(group);
-  // If this rank has the embedding, the tied matrix's gradient is complete only with the
-  // embedding's.
+  // If this rank has the embedding too, the gradient of the tied matrix is not complete before that
+  // of the embedding.
   const bool is_alone = head_weight_group_ != group && !embedding_.has_value();
   if (is_alone) gradients.FinishGroup(head_weight_group_);
   return gradient;

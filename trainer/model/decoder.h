@@ -1,7 +1,7 @@
-// A decoder-only transformer, configured by the settings: RMSNorm or LayerNorm, rotary or learned
-// positions, grouped-query attention with or without head norms, feed-forward layers with or
-// without a gate, with or without biases, sequential or parallel branches, tied or untied head.
-// Covers LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
+// A decoder-only transformer. The settings determine its form: RMSNorm or LayerNorm, rotary or
+// learned positions, grouped-query attention with or without head norms, feed-forward layers with
+// or without a gate, with or without biases, sequential or parallel branches, tied or untied head.
+// It covers LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
 #ifndef TRAINYARD_TRAINER_MODEL_DECODER_H_
 #define TRAINYARD_TRAINER_MODEL_DECODER_H_
 
@@ -30,86 +30,92 @@ struct DecoderOptions {
   torch::Device device = torch::kCPU;
   BlockOptions blocks = {};
   DocumentOptions documents = {};
-  int64_t recomputed_layers = 0;        // First blocks of each chunk to recompute; 0: all.
-  std::optional<uint64_t> seed = 1234;  // Seed of the initial values; none: loaded later.
+  int64_t recomputed_layers = 0;        // Number of first blocks per chunk to recompute; 0: all.
+  std::optional<uint64_t> seed = 1234;  // Seed of the initial values; unset: loaded later.
   StoreParts parts = {};                // This rank's part of state, gradients, values.
   ModelParallel parallel = {};          // This rank's part of the model.
 };
 
-// Rows of tokens, with the loss weight of each prediction.
+// Rows of tokens, and the loss weight of each prediction.
 struct TrainingTokens {
   torch::Tensor tokens;        // int64 [batch, length + 1] on the device.
-  torch::Tensor loss_weights;  // fp32 [batch * length]; fp64 for an fp64 model.
+  torch::Tensor loss_weights;  // fp32 [batch * length], or fp64 for an fp64 model.
 };
 
-// This rank's chunks of the model: layers, the embedding if the model begins here, the head if it
-// ends here. Parameter groups are in the order of the backward pass: chunks from last to first, and
-// in each chunk the head, blocks from last to first, the embedding, learned positions. A tied head
-// uses the embedding's weight. If the two are on different ranks, both ranks have it as group
-// kEmbeddingGroup, each with a part of its gradient. Not copyable, because its parts refer to its
-// parameters. Not thread-safe.
+// This rank's chunks of the model. A chunk consists of layers, with the embedding if the model
+// begins in it and the head if the model ends in it. Parameter groups are in the order of the
+// backward pass: chunks from last to first, and in each chunk the head, the blocks from last to
+// first, the embedding, and the learned positions. A tied head uses the weight of the embedding. If
+// the two are on different ranks, both ranks have this weight as group kEmbeddingGroup, and each
+// has a part of its gradient. Not copyable, because its parts refer to its parameters. Not
+// thread-safe.
 class Decoder {
  public:
   static constexpr char kEmbeddingGroup[] = "embedding";
-  // A separate group, because the last stage may also have the embedding's group.
+  // Learned positions are a separate group, because the last stage may have the embedding's group
+  // without them.
   static constexpr char kPositionGroup[] = "positions";
-  static constexpr char kHeadGroup[] = "head";  // The final norm, and an untied matrix.
+  static constexpr char kHeadGroup[] = "head";  // The final norm, and the matrix if it is untied.
 
   Decoder(const ModelConfig& model, const DecoderOptions& options);
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  // The logical tensor of the head's matrix: the embedding's if the head is tied.
+  // Returns the name of the logical tensor with the head's matrix. For a tied head, it is the
+  // tensor of the embedding.
   static const char* HeadTensor(const ModelConfig& model);
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
   ParameterStore& parameters() { return *parameters_; }
-  // Groups of a chunk in the order of the forward pass.
+  // Returns the groups of a chunk in the order of the forward pass.
   std::vector<int64_t> GroupsOf(int64_t chunk) const;
-  // Group of a tied weight shared with another stage; -1 if none.
+  // Returns the group of a tied weight that this stage shares with another stage; -1 if there is
+  // none.
   int64_t shared_embedding_group() const { return shared_embedding_group_; }
 
-  // Sets the object to call before and after weights are used; must outlive this. By default all
-  // weights are always available.
+  // Sets the object that is called before and after weights are used. It must outlive this object.
+  // If it is not set, all weights must always be available.
   void UseWeights(WeightAccess& access) { access_ = &access; }
 
-  // This rank's tokens of a micro-batch, for one pass through a chunk.
+  // Returns this rank's tokens of a micro-batch, for one pass through a chunk.
   MicroBatch Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mode mode) const;
-  // An empty tensor with the shape passed from chunk to chunk, for samples of `length` tokens over
-  // all ranks.
+  // Returns an uninitialised tensor of the shape that is passed from chunk to chunk. `length` is
+  // the number of tokens per sample over all ranks.
   torch::Tensor NewActivations(int64_t samples, int64_t length) const;
 
-  // Runs the chunk's blocks, after the embedding if the chunk has it. x: output of the previous
-  // chunk; undefined on the chunk with the embedding.
+  // Runs the blocks of the chunk, preceded by the embedding if the chunk has it. `x` is the output
+  // of the preceding chunk; it is undefined for the chunk with the embedding.
   torch::Tensor Forward(int64_t chunk, torch::Tensor x, MicroBatch& micro_batch) const;
-  // Only for the chunk with the head. Adds the weighted sum of the losses of this rank's tokens to
-  // `loss`, an fp64 scalar on the device. The sum is the same on all tensor-parallel ranks. Returns
-  // the gradient of x.
+  // Computes the loss. Must be called only for the chunk with the head. Adds the weighted sum of
+  // the losses of this rank's tokens to `loss`, an fp64 scalar on the device. The sum is equal on
+  // all tensor-parallel ranks. Returns the gradient of x.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const MicroBatch& micro_batch,
                                 torch::Tensor& loss, WeightGradients& gradients) const;
   void Loss(const torch::Tensor& x, const MicroBatch& micro_batch, torch::Tensor& loss) const;
-  // Returns the gradient of the chunk's input x; undefined on the chunk with the embedding.
+  // Returns the gradient of x, the input of the chunk. Undefined for the chunk with the embedding.
   torch::Tensor Backward(int64_t chunk, torch::Tensor dy, MicroBatch& micro_batch,
                          WeightGradients& gradients) const;
 
-  // Runs one micro-batch forward and backward, with the whole model on one rank.
+  // Runs the forward and the backward pass of one micro-batch. Requires that the whole model is on
+  // one rank.
   void ForwardBackward(const TrainingTokens& batch, torch::Tensor& loss,
                        WeightGradients& gradients) const;
   void Loss(const TrainingTokens& batch, torch::Tensor& loss) const;
-  // tokens: int64 [batch, length]. Returns [batch, length, vocabulary] in the model's type.
+  // Returns logits [batch, length, vocabulary] in the model's type. `tokens` is int64 [batch,
+  // length].
   torch::Tensor Logits(const torch::Tensor& tokens) const;
 
  private:
-  // Group indices are -1 if the chunk does not have the group.
+  // A group index is -1 if the chunk does not have the group.
   struct Chunk {
     std::vector<Block> blocks;
-    std::vector<int64_t> block_groups;  // Group of each block.
+    std::vector<int64_t> block_groups;  // Index of each block's group.
     int64_t head_group = -1;
     int64_t embedding_group = -1;
     int64_t position_group = -1;
   };
 
-  // Declares the groups and records their indices.
+  // Declares the groups of parameters and records their indices.
   class Groups;
 
   void MakeParts(const Groups& groups);
@@ -124,12 +130,12 @@ class Decoder {
   std::vector<Chunk> chunks_;
   std::optional<Embedding> embedding_;
   std::optional<Head> head_;
-  int64_t head_weight_group_ = -1;  // Group of the head's matrix.
+  int64_t head_weight_group_ = -1;  // Index of the group with the head's matrix.
   int64_t shared_embedding_group_ = -1;
   mutable WeightAccess always_there_;
   WeightAccess* access_ = &always_there_;
-  // Table for rotary_length_: this rank's positions of a sample, or all positions if documents have
-  // their own positions.
+  // Table for samples of rotary_length_ tokens. It contains this rank's positions of a sample, or
+  // all positions if positions are counted per document.
   mutable RotaryTable rotary_;
   mutable int64_t rotary_length_ = 0;
 };

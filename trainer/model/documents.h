@@ -1,5 +1,5 @@
-// Documents inside samples. A sample is a section of the token files, which consist of consecutive
-// documents, each ended by a token.
+// Finds documents inside samples. Token files consist of consecutive documents, each ended by a
+// token. A sample is a section of a token file, so it may contain several documents.
 #ifndef TRAINYARD_TRAINER_MODEL_DOCUMENTS_H_
 #define TRAINYARD_TRAINER_MODEL_DOCUMENTS_H_
 
@@ -9,21 +9,23 @@
 
 namespace trainyard::trainer {
 
-// Effect of documents on the model. By default none.
+// The effect of documents on the model. By default they have none.
 struct DocumentOptions {
-  int64_t end_token = -1;        // Last token of a document.
-  bool reset_attention = false;  // A token sees only tokens of its own document.
-  bool reset_positions = false;  // Positions count from the document's first token.
+  int64_t end_token = -1;        // Token that ends each document.
+  bool reset_attention = false;  // True: a token sees only tokens of its own document.
+  bool reset_positions = false;  // True: positions count from the document's first token.
 
   bool any() const { return reset_attention || reset_positions; }
 };
 
-// tokens: int64 [batch, length]. Returns the position in its sample of the first token of each
-// token's document, int64 [batch, length]; 0 for a document that began before the sample.
+// Returns, for each token, the position in its sample at which the token's document begins: int64
+// [batch, length]. The value is 0 if the document began before the sample. `tokens` is int64
+// [batch, length].
 torch::Tensor DocumentStarts(const torch::Tensor& tokens, int64_t end_token);
 
-// tokens: int64 [batch, length + 1], inputs and targets. Returns fp32 [batch * length]: 0 for the
-// prediction after an end-of-document token, else 1.
+// Returns the weight of each prediction, fp32 [batch * length]: 0 for the prediction after an
+// end-of-document token, otherwise 1. `tokens` is int64 [batch, length + 1] and contains inputs and
+// targets.
 torch::Tensor CountedPredictions(const torch::Tensor& tokens, int64_t end_token);
 
 }  // namespace trainyard::trainer

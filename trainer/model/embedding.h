@@ -1,5 +1,5 @@
-// The token table, with its rows split over tensor-parallel ranks, and the table of learned
-// positions, replicated on each rank.
+// The token table, whose rows are divided among tensor-parallel ranks, and the table of learned
+// positions, which every rank has completely.
 #ifndef TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 #define TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 
@@ -17,15 +17,16 @@
 
 namespace trainyard::trainer {
 
-// This rank's part of the vocabulary.
+// Returns this rank's part of the vocabulary.
 IndexRange VocabularyHere(const ModelConfig& model, const TensorParallel& tensor);
 
-// A matrix [vocabulary, hidden], with the rows VocabularyHere on this rank.
+// Declares a matrix [vocabulary, hidden]. This rank has the rows of VocabularyHere.
 ParameterDeclaration DeclareVocabularyMatrix(const ModelConfig& model, const std::string& name,
                                              const TensorParallel& tensor);
 
-// A matrix [max_position_embeddings, hidden], replicated on every rank. It decays like the token
-// table: nanoGPT and Megatron-LM apply weight decay to all two-dimensional parameters.
+// Declares a matrix [max_position_embeddings, hidden], which every rank has completely. Weight
+// decay applies to it as to the token table, because nanoGPT and Megatron-LM apply weight decay to
+// all two-dimensional parameters.
 ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::string& name,
                                            const TensorParallel& tensor);
 
@@ -33,16 +34,16 @@ class Embedding {
  public:
   struct Parameters {
     int64_t table = 0;
-    int64_t first_token = 0;  // Token of the table's first row here.
-    int64_t positions = -1;   // -1 without learned positions.
+    int64_t first_token = 0;  // Token of the first table row on this rank.
+    int64_t positions = -1;   // -1 if there are no learned positions.
   };
 
-  // The store must outlive this.
+  // The store must outlive this object.
   Embedding(const ParameterStore& store, const Parameters& parameters, const TensorParallel& tensor)
       : store_(store), parameters_(parameters), tensor_(tensor) {}
 
-  // Token vectors of the micro-batch's inputs plus their position vectors: [RowsHere(rows),
-  // hidden].
+  // Returns the sum of the token vectors and the position vectors for the inputs of the
+  // micro-batch: [RowsHere(rows), hidden].
   torch::Tensor Forward(const MicroBatch& micro_batch) const;
   void Backward(const torch::Tensor& dy, const MicroBatch& micro_batch,
                 WeightGradients& gradients) const;

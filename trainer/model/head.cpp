@@ -11,7 +11,7 @@ namespace {
 
 using torch::Tensor;
 
-// Calls visit(first, rows) for consecutive chunks of rows.
+// Calls visit(first row, number of rows) for consecutive chunks of rows.
 template <typename Visit>
 void ForEachChunk(int64_t rows, int64_t vocabulary, torch::Device device, const Visit& visit) {
   const int64_t chunk = CrossEntropyRowsPerChunk(vocabulary, device);
@@ -26,7 +26,7 @@ Targets Part(const Targets& targets, int64_t first, int64_t rows) {
 
 }  // namespace
 
-// With a split vocabulary, ranks exchange 12 bytes per row.
+// If the vocabulary is divided among ranks, they exchange 12 bytes per row.
 void Head::AddLoss(Tensor& logits, const Targets& targets, LossPass pass, Tensor& loss) const {
   if (tensor_.size() == 1) return CrossEntropy(logits, targets, pass, loss);
   Tensor statistics = torch::empty({logits.size(0), kCrossEntropyStatistics},
@@ -49,7 +49,8 @@ Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& lo
     AddLoss(logits, Part(targets, first, rows), LossPass::kLossAndGradient, loss);
     Tensor d_part = dx.narrow(0, first, rows);
     LinearInputGradient(logits, weight, d_part);
-    // Immediately: a deferred product would keep the logits of all chunks in memory.
+    // Computed immediately, because a deferred product would keep the logits of all chunks in
+    // memory.
     LinearWeightGradient(logits, part, gradients.Target(parameters_.weight));
   });
   return norm_.Backward(tensor_.Sum(dx), x, normal.statistics, Tensor(), gradients);

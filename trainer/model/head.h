@@ -1,4 +1,4 @@
-// The end of the model: the final norm, the product with the vocabulary, and the loss.
+// The end of the model: the final norm, the product with the vocabulary matrix, and the loss.
 #ifndef TRAINYARD_TRAINER_MODEL_HEAD_H_
 #define TRAINYARD_TRAINER_MODEL_HEAD_H_
 
@@ -14,31 +14,31 @@
 
 namespace trainyard::trainer {
 
-// Computes logits for only some thousand rows at a time: a chunk's gradients are computed right
-// after its loss (the idea of Liger Kernel, arXiv 2410.10989). The vocabulary is split over
-// tensor-parallel ranks, which all compute the same loss.
+// Computes logits for only some thousand rows at a time. The gradients of such a chunk of rows are
+// computed right after its loss (as in Liger Kernel, arXiv 2410.10989). The vocabulary is divided
+// among tensor-parallel ranks, which all compute the same loss.
 class Head {
  public:
   struct Parameters {
-    int64_t weight = 0;  // [vocabulary here, hidden]; the embedding's if tied.
+    int64_t weight = 0;  // [vocabulary on this rank, hidden]; the embedding's if tied.
     int64_t first_token = 0;
-    int64_t largest_part = 0;  // Largest vocabulary part of any rank; makes chunks equal.
+    int64_t largest_part = 0;  // Largest vocabulary part of a rank; so all use equal chunks.
   };
 
-  // The store must outlive this.
+  // The store must outlive this object.
   Head(const ParameterStore& store, Norm norm, const Parameters& parameters,
        const TensorParallel& tensor)
       : store_(store), norm_(norm), parameters_(parameters), tensor_(tensor) {}
 
-  // x: [RowsHere(rows), hidden] before the norm. Adds the weighted loss of the rows to `loss`, an
-  // fp64 scalar, adds the weight gradients to `gradients` and returns the gradient of x.
+  // x is [RowsHere(rows), hidden], before the norm. Adds the weighted loss of the rows to `loss`,
+  // an fp64 scalar. Adds the gradients of the weights to `gradients`. Returns the gradient of x.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss,
                                 WeightGradients& gradients) const;
 
-  // Adds the weighted loss to `loss`.
+  // Adds the weighted loss of the rows to `loss`, without computing gradients.
   void Loss(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss) const;
 
-  // Returns [rows, vocabulary here].
+  // Returns [rows, vocabulary on this rank].
   torch::Tensor Logits(const torch::Tensor& x) const;
 
  private:

@@ -1,5 +1,5 @@
-// RMSNorm of each query and key head, before their rotary positions (Dehghani et al. 2023, arXiv
-// 2302.05442, with the RMSNorm of Qwen3, arXiv 2505.09388).
+// RMSNorm of each query head and key head, applied before rotary positions (Dehghani et al. 2023,
+// arXiv 2302.05442, with the RMSNorm of Qwen3, arXiv 2505.09388).
 #ifndef TRAINYARD_TRAINER_MODEL_HEAD_NORMS_H_
 #define TRAINYARD_TRAINER_MODEL_HEAD_NORMS_H_
 
@@ -17,29 +17,30 @@
 
 namespace trainyard::trainer {
 
-// Two weights [head_size], replicated on every tensor-parallel rank. Ranks have different heads, so
-// each has a part of the gradient.
+// Has two weights [head_size], which every tensor-parallel rank has completely. The ranks have
+// different heads, so each rank computes a part of the gradient.
 class HeadNorms {
  public:
-  // Declares the weights of queries and keys. prefix: prefix of the block's logical names.
+  // Declares the weight for queries and the weight for keys. `prefix` precedes the block's logical
+  // names.
   static std::vector<ParameterDeclaration> Declare(const std::string& prefix, int64_t head_size,
                                                    const TensorParallel& tensor);
 
-  // first_parameter: index of the query weight; the key weight follows. The store must outlive
-  // this.
+  // `first_parameter` is the index of the query weight; the key weight follows it. The store must
+  // outlive this object.
   HeadNorms(const ParameterStore& store, int64_t first_parameter, double epsilon)
       : store_(store), first_parameter_(first_parameter), epsilon_(epsilon) {}
 
-  // Normalises the query and key heads of packed rows (attention_heads.h) in place, and keeps what
-  // Backward needs.
+  // Normalises, in place, the query and key heads of packed rows (attention_heads.h). Keeps the
+  // tensors that Backward needs.
   void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
 
-  // Replaces the gradient of the normalised heads by the gradient before Forward.
+  // Replaces the gradient of the normalised heads with the gradient of the heads before Forward.
   void Backward(torch::Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
                 WeightGradients& gradients) const;
 
  private:
-  // For the heads of one weight, [batch, length, heads, head_size].
+  // Normalises the heads that share one weight, [batch, length, heads, head_size].
   void Normalise(int64_t parameter, torch::Tensor heads, MicroBatch& micro_batch) const;
   void Differentiate(int64_t parameter, torch::Tensor d_heads, MicroBatch& micro_batch,
                      WeightGradients& gradients) const;

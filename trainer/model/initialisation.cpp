@@ -15,7 +15,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// SplitMix64 (Steele, Lea and Flood 2014): output number `counter` of stream `key`.
+// Returns output number `counter` of stream `key` of SplitMix64 (Steele, Lea and Flood 2014).
 uint64_t RandomBits(uint64_t key, uint64_t counter) {
   uint64_t bits = key + (counter + 1) * 0x9E3779B97F4A7C15u;
   bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -23,10 +23,10 @@ uint64_t RandomBits(uint64_t key, uint64_t counter) {
   return bits ^ (bits >> 31);
 }
 
-// In (0, 1], so that the logarithm is finite.
+// Returns a number in (0, 1]. It is not 0, so its logarithm is finite.
 double Uniform(uint64_t bits) { return static_cast<double>((bits >> 11) + 1) * 0x1.0p-53; }
 
-// Index in the whole tensor of element `index` of the slice.
+// Returns the index in the whole tensor of element number `index` of the slice.
 int64_t GlobalIndex(const LogicalTensorSlice& slice, int64_t index) {
   int64_t global = 0, stride = 1;
   for (auto dim = static_cast<int64_t>(slice.shape.size()) - 1; dim >= 0; --dim) {
@@ -38,8 +38,8 @@ int64_t GlobalIndex(const LogicalTensorSlice& slice, int64_t index) {
 }
 
 // Calls run(begin, end) for parts of [0, count), on as many threads as LibTorch uses.
-// at::parallel_for would use one thread: its OpenMP code is in a header, and this build has no
-// OpenMP.
+// at::parallel_for would use only one thread: its OpenMP code is in a header, and this program is
+// built without OpenMP.
 void ForEachPart(int64_t count, const std::function<void(int64_t, int64_t)>& run) {
   constexpr int64_t kSmallestPart = 1 << 16;
   const int64_t parts =
@@ -52,8 +52,8 @@ void ForEachPart(int64_t count, const std::function<void(int64_t, int64_t)>& run
 
 }  // namespace
 
-// Box and Muller 1958. The two elements of a pair share a radius; one uses the cosine, the other
-// the sine.
+// Uses the method of Box and Muller (1958). Two neighbouring elements form a pair with a common
+// radius: one uses the cosine, the other the sine.
 float StandardNormal(uint64_t key, int64_t index) {
   const auto pair = static_cast<uint64_t>(index) & ~uint64_t{1};
   const double radius = std::sqrt(-2.0 * std::log(Uniform(RandomBits(key, pair))));

@@ -1,5 +1,5 @@
-// Initial weights as a pure function of (seed, logical name, element), so that every layout, world
-// size and slice starts with the same model.
+// Computes initial weights as a pure function of (seed, logical name, element), so that the model
+// starts with the same weights for every layout, world size and slice.
 #ifndef TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 #define TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 
@@ -12,11 +12,11 @@
 
 namespace trainyard::trainer {
 
-// Returns the slice's initial values as an fp32 CPU tensor of its shape. Time and memory are
-// proportional to the slice, not the whole tensor.
+// Returns the initial values of the slice as an fp32 CPU tensor of its shape. Time and memory are
+// proportional to the size of the slice, not of the whole tensor.
 torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice);
 
-// Element `index` of an endless sequence of standard normal numbers.
+// Returns element number `index` of an endless sequence of standard normal numbers.
 float StandardNormal(uint64_t key, int64_t index);
 
 }  // namespace trainyard::trainer

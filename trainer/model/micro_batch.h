@@ -1,4 +1,4 @@
-// State of one micro-batch in its passes through a part of the model.
+// The state of one micro-batch while it passes through a part of the model.
 #ifndef TRAINYARD_TRAINER_MODEL_MICRO_BATCH_H_
 #define TRAINYARD_TRAINER_MODEL_MICRO_BATCH_H_
 
@@ -13,28 +13,30 @@
 
 namespace trainyard::trainer {
 
-// Rows of activations are [batch * length, hidden], with the tokens of each sample in order.
-// Between the matrices of tensor-parallel ranks there may be fewer rows (TensorParallel::RowsHere).
+// Activations are stored as rows [batch * length, hidden], with the tokens of each sample in order.
+// Between the matrices of tensor-parallel ranks, a rank may have fewer rows
+// (TensorParallel::RowsHere).
 struct MicroBatch {
   int64_t batch = 0;   // Samples.
-  int64_t length = 0;  // Tokens per sample on this rank.
-  // For the positions of one sample or of all rows (ops/rotary.h); empty without rotary positions.
+  int64_t length = 0;  // Number of tokens per sample on this rank.
+  // Table for the positions of one sample, or of all rows (ops/rotary.h). Empty if the model has no
+  // rotary positions.
   RotaryTable rotary;
   Stash stash;
-  torch::Tensor inputs = {};     // int64 [rows()]; only for the embedding.
-  torch::Tensor positions = {};  // int64 [rows()], in the sample; only for learned positions.
-  Targets targets = {};          // Only for the head.
-  // int64 [batch, length]: position in its sample of the first token of each token's document
-  // (documents.h); undefined unless attention is limited to documents.
+  torch::Tensor inputs = {};     // int64 [rows()]; set only for the embedding.
+  torch::Tensor positions = {};  // int64 [rows()], in the sample; set only for learned positions.
+  Targets targets = {};          // Set only for the head.
+  // int64 [batch, length]: for each token, the position in its sample at which its document begins
+  // (documents.h). Undefined unless attention is limited to documents.
   torch::Tensor document_starts = {};
   torch::Tensor document_bias = {};  // For cuDNN (ops/visible_keys.h).
-  // int64 [rows()]: positions counted from the document's first token. Undefined: positions in the
-  // sample (ContextParallel::PositionsOf).
+  // int64 [rows()]: positions, counted from the first token of the document. If undefined,
+  // positions are counted from the start of the sample (ContextParallel::PositionsOf).
   torch::Tensor position_ids = {};
 
   int64_t rows() const { return batch * length; }
 
-  // Copy with another stash.
+  // Returns a copy that uses another stash.
   MicroBatch With(Stash own) const {
     MicroBatch same{batch, length, rotary, std::move(own), inputs, positions, targets};
     same.document_starts = document_starts;

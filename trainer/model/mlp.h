@@ -1,4 +1,4 @@
-// The feed-forward branch, with its inner width split over tensor-parallel ranks.
+// The feed-forward branch. Its inner width is divided among tensor-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_MLP_H_
 #define TRAINYARD_TRAINER_MODEL_MLP_H_
 
@@ -19,18 +19,18 @@ namespace trainyard::trainer {
 class Mlp final : public ResidualBranch {
  public:
   struct Parameters {
-    LinearParameters up;    // [ffn here, hidden]; gated: [2 * ffn here, hidden], gate first.
+    LinearParameters up;    // [ffn on this rank, hidden]; gated: twice the rows, gate first.
     LinearParameters down;  // [hidden, ffn here]
   };
 
-  // Parameter declarations in the order of Parameters; each bias follows its matrix. prefix: prefix
-  // of the block's logical names.
+  // Returns the declarations of the parameters in the order of Parameters. Each bias follows its
+  // matrix. `prefix` precedes the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
 
-  // keeps_activation: false recomputes the activation in the backward pass. The store must outlive
-  // this.
+  // If `keeps_activation` is false, the activation is recomputed in the backward pass. The store
+  // must outlive this object.
   Mlp(const ParameterStore& store, const Parameters& parameters, Activation activation,
       bool keeps_activation, const TensorParallel& tensor)
       : store_(store),

@@ -1,4 +1,4 @@
-// A rank's part of the model, and the ranks it shares the computation with.
+// The part of the model that a rank has, and the ranks with which it shares the computation.
 #ifndef TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::trainer {
 
-// By default, the whole model.
+// By default, the rank has the whole model.
 struct ModelParallel {
   PipelinePlace pipeline;
   TensorParallel tensor;

@@ -1,4 +1,4 @@
-// A norm of the model, with its parameters.
+// A norm layer of the model and its parameters.
 #ifndef TRAINYARD_TRAINER_MODEL_NORM_H_
 #define TRAINYARD_TRAINER_MODEL_NORM_H_
 
@@ -15,16 +15,17 @@
 
 namespace trainyard::trainer {
 
-// Kind and parameters of a model's norms.
+// The kind of a model's norms and the number of their parameters.
 struct NormForm {
   Normalization kind = Normalization::kRmsNorm;
-  int64_t vectors = 1;  // Vectors per norm: 1 weight, 2 with a bias, 0 none.
+  int64_t vectors = 1;  // Vectors per norm: 0: none; 1: weight; 2: weight and bias.
   double epsilon = 1e-5;
 };
 
 NormForm NormFormOf(const ModelConfig& model);
 
-// Vectors [width], replicated on every tensor-parallel rank. name: without ".weight".
+// Declares the vectors of a norm. Each is [width], and every tensor-parallel rank has it
+// completely. `name` does not include ".weight".
 std::vector<ParameterDeclaration> DeclareNorm(const std::string& name, int64_t width,
                                               const NormForm& form, const TensorParallel& tensor);
 
@@ -32,17 +33,18 @@ class Norm {
  public:
   struct Result {
     torch::Tensor y;           // [rows, hidden]
-    torch::Tensor statistics;  // For the backward pass, in the compute type.
+    torch::Tensor statistics;  // In the compute type; used by the backward pass.
   };
 
-  // first_parameter: index of the weight; the bias follows. The store must outlive this.
+  // `first_parameter` is the index of the weight; the bias follows it. The store must outlive this
+  // object.
   Norm(const ParameterStore& store, int64_t first_parameter, const NormForm& form)
       : store_(store), first_parameter_(first_parameter), form_(form) {}
 
   // x: [rows, hidden].
   Result Forward(const torch::Tensor& x) const;
 
-  // Returns the gradient of x, plus residual_gradient if defined, in the memory of dy.
+  // Returns the gradient of x in the memory of dy. If residual_gradient is defined, it is added.
   torch::Tensor Backward(torch::Tensor dy, const torch::Tensor& x, const torch::Tensor& statistics,
                          const torch::Tensor& residual_gradient, WeightGradients& gradients) const;
 

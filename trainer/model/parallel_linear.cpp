@@ -10,17 +10,17 @@ namespace {
 
 using torch::Tensor;
 
-// Number of parts of a sum. One part is exchanged while the product of the next is computed. More
-// parts overlap more, but smaller products are slower.
+// The number of parts into which a sum is divided. One part is exchanged while the product for the
+// next part is computed. More parts would overlap more, but smaller products are slower.
 constexpr int64_t kSumParts = 2;
 
-// Undefined without a bias.
+// Returns the bias; undefined if there is none.
 Tensor BiasOf(const LinearParameters& parameters, const ParameterStore& store) {
   return parameters.bias >= 0 ? store.Value(parameters.bias) : Tensor();
 }
 
-// Calls multiply(rows, index of the first row) for this rank's own rows, and for the other ranks'
-// rows once they have arrived. Returns all rows.
+// Calls multiply(rows, index of the first row) for this rank's own rows, and then for the rows of
+// the other ranks as they arrive. Returns all rows.
 Tensor MultiplyAsRowsArrive(
     const Tensor& own, const TensorParallel& tensor,
     const std::function<void(const Tensor& rows, int64_t first)>& multiply) {
@@ -37,19 +37,19 @@ Tensor MultiplyAsRowsArrive(
   return all;
 }
 
-// Rows of one part of every rank's rows: [ranks, rows of the part, width].
+// Returns part number `part` of every rank's rows: [ranks, rows of the part, width].
 Tensor PartOfEach(const Tensor& rows, int64_t ranks, int64_t part, int64_t parts) {
   const int64_t of_rank = rows.size(0) / ranks, of_part = of_rank / parts;
   return rows.view({ranks, of_rank, -1}).narrow(1, part * of_part, of_part);
 }
 
-// Number of parts of a sum: one if the rows do not divide evenly.
+// Returns the number of parts of a sum. It is one if the rows cannot be divided evenly.
 int64_t PartsOf(int64_t rows, const TensorParallel& tensor) {
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
   return rows / ranks % kSumParts == 0 ? kSumParts : 1;
 }
 
-// residual + x weight^T, for several ranks.
+// Returns residual + x weight^T, summed over several ranks.
 Tensor SummedProduct(const Tensor& x, const Tensor& weight, const Tensor& residual,
                      const TensorParallel& tensor) {
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;

@@ -15,7 +15,7 @@ int64_t AlignUp(int64_t elements, int64_t alignment) {
   return (elements + alignment - 1) / alignment * alignment;
 }
 
-// Shape of the slices stacked along the first dimension.
+// Returns the shape of the slices when they are stacked along the first dimension.
 std::vector<int64_t> StackedShape(const ParameterDeclaration& declaration) {
   std::vector<int64_t> shape = declaration.slices.front().shape;
   shape[0] = 0;
@@ -68,7 +68,7 @@ ElementRange Intersect(const ElementRange& a, const ElementRange& b) {
 std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64_t group,
                                    const std::function<bool(const LogicalTensorSlice&)>& takes) {
   std::vector<ElementRange> ranges;
-  bool follows = false;  // The previous slice was taken.
+  bool follows = false;  // True if the preceding slice was accepted.
   for (const StoredSlice& slice : slices) {
     if (slice.group != group) continue;
     const bool is_taken = takes(slice.logical);
@@ -83,7 +83,7 @@ std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64
 }
 
 ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts) {
-  int64_t next = 0, before = 0;  // Next element, and index of the group's first parameter.
+  int64_t next = 0, before = 0;  // Next free element, and index of the group's first parameter.
   for (const GroupDeclaration& declared : groups) {
     const auto count = static_cast<int64_t>(declared.parameters.size());
     parameters_.resize(before + count);
@@ -97,7 +97,8 @@ ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, in
       }
       (decays ? groups_.back().decaying : groups_.back().constant) = {first, next - first};
     }
-    // Each of the `parts` equal parts, and the next group, begins at a multiple of kAlignment.
+    // Makes the next group, and each of the `parts` equal parts of this group, begin at a multiple
+    // of kAlignment.
     next = AlignUp(next, kAlignment * parts);
     groups_.back().all.length = next - groups_.back().all.first;
     groups_.back().counted =

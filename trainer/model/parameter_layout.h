@@ -1,4 +1,4 @@
-// Positions of a rank's parameters in flat buffers. Pure; uses no device memory.
+// Computes the positions of a rank's parameters in flat buffers. Pure; uses no device memory.
 #ifndef TRAINYARD_TRAINER_MODEL_PARAMETER_LAYOUT_H_
 #define TRAINYARD_TRAINER_MODEL_PARAMETER_LAYOUT_H_
 
@@ -9,48 +9,50 @@
 
 namespace trainyard::trainer {
 
-// This rank's slice of a tensor, with the tensor's name and shape in checkpoints and on Hugging
-// Face.
+// This rank's slice of a logical tensor, with the name and shape that the tensor has in checkpoints
+// and on Hugging Face.
 struct LogicalTensorSlice {
   std::string name;                   // For example model.layers.0.self_attn.q_proj.weight.
-  std::vector<int64_t> global_shape;  // Shape of the whole tensor, the same in every layout.
-  std::vector<int64_t> offset;        // Offset of the slice; one entry per dimension.
+  std::vector<int64_t> global_shape;  // Shape of the whole tensor; equal for every layout.
+  std::vector<int64_t> offset;        // Offset of the slice, one entry per dimension.
   std::vector<int64_t> shape;         // Shape of the slice.
-  double init_std = 0;                // Normal initialisation; 0: constant initial_value.
+  double init_std = 0;                // Standard deviation; 0: all elements are initial_value.
   double initial_value = 1;
-  // Among the tensor-parallel ranks and pipeline stages with these elements, only the first holder
-  // counts them in norms and stores them.
+  // True for one of the tensor-parallel ranks and pipeline stages that have these elements. Only
+  // this first holder counts them in norms and stores them in checkpoints.
   bool is_first_holder = true;
-  // Each tensor-parallel rank with these elements has a part of their gradient.
+  // True if each tensor-parallel rank that has these elements computes only a part of their
+  // gradient.
   bool has_partial_gradient = false;
 
   bool IsWhole() const { return shape == global_shape; }
 };
 
-// A slice that covers the whole tensor.
+// Returns a slice that covers the whole tensor.
 LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> shape,
                                       double init_std);
-// A vector with this initial value in every element.
+// Returns a vector with this initial value in every element.
 LogicalTensorSlice LogicalVector(std::string name, int64_t width, double initial_value);
-// Rows [first, first + rows) of a whole tensor.
+// Returns rows [first, first + rows) of a whole tensor.
 LogicalTensorSlice RowsOf(LogicalTensorSlice whole, int64_t first, int64_t rows);
-// Rows of a matrix of this shape.
+// Returns rows [first, first + rows) of a matrix of this shape.
 LogicalTensorSlice RowsOfLogicalTensor(std::string name, std::vector<int64_t> shape, int64_t first,
                                        int64_t rows, double init_std);
-// Columns [first, first + columns) of a matrix of this shape.
+// Returns columns [first, first + columns) of a matrix of this shape.
 LogicalTensorSlice ColumnsOfLogicalTensor(std::string name, std::vector<int64_t> shape,
                                           int64_t first, int64_t columns, double init_std);
 
-// One tensor used in the model's computation: logical slices stacked along the first dimension, so
-// that matrices with a common input need one matrix product.
+// A tensor that the model's computation uses. It consists of logical slices, stacked along the
+// first dimension, so that matrices with the same input need only one matrix product.
 struct ParameterDeclaration {
   std::vector<LogicalTensorSlice> slices;
   bool decays = false;  // Weight decay applies.
 };
 
-// Parameters whose gradients are completed together: a block, the embedding, the head.
+// Parameters whose gradients become complete at the same time: those of a block, of the embedding
+// or of the head.
 struct GroupDeclaration {
-  std::string name;  // Place in the model, the same in every layout.
+  std::string name;  // Place in the model; equal for every layout.
   std::vector<ParameterDeclaration> parameters;
 };
 
@@ -62,44 +64,46 @@ struct ElementRange {
   int64_t end() const { return first + length; }
 };
 
-// The common elements; `length` is 0 if there are none.
+// Returns the elements that both ranges contain; `length` is 0 if there are none.
 ElementRange Intersect(const ElementRange& a, const ElementRange& b);
 
-// Position of a logical slice in the flat buffers.
+// The position of a logical slice in the flat buffers.
 struct StoredSlice {
   LogicalTensorSlice logical;
   ElementRange range;
   int64_t group = 0;
 };
 
-// Ranges of the group's slices accepted by `takes`. Slices separated only by padding share one
-// range. slices: in the order of the flat buffers.
+// Returns the ranges of those slices of the group for which `takes` is true. Slices that are
+// separated only by padding form one range. `slices` must be in the order of the flat buffers.
 std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64_t group,
                                    const std::function<bool(const LogicalTensorSlice&)>& takes);
 
-// Part `index` of `count` equal parts.
+// Part number `index` of `count` equal parts.
 struct Shard {
   int64_t index = 0;
   int64_t count = 1;
 };
 
-// Groups are consecutive in the flat buffers, each with its decaying parameters first.
+// A group's place in the flat buffers, where groups are consecutive. In each group, the parameters
+// with weight decay come first.
 struct ParameterGroup {
   std::string name;
   ElementRange all;
   ElementRange decaying;
   ElementRange constant;              // Parameters without weight decay.
-  std::vector<ElementRange> counted;  // Elements for which this rank is first holder.
+  std::vector<ElementRange> counted;  // Elements of which this rank is the first holder.
 };
 
-// Each parameter and each part of a group begins at a multiple of kAlignment elements. The padding
-// stays zero and is never saved. Parameters are numbered in the order of declaration.
+// The layout of a rank's parameters. Each parameter, and each part of a group, begins at a multiple
+// of kAlignment elements. The padding is always zero and is never saved. Parameters are numbered in
+// the order of their declaration.
 class ParameterLayout {
  public:
   static constexpr int64_t kAlignment = 64;
 
-  // groups: in the order of the backward pass. parts: every group can be split into this many equal
-  // parts, and into any divisor of it.
+  // `groups` must be in the order of the backward pass. Every group can be split into `parts` equal
+  // parts, or into any divisor of that number.
   ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts);
 
   struct Parameter {
@@ -113,7 +117,7 @@ class ParameterLayout {
   const std::vector<StoredSlice>& slices() const { return slices_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
-  // A part of a group; shard.count must divide `parts`.
+  // Returns a part of a group. shard.count must divide `parts`.
   ElementRange PartOf(int64_t group, const Shard& shard) const;
 
  private:

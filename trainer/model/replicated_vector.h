@@ -1,4 +1,5 @@
-// Vectors replicated on every tensor-parallel rank: norms, and biases added after a sum over ranks.
+// Vectors that every tensor-parallel rank has completely: those of norms, and biases that are added
+// after a sum over ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_REPLICATED_VECTOR_H_
 #define TRAINYARD_TRAINER_MODEL_REPLICATED_VECTOR_H_
 
@@ -11,7 +12,7 @@
 
 namespace trainyard::trainer {
 
-// A rank with part of the rows has the same part of the gradient.
+// If a rank has only a part of the rows, it computes only the corresponding part of the gradient.
 inline ParameterDeclaration DeclareReplicatedVector(const std::string& name, int64_t width,
                                                     double initial_value,
                                                     const TensorParallel& tensor) {

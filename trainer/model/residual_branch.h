@@ -9,10 +9,11 @@
 
 namespace trainyard::trainer {
 
-// Every model family's block is x + f(norm(x)) twice; only f differs. Schedules and layouts rely on
-// this contract: Forward stores what Backward needs in the micro-batch's stash. Backward returns
-// the input's gradient and passes weight gradients to `gradients`. x, residual, dy and the results
-// are [rows, hidden] and contiguous.
+// The function f of one half of a block. In every model family, a block is x + f(norm(x)) twice;
+// only f differs. Schedules and layouts rely on the following contract. Forward stores the tensors
+// that Backward needs in the stash of the micro-batch. Backward returns the gradient of the input,
+// and passes the gradients of weights to `gradients`. x, residual, dy and the results are [rows,
+// hidden] and contiguous.
 class ResidualBranch {
  public:
   virtual ~ResidualBranch() = default;
@@ -21,8 +22,8 @@ class ResidualBranch {
   virtual torch::Tensor Forward(const torch::Tensor& x, const torch::Tensor& residual,
                                 MicroBatch& micro_batch) const = 0;
 
-  // Returns the gradient of x only; the caller adds dy for the residual. x: as in Forward, kept or
-  // recomputed by the caller.
+  // Returns the gradient of x only; the caller adds dy for the residual. `x` has the same value as
+  // in Forward: the caller has kept or recomputed it.
   virtual torch::Tensor Backward(const torch::Tensor& dy, const torch::Tensor& x,
                                  MicroBatch& micro_batch, WeightGradients& gradients) const = 0;
 };

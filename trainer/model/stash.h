@@ -1,4 +1,5 @@
-// Tensors kept by a forward pass for its backward pass: the activation memory of a micro-batch.
+// The tensors that a forward pass keeps for its backward pass, which are the activation memory of a
+// micro-batch.
 #ifndef TRAINYARD_TRAINER_MODEL_STASH_H_
 #define TRAINYARD_TRAINER_MODEL_STASH_H_
 
@@ -10,15 +11,17 @@
 
 namespace trainyard::trainer {
 
-// A stack: Backward pops in reverse order of Forward's pushes. A popped tensor is freed when its
-// user releases it. A pipeline has one stash per micro-batch in flight.
+// A stack of tensors. Backward pops them in the reverse of the order in which Forward pushed them.
+// A popped tensor is freed when its user releases it. A pipeline has one stash per micro-batch in
+// flight.
 class Stash {
  public:
-  enum class Mode { kKeep, kDiscard };  // kDiscard: no backward pass follows.
+  enum class Mode { kKeep, kDiscard };  // kDiscard: there is no backward pass.
 
   explicit Stash(Mode mode = Mode::kKeep) : mode_(mode) {}
 
-  // False if a module may skip computing tensors that it would only push.
+  // False if tensors are discarded. A module may then skip computing tensors that it would only
+  // push.
   bool keeps() const { return mode_ == Mode::kKeep; }
 
   void Push(torch::Tensor tensor) {
@@ -34,7 +37,8 @@ class Stash {
 
   bool empty() const { return tensors_.empty(); }
 
-  // Total bytes of kept tensors; a tensor pushed twice counts twice.
+  // Returns the total size of the kept tensors in bytes. A tensor that was pushed twice counts
+  // twice.
   int64_t bytes() const {
     int64_t sum = 0;
     for (const torch::Tensor& tensor : tensors_) sum += static_cast<int64_t>(tensor.nbytes());

@@ -1,4 +1,4 @@
-// Exchange of activations among tensor-parallel ranks.
+// Exchanges activations among tensor-parallel ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_TENSOR_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_TENSOR_PARALLEL_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer {
 
-// A tensor that is available once its operation is done.
+// A tensor that is available once an operation has completed.
 class PendingTensor {
  public:
   PendingTensor(torch::Tensor tensor, Work work)
@@ -28,37 +28,38 @@ class PendingTensor {
 };
 
 // Ranks that compute the same rows, each with a part of every matrix (Shoeybi et al. 2019, arXiv
-// 1909.08053). Between the matrices a rank has all rows or, with sequence parallelism (Korthikanti
-// et al. 2022, arXiv 2205.05198), one of `size` equal parts in rank order. Gather precedes a matrix
-// split by output columns, Sum follows a matrix split by input columns; the backward pass swaps the
-// two.
+// 1909.08053). Between the matrices, each rank has all rows. With sequence parallelism (Korthikanti
+// et al. 2022, arXiv 2205.05198), it has one of `size` equal parts, in rank order. In the forward
+// pass, Gather precedes a matrix that is split by output columns, and Sum follows a matrix that is
+// split by input columns. In the backward pass, the two are swapped.
 class TensorParallel {
  public:
   TensorParallel() = default;  // One rank.
-  // The communicator must outlive this.
+  // The communicator must outlive this object.
   TensorParallel(Communicator& group, bool splits_rows)
       : group_(group.size() > 1 ? &group : nullptr), splits_rows_(splits_rows) {}
 
   int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
   int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
-  // True if a rank has only part of the rows between the matrices.
+  // True if each rank has only a part of the rows between the matrices.
   bool splits_rows() const { return group_ != nullptr && splits_rows_; }
   int64_t RowsHere(int64_t rows) const { return splits_rows() ? rows / size() : rows; }
   int64_t AllRows(int64_t here) const { return splits_rows() ? here * size() : here; }
 
-  // rows: [RowsHere(n), width]. Returns all n rows.
+  // Starts gathering rows. `rows` is [RowsHere(n), width]. The result contains all n rows.
   PendingTensor BeginGather(const torch::Tensor& rows) const;
   torch::Tensor Gather(const torch::Tensor& rows) const { return BeginGather(rows).Get(); }
 
-  // part: [n, width], this rank's summand; may be overwritten. Returns [RowsHere(n), width].
+  // Starts a sum over the ranks. `part` is this rank's summand, [n, width], and may be overwritten.
+  // The result is [RowsHere(n), width].
   PendingTensor BeginSum(torch::Tensor part) const;
   torch::Tensor Sum(torch::Tensor part) const { return BeginSum(std::move(part)).Get(); }
 
-  // tensor: of the same shape on all ranks. Returns those of all ranks, [size, ...].
+  // Returns the tensors of all ranks, [size, ...]. `tensor` must have the same shape on all ranks.
   torch::Tensor Collect(const torch::Tensor& tensor) const;
 
  private:
-  Communicator* group_ = nullptr;  // Null for one rank.
+  Communicator* group_ = nullptr;  // Null if there is only one rank.
   bool splits_rows_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Tokens of two context-parallel ranks that may see each other.
+// Finds the tokens of two context-parallel ranks that may see each other.
 #ifndef TRAINYARD_TRAINER_MODEL_VISIBLE_TOKENS_H_
 #define TRAINYARD_TRAINER_MODEL_VISIBLE_TOKENS_H_
 
@@ -8,24 +8,25 @@
 
 namespace trainyard::trainer {
 
-// Queries of one rank and keys of another, as indices within each rank's tokens.
+// Queries of one rank and keys of another rank, as indices into the tokens of each rank.
 struct VisibleTokens {
   int64_t first_query = 0;
-  int64_t queries = 0;  // 0: no query sees a key.
+  int64_t queries = 0;  // Number of queries; 0: no query sees a key.
   int64_t first_key = 0;
   int64_t keys = 0;
   AttentionMask mask = AttentionMask::kNone;
 };
 
-// Lengths of a sample's split over ranks, in the chunks of ContextParallel.
+// Sizes that describe how a sample is divided among ranks, in the chunks of ContextParallel.
 struct ContextShape {
   int64_t ranks = 1;
-  int64_t length = 0;  // Tokens per sample on a rank.
-  int64_t window = 0;  // See AttentionLimits; 0: all.
+  int64_t length = 0;  // Number of tokens per sample on each rank.
+  int64_t window = 0;  // See AttentionLimits; 0: no window.
 };
 
-// The smallest halves of both ranks' tokens that contain every pair of a query and a key visible to
-// it by causality and window. Without a window every query sees every key, except for the mask.
+// Returns the smallest halves of the two ranks' tokens that include every pair of a query and a key
+// that it sees, given causality and the window. Without a window, every returned query sees every
+// returned key, apart from the causal mask.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape);
 
 }  // namespace trainyard::trainer

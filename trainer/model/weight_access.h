@@ -8,19 +8,21 @@ namespace trainyard::trainer {
 
 enum class Pass { kForward, kBackward };
 
-// A group's values may be in transit or absent on this rank until they are needed. The default
-// implementation assumes that all values are always available.
+// Provides the values of parameter groups. Until they are needed, they may be in transit or absent
+// from this rank. The default implementation assumes that all values are always available.
 class WeightAccess {
  public:
   virtual ~WeightAccess() = default;
 
-  // Makes work queued from now on see the values. pass: determines the next group.
+  // Makes work that is queued later see the values of the group. `pass` determines which group is
+  // needed next.
   virtual void Acquire(int64_t /*group*/, Pass /*pass*/) {}
-  // The values are not needed until the next Acquire. Calls are paired and may nest.
+  // States that the values are not needed before the next Acquire. Each Release belongs to one
+  // Acquire; such pairs may nest.
   virtual void Release(int64_t /*group*/) {}
 };
 
-// Acquires the values of a group for its lifetime.
+// Acquires the values of a group, and releases them in the destructor.
 class WeightUse {
  public:
   WeightUse(WeightAccess& access, int64_t group, Pass pass) : access_(access), group_(group) {

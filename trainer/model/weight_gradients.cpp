@@ -60,7 +60,7 @@ void WeightGradients::RunDeferred() {
   Run(std::exchange(current_, {}));
 }
 
-// Releases the factors of a product as soon as it is queued.
+// Releases the factors of each product as soon as the product is queued.
 void WeightGradients::Run(BackwardPass pass) {
   while (!pass.empty()) {
     const Deferred next = std::move(pass.front());

@@ -1,4 +1,4 @@
-// Adds the weight gradients of backward passes to the gradient buffer.
+// Adds the gradients of weights from backward passes to the gradient buffer.
 #ifndef TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
 #define TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
 
@@ -14,48 +14,52 @@
 
 namespace trainyard::trainer {
 
-// Modules pass the factors of a weight gradient instead of multiplying them. The product can then
-// run immediately, during a collective, or after the input gradients of other micro-batches
-// (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). Not thread-safe.
+// Computes gradients of weights. A module passes the factors of a gradient instead of multiplying
+// them. The product can then run immediately, during a collective, or after the input gradients of
+// other micro-batches (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). Not thread-safe.
 class WeightGradients {
  public:
   enum class Timing { kAtOnce, kDeferred };
 
-  // The store must outlive this.
+  // The store must outlive this object.
   explicit WeightGradients(ParameterStore& store, Timing timing = Timing::kAtOnce);
 
-  // Called when a group's gradients for one micro-batch are complete, in the order of the groups:
-  // from FinishGroup with kAtOnce, else when deferred work runs.
+  // Called when the gradients of a group are complete for one micro-batch, in the order of the
+  // groups. With kAtOnce, FinishGroup calls it; otherwise it is called when the deferred work runs.
   using GroupFinished = std::function<void(int64_t group)>;
   void OnGroupFinished(GroupFinished callback) { group_finished_ = std::move(callback); }
 
-  // From now on each parameter's next gradient overwrites that of the previous step.
+  // Begins a step: the next gradient of each parameter overwrites the gradient of the preceding
+  // step.
   void BeginStep();
-  // From now on the next gradient of each parameter of the group overwrites the previous one.
+  // Makes the next gradient of each parameter in the group overwrite the preceding gradient.
   void BeginGroup(int64_t group);
 
-  // Adds dy^T x to the gradient of a matrix. Both tensors must stay unchanged until that has run.
+  // Adds dy^T x to the gradient of a matrix. Both tensors must not change until the product has
+  // run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
-  // Adds the sum of dy's rows to the gradient of a bias, immediately. Does nothing for -1 (no
-  // bias).
+  // Adds the sum of dy's rows to the gradient of a bias, immediately. Does nothing if `parameter`
+  // is -1 (no bias).
   void AddBias(int64_t parameter, const torch::Tensor& dy);
 
-  // Destination of a gradient that the caller writes immediately. Marks it as written.
+  // Returns the destination for a gradient that the caller writes immediately. Marks the gradient
+  // as written.
   GradientTarget Target(int64_t parameter);
 
-  // The model calls it after the last gradient of a group in one micro-batch.
+  // Must be called by the model after the last gradient of a group in one micro-batch.
   void FinishGroup(int64_t group);
 
-  // kDeferred: ends the backward pass to which RunOldest applies as a unit.
+  // With kDeferred: ends a backward pass. RunOldest later runs the work of this pass as a unit.
   void EndPass();
-  // kDeferred: runs the work of the oldest backward pass, in order; or all work.
+  // With kDeferred: RunOldest runs the work of the oldest backward pass, in order. RunDeferred runs
+  // all work.
   void RunOldest();
   void RunDeferred();
 
  private:
   struct Deferred {
-    int64_t parameter = 0;  // Group index if there is no product.
+    int64_t parameter = 0;  // Index of a group if there is no product.
     torch::Tensor dy;
     torch::Tensor x;
   };
@@ -66,7 +70,7 @@ class WeightGradients {
   ParameterStore& store_;
   const Timing timing_;
   GroupFinished group_finished_;
-  std::vector<bool> is_written_;  // By parameter, since BeginStep or BeginGroup.
+  std::vector<bool> is_written_;  // Indexed by parameter; reset by BeginStep and BeginGroup.
   std::deque<BackwardPass> ended_;
   BackwardPass current_;
 };

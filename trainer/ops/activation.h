@@ -1,6 +1,6 @@
 // Activations of the feed-forward layer: SwiGLU (Shazeer 2020, arXiv 2002.05202), GELU and its tanh
-// approximation (Hendrycks and Gimpel 2016, arXiv 1606.08415), squared ReLU (So et al. 2021, arXiv
-// 2109.08668).
+// approximation (Hendrycks and Gimpel 2016, arXiv 1606.08415), and squared ReLU (So et al. 2021,
+// arXiv 2109.08668).
 #ifndef TRAINYARD_TRAINER_OPS_ACTIVATION_H_
 #define TRAINYARD_TRAINER_OPS_ACTIVATION_H_
 
@@ -10,15 +10,16 @@
 
 namespace trainyard::trainer {
 
-// out: [rows, width]. packed: the same shape; for SwiGLU [rows, 2 * width], gate first.
+// `out` is [rows, width]. `packed` has the same shape; for SwiGLU it is [rows, 2 * width], gate
+// first.
 void ActivationForward(Activation kind, const torch::Tensor& packed, torch::Tensor& out);
 
-// d_packed: gradient of packed; may share memory with packed. If `out` is defined, the forward
-// result is recomputed into it.
+// Writes the gradient of packed to d_packed, which may be the same memory as packed. If `out` is
+// defined, recomputes the forward result into it.
 void ActivationBackward(Activation kind, const torch::Tensor& dout, const torch::Tensor& packed,
                         torch::Tensor& d_packed, torch::Tensor& out);
 
-// SwiGLU variants: out = silu(gate) * up.
+// The functions below are for SwiGLU: out = silu(gate) * up.
 void SwiGluForward(const torch::Tensor& packed, torch::Tensor& out);
 void SwiGluBackward(const torch::Tensor& dout, const torch::Tensor& packed, torch::Tensor& d_packed,
                     torch::Tensor& out);

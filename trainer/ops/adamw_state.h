@@ -1,4 +1,4 @@
-// Parameters, gradients, moments and factors of an AdamW update.
+// The parameters, gradients, moments and factors used by an AdamW update.
 #ifndef TRAINYARD_TRAINER_OPS_ADAMW_STATE_H_
 #define TRAINYARD_TRAINER_OPS_ADAMW_STATE_H_
 
@@ -8,15 +8,15 @@
 
 namespace trainyard::trainer {
 
-// Flat tensors of equal length.
+// Flat tensors, all of the same length.
 struct AdamWState {
   torch::Tensor values;         // fp32 or fp64 master weights; or bf16, with low_bits.
-  torch::Tensor low_bits;       // Remaining bits of bf16 values (master_weights.h).
+  torch::Tensor low_bits;       // Low 16 bits of the master weights (master_weights.h).
   torch::Tensor gradients;      // In the compute type of `values`.
   torch::Tensor first_moment;   // fp32, fp64 or bf16 (rounded stochastically).
-  torch::Tensor second_moment;  // Same types as first_moment.
-  // Rounding seed of element 0; element i uses first_element + i. Equal seeds in every layout give
-  // equal rounding.
+  torch::Tensor second_moment;  // The same types as first_moment.
+  // Rounding seed of element 0. Element i uses the seed first_element + i. An element has the same
+  // seed in every layout, so it is rounded in the same way in every layout.
   int64_t first_element = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-// Heads of packed rows, stacked (grouped_heads.h), in the compute type.
+// The heads of packed rows, stacked into matrices (grouped_heads.h), in the compute type.
 struct GroupedHeads {
   Tensor query;
   Tensor key;
@@ -30,7 +30,7 @@ AttentionKernel KernelFor(const Tensor& rows, const AttentionForm& form) {
   return is_fused ? AttentionKernel::kCudnn : AttentionKernel::kManual;
 }
 
-// Scaled scores, with hidden keys masked.
+// Returns the scaled scores. The scores of hidden keys are masked.
 Tensor Scores(const GroupedHeads& heads, int64_t length, const AttentionLimits& limits) {
   const Tensor& query = heads.query;
   const double scale = ScoreScale(query.size(2));
@@ -69,7 +69,8 @@ Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tenso
 
 namespace {
 
-// With weights P and dP = dO v^T: dS = P * (dP - sum of P * dP over the row).
+// P: the softmax weights. With dP = dO v^T, the gradient of the scores is dS = P * (dP - sum of P *
+// dP over the row).
 void ManualBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
                     Tensor& d_packed) {
   const int64_t keys = heads.key_heads, queries = heads.query_heads;

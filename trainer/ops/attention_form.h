@@ -1,4 +1,4 @@
-// Implementation, limits and kept tensors of attention.
+// The implementations of attention, their limits, and the tensors kept for the backward pass.
 #ifndef TRAINYARD_TRAINER_OPS_ATTENTION_FORM_H_
 #define TRAINYARD_TRAINER_OPS_ATTENTION_FORM_H_
 
@@ -10,14 +10,14 @@ namespace trainyard::trainer {
 
 // Implementations of attention.
 enum class AttentionKernel {
-  kAuto,    // kCudnn for bf16 on a GPU without documents, else kManual.
-  kCudnn,   // Fused cuDNN graph: bf16 on a GPU. Documents by a bias.
+  kAuto,    // kCudnn for bf16 on a GPU without document masks, else kManual.
+  kCudnn,   // Fused cuDNN graph: bf16 on a GPU. A bias masks documents.
   kFlash,   // LibTorch's flash attention: bf16 on a GPU. No documents; not reproducible.
-  kSdpa,    // LibTorch's memory-efficient attention: GPU. No window or documents. Not reproducible.
-  kManual,  // Matrix products and a softmax in the compute type: all devices, types, limits.
+  kSdpa,    // LibTorch's memory-efficient attention: GPU. No window or documents; not reproducible.
+  kManual,  // Matrix products and softmax in the compute type. Any device, type and limit.
 };
 
-// Visible keys and the implementation; the same for both passes.
+// The visible keys and the implementation. Both passes must use the same form.
 struct AttentionForm {
   AttentionLimits limits = {};
   AttentionKernel kernel = AttentionKernel::kAuto;
@@ -27,12 +27,12 @@ struct AttentionForm {
 struct AttentionKept {
   const torch::Tensor& packed;
   const torch::Tensor& out;
-  const torch::Tensor& softmax;  // The result of AttentionForward.
+  const torch::Tensor& softmax;  // The tensor returned by AttentionForward.
   AttentionForm form = {};
 };
 
-// Requirement that gradients have the same bits in every run. With kNo, cuDNN adds in the order in
-// which its blocks finish and needs less memory. kFlash and kSdpa support only kNo.
+// kYes if the gradients must have the same bits in every run. With kNo, cuDNN needs less memory,
+// but adds in the order in which its thread blocks finish. kFlash and kSdpa support only kNo.
 enum class Reproducible { kYes, kNo };
 
 }  // namespace trainyard::trainer

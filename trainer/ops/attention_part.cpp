@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-// Stacked heads of a part (grouped_heads.h), in the compute type.
+// The heads of a part, stacked into matrices (grouped_heads.h), in the compute type.
 struct PartMatrices {
   Tensor query;
   Tensor key;
@@ -36,8 +36,8 @@ bool IsFused(const AttentionPart& part) {
          part.kernel != AttentionKernel::kManual;
 }
 
-// Scaled scores, -infinity or a large negative number where the mask excludes a key: [batch *
-// key_heads, queries of a group, key_length].
+// Returns the scaled scores, [batch * key_heads, queries of a group, key_length]. The score of a
+// masked key is -infinity or a large negative number.
 Tensor ScoresOf(const AttentionPart& part, const PartMatrices& matrices) {
   const auto options = matrices.query.options();
   const double scale = ScoreScale(part.query.size(3));
@@ -68,8 +68,8 @@ Tensor AttentionPartForward(const AttentionPart& part, Tensor& out) {
   return log_sum_exp.view({out.size(0), out.size(2), out.size(1)});
 }
 
-// With P the weights of these keys in the softmax over all keys, dP = dO v^T and D the sum of dO *
-// O over a row: dS = P * (dP - D).
+// P: the weights of this part's keys in the softmax over all keys. D: the sum of dO * O over a row.
+// With dP = dO v^T, the gradient of the scores is dS = P * (dP - D).
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients) {
   CheckLengths(part);
@@ -91,7 +91,7 @@ void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whol
   UnstackHeads(at::bmm(d_scores.transpose(1, 2), matrices.query), gradients.key);
 }
 
-// Exponentials are relative to the larger value, so none overflows.
+// Exponentials are taken relative to the larger of the two values, so they cannot overflow.
 void MergeAttention(Tensor& out_sum, Tensor& log_sum_exp, const Tensor& part_out,
                     const Tensor& part_log_sum_exp) {
   if (gpu::HasKernels(part_out)) {

@@ -6,7 +6,8 @@
 
 namespace trainyard::trainer {
 
-// fp32 for 16-bit types. fp32 and fp64 (the tests' reference) are unchanged.
+// Returns fp32 for 16-bit types. Returns fp32 and fp64 (used as a reference by the tests)
+// unchanged.
 inline torch::ScalarType ComputeType(torch::ScalarType stored) {
   return stored == torch::kBFloat16 || stored == torch::kHalf ? torch::kFloat32 : stored;
 }

@@ -8,12 +8,13 @@ namespace {
 
 using torch::Tensor;
 
-// True where a table of `rows` rows has the token. places: table rows of the tokens.
+// True for each token that has a row in a table of `rows` rows. places: the table row of each
+// token.
 Tensor IsInside(const Tensor& places, int64_t rows) {
   return (places >= 0).logical_and(places < rows);
 }
 
-// Indices of the true elements, in order.
+// Returns the indices of the true elements, in ascending order.
 Tensor IndicesOf(const Tensor& mask) { return mask.nonzero().squeeze(1); }
 
 }  // namespace

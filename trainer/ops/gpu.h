@@ -1,6 +1,6 @@
-// Operations by CUDA kernels. Each function has the name and contract of the function in this
-// folder that calls it. A build has one implementation: gpu_cuda.cpp, gpu_attention_cuda.cpp,
-// gpu_norms_cuda.cpp and gpu_torch_attention_cuda.cpp, or gpu_absent.cpp without CUDA.
+// Operations implemented by CUDA kernels. Each function has the name and contract of the function
+// in this folder that calls it. Builds with CUDA use gpu_cuda.cpp, gpu_attention_cuda.cpp,
+// gpu_norms_cuda.cpp and gpu_torch_attention_cuda.cpp. Builds without CUDA use gpu_absent.cpp.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -22,14 +22,14 @@
 
 namespace trainyard::trainer::gpu {
 
-// True for fp32 and bf16 tensors on a GPU. Other types, such as the tests' fp64, use the plain
-// operations there too.
+// True for fp32 and bf16 tensors on a GPU. Other types on a GPU, such as the fp64 of the tests, use
+// the plain operations.
 bool HasKernels(const torch::Tensor& tensor);
 
-// True for bf16 on a GPU: cuDNN's attention has no fp32 version.
+// True for bf16 tensors on a GPU. cuDNN's attention has no fp32 version.
 bool HasFusedAttention(const torch::Tensor& tensor);
 
-// Size of a micro-batch's attention.
+// The dimensions of the attention of one micro-batch.
 struct AttentionBatch {
   int64_t samples = 0;
   int64_t length = 0;
@@ -58,17 +58,17 @@ void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const
 void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation);
 
-// Creates the plans of fused attention for micro-batches of this shape. Returns cuDNN's reason if
-// there is no plan, else "".
+// Creates the plans of fused attention for micro-batches of this shape. Returns "" on success, or
+// cuDNN's reason if it has no plan.
 std::string PrepareAttention(const AttentionBatch& batch, Reproducible reproducible);
-// The backward pass uses the limits in `kept`.
+// The backward pass uses the limits stored in `kept`.
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                torch::Tensor& out, const AttentionLimits& limits);
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
                        const AttentionHeads& heads, Reproducible reproducible,
                        torch::Tensor& d_packed);
 
-// Attention by LibTorch's kernels.
+// Attention computed by LibTorch's kernels.
 torch::Tensor FlashAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                     torch::Tensor& out, int64_t window);
 void FlashAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
@@ -121,10 +121,10 @@ void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors,
 void SquaredSum(const torch::Tensor& values, torch::Tensor& sum);
 void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tensor& step_values);
 
-// From now on, matrix products whose shapes are in no table are timed at their first use. Results
-// of the backward pass are then wrong (kernels/gemm.h).
+// After this call, a matrix product whose shape is in no table is timed at its first use. Timing
+// makes the results of the backward pass wrong (kernels/gemm.h).
 void TuneMatrixProducts();
-// Writes the tuned products in the format of kernels/gemm_tables.
+// Writes the algorithms chosen for the timed matrix products, in the format of kernels/gemm_tables.
 void SaveTunedMatrixProducts(const std::string& path);
 
 }  // namespace trainyard::trainer::gpu

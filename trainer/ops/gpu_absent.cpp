@@ -1,4 +1,4 @@
-// Builds without CUDA: no tensor is on a GPU, so these functions are never called.
+// For builds without CUDA. These functions are never called, because no tensor is on a GPU.
 #include "trainer/config/trainer_error.h"
 #include "trainer/ops/gpu.h"
 

@@ -1,4 +1,5 @@
-// Adapts tensors to the attention kernels. Whole attention on packed rows is a causal part.
+// Passes tensors to the attention kernels. Attention over all keys of packed rows is run as one
+// causal part.
 #include "trainer/kernels/attention.h"
 #include "trainer/kernels/attention_merge.h"
 #include "trainer/kernels/cuda_check.h"
@@ -13,8 +14,8 @@ using kernels::AttentionShape;
 using kernels::AttentionStrides;
 using torch::Tensor;
 
-// The stride of a dimension of size 1 is arbitrary. It is normalised here, because cuDNN makes a
-// plan per stride.
+// The stride of a dimension of size 1 is arbitrary. It is normalised here, because cuDNN would
+// create another plan for every stride.
 AttentionStrides StridesOf(const Tensor& rows) {
   const int64_t heads = rows.size(2), head_size = rows.size(3);
   TORCH_CHECK(
@@ -30,14 +31,14 @@ AttentionRowStrides RowStridesOf(const Tensor& log_sum_exp) {
   return {log_sum_exp.stride(0), log_sum_exp.stride(1)};
 }
 
-// The query, key and value columns of packed rows.
+// Returns the query, key and value columns of packed rows.
 AttentionPart PartOf(const Tensor& packed, const AttentionHeads& heads) {
   const int64_t queries = heads.query_heads, keys = heads.key_heads;
   return {packed.narrow(2, 0, queries), packed.narrow(2, queries, keys),
           packed.narrow(2, queries + keys, keys), AttentionMask::kCausal};
 }
 
-// Limits expressed in the cuDNN graph.
+// The limits that the cuDNN graph implements.
 struct GraphLimits {
   int64_t window = 0;
   bool has_bias = false;
@@ -66,7 +67,7 @@ AttentionShape ShapeOf(const AttentionPart& part, const GraphLimits& limits,
 
 AttentionShape ForwardShape(const AttentionPart& part, const Tensor& out,
                             const GraphLimits& limits) {
-  // The forward pass is deterministic without extra memory.
+  // kYes costs nothing here: the forward pass is deterministic without extra memory.
   AttentionShape shape = ShapeOf(part, limits, Reproducible::kYes);
   shape.out = StridesOf(out);
   return shape;
@@ -84,7 +85,7 @@ AttentionShape BackwardShape(const AttentionPart& part, const WholeAttention& wh
   return shape;
 }
 
-// Tensors without memory, only for shapes.
+// Returns a tensor without memory, used only for its shape.
 Tensor Unallocated(at::IntArrayRef sizes) {
   return torch::empty(sizes, torch::TensorOptions().dtype(torch::kBFloat16).device(torch::kMeta));
 }

@@ -1,5 +1,5 @@
-// Adapts tensors to the kernels, except those of attention (gpu_attention_cuda.cpp) and of norms,
-// ungated activations and biases (gpu_norms_cuda.cpp). Work is queued on the current CUDA stream.
+// Passes tensors to the kernels. Attention is in gpu_attention_cuda.cpp. Norms, ungated activations
+// and biases are in gpu_norms_cuda.cpp. Work is queued on the current CUDA stream.
 #include "trainer/kernels/activation.h"
 #include "trainer/kernels/cross_entropy.h"
 #include "trainer/kernels/embedding.h"

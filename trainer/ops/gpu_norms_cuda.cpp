@@ -1,4 +1,4 @@
-// Adapts tensors to the kernels of norms, ungated activations and biases. Work is queued on the
+// Passes tensors to the kernels of norms, ungated activations and biases. Work is queued on the
 // current CUDA stream.
 #include "trainer/kernels/bias.h"
 #include "trainer/kernels/head_norm.h"

@@ -1,4 +1,5 @@
-// Kernel arguments from GPU tensors: pointers, types, the stream. Only in builds with CUDA.
+// Converts GPU tensors to kernel arguments: pointers, types and the stream. Used only in builds
+// with CUDA.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_TENSORS_H_
 #define TRAINYARD_TRAINER_OPS_GPU_TENSORS_H_
 
@@ -20,18 +21,19 @@ inline kernels::ElementType TypeOf(const torch::Tensor& tensor) {
 
 inline int64_t Rows(const torch::Tensor& tensor) { return tensor.numel() / tensor.size(-1); }
 
-// Null for an undefined tensor.
+// Returns null for an undefined tensor.
 inline void* AddressOf(const torch::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr() : nullptr;
 }
 
-// Most kernels access whole tensors without strides.
+// Most kernels ignore strides, so their tensors must be contiguous.
 template <typename... Tensors>
 void CheckContiguous(const Tensors&... tensors) {
   TORCH_CHECK((tensors.is_contiguous() && ...), "a kernel was given a tensor with gaps");
 }
 
-// Temporary memory. Once released, it can be reused by the next operation on the same stream.
+// Returns temporary memory. Once released, the memory can be reused by the next operation on the
+// same stream.
 inline torch::Tensor Workspace(size_t bytes, const torch::Tensor& like) {
   return torch::empty({static_cast<int64_t>(bytes)}, like.options().dtype(torch::kUInt8));
 }

@@ -1,4 +1,4 @@
-// Attention by LibTorch's kernels, without its autograd.
+// Attention computed by LibTorch's kernels, without LibTorch's autograd.
 #include <ATen/ops/_flash_attention_backward.h>
 #include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
@@ -28,7 +28,7 @@ Columns ColumnsOf(const Tensor& packed, const AttentionHeads& heads) {
           packed.narrow(2, queries + keys, keys)};
 }
 
-// Number of earlier positions a query sees; nullopt: all.
+// Returns the number of earlier positions that a query sees; nullopt if it sees all of them.
 std::optional<int64_t> Before(int64_t window) {
   return window == 0 ? std::nullopt : std::optional<int64_t>(window - 1);
 }
@@ -37,10 +37,11 @@ std::optional<int64_t> After(int64_t window) {
   return window == 0 ? std::nullopt : std::optional<int64_t>(0);
 }
 
-// Dropout seeds, unused because attention has no dropout.
+// Returns the arguments for dropout seeds. They are not used, because attention has no dropout.
 Tensor NoSeed(const Tensor& like) { return torch::zeros({2}, like.options().dtype(torch::kInt64)); }
 
-// Repeats each key head for its query heads: [batch, query heads, length, head_size].
+// Repeats each key head for the query heads that share it. Returns [batch, query heads, length,
+// head_size].
 Tensor PerQueryHead(const Tensor& rows, int64_t share) {
   return rows.transpose(1, 2).repeat_interleave(share, 1);
 }

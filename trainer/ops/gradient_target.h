@@ -6,11 +6,11 @@
 
 namespace trainyard::trainer {
 
-// A step's first micro-batch overwrites the gradient and later ones add to it, so no
-// pass to zero gradients is needed.
+// The first micro-batch of a step overwrites the gradient and later ones add to it. Gradients
+// therefore need not be set to zero first.
 struct GradientTarget {
-  torch::Tensor gradient;   // In the compute type (compute_type.h) of the weight.
-  bool accumulate = false;  // Adds to `gradient` instead of overwriting it.
+  torch::Tensor gradient;   // In the compute type of the weight (compute_type.h).
+  bool accumulate = false;  // True: adds to `gradient`. False: overwrites it.
 };
 
 }  // namespace trainyard::trainer

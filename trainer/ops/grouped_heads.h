@@ -1,5 +1,5 @@
-// Attention heads as matrices for batched products. The queries of all heads that share a key head
-// are stacked into one tall matrix, which avoids repeating keys and values.
+// Arranges attention heads as matrices for batched products. The queries of all heads that share a
+// key head are stacked into one tall matrix, so keys and values need not be repeated.
 #ifndef TRAINYARD_TRAINER_OPS_GROUPED_HEADS_H_
 #define TRAINYARD_TRAINER_OPS_GROUPED_HEADS_H_
 
@@ -13,13 +13,13 @@ namespace trainyard::trainer {
 // key_heads * length, head_size].
 torch::Tensor StackHeads(const torch::Tensor& rows, int64_t key_heads);
 
-// StackHeads in the compute type.
+// Returns StackHeads(rows, key_heads) in the compute type.
 torch::Tensor WideStack(const torch::Tensor& rows, int64_t key_heads);
 
-// Inverse of StackHeads: writes every element of rows.
+// The inverse of StackHeads. Writes every element of `rows`.
 void UnstackHeads(const torch::Tensor& stacked, const torch::Tensor& rows);
 
-// 1 / sqrt(head_size), the scale of attention scores.
+// Returns 1 / sqrt(head_size), by which attention scores are multiplied.
 double ScoreScale(int64_t head_size);
 
 }  // namespace trainyard::trainer

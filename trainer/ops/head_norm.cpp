@@ -8,7 +8,7 @@ namespace {
 
 using torch::Tensor;
 
-// A contiguous copy with one head per row.
+// Returns a contiguous copy with one head per row.
 Tensor RowsOf(const Tensor& heads) {
   return heads.reshape({-1, heads.size(3)}).clone(at::MemoryFormat::Contiguous);
 }

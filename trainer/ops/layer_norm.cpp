@@ -8,13 +8,13 @@ namespace {
 
 using torch::Tensor;
 
-// (x - mean) * inverse_std, in the compute type.
+// Returns (x - mean) * inverse_std, in the compute type.
 Tensor Normalised(const Tensor& x, const Tensor& statistics) {
   const Tensor wide = x.to(statistics.scalar_type());
   return (wide - statistics[0].unsqueeze(-1)).mul_(statistics[1].unsqueeze(-1));
 }
 
-// Sums the rows into `target`, overwriting or accumulating.
+// Adds up the rows. Overwrites the target with the sum or adds the sum to it.
 void AddUp(const Tensor& rows, const std::optional<GradientTarget>& target) {
   if (!target.has_value()) return;
   Tensor sum = target->gradient;

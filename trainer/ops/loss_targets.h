@@ -1,4 +1,4 @@
-// Targets of the cross-entropy loss.
+// The targets of the cross-entropy loss.
 #ifndef TRAINYARD_TRAINER_OPS_LOSS_TARGETS_H_
 #define TRAINYARD_TRAINER_OPS_LOSS_TARGETS_H_
 
@@ -8,8 +8,8 @@ namespace trainyard::trainer {
 
 // Target tokens and their weights.
 struct Targets {
-  torch::Tensor tokens;   // int64 [rows], each within the vocabulary.
-  torch::Tensor weights;  // fp32 [rows]; fp64 for an fp64 model.
+  torch::Tensor tokens;   // int64 [rows], each one in the vocabulary.
+  torch::Tensor weights;  // [rows], fp64 for an fp64 model, else fp32.
 };
 
 enum class LossPass { kLossAndGradient, kLossOnly };

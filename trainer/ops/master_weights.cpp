@@ -21,7 +21,7 @@ void JoinMasterWeights(const uint16_t* values, const int16_t* low_bits, int64_t 
 
 void SplitMasterWeights(const Tensor& master, Tensor& values, Tensor& low_bits) {
   const Tensor bits = master.view(torch::kInt32);
-  low_bits.copy_(bits.bitwise_and(0xffff));  // Conversion to int16 keeps the low 16 bits.
+  low_bits.copy_(bits.bitwise_and(0xffff));  // The conversion to int16 keeps these 16 bits.
   Tensor high = values.view(torch::kInt16);
   high.copy_(bits.add(0x8000).bitwise_right_shift(16));
 }

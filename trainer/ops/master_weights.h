@@ -1,5 +1,6 @@
-// fp32 master weights of bf16 parameters, stored as the parameter plus 16 more bits: exact, and two
-// bytes per weight less than a separate fp32 copy.
+// fp32 master weights of bf16 parameters. A master weight is stored as the bf16 parameter plus 16
+// more bits. The representation is exact and needs two bytes per weight less than a separate fp32
+// copy.
 #ifndef TRAINYARD_TRAINER_OPS_MASTER_WEIGHTS_H_
 #define TRAINYARD_TRAINER_OPS_MASTER_WEIGHTS_H_
 
@@ -10,17 +11,18 @@
 namespace trainyard::trainer {
 
 // Let b be the bits of a master weight. value = (b + 0x8000) >> 16 is b rounded to bf16 (half away
-// from zero). low = b & 0xffff, stored as int16. Hence b = (value << 16) + low with `low` signed.
-// Exact for every weight within the range of bf16.
+// from zero). low = b & 0xffff, stored as a signed int16. Hence b = (value << 16) + low. This is
+// exact for every weight within the range of bf16.
 
-// values: bf16, low_bits: int16, of one shape. Returns fp32 on the same device.
+// Returns the fp32 master weights, on the same device. values: bf16; low_bits: int16, of the same
+// shape.
 torch::Tensor JoinMasterWeights(const torch::Tensor& values, const torch::Tensor& low_bits);
 
-// Variant for `count` weights in host memory; `values` has the bits of bf16 numbers.
+// Does the same for `count` weights in host memory. `values` has the bits of bf16 numbers.
 void JoinMasterWeights(const uint16_t* values, const int16_t* low_bits, int64_t count,
                        float* master);
 
-// master: fp32, on the device of the other two, which are overwritten.
+// Overwrites `values` and `low_bits`. master: fp32, on the same device as `values` and `low_bits`.
 void SplitMasterWeights(const torch::Tensor& master, torch::Tensor& values,
                         torch::Tensor& low_bits);
 

@@ -10,13 +10,14 @@
 
 namespace trainyard::trainer {
 
-// Values of HeadNormForward kept for the gradient. A row is one head of one token, in order.
+// Values that HeadNormForward keeps for the gradient. Each row is one head of one token, in order.
 struct HeadNormKept {
-  torch::Tensor x;            // [rows, head_size]: heads before the norm; undefined: not kept.
+  torch::Tensor x;            // [rows, head_size]: heads before the norm; undefined if not kept.
   torch::Tensor inverse_rms;  // [rows] in the compute type.
 };
 
-// [width], of the type of x; undefined if the norm has none (OLMo, arXiv 2402.00838).
+// Each tensor is [width], of the type of x. It is undefined if the norm does not have it (OLMo,
+// arXiv 2402.00838).
 struct LayerNormWeights {
   torch::Tensor weight;
   torch::Tensor bias;
@@ -29,7 +30,7 @@ struct LayerNormInput {
   const torch::Tensor& statistics;
 };
 
-// Destinations of the gradients of the norm's parameters, if it has them.
+// Destinations of the gradients of the weight and the bias, if the norm has them.
 struct LayerNormTargets {
   std::optional<GradientTarget> weight;
   std::optional<GradientTarget> bias;

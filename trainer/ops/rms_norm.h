@@ -9,13 +9,14 @@
 
 namespace trainyard::trainer {
 
-// y = x * inverse_rms * weight per row, with inverse_rms = 1 / sqrt(mean(x^2) + epsilon). x and y:
-// [rows, width]; weight: [width], all of one type; inverse_rms: [rows] in the compute type.
+// y = x * inverse_rms * weight for each row, with inverse_rms = 1 / sqrt(mean(x^2) + epsilon). x
+// and y: [rows, width]. weight: [width]. All three have the same type. inverse_rms: [rows] in the
+// compute type.
 void RmsNormForward(const torch::Tensor& x, const torch::Tensor& weight, double epsilon,
                     torch::Tensor& y, torch::Tensor& inverse_rms);
 
-// dx = the gradient of x, plus residual_gradient [rows, width] if defined (x also continues as the
-// residual stream). dx may share memory with dy or residual_gradient.
+// dx = the gradient of x, plus residual_gradient [rows, width] if it is defined (x is also passed
+// on as the residual stream). dx may share memory with dy or residual_gradient.
 void RmsNormBackward(const torch::Tensor& dy, const RmsNormInput& input,
                      const torch::Tensor& residual_gradient, torch::Tensor& dx,
                      const GradientTarget& weight_gradient);

@@ -11,7 +11,7 @@ using torch::Tensor;
 
 namespace {
 
-// Rotation angles per position, [rotary_size / 2], fp64.
+// Returns the rotation angles per position, [rotary_size / 2], fp64.
 Tensor AnglesOfOnePosition(int64_t rotary_size, const RotaryFrequencies& of) {
   const auto exact = torch::TensorOptions().dtype(torch::kFloat64);
   const Tensor exponents =
@@ -35,7 +35,7 @@ RotaryTable MakeRotaryTable(const Tensor& positions, int64_t rotary_size,
 
 void Rotate(Tensor& packed, const RotaryTable& table, const AttentionHeads& heads,
             Rotation rotation) {
-  if (table.cos.size(0) != packed.size(1)) {  // Table of all samples: rotate them as one.
+  if (table.cos.size(0) != packed.size(1)) {  // Table of all samples: rotate as one sample.
     Tensor rows = packed.view({1, packed.size(0) * packed.size(1), packed.size(2), packed.size(3)});
     return Rotate(rows, table, heads, rotation);
   }

@@ -1,4 +1,4 @@
-// Table of rotation angles, and the direction of a rotation.
+// A table of rotation angles, and the direction of a rotation.
 #ifndef TRAINYARD_TRAINER_OPS_ROTARY_TABLE_H_
 #define TRAINYARD_TRAINER_OPS_ROTARY_TABLE_H_
 
@@ -12,7 +12,7 @@ struct RotaryTable {
   torch::Tensor sin;
 };
 
-enum class Rotation { kForward, kBack };  // kBack rotates gradients, by the negative angle.
+enum class Rotation { kForward, kBack };  // kBack rotates by the negative angle, for gradients.
 
 }  // namespace trainyard::trainer
 

@@ -13,39 +13,41 @@
 
 namespace trainyard::trainer {
 
-// Not thread-safe. The store must outlive this.
+// Not thread-safe. The store must outlive this object.
 class AdamW {
  public:
   AdamW(const OptimizerConfig& config, ParameterStore& store);
 
-  // Host-computed values of a step, in the format of kernels/step_values.h: an fp64 CPU tensor.
-  // step: number of the update, from 1 (bias correction).
+  // Returns the step values that the host computes, as an fp64 CPU tensor in the format of
+  // kernels/step_values.h. step: the number of the update, from 1, used for the bias correction.
   torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
-  // Measures the gradients of a group that this rank owns and counts. Call it once they are
-  // complete.
+  // Measures the gradients of a group that this rank both owns and counts. Call it when the
+  // gradients are complete.
   void MeasureGroup(int64_t group);
-  // Sets `which` of `step_values`, such as kSquaredNorm, to this rank's sum of squares, or to 0 if
-  // another rank counts the same gradients. Call it after measuring all groups.
+  // Sets element `which` of `step_values`, such as kSquaredNorm, to this rank's sum of squares. If
+  // another rank counts the same gradients, sets it to 0. Call it after measuring all groups.
   void SumSquares(bool counts, StepValue which, torch::Tensor& step_values) const;
 
-  // A separately measured part of a group: its decaying or its non-decaying parameters.
+  // A part of a group that is measured separately: the parameters with weight decay, or those
+  // without.
   struct MeasuredPart {
     int64_t group = 0;
     bool decays = false;
   };
   const std::vector<MeasuredPart>& measured_parts() const { return measured_parts_; }
-  // Squared norms of measured_parts(), fp64 on the store's device.
+  // Squared norms of measured_parts(), in fp64, on the store's device.
   const torch::Tensor& squared_norms() const { return all_squared_norms_; }
 
-  // Sets kGradientNorm, kGradientScale and kFinite in `step_values`. Call it after summing kLoss
-  // and kSquaredNorm over all ranks.
+  // Sets kGradientNorm, kGradientScale and kFinite in `step_values`. Call it when kLoss and
+  // kSquaredNorm have been summed over all ranks.
   void FinishGradientNorm(torch::Tensor& step_values) const;
 
-  // Updates this rank's part of a group unless kFinite is 0. step_values: on the store's device.
+  // Updates this rank's part of a group. Does nothing if kFinite is 0. step_values: on the store's
+  // device.
   void UpdateGroup(int64_t group, const torch::Tensor& step_values);
 
-  // First and second moments: state buffers of the store, in the configured types.
+  // The first and second moments. They are state buffers of the store, in the configured types.
   torch::Tensor& first_moment() { return first_moment_; }
   torch::Tensor& second_moment() { return second_moment_; }
 
@@ -58,10 +60,10 @@ class AdamW {
   ParameterStore& store_;
   torch::Tensor first_moment_;
   torch::Tensor second_moment_;
-  std::vector<std::vector<ElementRange>> measured_;  // By group: its owned, counted ranges.
-  std::vector<MeasuredPart> measured_parts_;         // One per range in measured_, in order.
+  std::vector<std::vector<ElementRange>> measured_;  // By group: ranges owned and counted.
+  std::vector<MeasuredPart> measured_parts_;         // One per range in measured_, same order.
   std::vector<torch::Tensor> squared_norms_;         // By group: fp64, one per range.
-  torch::Tensor all_squared_norms_;                  // The memory of squared_norms_.
+  torch::Tensor all_squared_norms_;                  // One tensor that backs all of squared_norms_.
 };
 
 }  // namespace trainyard::trainer

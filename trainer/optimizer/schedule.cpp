@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Progress of the decay: 0 before its start, 1 after its end.
+// Returns the progress of the decay: 0 before its start, 1 after its end.
 double Progress(const ScheduleSpans& spans, int64_t samples) {
   if (samples <= spans.decay_begin) return 0;
   if (samples >= spans.decay_end) return 1;
@@ -31,7 +31,7 @@ double WsdCoefficient(WsdDecayStyle style, double progress) {
   return 0;
 }
 
-// Position between the minimum (0) and the peak (1).
+// Returns the relative learning rate, from 0 (the minimum) to 1 (the peak).
 double Coefficient(const ScheduleConfig& schedule, double progress) {
   switch (schedule.kind) {
     case ScheduleKind::kLinear:
@@ -65,7 +65,7 @@ double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optim
     return InverseSquareRoot(optimizer, spans, samples);
   }
   const double coefficient = Coefficient(schedule, Progress(spans, samples));
-  if (coefficient == 1) return optimizer.lr;  // Avoids the rounding of the sum below.
+  if (coefficient == 1) return optimizer.lr;  // Avoids the rounding error of the sum below.
   return optimizer.min_lr + coefficient * (optimizer.lr - optimizer.min_lr);
 }
 

@@ -1,8 +1,9 @@
 // The learning rate as a pure function of the samples trained on.
 //
-// With x the samples of the run through the end of a step, w the end of the warm-up, peak rate L
-// and minimum m (Megatron-LM, megatron/core/optimizer_param_scheduler.py, init_lr 0; Megatron-LM
-// takes x before the step, which is one step later):
+// Let x be the samples of the run through the end of a step, w the end of the warm-up, L the peak
+// rate and m the minimum. The formulas are those of Megatron-LM
+// (megatron/core/optimizer_param_scheduler.py, init_lr 0). Megatron-LM takes x before the step, so
+// its rates come one step later.
 //   warm-up              L x / w                                            for x < w
 //   constant             L
 //   linear               m + (L - m) (1 - r)
@@ -23,8 +24,9 @@
 
 namespace trainyard::trainer {
 
-// Learning rate of the step that ends after `samples` samples of the run. The last step of a decay
-// gets exactly min_lr. Without a warm-up, inverse_square_root peaks at the first step.
+// Returns the learning rate of the step that ends after `samples` samples of the run. The last step
+// of a decay gets exactly min_lr. Without a warm-up, inverse_square_root has its peak at the first
+// step.
 double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer,
                     const ScheduleSpans& spans, int64_t samples);
 

@@ -146,7 +146,7 @@ std::vector<double> SumOverMembers(Communicator& communicator, const std::vector
   communicator.AllReduce(tensor).WaitOnHost();
   const Tensor host = tensor.cpu();
   sums.assign(host.data_ptr<double>(), host.data_ptr<double>() + host.numel());
-  // Same check as for the sums of a step (trainer/step/step_runner.cpp, CheckPresence).
+  // CheckPresence makes the same check for the sums of a step (trainer/step/step_runner.cpp).
   if (sums.back() != number * static_cast<double>(communicator.size())) {
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in a sum of group " + communicator.name() +
                                                 ": a rank has left the gang.");

@@ -1,4 +1,4 @@
-// Devices of a build without CUDA.
+// Device functions of a build without CUDA.
 #include <malloc.h>
 
 #include "trainer/config/trainer_error.h"
@@ -8,8 +8,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// Keeps freed tensor memory for later tensors. By default glibc returns large blocks to the kernel,
-// which clears their pages at the next use. That costs a tenth of a step of a small model.
+// Makes glibc keep the memory of freed tensors for later tensors. By default, glibc returns large
+// blocks to the kernel, and the kernel must clear their pages when they are allocated again. That
+// takes a tenth of a step of a small model.
 void KeepFreedMemory() {
   constexpr int kLargestThreshold = 32 << 20;  // glibc's maximum.
   constexpr int kKeptBytes = 1 << 30;

@@ -1,4 +1,4 @@
-// Devices of a build with CUDA.
+// Device functions of a build with CUDA.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <cuda_runtime_api.h>
@@ -37,7 +37,7 @@ DeviceMemory CurrentDeviceMemory(DeviceKind kind) {
   if (kind == DeviceKind::kCpu) return {};
   size_t free_bytes = 0, total_bytes = 0;
   if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
-    cudaGetLastError();  // Otherwise LibTorch would report it after its next kernel.
+    cudaGetLastError();  // Clears the error; LibTorch would report it after its next kernel.
     return {};
   }
   return {static_cast<int64_t>(total_bytes), static_cast<int64_t>(free_bytes)};

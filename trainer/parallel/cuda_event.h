@@ -1,4 +1,4 @@
-// CUDA stream events, and CUDA errors as TrainerError(kInternal).
+// CUDA stream events. CUDA errors become TrainerError(kInternal).
 #ifndef TRAINYARD_TRAINER_PARALLEL_CUDA_EVENT_H_
 #define TRAINYARD_TRAINER_PARALLEL_CUDA_EVENT_H_
 
@@ -6,10 +6,11 @@
 
 namespace trainyard::trainer {
 
-// operation: name of the CUDA call, for the message.
+// Throws TrainerError(kInternal) unless `result` is success. operation: the name of the CUDA call,
+// for the message.
 void CheckCuda(const char* operation, cudaError_t result);
 
-// An event on the device that is current at construction. Not thread-safe.
+// An event on the device that was current at construction. Not thread-safe.
 class CudaEvent {
  public:
   CudaEvent();
@@ -18,9 +19,10 @@ class CudaEvent {
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   void Record(cudaStream_t stream);
-  // True if the work queued before the latest Record is done.
+  // True if the work that was queued before the latest Record is done.
   bool IsReached() const;
-  // Makes work queued on the stream from now on wait for the latest Record, if any.
+  // Makes work that is queued on the stream after this call wait for the latest Record, if there is
+  // one.
   void Block(cudaStream_t stream) const;
 
  private:

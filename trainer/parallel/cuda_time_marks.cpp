@@ -1,4 +1,4 @@
-// GPU times measured by CUDA events.
+// GPU times, measured with CUDA events.
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 
@@ -10,7 +10,8 @@ namespace {
 
 class CudaTimeMarks final : public TimeMarks {
  public:
-  // A destructor cannot report the error, which would come from earlier device work.
+  // Ignores errors, because a destructor cannot report them. They would come from earlier work on
+  // the device.
   ~CudaTimeMarks() override {
     for (cudaEvent_t event : events_) static_cast<void>(cudaEventDestroy(event));
   }

@@ -1,4 +1,4 @@
-// A rank's device: its name, memory use and peak speed.
+// The device of a rank: its name, memory use and peak speed.
 #ifndef TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
 #define TRAINYARD_TRAINER_PARALLEL_DEVICE_H_
 
@@ -12,8 +12,9 @@
 
 namespace trainyard::trainer {
 
-// Makes the rank's device current: the CPU, or GPU number `local_rank` of the visible GPUs (or the
-// only GPU, if each rank sees one). Throws TrainerError(kBadConfig) if there is none.
+// Makes the rank's device current and returns it: the CPU, or GPU number `local_rank` of the
+// visible GPUs. If each rank sees only one GPU, uses that GPU. Throws TrainerError(kBadConfig) if
+// there is no such device.
 torch::Device OpenDevice(DeviceKind kind, int64_t local_rank);
 
 // Name of the device, such as "CPU" or "NVIDIA H200".
@@ -21,19 +22,21 @@ std::string DeviceName(torch::Device device);
 
 struct DeviceMemory {
   int64_t total_bytes = 0;  // 0 if unknown.
-  int64_t free_bytes = 0;   // Memory not used by any program.
+  int64_t free_bytes = 0;   // Memory that no program uses.
 };
 
-// Memory of the GPU made current by OpenDevice; unknown for a CPU.
+// Returns the memory of the GPU that OpenDevice made current; unknown for a CPU.
 DeviceMemory CurrentDeviceMemory(DeviceKind kind);
 
-// Peak bytes in use so far: resident memory on a CPU, allocated memory on a GPU.
+// Returns the peak number of bytes in use so far: resident memory on a CPU, allocated memory on a
+// GPU.
 int64_t PeakMemoryBytes(torch::Device device);
 
-// Peak resident size of this process so far, in bytes.
+// Returns the peak resident size of this process so far, in bytes.
 int64_t PeakResidentBytes();
 
-// Dense peak of the named device in FLOP/s, from its data sheet; 0 if unknown, as for CPUs.
+// Returns the peak dense speed of the named device in FLOP/s, from its data sheet. Returns 0 if it
+// is unknown, as for CPUs.
 double PeakFlops(const std::string& device_name, Precision precision);
 
 }  // namespace trainyard::trainer

@@ -33,7 +33,7 @@ void ExitDeadline::SetTime(Clock::time_point time) {
 void ExitDeadline::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_) {
-    if (time_ == Clock::time_point::max()) {  // Too late for some versions of wait_until.
+    if (time_ == Clock::time_point::max()) {  // wait_until of some libraries cannot wait this long.
       changed_.wait(lock);
     } else if (Clock::now() >= time_) {
       End();
@@ -43,7 +43,7 @@ void ExitDeadline::Run() {
   }
 }
 
-// Uses write(2), because another thread may hold a stream's lock forever.
+// Writes with write(2), because another thread may hold the lock of a stream forever.
 void ExitDeadline::End() const {
   const std::string line = "trainyard-trainer: " + message_ + "\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());

@@ -1,4 +1,4 @@
-// Deadline that ends the process, for waits that cannot be ended otherwise.
+// A deadline at which the process is ended, for waits that cannot be interrupted.
 #ifndef TRAINYARD_TRAINER_PARALLEL_EXIT_DEADLINE_H_
 #define TRAINYARD_TRAINER_PARALLEL_EXIT_DEADLINE_H_
 
@@ -12,19 +12,19 @@
 
 namespace trainyard::trainer {
 
-// A CUDA call that waits for a device with a lost peer never returns, and no thread can interrupt
-// it. This class ends the whole process from a thread that calls only the clock. It skips
-// destructors and exit handlers, because they may wait in the same way. Thread-safe.
+// A CUDA call that waits for a device whose peer is lost never returns, and no thread can interrupt
+// it. This class therefore ends the whole process, from a thread that calls only the clock.
+// Destructors and exit handlers are skipped, because they may wait for the device too. Thread-safe.
 class ExitDeadline {
  public:
-  // `message`: one line for the user, for stderr. There is no deadline until Set.
+  // `message`: one line for the user, written to stderr. There is no deadline until Set is called.
   ExitDeadline(ExitCode code, std::string message);
   // Cancels the deadline.
   ~ExitDeadline();
   ExitDeadline(const ExitDeadline&) = delete;
   ExitDeadline& operator=(const ExitDeadline&) = delete;
 
-  // Ends the process `from_now` later. Replaces the previous deadline.
+  // Sets the deadline to `from_now` after now. Replaces the previous deadline.
   void Set(std::chrono::milliseconds from_now);
   void Clear();
 
@@ -41,7 +41,7 @@ class ExitDeadline {
   std::condition_variable changed_;
   Clock::time_point time_ = Clock::time_point::max();  // No deadline.
   bool stop_ = false;
-  std::thread thread_;  // Last member, because the thread uses all others.
+  std::thread thread_;  // The last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

@@ -1,5 +1,5 @@
-// The latest operations of a group on this rank. When a gang hangs, the records of all ranks show
-// which rank is missing in which operation.
+// Records the latest operations of a group on this rank. When a gang hangs, the records of all
+// ranks show which rank is missing in which operation.
 #ifndef TRAINYARD_TRAINER_PARALLEL_FLIGHT_RECORD_H_
 #define TRAINYARD_TRAINER_PARALLEL_FLIGHT_RECORD_H_
 
@@ -11,34 +11,38 @@
 
 namespace trainyard::trainer {
 
-// Times are seconds since 1970; 0: not yet.
+// Times are in seconds since 1970. A time is 0 if the operation has not reached that state.
 struct FlightEntry {
-  uint64_t sequence = 0;  // Number in the group, from 1; equal on all members.
+  uint64_t sequence = 0;  // Number of the operation in the group, from 1; equal on all members.
   Operation::Kind kind = Operation::Kind::kLocal;
   int64_t bytes = 0;
-  double queued = 0;   // Queued by the training thread.
-  double entered = 0;  // Begun by the device, which then waits for the other members.
+  double queued = 0;   // Time at which the training thread queued it.
+  double entered = 0;  // Time at which the device began it and waits for members.
 };
 
 // Thread-safe.
 class FlightRecord {
  public:
-  // More than a host queues ahead of its device, so the device's current operation is kept.
+  // Larger than the number of operations that a host queues ahead of its device. The operation that
+  // the device runs is therefore always kept.
   static constexpr uint64_t kKept = 4096;
 
-  // Returns the operation's sequence number.
+  // Records a queued operation and returns its sequence number.
   uint64_t Queue(const Operation& operation);
   // Marks all operations up to `sequence` as entered, or as left.
   void Enter(uint64_t sequence);
   void Leave(uint64_t sequence);
 
-  // The latest sequence number with these low 32 bits; 0 before the first operation.
+  // Returns the latest sequence number whose low 32 bits are `low_bits`; 0 before the first
+  // operation.
   uint64_t Widen(uint32_t low_bits) const;
 
-  // The oldest operation the device has not left. If it has left all, the next one, without times.
+  // Returns the oldest operation that the device has not left. If the device has left all of them,
+  // returns an entry for the next operation, without times.
   FlightEntry Current() const;
 
-  // Number of operations entered plus number left. It grows as long as the rank makes progress.
+  // Returns the number of operations entered plus the number of operations left. It grows as long
+  // as the rank makes progress.
   uint64_t moves() const;
 
  private:
@@ -48,7 +52,7 @@ class FlightRecord {
 
   mutable std::mutex mutex_;
   std::vector<FlightEntry> entries_ = std::vector<FlightEntry>(kKept);
-  uint64_t queued_ = 0;  // Latest sequence number in each state.
+  uint64_t queued_ = 0;  // Latest sequence number in each of these states.
   uint64_t entered_ = 0;
   uint64_t left_ = 0;
 };

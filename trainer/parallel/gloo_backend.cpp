@@ -1,4 +1,4 @@
-// Communication between CPU tensors over TCP.
+// Communication of CPU tensors over TCP.
 #include <gloo/context.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -22,7 +22,7 @@ namespace {
 
 using torch::Tensor;
 
-// LibTorch's process group, with a way to end waits for a member.
+// LibTorch's Gloo process group, extended by a way to end waits for a member.
 class ClosableGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;
@@ -31,10 +31,10 @@ class ClosableGloo final : public c10d::ProcessGroupGloo {
     for (const auto& context : contexts_) context->closeConnections();
   }
 
-  // Releases the store once all members are connected, so that it may end.
+  // Releases the store, so that it may be closed. Call it once all members are connected.
   void DropStore() { store_.reset(); }
 
-  // Sets the time limit of later operations.
+  // Sets the time limit of the operations that follow.
   void SetLimit(std::chrono::seconds limit) {
     for (const auto& context : contexts_) context->setTimeout(limit);
   }
@@ -61,7 +61,7 @@ c10::intrusive_ptr<ClosableGloo> ConnectGloo(Rendezvous& rendezvous,
   }
 }
 
-// Runs operations in order on the group's own thread.
+// Runs operations in order on a thread of the group.
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo,
@@ -74,8 +74,8 @@ class GlooCommunicator final : public Communicator {
     listener_.reset();
     if (unfinished_ > 0) Abort();
     thread_.reset();
-    // Gloo's own thread waits in the abandoned operation until the group's time limit. The group is
-    // leaked, because that thread uses it.
+    // A thread of Gloo waits in the abandoned operation until the group's time limit. The group is
+    // leaked, because this thread uses it.
     if (was_left_) static_cast<void>(gloo_.release());
   }
 
@@ -169,7 +169,7 @@ class GlooCommunicator final : public Communicator {
     }
   }
 
-  // Gloo would round every addition of 16-bit numbers. Adds in fp32 and rounds once.
+  // Converts to fp32, adds, and rounds once. Gloo would round 16-bit numbers after every addition.
   void AllReduceWide(Tensor& tensor, ReduceOp op) {
     const bool is_narrow =
         tensor.scalar_type() == torch::kBFloat16 || tensor.scalar_type() == torch::kFloat16;
@@ -189,7 +189,8 @@ class GlooCommunicator final : public Communicator {
     Await(gloo_->allgather(outputs, inputs));
   }
 
-  // Gloo supports neither bf16 nor 16-bit integers. Operations without arithmetic move their bytes.
+  // Gloo supports neither bf16 nor 16-bit integers. Operations without arithmetic therefore treat
+  // such tensors as bytes.
   static Tensor BytesIfNarrow(const Tensor& tensor) {
     return tensor.element_size() == 2 ? tensor.view(torch::kUInt8) : tensor;
   }
@@ -203,7 +204,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   void Transact(const std::vector<Transfer>& transfers) {
-    constexpr int kTag = 0;  // Transfers between two members match in order.
+    constexpr int kTag = 0;  // One tag suffices: transfers match in order.
     {
       const std::lock_guard<std::mutex> lock(transfers_mutex_);
       for (const Transfer& transfer : transfers) {
@@ -224,18 +225,18 @@ class GlooCommunicator final : public Communicator {
 
   c10::intrusive_ptr<ClosableGloo> gloo_;
   std::atomic<bool> aborted_{false};
-  bool was_left_ = false;  // An operation has not ended.
+  bool was_left_ = false;  // True if an operation was abandoned.
   std::mutex transfers_mutex_;
   std::vector<Pending> transfers_;      // Transfers of the running exchange.
-  std::atomic<int64_t> unfinished_{0};  // Operations; stays above 0 after a failure.
+  std::atomic<int64_t> unfinished_{0};  // Operations; after a failure, never 0.
   std::unique_ptr<Interruption::Listener> listener_;
-  // Last member, because the thread uses all others.
+  // Must be the last member: it is destroyed first, because its thread uses all others.
   std::unique_ptr<TaskThread> thread_ = std::make_unique<TaskThread>();
 };
 
 }  // namespace
 
-// Gloo is part of LibTorch and has no version of its own.
+// Gloo is a part of LibTorch and has no version number.
 std::string CommunicationLibrary() { return "Gloo"; }
 
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,

@@ -9,8 +9,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Pauses between polls: short at first, because ranks arrive together; later long enough for a
-// thousand ranks to poll one process.
+// Pauses between polls. They are short at first, because ranks usually arrive together. Later they
+// are long, so that a thousand ranks can poll one process.
 constexpr std::chrono::milliseconds kShortestPause{1};
 constexpr std::chrono::milliseconds kLongestPause{50};
 

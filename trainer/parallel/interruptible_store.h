@@ -1,4 +1,4 @@
-// A key-value store with interruptible waits.
+// A key-value store whose waits can be interrupted.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_STORE_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_STORE_H_
 
@@ -13,15 +13,15 @@
 
 namespace trainyard::trainer {
 
-// Waits by polling, because LibTorch's store cannot be interrupted while it waits. After one of its
-// own waits has timed out, LibTorch's store takes the late reply for the reply to the next request.
+// Waits by polling. LibTorch's store cannot be interrupted while it waits. If one of its own waits
+// times out, it takes the late reply for the reply to the next request.
 class InterruptibleStore final : public c10d::PrefixStore {
  public:
-  // `interruption` must outlive this. limit: maximum duration of each wait.
+  // `interruption` must outlive this store. limit: the maximum duration of each wait.
   InterruptibleStore(const std::string& prefix, c10::intrusive_ptr<c10d::Store> store,
                      const Interruption& interruption, std::chrono::milliseconds limit);
 
-  // Throw TrainerError(kPeerLost) on interruption or after the limit.
+  // These methods throw TrainerError(kPeerLost) on interruption or after the limit.
   std::vector<uint8_t> get(const std::string& key) override;
   void wait(const std::vector<std::string>& keys) override;
   void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& limit) override;

@@ -12,9 +12,9 @@ bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted) {
       work.wait(kLook);
       return true;
     } catch (const std::exception&) {
-      // Either the work failed or this wait timed out; LibTorch throws the same error type for
-      // both. Work that finished just after the timeout is also complete, so only another wait can
-      // distinguish the cases.
+      // Either the work failed or this wait timed out: LibTorch throws the same error type for
+      // both. If the work is complete, it failed or finished just after the timeout. Another wait
+      // shows which.
       if (work.isCompleted()) break;
     }
   }

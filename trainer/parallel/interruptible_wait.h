@@ -7,9 +7,9 @@
 
 namespace trainyard::trainer {
 
-// Returns true once `work` has completed, false if `aborted` was set before. Throws the error of
-// `work`. Gloo does not always notice closed connections, so the wait checks `aborted` every 200
-// ms.
+// Returns true when `work` has completed. Returns false if `aborted` is set earlier. Throws the
+// error of `work` if it failed. Gloo does not always notice a closed connection, so `aborted` is
+// checked every 200 ms.
 bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted);
 
 }  // namespace trainyard::trainer

@@ -28,15 +28,15 @@ void Interruption::Interrupt() {
   came_.notify_all();
   std::vector<std::jthread> ending;
   for (const auto& [number, end] : listeners_) {
-    // The first listener is the group of all ranks, which is aborted before the other groups. A
-    // wrong result of another group is followed by a sum over all ranks, which then fails.
+    // The first listener is the group of all ranks. It is aborted before the other groups: if the
+    // abort of another group makes a result wrong, the sum over all ranks that follows then fails.
     if (number == listeners_.begin()->first) {
       end();
       continue;
     }
     try {
       ending.emplace_back(end);
-    } catch (const std::system_error&) {  // No thread could be started.
+    } catch (const std::system_error&) {  // The system could not start a thread.
       end();
     }
   }

@@ -1,4 +1,4 @@
-// Ends waits for peers from another thread when the gang reconnects.
+// Interrupts waits for peers, from another thread, when the gang reconnects.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 
@@ -13,10 +13,12 @@
 
 namespace trainyard::trainer {
 
-// Interruption of one generation of a gang's connections. Thread-safe. Must outlive its listeners.
+// Interrupts the waits of one generation of a gang's connections. Thread-safe. Must outlive its
+// listeners.
 class Interruption {
  public:
-  // The destructor removes the function and waits for a running call to return.
+  // The destructor removes the function. If the function is running, the destructor waits for it to
+  // return.
   class Listener {
    public:
     Listener(Interruption& interruption, int64_t number)
@@ -30,20 +32,21 @@ class Interruption {
     const int64_t number_;
   };
 
-  // Calls `end` once, immediately if already interrupted. `end` must not call Listen and must not
-  // throw.
+  // Registers `end`, which is called once on interruption, or immediately if the interruption has
+  // already taken place. `end` must not call Listen and must not throw.
   std::unique_ptr<Listener> Listen(std::function<void()> end);
 
-  // Calls the first listener, then all others concurrently, each on its own thread, because ending
-  // a group takes a while. Returns when all have returned. Further calls do nothing.
+  // Calls the first listener. Then calls all others concurrently, each on its own thread, because
+  // aborting a group takes a while. Returns when all of them have returned. Later calls do nothing.
   void Interrupt();
-  // Returns on interruption or after `limit`.
+  // Returns on interruption, or after `limit` at the latest.
   void WaitFor(std::chrono::milliseconds limit);
 
   // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;
-  // Variant of Check for suspicious results. First waits some seconds for the interruption: other
-  // ranks may already be reconnecting while the order has not arrived here.
+  // Does the same as Check, for results that look wrong. First waits some seconds for the
+  // interruption, because other ranks may already be reconnecting before this rank has received the
+  // order.
   void CheckAfterWait();
 
  private:

@@ -1,19 +1,21 @@
-// Handles a broken connection to the rendezvous store in a LibTorch thread.
+// Handles exceptions that LibTorch's threads throw when the connection to the rendezvous store
+// breaks.
 #ifndef TRAINYARD_TRAINER_PARALLEL_LOST_STORE_H_
 #define TRAINYARD_TRAINER_PARALLEL_LOST_STORE_H_
 
 namespace trainyard::trainer {
 
-// A thread of LibTorch 1.13's store throws an uncaught exception if rank 0's process dies while
-// data is in flight. The rank would abort and look as if it had failed on its own. After this call
-// such an exception, an std::system_error of a connection, ends the process with kPeerLost. Other
-// exceptions abort as before.
+// After this call, a broken connection to the store ends the process with kPeerLost. In LibTorch
+// 1.13, a thread of the store throws an uncaught std::system_error if rank 0's process dies while
+// data is in flight. Without this call, the rank would abort and look as if it had failed on its
+// own. Other exceptions still abort the process.
 void LeaveWhenStoreIsLost();
 
-// Variant for a rank that continues in place: the thread stops forever instead.
+// Does the same for a rank that is to continue in place: instead of ending the process, the thread
+// stops forever.
 void StopThreadWhenStoreIsLost();
-// True once that thread has stopped. A store must not be destroyed afterwards, because its
-// destructor joins the thread.
+// True once a thread of the store has stopped. After that a store must not be destroyed, because
+// its destructor joins the thread.
 bool HasStoppedStoreThread();
 
 }  // namespace trainyard::trainer

@@ -7,7 +7,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// RankGrid would treat an ep that does not divide dp as 1; a run must not start that way.
+// If ep does not divide dp, RankGrid would use ep = 1. A run must not start with a layout other
+// than the given one.
 RankGrid GridOf(const LayoutConfig& layout) {
   if (layout.dp < 1 || layout.dp % layout.ep != 0) {
     throw TrainerError(ExitCode::kBadConfig,
@@ -24,7 +25,7 @@ RankGrid GridOf(const LayoutConfig& layout) {
 Mesh::Mesh(const LayoutConfig& layout) : grid_(GridOf(layout)) {}
 
 std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axes) const {
-  // Replaces each member by one member per position along the axis.
+  // For each axis, replaces every member by one member per position along the axis.
   std::vector<RankCoordinates> members = {grid_.CoordinatesOf(rank)};
   for (const Axis axis : axes) {
     std::vector<RankCoordinates> spread;

@@ -1,4 +1,4 @@
-// Groups of ranks along the axes of a layout (proto/layout/rank_order.h).
+// The groups of ranks along the axes of a layout (proto/layout/rank_order.h).
 #ifndef TRAINYARD_TRAINER_PARALLEL_MESH_H_
 #define TRAINYARD_TRAINER_PARALLEL_MESH_H_
 
@@ -13,18 +13,19 @@ namespace trainyard::trainer {
 // Pure and immutable.
 class Mesh {
  public:
-  // layout.dp must be set and be a multiple of layout.ep; otherwise throws
-  // TrainerError(kBadConfig).
+  // layout.dp must be set and must be a multiple of layout.ep. Throws TrainerError(kBadConfig)
+  // otherwise.
   explicit Mesh(const LayoutConfig& layout);
 
   const RankGrid& grid() const { return grid_; }
 
-  // The ranks that differ from `rank` only along these axes, ascending, including `rank`.
+  // Returns `rank` and the ranks that differ from it only along these axes, in ascending order.
   std::vector<int64_t> RanksAlong(int64_t rank, const std::vector<Axis>& axes) const;
 
-  // Position of `rank` along the pipeline, from 0.
+  // Returns the position of `rank` along the pipeline, from 0.
   int64_t StageOf(int64_t rank) const;
-  // Position along dp, from 0. Ranks with equal positions train on the same samples.
+  // Returns the position of `rank` along dp, from 0. Ranks with equal positions train on the same
+  // samples.
   int64_t DataParallelIndex(int64_t rank) const;
 
  private:

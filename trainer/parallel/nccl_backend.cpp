@@ -1,4 +1,4 @@
-// Communication between GPUs, calling NCCL directly.
+// Communication between GPUs by direct calls of NCCL.
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
@@ -31,16 +31,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
-// NCCL queues an operation in some tens of microseconds, less than a sleep takes. Waits therefore
-// begin by spinning.
+// Duration of the spinning at the beginning of a wait. NCCL queues an operation in some tens of
+// microseconds, which is less than a sleep takes.
 constexpr std::chrono::microseconds kBusyWait{200};
 constexpr std::chrono::microseconds kPollInterval{20};
 
-// The group's kernels end within milliseconds of an abort. NCCL then frees memory and joins
-// threads, without a time limit.
+// Time limit of an abort. The kernels of the group end within milliseconds of it. NCCL then frees
+// memory and joins threads, and has no time limit of its own for this.
 constexpr std::chrono::seconds kAbortLimit{10};
 
-// Time for the training thread to notice a loss before OperationWatch ends the process.
+// When a peer is lost, the training thread has this much time to notice before OperationWatch ends
+// the process.
 constexpr std::chrono::seconds kWatchMargin{30};
 
 void Pause(Clock::time_point start) {
@@ -53,7 +54,7 @@ void Pause(Clock::time_point start) {
 
 std::string Seconds(std::chrono::seconds time) { return std::to_string(time.count()) + " s"; }
 
-// Formats an error, such as "unhandled system error: Connection closed by remote peer".
+// Returns the text of an error, such as "unhandled system error: Connection closed by remote peer".
 std::string NcclText(ncclResult_t result) {
   const std::string detail = ncclGetLastError(nullptr);
   return ncclGetErrorString(result) + (detail.empty() ? "" : ": " + detail);
@@ -65,7 +66,7 @@ void CheckNccl(const char* operation, ncclResult_t result) {
                      std::string(operation) + " failed: " + NcclText(result) + ".");
 }
 
-// True for errors caused by this rank's own calls or device.
+// True for errors that this rank's own calls or device caused.
 bool IsOwnFault(ncclResult_t result) {
   return result == ncclInvalidArgument || result == ncclInvalidUsage ||
          result == ncclUnhandledCudaError;
@@ -73,7 +74,8 @@ bool IsOwnFault(ncclResult_t result) {
 
 ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
 
-// NCCL type for arithmetic. Data of any type that is only moved is sent as bytes.
+// Returns the NCCL type for arithmetic on the tensor. Operations without arithmetic send any type
+// as bytes.
 ncclDataType_t NcclType(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:
@@ -95,14 +97,14 @@ ncclDataType_t NcclType(const Tensor& tensor) {
   }
 }
 
-// Uses a non-blocking NCCL communicator. Its functions return immediately, even if they need the
-// members (when connecting, and in the first operation, which opens further connections); an NCCL
-// thread continues the work. Until that ends, no other function may be called, and the function may
-// not have queued its work on the stream yet. Finish waits for it.
+// Uses a non-blocking NCCL communicator. NCCL's functions return immediately, even when they need
+// the other members: when connecting, and in the first operation, which opens further connections.
+// An NCCL thread then continues the work. Until it has finished, no other function may be called,
+// and the first function may not have queued its work on the stream yet. Finish waits for it.
 // All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
  public:
-  // interruption: aborts the group from its own thread; may be null.
+  // interruption: aborts the group from a thread of the interruption; may be null.
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
@@ -130,9 +132,10 @@ class NcclCommunicator final : public Communicator {
     Finish(begin(), limits_.connect);
   }
 
-  // NCCL opens the connections between two members at their first transfer, and more at their first
-  // large one. The host then waits for the other side. Pipeline stages begin to receive from each
-  // other before either sends, so all connections must be open before that.
+  // NCCL opens connections between two members at their first transfer, and more connections at
+  // their first large transfer. Opening blocks the host until the other member takes part.
+  // Neighbouring pipeline stages both begin to receive before either sends, so all connections must
+  // be open before that.
   void OpenTransfers() {
     if (size() != 2) return;
     constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
@@ -144,20 +147,20 @@ class NcclCommunicator final : public Communicator {
         .WaitOnHost();
   }
 
-  // Polls, because a blocking stream wait would hang forever behind a lost peer. The limit applies
-  // per operation: this rank's own work before an operation may take any time.
+  // Polls, because a blocking wait for the stream would never return if a peer is lost. The limit
+  // applies to each operation. The work that this rank does before an operation may take any time.
   void WaitUntil(const std::function<bool()>& done) override {
     const Clock::time_point start = Clock::now();
     while (!done()) {
       const ncclResult_t state = State();
       if (state != ncclSuccess && state != ncclInProgress) Fail(state);
       if (watch_.RunningFor() > limits_.operation) {
-        operation_ += " or an operation before it";  // The running operation may be an earlier one.
+        operation_ += " or an operation before it";  // An earlier operation may be the running one.
         LoseAfter(limits_.operation);
       }
       Pause(start);
     }
-    // An aborted operation also looks done.
+    // An aborted operation also looks like a completed one.
     CheckUsable(operation_.c_str());
   }
 
@@ -205,8 +208,8 @@ class NcclCommunicator final : public Communicator {
 
   torch::Device device() const override { return device_; }
 
-  // The lock orders this before or after an abort, which frees the communicator. Neither waits for
-  // members.
+  // The lock keeps an abort from running at the same time, because an abort frees the communicator.
+  // Neither function waits for members.
   ncclResult_t StartUnlessAborted(const Operation& operation) {
     const std::lock_guard<std::mutex> lock(handle_mutex_);
     CheckUsable(NameOf(operation.kind));
@@ -240,7 +243,7 @@ class NcclCommunicator final : public Communicator {
     return ncclInvalidUsage;
   }
 
-  // NCCL has no all-to-all with uneven parts, so this uses concurrent sends and receives.
+  // Uses concurrent sends and receives, because NCCL has no all-to-all with parts of unequal size.
   ncclResult_t StartAllToAll(const Operation& operation) {
     std::vector<Transfer> transfers;
     int64_t from = 0, to = 0;
@@ -278,7 +281,7 @@ class NcclCommunicator final : public Communicator {
                           stream_.stream());
   }
 
-  // Waits until NCCL has finished the call that returned `result`.
+  // Waits until NCCL has finished the call. result: the value that the call returned.
   void Finish(ncclResult_t result, std::chrono::seconds limit) {
     const Clock::time_point start = Clock::now();
     while (result == ncclInProgress) {
@@ -315,8 +318,8 @@ class NcclCommunicator final : public Communicator {
                        "NCCL failed in " + operation_ + " of group " + name() + ": " + text + ".");
   }
 
-  // Aborts first: the error handler may free memory, which waits for the device, which would wait
-  // for the peer.
+  // Aborts before throwing. The error handler may free memory, which waits for the device, and
+  // without the abort the device would wait for the peer.
   [[noreturn]] void Lose(const std::string& reason) {
     const std::string problem = End();
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name() +
@@ -324,8 +327,8 @@ class NcclCommunicator final : public Communicator {
                                                 (problem.empty() ? "" : " " + problem));
   }
 
-  // Ends the group's kernels on this device and frees its memory. Never waits for a peer. Returns
-  // an error message, or "".
+  // Ends the kernels of the group on this device and frees the group's memory. Never waits for a
+  // peer. Returns an error message, or "" on success.
   std::string End() noexcept {
     {
       const std::lock_guard<std::mutex> lock(handle_mutex_);
@@ -348,18 +351,18 @@ class NcclCommunicator final : public Communicator {
   const PeerLimits limits_;
   const torch::Device device_;
   const c10::cuda::CUDAStream stream_;
-  // Shared with an abort that has not returned. NCCL's threads also write to it.
+  // Shared with an abort that may not have returned yet. NCCL's threads also write to it.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
-  std::mutex handle_mutex_;  // Held in calls that an abort must not overtake.
+  std::mutex handle_mutex_;  // Held in calls that must not overlap an abort.
   std::atomic<bool> aborted_{false};
-  std::string operation_;  // Latest operation, for error messages.
-  CudaEvent ready_;        // Marks the work before the latest operation.
+  std::string operation_;  // Name of the latest operation, for error messages.
+  CudaEvent ready_;        // Recorded after the work before the latest operation.
   StreamCounters counters_;
   OperationWatch watch_;
   std::unique_ptr<Interruption::Listener> listener_;
 };
 
-// Writes the id on the first member and reads it on the others.
+// Passes the id from the first member to the others: the first writes it, the others read it.
 void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
   if (first) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&id);
@@ -375,8 +378,8 @@ void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
   std::memcpy(&id, bytes.data(), sizeof(id));
 }
 
-// Creates the group's id on the first member and passes it to the others through the store. Adds a
-// time limit, because the store has none if its serving process is suspended.
+// Creates the group's id on the first member and passes it to the others through the store.
+// Enforces a time limit, because the store has none while the process that serves it is suspended.
 ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
                            const CommunicatorGroup& group, bool first) {
   const auto id = std::make_shared<ncclUniqueId>();
@@ -388,7 +391,7 @@ ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
     if (shared) return *id;
   } catch (const std::exception& error) {
     const std::string text = error.what();
-    problem = text.substr(0, text.find('\n'));  // LibTorch adds a backtrace.
+    problem = text.substr(0, text.find('\n'));  // Removes the backtrace that LibTorch appends.
   }
   throw TrainerError(ExitCode::kPeerLost,
                      "Lost a peer in connect of group " + group.name + ": " + problem);
@@ -399,7 +402,7 @@ ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
 std::string CommunicationLibrary() {
   int version = 0;
   CheckNccl("ncclGetVersion", ncclGetVersion(&version));
-  // 10000 * major + 100 * minor + patch since 2.9.
+  // Since NCCL 2.9, the number is 10000 * major + 100 * minor + patch.
   return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
          "." + std::to_string(version % 100);
 }

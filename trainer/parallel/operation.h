@@ -1,4 +1,4 @@
-// Description of one operation among the ranks of a group.
+// Describes one operation among the ranks of a group.
 #ifndef TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
 #define TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
 
@@ -12,12 +12,12 @@ namespace trainyard::trainer {
 
 enum class ReduceOp { kSum, kMax };
 
-// A tensor sent to or received from another member of the group.
+// A tensor to send to another member of the group or to receive from it.
 struct Transfer {
   enum class Direction { kSend, kReceive };
 
   Direction direction = Direction::kSend;
-  int64_t peer = 0;  // Position in the group; not this member.
+  int64_t peer = 0;  // Position of the other member in the group.
   torch::Tensor tensor;
 };
 
@@ -29,27 +29,27 @@ struct Operation {
     kAllToAll,
     kBroadcast,
     kExchange,
-    kLocal,  // No communication: work ordered after the earlier operations.
+    kLocal,  // No communication: local work that runs after the earlier operations.
   };
 
   Kind kind = Kind::kLocal;
   ReduceOp reduce = ReduceOp::kSum;
-  torch::Tensor output;  // All-reduce and broadcast: also the input.
+  torch::Tensor output;  // For all-reduce and broadcast, also the input.
   torch::Tensor input;
-  int64_t root = 0;                  // Broadcast: position in the group.
-  std::vector<int64_t> output_rows;  // All-to-all: rows from each member.
-  std::vector<int64_t> input_rows;   // All-to-all: rows for each member.
+  int64_t root = 0;                  // For broadcast: position in the group.
+  std::vector<int64_t> output_rows;  // All-to-all: number of rows from each member.
+  std::vector<int64_t> input_rows;   // All-to-all: number of rows for each member.
   std::vector<Transfer> transfers;   // Exchange.
   std::function<void()> local;
 };
 
-// Name such as "all-reduce".
+// Returns the name, such as "all-reduce".
 const char* NameOf(Operation::Kind kind);
 
-// Bytes of the operation's largest tensor, or of all its transfers together.
+// Returns the size of the operation's largest tensor, or of all its transfers together, in bytes.
 int64_t BytesOf(const Operation& operation);
 
-// Runs the operation for a group of one: a copy or nothing.
+// Runs the operation for a group of one rank: makes a copy or does nothing.
 void RunAlone(const Operation& operation);
 
 }  // namespace trainyard::trainer

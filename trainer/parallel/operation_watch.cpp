@@ -45,8 +45,8 @@ void OperationWatch::Run() {
 }
 
 void OperationWatch::Look() {
-  // Because of this order of reads, `left` belongs to the previous operation, this one or a later
-  // one.
+  // `entered` is read before `left`. `left` is therefore the number of the previous operation, this
+  // operation or a later one.
   const uint32_t entered = counters_.entered;
   const uint32_t left = counters_.left;
   record_.Enter(record_.Widen(entered));

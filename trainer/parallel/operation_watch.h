@@ -1,4 +1,4 @@
-// Ends a process whose GPU waits for a lost peer while its training thread waits for the GPU.
+// Ends a process whose training thread waits for the GPU while the GPU waits for a lost peer.
 #ifndef TRAINYARD_TRAINER_PARALLEL_OPERATION_WATCH_H_
 #define TRAINYARD_TRAINER_PARALLEL_OPERATION_WATCH_H_
 
@@ -13,34 +13,37 @@
 
 namespace trainyard::trainer {
 
-// Low 32 bits of the sequence numbers (flight_record.h) of the latest operations the device has
-// begun and ended. The device writes them when it reaches an operation, which may be long after the
-// launch.
+// Low 32 bits of the sequence numbers (flight_record.h) of the latest operation that the device has
+// begun and the latest that it has ended. The device writes them when it reaches the operation,
+// which may be long after the launch.
 struct OperationCounters {
   std::atomic<uint32_t> entered{0};
   std::atomic<uint32_t> left{0};
 };
 
-// Measures the time of operations that wait for peers, using only the counters. It calls no CUDA
-// function, because those block while the device's launch queue is full or memory is being freed.
-// The training thread checks RunningFor where it polls. If it blocks in CUDA instead, a thread of
-// this class exits the process with kPeerLost. That is the fallback and has a longer limit, because
-// the training thread's exception is more specific and lets a save in flight finish.
+// Measures how long operations wait for peers, using only the counters. It calls no CUDA function,
+// because CUDA functions block while the launch queue of the device is full or memory is being
+// freed.
+// While it polls, the training thread checks RunningFor. If the training thread blocks in CUDA
+// instead, a thread of this class ends the process with kPeerLost. This fallback has a longer
+// limit, because the exception of the training thread is more specific and lets a save in flight
+// finish.
 class OperationWatch {
  public:
-  // Marks in `record` the operations the device has entered and left, within 0.1 s. `counters` and
-  // `record` must outlive this. exit_limit: maximum duration of one operation.
+  // Marks the operations that the device has entered and left in `record`, with a delay of at most
+  // 0.1 s. `counters` and `record` must outlive this object. exit_limit: the maximum duration of
+  // one operation.
   OperationWatch(const OperationCounters& counters, FlightRecord& record, const std::string& group,
                  std::chrono::milliseconds exit_limit);
   ~OperationWatch();
   OperationWatch(const OperationWatch&) = delete;
   OperationWatch& operator=(const OperationWatch&) = delete;
 
-  // Time the device has spent in its current operation, within 0.1 s; 0 outside an operation.
-  // Excludes work before the operation. Thread-safe.
+  // Returns the time that the device has spent in its current operation, accurate to 0.1 s; 0
+  // outside an operation. Work before the operation is not counted. Thread-safe.
   std::chrono::milliseconds RunningFor() const;
 
-  // Stops the watch, once the caller has noticed the loss. Thread-safe.
+  // Stops watching. Call it when the caller has noticed the loss. Thread-safe.
   void Stop();
 
  private:
@@ -54,10 +57,10 @@ class OperationWatch {
   FlightRecord& record_;
   const std::chrono::milliseconds exit_limit_;
   ExitDeadline deadline_;
-  uint32_t current_ = 0;                   // Operation that `since_` refers to.
-  std::atomic<Clock::rep> since_ = kIdle;  // Time at which it was first seen.
+  uint32_t current_ = 0;                   // Operation to which `since_` refers.
+  std::atomic<Clock::rep> since_ = kIdle;  // Time at which `current_` was first seen.
   std::atomic<bool> stop_{false};
-  std::thread thread_;  // Last member, because the thread uses all others.
+  std::thread thread_;  // The last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

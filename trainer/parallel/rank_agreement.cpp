@@ -11,9 +11,9 @@ namespace trainyard::trainer {
 namespace {
 
 // Keys of the store. Each rank except 0 compares its facts with those of rank 0 and writes the
-// differences as its answer. Rank 0 summarises the answers. If the gang is refused, every rank
-// confirms that it has read the result: the store is in rank 0's process, which must not end
-// earlier.
+// differences as its answer. Rank 0 writes a summary of the answers. If the summary refuses the
+// gang, every rank confirms that it has read the summary, because rank 0's process serves the store
+// and must not end earlier.
 constexpr char kFacts[] = "facts";
 constexpr char kResult[] = "result";
 
@@ -38,7 +38,7 @@ void SetText(c10d::Store& store, const std::string& key, const std::string& text
   store.set(key, std::vector<uint8_t>(text.begin(), text.end()));
 }
 
-// Waits for the value of `key`. whose: the rank to name in the error message.
+// Waits for the value of `key` and returns it. whose: the rank to name in the error message.
 std::string TextOf(c10d::Store& store, const std::string& key, const std::string& whose) {
   try {
     const std::vector<uint8_t> bytes = store.get(key);
@@ -70,7 +70,7 @@ void AwaitReaders(c10d::Store& store, int64_t world_size) {
   try {
     store.wait(keys, kReadLimit);
   } catch (const std::exception&) {
-    // A rank that has exited needs no result.
+    // A rank that has exited does not need the result.
   }
 }
 

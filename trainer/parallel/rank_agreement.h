@@ -1,4 +1,4 @@
-// Checks that all ranks of a gang were started alike.
+// Checks that all ranks of a gang were started with the same settings and library versions.
 #ifndef TRAINYARD_TRAINER_PARALLEL_RANK_AGREEMENT_H_
 #define TRAINYARD_TRAINER_PARALLEL_RANK_AGREEMENT_H_
 
@@ -10,15 +10,16 @@
 
 namespace trainyard::trainer {
 
-// Values that must be equal on all ranks, by name: settings and library versions.
+// Values by name that must be equal on all ranks: settings and library versions.
 using RankFacts = std::map<std::string, std::string>;
 
-// Differences, such as "optimizer.lr is 0.1 here and 0.2 there, and 3 more differ"; "" if equal.
+// Returns the differences, such as "optimizer.lr is 0.1 here and 0.2 there, and 3 more differ"; ""
+// if there are none.
 std::string FactDifferences(const RankFacts& here, const RankFacts& there);
 
-// Collective; call it before connecting any group. Throws TrainerError(kBadConfig) on all ranks if
-// the facts of any rank differ from rank 0's, so no rank waits for a refused one. The message names
-// the differences. Throws kPeerLost if a rank does not respond.
+// Collective; call it before connecting any group. If the facts of any rank differ from those of
+// rank 0, throws TrainerError(kBadConfig) on all ranks, so that no rank waits for a refused one.
+// The message names the differences. Throws kPeerLost if a rank does not respond.
 void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, int64_t world_size,
                      const RankFacts& facts);
 

@@ -25,7 +25,7 @@ class Connector {
     return Group(axis, mesh_.RanksAlong(rank_, axes));
   }
 
-  // Names include the direction: two stages may have links in both directions.
+  // The name includes the direction, because two stages may have a link in each direction.
   std::unique_ptr<Communicator> Link(const std::string& kind, int64_t from, int64_t to) const {
     std::string name = kind + std::to_string(from) + "to" + std::to_string(to);
     return connect_({.name = std::move(name),
@@ -40,7 +40,7 @@ class Connector {
 };
 
 // Connects a stage with its neighbours. Stages with an even index connect to the next stage first,
-// the others to the previous one, so that both ends of a link connect at the same time.
+// the others to the previous stage first. Both ends of a link therefore connect at the same time.
 StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t stage,
                         bool is_ring) {
   StageLinks links;
@@ -61,7 +61,7 @@ StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t
   return links;
 }
 
-// All groups, including groups of one and null links.
+// Returns all groups, including groups of one rank and null links.
 std::vector<std::pair<Communicator*, StepPart>> AllGroups(const RankGroups& groups) {
   const StageLinks& links = groups.links;
   return {{groups.world.get(), StepPart::kWorldWait},

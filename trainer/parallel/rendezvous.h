@@ -1,4 +1,4 @@
-// Meeting point of an attempt's ranks: a key-value store served by rank 0 at
+// The place where the ranks of an attempt connect: a key-value store that rank 0 serves at
 // MASTER_ADDR:MASTER_PORT.
 #ifndef TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
 #define TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
@@ -22,16 +22,16 @@ namespace trainyard::trainer {
 class Rendezvous {
  public:
   // Waits until every rank has connected. Throws TrainerError: kTryAgain if rank 0 cannot bind the
-  // port, kPeerLost if a rank does not connect in time. `interruption` ends every wait here and the
-  // operations of the groups connected through this; may be null. It must outlive this and the
-  // groups.
+  // port, kPeerLost if a rank does not connect in time. `interruption` ends every wait of this
+  // object and the operations of all groups connected through it. It may be null; otherwise it must
+  // outlive this object and the groups.
   Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout,
              Interruption* interruption = nullptr);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // A separate store for one group's keys.
+  // Returns a separate store for the keys of one group.
   c10::intrusive_ptr<c10d::Store> StoreOf(const std::string& group) const;
 
   // This host's numeric address on the route to rank 0.
@@ -47,7 +47,7 @@ class Rendezvous {
   std::string local_address_;
 };
 
-// The address from which this host reaches host:port; "127.0.0.1" if there is no route.
+// Returns the address from which this host reaches host:port; "127.0.0.1" if there is no route.
 std::string LocalAddressTowards(const std::string& host, int64_t port);
 
 }  // namespace trainyard::trainer

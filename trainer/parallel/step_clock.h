@@ -14,21 +14,21 @@
 
 namespace trainyard::trainer {
 
-// A wait counts only if no other work of the rank hides it.
+// A wait is counted only if the rank does no other work meanwhile.
 enum class StepPart : size_t {
   kCompute,
   kInputWait,     // For the micro-batch.
-  kTensorWait,    // For operations along the tensor axis.
-  kContextWait,   // For operations along the context axis.
-  kPipelineWait,  // For a neighbouring stage, including its unfinished computation: the bubble.
-  kDataWait,      // For gradient sums, and for weights under ZeRO.
-  kWorldWait,     // For the loss and the norm over all ranks.
+  kTensorWait,    // Waits for operations along the tensor axis.
+  kContextWait,   // Waits for operations along the context axis.
+  kPipelineWait,  // Waits for a neighbouring stage, including its computation: the bubble.
+  kDataWait,      // Wait for gradient sums and, with ZeRO, for weights.
+  kWorldWait,     // Waits for the loss and the norm over all ranks.
   kOptimizer,
-  kCheckpointWait,  // For the copy of the state made by a save.
+  kCheckpointWait,  // Wait for a save to copy the state.
 };
 inline constexpr size_t kStepParts = 9;
 
-// Seconds by StepPart. Their sum is the step's time on the device.
+// Seconds for each StepPart. Their sum is the time that the step takes on the device.
 using StepTimes = std::array<double, kStepParts>;
 
 double& TimeOf(StepTimes& times, StepPart part);
@@ -39,19 +39,19 @@ class StepClock {
  public:
   explicit StepClock(torch::Device device);
 
-  // Starts a measurement, in part kCompute. Does nothing until the previous measurement has been
+  // Starts a measurement, in part kCompute. Does nothing if the previous measurement has not been
   // collected.
   void Begin();
   // Ends the current measurement.
   void End();
   bool is_measuring() const { return state_ == State::kMeasuring; }
 
-  // Attributes the device's time from here on to `part` and returns the previous part. Returns
-  // kCompute, at no cost, while nothing is measured.
+  // Counts the device's time from this point on as `part` and returns the previous part. If no
+  // measurement is running, does nothing and returns kCompute.
   StepPart Switch(StepPart part);
 
-  // Returns the ended measurement, once; nullopt if there is none. The device must have reached its
-  // end.
+  // Returns a measurement that has ended, once; nullopt if there is none. The device must have
+  // reached the end of the measurement.
   std::optional<StepTimes> Collect();
 
  private:
@@ -59,13 +59,13 @@ class StepClock {
 
   std::unique_ptr<TimeMarks> marks_;
   State state_ = State::kIdle;
-  std::vector<StepPart> parts_;  // Part that begins at each mark.
+  std::vector<StepPart> parts_;  // The part that begins at each mark.
 };
 
-// Attributes the time of its lifetime to one part.
+// Counts the device's time during its lifetime as one part.
 class StepPartScope {
  public:
-  // clock: may be null; otherwise it must outlive this.
+  // clock: may be null; otherwise it must outlive this object.
   StepPartScope(StepClock* clock, StepPart part) : clock_(clock) {
     if (clock_ != nullptr) before_ = clock_->Switch(part);
   }

@@ -9,8 +9,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Looks up the function through the runtime: a program linked to the driver does not start on
-// machines without it.
+// Looks up a driver function through the CUDA runtime. A program linked to the driver would not
+// start on machines without it.
 void* DriverFunction(const char* name) {
   constexpr unsigned int kVersion = 11070;  // First version with this function signature.
   void* function = nullptr;
@@ -39,7 +39,8 @@ StreamCounters::StreamCounters()
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 }
 
-// A destructor cannot report the error, which would come from earlier device work.
+// Ignores errors, because a destructor cannot report them. They would come from earlier work on the
+// device.
 StreamCounters::~StreamCounters() { static_cast<void>(cudaFreeHost(counters_)); }
 
 void StreamCounters::Enter(cudaStream_t stream, uint32_t operation) {
@@ -50,7 +51,7 @@ void StreamCounters::Leave(cudaStream_t stream, uint32_t operation) {
   Write(stream, counters_->left, operation);
 }
 
-// Host memory allocated by the runtime has the same address on the device.
+// The CUDA runtime allocated this host memory, so it has the same address on the device.
 void StreamCounters::Write(cudaStream_t stream, const std::atomic<uint32_t>& counter,
                            uint32_t value) {
   const CUresult result =

@@ -1,4 +1,4 @@
-// Counters in host memory that a GPU writes when it reaches a point of a stream.
+// Counters in host memory. A GPU writes them when it reaches a point of a stream.
 #ifndef TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 #define TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 
@@ -12,8 +12,8 @@
 
 namespace trainyard::trainer {
 
-// For the device that is current at construction. Not thread-safe, except counters(). Throws
-// TrainerError(kInternal). All writes must have completed before destruction.
+// Belongs to the device that is current at construction. All writes must have completed before
+// destruction. Not thread-safe, except counters(). Throws TrainerError(kInternal).
 class StreamCounters {
  public:
   StreamCounters();
@@ -21,7 +21,8 @@ class StreamCounters {
   StreamCounters(const StreamCounters&) = delete;
   StreamCounters& operator=(const StreamCounters&) = delete;
 
-  // The device sets a counter when the work queued on the stream so far is done.
+  // Makes the device set a counter to `operation` when the work queued on the stream so far is
+  // done.
   void Enter(cudaStream_t stream, uint32_t operation);
   void Leave(cudaStream_t stream, uint32_t operation);
 

@@ -1,4 +1,4 @@
-// Times between points of a rank's work.
+// Measures the times between points of a rank's work.
 #ifndef TRAINYARD_TRAINER_PARALLEL_TIME_MARKS_H_
 #define TRAINYARD_TRAINER_PARALLEL_TIME_MARKS_H_
 
@@ -14,18 +14,19 @@ class TimeMarks {
  public:
   virtual ~TimeMarks() = default;
 
-  // Marks the point at which the work queued on the current stream so far is done.
+  // Adds a mark that is reached when the work queued on the current stream so far is done.
   virtual void Add() = 0;
 
-  // Returns the seconds from each mark to the next and clears the marks. The last mark must have
+  // Returns the seconds between consecutive marks and clears the marks. The last mark must have
   // been reached.
   virtual std::vector<double> TakeGaps() = 0;
 };
 
-// Marks by the calling thread's clock.
+// Returns marks timed by the clock of the calling thread.
 std::unique_ptr<TimeMarks> MakeHostTimeMarks();
 
-// Marks by the time of the GPU, which must be current; on a CPU, by the calling thread's clock.
+// Returns marks timed by the GPU, which must be current. For a CPU, the marks are timed by the
+// clock of the calling thread.
 std::unique_ptr<TimeMarks> MakeTimeMarks(torch::Device device);
 
 }  // namespace trainyard::trainer

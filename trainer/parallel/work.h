@@ -9,9 +9,9 @@
 
 namespace trainyard::trainer {
 
-// Keeps the operation's tensors alive until waited for. They must not be read, written or returned
-// to the allocator before. Wait on the thread that began the operation, unless the group has
-// failed.
+// Keeps the operation's tensors alive until a wait has returned. Until then they must not be read,
+// written or returned to the allocator. Wait on the thread that began the operation, unless the
+// group has failed.
 class Work {
  public:
   class Completion {
@@ -25,8 +25,9 @@ class Work {
   Work() = default;  // A completed operation.
   explicit Work(std::shared_ptr<Completion> completion) : completion_(std::move(completion)) {}
 
-  // Makes work queued on the current stream from now on see the result; on a CPU, blocks the
-  // caller. A second call does nothing. Throws TrainerError(kPeerLost) if a member is lost.
+  // Makes work that is queued on the current stream after this call see the result. On a CPU,
+  // blocks the caller until the result is available. A second call does nothing. Throws
+  // TrainerError(kPeerLost) if a member is lost.
   void Wait() {
     if (const auto completion = std::exchange(completion_, nullptr)) {
       const StepPartScope waiting(clock_, part_);
@@ -34,16 +35,16 @@ class Work {
     }
   }
 
-  // Blocks the caller until the result is available, within the group's time limit. Throws like
-  // Wait.
+  // Blocks the caller until the result is available, at most for the group's time limit. Throws the
+  // same errors as Wait.
   void WaitOnHost() {
     if (const auto completion = std::exchange(completion_, nullptr)) completion->WaitOnHost();
   }
 
-  // True if the result is available, so that a wait returns immediately.
+  // True if the result is available. A wait then returns immediately.
   bool IsDone() const { return completion_ == nullptr || completion_->IsDone(); }
 
-  // Counts waits as `part` of a step's time. clock: may be null.
+  // Counts later waits as `part` of a step's time. clock: may be null.
   void CountWaits(StepClock* clock, StepPart part) {
     clock_ = clock;
     part_ = part;

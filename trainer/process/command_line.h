@@ -10,13 +10,13 @@ struct CommandLine {
   std::string config_path;  // Empty: use TRAINYARD_SPEC.
   bool resume = false;      // Resume from the latest checkpoint, if any.
   bool print_config = false;
-  std::string verify_checkpoint;  // Checkpoint directory to verify, then exit.
-  std::string verify_data;        // Token file directory to verify, then exit.
-  std::string tune;               // Output file for tuned matrix products; written, then exit.
-  std::string answer;             // Text of --help or --version to print, then exit.
+  std::string verify_checkpoint;  // Checkpoint directory. If set, verify it and exit.
+  std::string verify_data;        // Token file directory. If set, verify it and exit.
+  std::string tune;               // If set, write tuned matrix products to this file and exit.
+  std::string answer;             // If set, print this text of --help or --version and exit.
 };
 
-// Throws TrainerError(kUsage) for an unknown flag or a flag without its value.
+// Throws TrainerError(kUsage) if a flag is unknown or lacks its value.
 CommandLine ParseCommandLine(int argc, const char* const* argv);
 
 }  // namespace trainyard::trainer

@@ -12,13 +12,15 @@ namespace trainyard::trainer {
 
 struct Failure {
   ExitCode code = ExitCode::kInternal;
-  // One line: what happened and, if the settings are the cause, what to change.
+  // One line that states what happened. If the settings are the cause, it also states what to
+  // change.
   std::string message;
 };
 
-// A TrainerError keeps its code. Out of memory on the device or the host is kBadConfig, because the
-// same settings would fail again. Any other error is kInternal. `config`: the run's settings if
-// known; used to explain a shortage of GPU memory.
+// Returns the exit code and the message for an error. A TrainerError keeps its code. Lack of memory
+// on the device or the host is kBadConfig, because the same settings would fail again. Any other
+// error is kInternal. `config`: the settings of the run, if known; they are used to explain a lack
+// of GPU memory.
 Failure FailureOf(const std::exception& error, const RunConfig* config = nullptr);
 
 }  // namespace trainyard::trainer

@@ -1,24 +1,25 @@
-// Signals of a running trainer: SIGTERM (save and exit) and SIGUSR1 (save now). SIGPIPE is ignored.
+// Handles the signals of a running trainer: SIGTERM (save and exit) and SIGUSR1 (save now). SIGPIPE
+// is ignored.
 #ifndef TRAINYARD_TRAINER_PROCESS_SIGNALS_H_
 #define TRAINYARD_TRAINER_PROCESS_SIGNALS_H_
 
 namespace trainyard::trainer {
 
-// Installs the handlers. SIGUSR1 is recorded. SIGTERM exits immediately with 143, since there is
+// Installs the handlers. SIGUSR1 is recorded. SIGTERM exits immediately with 143, because there is
 // nothing to save while ranks connect or load.
 void WatchSignals();
 
-// From now on SIGTERM is recorded too, and the step loop acts on it. Further SIGTERMs have no
-// effect; a sender that does not want to wait for the save sends SIGKILL.
+// After this call, SIGTERM is only recorded, and the step loop acts on it. Further SIGTERMs have no
+// effect. A sender that does not want to wait for the save can send SIGKILL.
 void DeferStop();
 
-// True once SIGTERM was received.
+// True once SIGTERM has been received.
 bool StopRequested();
 
-// True if SIGUSR1 was received since the last call.
+// True if SIGUSR1 has been received since the last call.
 bool TakeSaveRequest();
 
-// Restores a save request that was lost because the step passing it on failed.
+// Restores a save request. Needed if the step that was to pass the request on has failed.
 void RepeatSaveRequest();
 
 }  // namespace trainyard::trainer

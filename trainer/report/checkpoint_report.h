@@ -1,4 +1,4 @@
-// Reports saves to the user and to the worker.
+// Reports the saves of checkpoints to the user and to the worker.
 #ifndef TRAINYARD_TRAINER_REPORT_CHECKPOINT_REPORT_H_
 #define TRAINYARD_TRAINER_REPORT_CHECKPOINT_REPORT_H_
 
@@ -13,8 +13,8 @@ namespace trainyard::trainer {
 // Used on the checkpoint writer's thread.
 class CheckpointReport {
  public:
-  // metric: the metric by which checkpoints are compared. stop_grace_seconds: time from SIGTERM to
-  // SIGKILL. `telemetry` and `report` must outlive this.
+  // metric: the metric by which checkpoints are compared. stop_grace_seconds: the time between
+  // SIGTERM and SIGKILL. `telemetry` and `report` must outlive this object.
   CheckpointReport(TelemetryWriter& telemetry, RunReport& report, std::string metric,
                    double stop_grace_seconds);
 

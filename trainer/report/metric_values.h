@@ -1,4 +1,4 @@
-// Builds the values of `metrics` records from the results of a step. Pure functions.
+// Builds the values of `metrics` records from the results of a step. Pure functions only.
 #ifndef TRAINYARD_TRAINER_REPORT_METRIC_VALUES_H_
 #define TRAINYARD_TRAINER_REPORT_METRIC_VALUES_H_
 
@@ -12,22 +12,22 @@
 
 namespace trainyard::trainer {
 
-// exp(loss), with the loss capped at 20 as in Megatron-LM, so that charts stay readable when
+// Returns exp(loss). The loss is capped at 20, as in Megatron-LM, so that charts stay readable when
 // training diverges.
 double TrainingPerplexity(double loss);
 
-// Values of one step; the same on every rank.
+// Returns the values of one step. They are the same on every rank.
 MetricValues LossValues(double loss, double grad_norm, double learning_rate);
 
 MetricValues MainValues(const StepReport& report);
 
-// Gradient norms of the model's parts (GradientPartNames), split into records within the worker's
-// key limit.
+// Returns the gradient norms of the model's parts (GradientPartNames). They are split into several
+// records, because the worker limits the keys of a record.
 std::vector<MetricValues> PartNormRecords(const ModelConfig& model,
                                           const std::vector<double>& norms);
 
-// batches: of the latest step; nullopt gives no values. The noise scale is added if `average` has
-// an estimate of it.
+// batches: from the latest step; if nullopt, there are no values. The noise scale is included if
+// `average` has an estimate of it.
 MetricValues NoiseValues(const std::optional<BatchGradients>& batches,
                          const NoiseScaleAverage& average);
 

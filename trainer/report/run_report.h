@@ -1,4 +1,4 @@
-// Console output of rank 0: a header, a line per logged step, a summary.
+// Console output of rank 0: a header, one line per logged step, and a summary.
 #ifndef TRAINYARD_TRAINER_REPORT_RUN_REPORT_H_
 #define TRAINYARD_TRAINER_REPORT_RUN_REPORT_H_
 
@@ -22,8 +22,8 @@ struct StepReport {
   double step_seconds = 0;
   double tokens_per_second = 0;
   double samples_per_second = 0;
-  double mfu = 0;         // Counting full attention; 0 if unknown.
-  double mfu_causal = 0;  // Counting attention to earlier tokens only.
+  double mfu = 0;         // Counts full attention; 0 if unknown.
+  double mfu_causal = 0;  // Counts only attention to earlier tokens.
   double seconds_left = 0;
 };
 
@@ -32,8 +32,8 @@ struct SourceFacts {
   std::string path;
   int64_t tokens = 0;
   int64_t samples = 0;  // Samples per data epoch.
-  int64_t share = 1;    // Share of samples, relative to the sum of all shares.
-  double passes = 0;    // Number of passes over the source in the whole run.
+  int64_t share = 1;    // This source's share, relative to the sum of all shares.
+  double passes = 0;    // Number of passes over the source during the whole run.
 };
 
 struct HeaderFacts {
@@ -45,13 +45,13 @@ struct HeaderFacts {
   std::string resumed_from;
 };
 
-// Prints only if enabled. Thread-safe: checkpoint lines come from the writer's thread.
+// Prints only if enabled. Thread-safe, because checkpoint lines come from the writer's thread.
 class RunReport {
  public:
   explicit RunReport(bool enabled) : enabled_(enabled) {}
 
   void Header(const RunConfig& config, const RuntimeEnvironment& env, const HeaderFacts& facts);
-  // Header of an evaluation-only run; ignores facts.sources.
+  // Prints the header of a run that only evaluates. Ignores facts.sources.
   void EvaluationHeader(const RunConfig& config, const RuntimeEnvironment& env,
                         const HeaderFacts& facts);
   void Step(const StepReport& report, int64_t total_steps);
@@ -67,7 +67,7 @@ class RunReport {
   std::mutex mutex_;  // Guards the members below and keeps lines whole.
   double first_loss_ = 0;
   double last_loss_ = 0;
-  std::map<std::string, double> evaluation_losses_;  // Latest loss of each set.
+  std::map<std::string, double> evaluation_losses_;  // Latest loss on each evaluation set.
   bool has_loss_ = false;
 };
 

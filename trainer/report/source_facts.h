@@ -12,10 +12,10 @@
 
 namespace trainyard::trainer {
 
-// Facts about each source, over the whole run.
+// Returns facts about each source, over the whole run.
 std::vector<SourceFacts> FactsOfSources(const RunConfig& config, const SampleSource& source);
 
-// Passes over each source after `samples` training samples.
+// Returns the number of passes over each source after `samples` training samples.
 MetricValues PassValues(const RunConfig& config, const SampleSource& source, int64_t samples);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Reports to the worker where a stalled rank waits.
+// Reports to the worker in which operation a stalled rank waits.
 #ifndef TRAINYARD_TRAINER_REPORT_STALL_WATCH_H_
 #define TRAINYARD_TRAINER_REPORT_STALL_WATCH_H_
 
@@ -13,15 +13,15 @@
 
 namespace trainyard::trainer {
 
-// Writes one `flight` record per group once no group of the rank has begun or ended an operation
-// for kLimit. Writes them once per stall, because repeated records would look like progress. Slow
-// ranks write them too. Look and Write are thread-safe.
+// Writes one `flight` record per group when no group of the rank has begun or ended an operation
+// for kLimit. The records are written once per stall, because repeated records would look like
+// progress. A rank that is only slow writes them too. Look and Write are thread-safe.
 class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kLimit{5};
 
-  // `groups` and `telemetry` must outlive this. Checks every second on its own thread.
+  // Checks every second, on a thread of its own. `groups` and `telemetry` must outlive this object.
   StallWatch(const RankGroups& groups, TelemetryWriter& telemetry);
   ~StallWatch();
   StallWatch(const StallWatch&) = delete;
@@ -29,7 +29,7 @@ class StallWatch {
 
   void Look(Clock::time_point now);
 
-  // Writes the records now, for example after the loss of a peer.
+  // Writes the records immediately, for example after the loss of a peer.
   void Write();
 
  private:
@@ -43,7 +43,7 @@ class StallWatch {
   bool is_reported_ = false;
   bool ending_ = false;
   std::condition_variable changed_;
-  std::thread thread_;  // Last member, because the thread uses all others.
+  std::thread thread_;  // The last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

@@ -7,7 +7,8 @@
 
 namespace trainyard::trainer {
 
-// Seconds by the keys of telemetry_keys.h: compute, optimizer and all nonzero waits.
+// Returns the seconds under the keys of telemetry_keys.h: compute, optimizer, and every wait that
+// is not zero.
 MetricValues StepTimeValues(const StepTimes& times);
 
 }  // namespace trainyard::trainer

@@ -19,19 +19,19 @@
 
 namespace trainyard::trainer {
 
-// Values of a step that rank 0 reports. Every rank knows them.
+// The values of a step that rank 0 reports. Every rank knows them.
 struct ReportedStep {
   int64_t step = 0;
   double loss = 0;
   double grad_norm = 0;
   double learning_rate = 0;
-  std::string samples;  // Range of positions, "a:b".
+  std::string samples;  // Range of sample positions, "a:b".
 };
 
-// Averages the steps between two `metrics` records. Use from one thread.
+// Averages over the steps between two `metrics` records. Use it from one thread only.
 class TrainingReport {
  public:
-  // All must outlive the report.
+  // All of these must outlive the report.
   struct Parts {
     const RunConfig& config;
     const RuntimeEnvironment& env;
@@ -48,21 +48,22 @@ class TrainingReport {
   void Header(const HeaderFacts& facts, const std::string& memory_warning);
   void EnterPhase(Phase phase, int64_t step) { parts_.progress.EnterPhase(phase, step); }
 
-  // Adds a finished step to the current interval. samples: samples of the step.
+  // Adds a finished step to the current interval. samples: number of samples of the step.
   void AddStep(const StepResult& result, int64_t samples);
-  // Positions of the interval's samples, the latest of which led to `state`.
+  // Returns the positions of the interval's samples. `state` is the state after its latest step.
   std::string PositionsOfInterval(const TrainingState& state) const;
-  // Reports the step that led to `state` to the worker. stall_seconds: see RankProgress::Step.
+  // Reports the step that led to `state` to the worker. stall_seconds: defined at
+  // RankProgress::Step.
   void FinishStep(const TrainingState& state, const StepResult& result, double stall_seconds);
-  // Reports the interval that ends with the step that led to `state`, and begins the next one.
-  // more: values in addition to those of the step.
+  // Reports the interval, which ends with the step that led to `state`. Then begins the next
+  // interval. more: values to report in addition to those of the step.
   void EndInterval(const TrainingState& state, const StepResult& result, double stall_seconds,
                    const MetricValues& more);
-  // Reports a step that the previous process may not have reported. A second record of the same
-  // step has the same values.
+  // Reports a step that the previous process may not have reported. If it did, there are two
+  // records of the step with the same values.
   void Repeat(const ReportedStep& step);
 
-  // Reports the loss on one evaluation set.
+  // Reports the loss on one of the evaluation sets.
   void Evaluation(int64_t step, const std::string& set, double loss, int64_t tokens);
   // seconds: duration of the run.
   void Summary(int64_t step, double seconds) { parts_.console.Summary(step, seconds); }
@@ -74,7 +75,7 @@ class TrainingReport {
     int64_t samples = 0;
     double seconds = 0;
     double stall_seconds_before = 0;
-    MetricValues step_times;  // Times of the interval's latest measured step.
+    MetricValues step_times;  // Times of the latest step of the interval that was measured.
   };
 
   StepReport ReportOf(const TrainingState& state, const StepResult& result) const;
@@ -84,7 +85,7 @@ class TrainingReport {
 
   const Parts parts_;
   Interval interval_;
-  bool has_attention_ = false;  // A record has the attention backend.
+  bool has_attention_ = false;  // True once a record names the attention backend.
 };
 
 }  // namespace trainyard::trainer

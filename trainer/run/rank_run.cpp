@@ -30,9 +30,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// Deadline for a rank to exit after losing a peer. It gives the save in flight as much time as the
-// checkpoint writer waits for other ranks. Later work takes a few seconds, unless a CUDA call waits
-// for a device that cannot be stopped.
+// Returns the time within which a rank must exit after it has lost a peer. It gives a save in
+// flight as much time as the checkpoint writer waits for other ranks. The work after the save takes
+// a few seconds, unless a CUDA call waits for a device that cannot be stopped.
 std::chrono::milliseconds LeaveLimit() {
   constexpr std::chrono::seconds kReleaseOfDevice{20};
   const std::chrono::duration<double> save(CheckpointWriterOptions().peer_timeout_seconds);
@@ -44,10 +44,11 @@ RunConfig WithDocumentToken(RunConfig config) {
   return config;
 }
 
-// Maximum time to delay exit while telemetry cannot be written because the disk is full.
+// Maximum time for which the exit is delayed if telemetry cannot be written because the disk is
+// full.
 constexpr std::chrono::seconds kLastRecords{60};
 
-// Telemetry and progress records of one process.
+// Telemetry and progress of one process.
 struct Records {
   explicit Records(const RuntimeEnvironment& env) : telemetry(env.telemetry_path) {}
   Records(const Records&) = delete;
@@ -71,8 +72,8 @@ void ReportFailure(const RuntimeEnvironment& env, const std::exception& error,
                                failure.message);
 }
 
-// Waits for an order to continue after a loss. nullopt: the run ends. Destroys the failed run
-// before waiting, to free its device memory for the next one.
+// Waits, after the loss of a peer, for an order to continue. Returns nullopt if the run ends.
+// Destroys the failed run before it waits, because the next run needs its device memory.
 template <typename RunType>
 std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
                                            [[maybe_unused]] std::unique_ptr<RunType>& run,
@@ -88,15 +89,15 @@ std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
   return std::nullopt;
 }
 
-// make: constructs the run. Returns the exit code, or the environment to continue with after a heal
-// order.
+// make: constructs the run. Returns the exit code or, after a heal order, the environment to
+// continue with.
 template <typename RunType>
 std::variant<ExitCode, RuntimeEnvironment> RunOnce(
     const RunConfig& config, const RuntimeEnvironment& env, Records& records, Healing* healing,
     const std::function<std::unique_ptr<RunType>()>& make) {
-  std::optional<ExitDeadline> leaving;  // Outlives the run: limits its destructor.
-  // Declared outside of the try block: the destructor waits for the checkpoint in flight, and the
-  // alert must be written before that.
+  std::optional<ExitDeadline> leaving;  // Outlives the run, to limit the time of its destructor.
+  // Declared outside of the try block, because its destructor waits for the checkpoint in flight.
+  // The alert must be written before that.
   std::unique_ptr<RunType> run;
   try {
     run = make();
@@ -118,7 +119,7 @@ std::variant<ExitCode, RuntimeEnvironment> RunOnce(
   }
 }
 
-// Warms up a spare: loads libraries, opens the device and maps the data.
+// Prepares a spare: loads libraries, opens the device and maps the data.
 void Warm(const RunConfig& config, const RuntimeEnvironment& env) {
   SetThreads(config, env);
   const torch::Device device = OpenDevice(config.resources.device, env.local_rank);

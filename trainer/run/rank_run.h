@@ -1,4 +1,4 @@
-// Runs one rank, from its settings to its exit code.
+// Runs one rank, from reading its settings to its exit code.
 #ifndef TRAINYARD_TRAINER_RUN_RANK_RUN_H_
 #define TRAINYARD_TRAINER_RUN_RANK_RUN_H_
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::trainer {
 
-// Trains, or only evaluates. If env.heal_path is set, training survives the loss of a peer: the
-// rank waits for an order and continues in place. A spare waits for its first order. Failures are
-// written to telemetry and thrown as TrainerError.
+// Trains or, if so configured, only evaluates. If env.heal_path is set, training survives the loss
+// of a peer: the rank waits for an order and continues in place. A spare waits for its first order.
+// Failures are written to telemetry and then thrown as TrainerError.
 ExitCode RunRank(const RunConfig& config, const RuntimeEnvironment& env);
 
 }  // namespace trainyard::trainer

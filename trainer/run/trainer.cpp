@@ -10,7 +10,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Values loaded from a checkpoint or received from a peer need no random initialisation.
+// Weights that are loaded from a checkpoint or received from a peer need no random initialisation.
 DecoderOptions OptionsOf(const RankSetup& setup) {
   const RuntimeEnvironment& env = setup.env;
   DecoderOptions options =
@@ -56,7 +56,8 @@ void Trainer::OpenEvaluator() {
   evaluator_->CheckTokenizer(samples_.source().file(0));
 }
 
-// Continues from the state in the gang's memory after a loss, else starts the attempt.
+// After the loss of a peer, continues from the state in the gang's memory. Otherwise starts the
+// attempt.
 void Trainer::Start() {
   std::optional<RestoredRun> restored;
   if (recovery_ != nullptr && setup_.env.generation > 1) restored = recovery_->Restore();
@@ -92,7 +93,7 @@ void Trainer::PrintHeader(const AttemptStart& start) {
   report_.Header(facts, setup_.memory_warning);
 }
 
-// On a lost peer, aborts the operations of all groups before the members are destroyed.
+// If a peer is lost, the operations of all groups are aborted before the members are destroyed.
 ExitCode Trainer::Run() {
   try {
     return loop_->Run();

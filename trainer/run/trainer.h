@@ -1,4 +1,4 @@
-// One rank of a training run, from settings to the last checkpoint.
+// One rank of a training run, from its settings to its last checkpoint.
 #ifndef TRAINYARD_TRAINER_RUN_TRAINER_H_
 #define TRAINYARD_TRAINER_RUN_TRAINER_H_
 
@@ -26,14 +26,14 @@
 
 namespace trainyard::trainer {
 
-// Makes the parts of a run and connects them. Members are constructed in the order of their
-// dependencies. Use from one thread, except WriteFlights.
+// Creates the parts of a run and connects them. A member is constructed after those on which it
+// depends. Use it from one thread only, except WriteFlights.
 class Trainer {
  public:
-  // Connects the ranks, opens the data, builds the model and loads the checkpoint to resume from.
-  // `config` must be resolved (ResolveRunConfig). `telemetry`, `progress` and `healing` must
-  // outlive this. healing: null if the loss of a peer ends the run. If env.generation > 1, the gang
-  // continues in place. Throws TrainerError.
+  // Connects the ranks, opens the data, builds the model, and loads the checkpoint from which the
+  // run resumes. `config` must be resolved (ResolveRunConfig). `telemetry`, `progress` and
+  // `healing` must outlive this object. healing: null if the loss of a peer ends the run. If
+  // env.generation > 1, the gang continues in place. Throws TrainerError.
   Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
           RankProgress& progress, Healing* healing = nullptr);
   Trainer(const Trainer&) = delete;
@@ -42,11 +42,12 @@ class Trainer {
   // See TrainingLoop::Run.
   ExitCode Run();
 
-  // Writes this rank's position in each of its groups, to help find the rank that blocks the
+  // Writes this rank's position in each of its groups. This helps to find the rank that blocks the
   // others. Thread-safe.
   void WriteFlights() { setup_.stall_watch.Write(); }
 
-  // Prepares for destruction after the loss of a peer: leaves no work that waits for the peer.
+  // Prepares this object for destruction after the loss of a peer. No work that waits for the peer
+  // remains.
   void PrepareToHeal();
 
  private:
@@ -62,7 +63,7 @@ class Trainer {
   Decoder model_;
   AdamW optimizer_;
   StepRunner runner_;
-  std::unique_ptr<Recovery> recovery_;  // Null if the loss of a peer ends the run.
+  std::unique_ptr<Recovery> recovery_;  // Null if losing a peer ends the run.
   std::optional<Evaluator> evaluator_;
   TrainingReport report_;
   // Set by Start.

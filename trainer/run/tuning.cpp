@@ -28,7 +28,7 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
   }
   gpu::TuneMatrixProducts();
   ModelConfig shape = config.model;
-  shape.window_size = 0;  // Irrelevant to matrix products, and cuDNN may not support it.
+  shape.window_size = 0;  // No effect on matrix products; cuDNN may not support it.
   Decoder model(shape, {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16
                                                                            : torch::kFloat32,
                         .device = device,
@@ -36,8 +36,8 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
                         .seed = config.train.seed});
   WeightGradients gradients(model.parameters());
   torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device));
-  // A step's first micro-batch overwrites gradients and the second adds to them. Both kinds of
-  // product are tuned.
+  // The first micro-batch of a step overwrites gradients and the second one adds to them. Two
+  // rounds tune both kinds of product.
   for (int round = 0; round < 2; ++round) {
     model.ForwardBackward(Noise(config, device), loss, gradients);
   }

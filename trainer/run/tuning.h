@@ -1,4 +1,5 @@
-// Times the GPU's matrix products, for the tables that fix the choice of algorithm in every run.
+// Times the matrix products on the GPU. The result is a table that fixes the choice of algorithm in
+// every run.
 #ifndef TRAINYARD_TRAINER_RUN_TUNING_H_
 #define TRAINYARD_TRAINER_RUN_TUNING_H_
 
@@ -8,9 +9,9 @@
 
 namespace trainyard::trainer {
 
-// Runs micro-batches of these settings on the GPU, times every matrix product that is in no table,
-// and writes the table of this GPU model to `path`. Needs no data: the tokens are random. Throws
-// TrainerError(kBadConfig) if the settings are for a CPU.
+// Runs micro-batches with these settings on the GPU and times every matrix product that is in no
+// table. Writes the table for this GPU model to `path`. Needs no data, because the tokens are
+// random. Throws TrainerError(kBadConfig) if the settings are for a CPU.
 void TuneMatrixProductsOf(const RunConfig& config, const std::string& path);
 
 }  // namespace trainyard::trainer

@@ -14,8 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Time limit for a due save to wait for the previous one. Afterwards training continues, and the
-// save begins at the first step at which the writers of all ranks are idle.
+// Maximum time for which a due save waits for the previous one. After it, training continues, and
+// the save begins at the first step at which the writers of all ranks are idle.
 constexpr std::chrono::milliseconds kSaveTimeout{2000};
 
 CheckpointWriterOptions WriterOptions(const RankSetup& setup, const FirstState& first,
@@ -55,7 +55,7 @@ Saver::Saver(RankSetup& setup, const FirstState& first, const ClaimedDirectory& 
   ReserveMemory();
 }
 
-// Memory is reserved now only if a save is due before the end.
+// Reserves memory now only if a save will be due before the run ends.
 void Saver::ReserveMemory() {
   const RunConfig& config = setup_.config;
   const auto is_due = [&](int64_t every) { return every > 0 && every < config.train.steps; };
@@ -90,7 +90,7 @@ void Saver::SaveIfDue(const TrainingState& state) {
 }
 
 void Saver::BeginDue(const TrainingState& state) {
-  // The phase begins before the wait, because the wait delays training like the save.
+  // The phase begins before the wait, because the wait delays training just as the save does.
   EnterPhase(Phase::kCheckpoint, state.step);
   if (AreWritersIdle(kSaveTimeout)) return Save(state, SaveKind::kPeriodic);
   EnterPhase(Phase::kTrain, state.step);
@@ -99,7 +99,7 @@ void Saver::BeginDue(const TrainingState& state) {
                               LateSaveText(setup_.env.checkpoint_dir, writer_.AwaitedRanks()));
 }
 
-// Called after every step; does not block, so it is not reported as a phase.
+// Called after every step. It does not block, so it has no phase of its own.
 void Saver::BeginLate(const TrainingState& state) {
   if (!AreWritersIdle(std::chrono::milliseconds(0))) return;
   EnterPhase(Phase::kCheckpoint, state.step);
@@ -116,7 +116,7 @@ bool Saver::AreWritersIdle(std::chrono::milliseconds read_timeout) {
   return are_idle;
 }
 
-// Call in phase checkpoint.
+// Call it in phase kCheckpoint.
 void Saver::Save(const TrainingState& state, SaveKind kind) {
   writer_.Save(state.step, TrainingStateToJson(state, setup_.config), chunks_(), kind,
                wait_seconds_);
@@ -127,8 +127,8 @@ void Saver::Save(const TrainingState& state, SaveKind kind) {
   if (kind == SaveKind::kPeriodic) EnterPhase(Phase::kTrain, state.step);
 }
 
-// True if a periodic save of the latest step failed on some rank. The result is the same on every
-// rank, because all ranks must save together.
+// True if a periodic save of the latest step has failed on some rank. The result is the same on
+// every rank, because all ranks must save together.
 bool Saver::HasLostNewest() {
   writer_.Finish();
   const double lost = writer_.HasLostSave() ? 1 : 0;

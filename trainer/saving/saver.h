@@ -16,49 +16,51 @@
 
 namespace trainyard::trainer {
 
-// State from which this process trains.
+// The state from which this process starts to train.
 struct FirstState {
   int64_t step = 0;
-  bool is_saved = false;     // Loaded from a checkpoint.
-  std::string resumed_from;  // Checkpoint that the attempt started from, or empty.
+  bool is_saved = false;     // True if it was loaded from a checkpoint.
+  std::string resumed_from;  // Checkpoint from which the attempt started, or empty.
 };
 
-// All ranks save at the same steps. Use from one thread.
+// All ranks save at the same steps. Use it from one thread only.
 class Saver {
  public:
-  // Chunks that this rank writes, as views of the live tensors.
+  // Returns the chunks that this rank writes, as views of the live tensors.
   using ChunksFunction = std::function<std::vector<TensorChunk>()>;
 
-  // Creates the checkpoint writer. claim: see ClaimDirectory. `setup` must outlive this.
+  // Creates the checkpoint writer. claim: from ClaimDirectory. `setup` must outlive this object.
   Saver(RankSetup& setup, const FirstState& first, const ClaimedDirectory& claim,
         ChunksFunction chunks);
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
 
-  // Takes this process's save request, to be sent with step `step`. StepResult::save reports the
-  // requests of all ranks.
+  // Returns and clears the save request of this process, which is then sent with step `step`.
+  // StepResult::save reports the requests of all ranks.
   bool TakeRequest(int64_t step);
   // Requests a save of the next state passed to SaveIfDue.
   void Request() { is_requested_ = true; }
-  // Requests a save if the settings ask for one at each evaluation, or at the best ones.
+  // Requests a save if the settings ask for one at every evaluation, or if they ask for one at the
+  // best evaluations and is_best is true.
   void NoteEvaluation(bool is_best);
 
-  // True if a save may begin at the end of `step`, so that the device must not run ahead of it.
+  // True if a save may begin at the end of `step`. The device must then not run ahead of this step.
   bool MayBeginAt(int64_t step) const;
 
-  // Call after each step. If a save is due, begins it. If the previous save is still in flight
-  // after a short wait, the save begins later. Changes the phase to kCheckpoint while training
-  // waits, then to kTrain.
+  // Call it after each step. Begins a save if one is due. If the previous save is still in flight
+  // after a short wait, the due save begins at a later step. While training waits, the phase is
+  // kCheckpoint; afterwards it is kTrain.
   void SaveIfDue(const TrainingState& state);
 
-  // Call before the saved tensors change. See CheckpointWriter::BlockChanges.
+  // Call it before the saved tensors change. For details see CheckpointWriter::BlockChanges.
   void BlockChanges() { writer_.BlockChanges(); }
 
-  // Saves the last state in phase kCheckpoint, unless it is saved. Waits for the save in flight.
+  // Saves the last state in phase kCheckpoint, unless it has already been saved. Waits for the save
+  // in flight.
   void Finish(const TrainingState& state);
 
-  // Call when the gang continues without some rank, after `step` steps. Drops the save in flight,
-  // and keeps a request that did not lead to a save for the next run of this process.
+  // Call it if the gang continues without some rank, after `step` steps. Drops the save in flight.
+  // A request that has not led to a save is kept for the next run of this process.
   void Drop(int64_t step);
 
  private:
@@ -73,11 +75,11 @@ class Saver {
   RankSetup& setup_;
   const ChunksFunction chunks_;
   const int64_t first_step_;
-  int64_t saved_step_;         // Latest step passed to the writer, or loaded; else -1.
-  bool is_requested_ = false;  // Reset when the save is due.
-  int64_t request_step_ = -1;  // Step launched with the latest request of this process.
-  bool is_pending_ = false;    // A due save has not begun yet.
-  double wait_seconds_ = 0;    // Seconds that it has delayed training.
+  int64_t saved_step_;         // Latest step given to the writer, or loaded; else -1.
+  bool is_requested_ = false;  // Reset when a save becomes due.
+  int64_t request_step_ = -1;  // Step that was launched with the latest request.
+  bool is_pending_ = false;    // True if a save is due but has not begun.
+  double wait_seconds_ = 0;    // Time for which the save has delayed training.
   CheckpointReport report_;
   CheckpointWriter writer_;
 };

@@ -13,8 +13,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// Reports all checkpoints of the job if the named one is gone: the controller missed some of the
-// reports, and a later attempt needs these checkpoints as fallbacks.
+// If the checkpoint that the attempt names no longer exists, reports all checkpoints of the job.
+// The controller has then missed some reports, and a later attempt needs these checkpoints as
+// fallbacks.
 void ReportStart(const StartingPoint& start, RankSetup& setup) {
   if (start.instead.empty()) return;
   for (const PublishedCheckpoint& known : start.instead) {
@@ -30,8 +31,8 @@ void ReportStart(const StartingPoint& start, RankSetup& setup) {
                     start.path + ", the newest checkpoint of this job");
 }
 
-// Chooses the checkpoint to start from. Rank 0, which raised the fence, chooses for all ranks: no
-// older attempt can publish meanwhile, and every rank loads the same checkpoint.
+// Chooses the checkpoint to start from. Rank 0 chooses for all ranks, so that all load the same
+// one. Rank 0 has also raised the fence, so no older attempt can publish meanwhile.
 std::string ChooseStart(RankSetup& setup) {
   const RuntimeEnvironment& env = setup.env;
   if (env.resume_from.empty()) return "";
@@ -51,7 +52,8 @@ std::string ChooseStart(RankSetup& setup) {
   return path;
 }
 
-// Evaluation results of other jobs do not apply. A newly compared set starts from its latest loss.
+// Evaluation results of other jobs do not count. If checkpoints are now compared on another set,
+// the comparison starts with the latest loss on that set.
 void KeepJudging(const CheckpointReader& reader, const RankSetup& setup, TrainingState& state) {
   if (reader.manifest().attempt.job_id != setup.env.job_id) {
     state.evaluation = {};

@@ -1,4 +1,4 @@
-// The start of an attempt: from a checkpoint, or from initial weights.
+// Starts an attempt from a checkpoint or from initial weights.
 #ifndef TRAINYARD_TRAINER_START_ATTEMPT_START_H_
 #define TRAINYARD_TRAINER_START_ATTEMPT_START_H_
 
@@ -10,10 +10,10 @@
 
 namespace trainyard::trainer {
 
-// Start of the attempt.
+// The checkpoint and the step from which the attempt starts.
 struct AttemptStart {
   int64_t step = 0;
-  std::string resumed_from;  // Checkpoint path; empty for a fresh start.
+  std::string resumed_from;  // Path of a checkpoint; empty for a fresh start.
 };
 
 struct StartedAttempt {
@@ -21,8 +21,9 @@ struct StartedAttempt {
   AttemptStart start;
 };
 
-// Collective. Loads the checkpoint that the attempt starts from, if any. Throws TrainerError, for
-// example if the checkpoint is damaged or the run would overwrite checkpoints of another job.
+// Loads the checkpoint from which the attempt starts, if there is one. All ranks must call it.
+// Throws TrainerError, for example if the checkpoint is damaged or if the run would overwrite
+// checkpoints of another job.
 StartedAttempt StartAttempt(RankSetup& setup, const LoadTarget& target);
 
 }  // namespace trainyard::trainer

@@ -6,12 +6,12 @@
 
 namespace trainyard::trainer {
 
-// Resolves train.attention_backend. `auto` falls back to kManual if this GPU's cuDNN does not
-// support the window or document masks. Creates the cuDNN plans when cuDNN is chosen. Throws
-// TrainerError(kBadConfig) if cuDNN has no plan and no fallback applies.
+// Returns the implementation for train.attention_backend. For `auto`, returns kManual if this GPU's
+// cuDNN does not support the window or the document masks. Creates the cuDNN plans if it returns
+// kCudnn. Throws TrainerError(kBadConfig) if cuDNN has no plan and there is no fallback.
 AttentionBackend ChooseAttention(const RunConfig& config);
 
-// The given settings with train.attention_backend set to ChooseAttention(config).
+// Returns the settings with train.attention_backend set to ChooseAttention(config).
 RunConfig WithAttentionChosen(RunConfig config);
 
 }  // namespace trainyard::trainer

@@ -18,10 +18,11 @@
 namespace trainyard::trainer {
 namespace {
 
-// Ranks of a gang start within seconds of each other. A slow file system may delay one by minutes.
+// The ranks of a gang start within seconds of each other, but a slow file system may delay a rank
+// by minutes.
 constexpr std::chrono::seconds kRendezvousTimeout{300};
 
-// Everything that affects the results of a run or the order of its collective operations.
+// Returns everything that affects the results of a run or the order of its collective operations.
 RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
   RankFacts facts = {{"job", std::to_string(env.job_id)},
                      {"attempt", std::to_string(env.attempt)},

@@ -1,4 +1,4 @@
-// Startup steps common to every rank of a gang.
+// Steps of the startup that every rank of a gang performs.
 #ifndef TRAINYARD_TRAINER_START_GANG_H_
 #define TRAINYARD_TRAINER_START_GANG_H_
 
@@ -15,18 +15,18 @@
 
 namespace trainyard::trainer {
 
-// Sets the number of CPU threads from the settings, else from the node's cores, and returns it. The
-// number decides how sums are split and thus their last bits, so it does not depend on the
-// machine's load.
+// Sets the number of CPU threads and returns it. The number comes from the settings or, if not set,
+// from the number of the node's cores. It does not depend on the load of the machine, because it
+// determines how sums are split and therefore their last bits.
 int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env);
 
-// Connects to the other ranks and checks that all were started alike. Returns null for a single
-// rank. `interruption` ends this and all later waits for peers; may be null. Throws what Rendezvous
-// and CheckRanksAgree throw.
+// Connects to the other ranks and checks that all of them were started alike. Returns null if there
+// is only one rank. `interruption` ends this and all later waits for peers; it may be null. Throws
+// the errors of Rendezvous and CheckRanksAgree.
 std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env,
                                  Interruption* interruption = nullptr);
 
-// Connects this rank to the members of its groups and checks the device and the groups
+// Connects this rank to the members of its groups. Checks the device and the groups
 // (start_check.h).
 RankGroups ConnectGroups(const RunConfig& config, const Mesh& mesh, const RuntimeEnvironment& env,
                          Rendezvous* rendezvous, torch::Device device);

@@ -1,4 +1,4 @@
-// Compares a run's predicted peak memory with the memory of its GPU.
+// Compares the predicted peak memory of a run with the memory of its GPU.
 #ifndef TRAINYARD_TRAINER_START_MEMORY_CHECK_H_
 #define TRAINYARD_TRAINER_START_MEMORY_CHECK_H_
 
@@ -9,12 +9,13 @@
 
 namespace trainyard::trainer {
 
-// Throws TrainerError(kBadConfig) if the run does not fit even when the prediction is too high by
-// kMemoryMargin. Returns a warning if the free memory may not suffice, else "". Call it before the
-// run allocates memory. Does nothing if the memory size is unknown.
+// Throws TrainerError(kBadConfig) if the run does not fit even if the prediction is too high by
+// kMemoryMargin. Returns a warning if the free memory may not be enough, else "". Call it before
+// the run allocates memory. Does nothing if the memory size is unknown.
 std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory);
 
-// Message for a run that ran out of memory: the prediction and settings that need less.
+// Returns the message for a run that ran out of memory. It contains the prediction, and settings
+// that need less memory.
 std::string MemoryShortageText(const RunConfig& config, const DeviceMemory& memory);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Setup of a rank before it builds a model.
+// Sets up a rank before it builds a model.
 #ifndef TRAINYARD_TRAINER_START_RANK_SETUP_H_
 #define TRAINYARD_TRAINER_START_RANK_SETUP_H_
 
@@ -21,20 +21,21 @@
 
 namespace trainyard::trainer {
 
-// Settings, device, records and connections of one rank, for training and for evaluation. The rest
-// of a run refers to it.
+// The settings, device, records and connections of one rank, for training and for evaluation. The
+// other parts of a run keep references to it.
 struct RankSetup {
-  // Opens the device, predicts the memory of a training run and connects the ranks. `settings` must
-  // be resolved (ResolveRunConfig). `telemetry_writer`, `rank_progress` and `interruption` must
-  // outlive this. interruption: see Meet. Throws TrainerError.
+  // Opens the device, predicts the memory of a training run, and connects the ranks. `settings`
+  // must be resolved (ResolveRunConfig). `telemetry_writer`, `rank_progress` and `interruption`
+  // must outlive this object. interruption: as in Meet. Throws TrainerError.
   RankSetup(const RunConfig& settings, const RuntimeEnvironment& environment,
             TelemetryWriter& telemetry_writer, RankProgress& rank_progress,
             Interruption* interruption = nullptr);
   RankSetup(const RankSetup&) = delete;
   RankSetup& operator=(const RankSetup&) = delete;
 
-  // Closes the store by which the ranks connected. The groups do not use it. Without it the death
-  // of rank 0's process is an ordinary peer loss. Collective.
+  // Closes the store through which the ranks connected. The groups no longer use it. Once it is
+  // closed, the death of rank 0's process is a peer loss like that of any other rank. All ranks
+  // must call it.
   void CloseRendezvous();
 
   // Aborts the operations of all groups.
@@ -47,9 +48,9 @@ struct RankSetup {
   const Mesh mesh;
   const int64_t threads;
   const torch::Device device;
-  const RunConfig config;                  // Attention backend resolved for this device.
-  const std::string memory_warning;        // Empty if there is enough memory.
-  std::unique_ptr<Rendezvous> rendezvous;  // Null for a single rank, and once closed.
+  const RunConfig config;                  // With the attention backend resolved for this device.
+  const std::string memory_warning;        // Empty if memory is sufficient.
+  std::unique_ptr<Rendezvous> rendezvous;  // Null for a single rank and after it was closed.
   const RankGroups groups;
   StallWatch stall_watch;
 };

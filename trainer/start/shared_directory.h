@@ -13,15 +13,16 @@
 
 namespace trainyard::trainer {
 
-// Collective. Rank 0 claims env.checkpoint_dir for the attempt, and every rank reads the claim's
-// nonce there. Throws on all ranks if some do not see the claim: kTryAgain if the gang has shared
-// the directory before, else kBadConfig. The message names the ranks and hosts. Rank 0 also throws
-// what RaiseFence and, if `checks_owner`, CheckOwnerHasEnded throw; the other ranks then lose a
-// peer.
+// Rank 0 claims env.checkpoint_dir for the attempt, and every rank reads the claim's nonce there.
+// All ranks must call it. If some ranks do not see the claim, all ranks throw: kTryAgain if the
+// gang has shared the directory before, else kBadConfig. The message names the ranks and hosts.
+// Rank 0 also throws the errors of RaiseFence and, if `checks_owner`, of CheckOwnerHasEnded. The
+// other ranks then lose a peer.
 ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
                                 const RuntimeEnvironment& env, bool checks_owner);
 
-// Collective. Throws on all ranks, with the codes above, if only some ranks see the checkpoint.
+// If only some ranks see the checkpoint, all ranks throw, with the codes of ClaimDirectory. All
+// ranks must call it.
 void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
                            const std::string& checkpoint);
 

@@ -24,10 +24,10 @@ constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 // Key of the skip ranges, in the format of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
 
-// Key of the sources' shares, which determine the order of a blend.
+// Key of the shares of the sources. They determine the order of a blend.
 constexpr char kDataShares[] = "data_shares";
 
-// Key of the averages for the gradient noise scale; absent if they are zero.
+// Key of the averages for the gradient noise scale. The key is absent if they are zero.
 constexpr char kNoise[] = "gradient_noise";
 
 NoiseScaleAverage NoiseFromJson(const json& state) {
@@ -39,7 +39,7 @@ NoiseScaleAverage NoiseFromJson(const json& state) {
 // Key of the best evaluation.
 constexpr char kBest[] = "best_evaluation";
 
-// Returns an empty result if the checkpoint has no best evaluation or an incomplete one.
+// Returns an empty result if the checkpoint has no best evaluation, or only an incomplete one.
 BestEvaluation BestFromJson(const json& state) {
   const json best = state.value(kBest, json::object());
   if (!best.contains("step") || !best.contains("set") || !best.contains("loss")) return {};
@@ -69,7 +69,7 @@ using Fill = ElementSink;
 
 BoxRequest RequestOf(const std::string& name, const Box& box, Fill fill) {
   return {name, box.offset, box.shape, [fill = std::move(fill)](const ElementRows& elements) {
-            const torch::NoGradGuard no_grad;  // Applies to this thread.
+            const torch::NoGradGuard no_grad;  // Applies only to this thread.
             fill(elements);
           }};
 }
@@ -81,14 +81,15 @@ bool HasMoments(const CheckpointReader& reader) {
   return reader.step() > 0 || std::any_of(tensors.begin(), tensors.end(), is_moment);
 }
 
-// Part of a slice that this rank reads and writes.
+// A part of a slice that this rank reads and writes.
 struct StoredPiece {
   const StoredSlice& slice;
-  ElementRange range;  // In the flat buffers.
-  Box box;             // In the logical tensor.
+  ElementRange range;  // Its elements in the flat buffers.
+  Box box;             // Its position in the logical tensor.
 };
 
-// A stored part may end anywhere in a matrix, so its overlap with a slice may be several boxes.
+// The stored part of a rank may end anywhere in a matrix. Its overlap with a slice may therefore be
+// several boxes.
 void ForEachStoredPiece(const ParameterStore& parameters,
                         const std::function<void(const StoredPiece&)>& visit) {
   for (const StoredSlice& slice : parameters.slices()) {
@@ -104,8 +105,8 @@ void ForEachStoredPiece(const ParameterStore& parameters,
   }
 }
 
-// Sends each rank's read part of a buffer to the other ranks that keep it. is_whole: the buffer has
-// all elements, not only the owned ones.
+// Sends the part of a buffer that each rank has read to the other ranks that keep it. is_whole:
+// true if the buffer has all elements instead of only the owned ones.
 void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, bool is_whole) {
   const ParameterStore& parameters = target.parameters;
   const bool has_shards = parameters.parts().zero > 0;
@@ -125,7 +126,8 @@ void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, boo
   }
 }
 
-// Name of a tensor with a non-finite value in the part this rank read; empty if none.
+// Returns the name of a tensor that has a non-finite value in the part this rank has read; empty if
+// there is none.
 std::string TensorNotFinite(const LoadTarget& target) {
   std::string found;
   const auto look = [&](const std::string& name, const torch::Tensor& elements) {
@@ -144,7 +146,7 @@ std::string TensorNotFinite(const LoadTarget& target) {
   return found;
 }
 
-// Collective: all ranks throw if any rank found a non-finite value.
+// Throws on all ranks if any rank has found a non-finite value. All ranks must call it.
 void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) {
   const std::string tensor = TensorNotFinite(target);
   const torch::Device device = target.parameters.device();

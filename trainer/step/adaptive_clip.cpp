@@ -10,7 +10,8 @@ namespace {
 
 using torch::Tensor;
 
-// Minimum norm of weights, so that zero weights can begin to learn (section 4.1 of the paper).
+// Lower limit for the norm of weights, so that zero weights can begin to learn (section 4.1 of the
+// paper).
 constexpr double kSmallestNorm = 1e-3;
 
 int64_t UnitsOf(const LogicalTensorSlice& slice) {
@@ -21,7 +22,7 @@ int64_t ColumnsOf(const LogicalTensorSlice& slice) {
   return slice.shape.size() > 1 ? slice.shape[1] : slice.shape[0];
 }
 
-// Sum of squares per row, in fp64, which can hold the squares of fp32.
+// Returns the sum of squares of each row, in fp64, whose range includes the squares of fp32 values.
 Tensor SquaresOfRows(const Tensor& rows) {
   return at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, /*keepdim=*/false, torch::kFloat64)
       .square();
@@ -62,8 +63,8 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
   for (auto& [_, first] : first_units_) first += before;
 }
 
-// This rank's part of a slice may begin and end within a row. Splits it into the rest of the first
-// row, whole rows, and the start of the last row.
+// This rank's part of a slice may begin and end within a row. It is split into the rest of the
+// first row, whole rows, and the beginning of the last row.
 void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   const LogicalTensorSlice& logical = slice.logical;
   const bool keeps_part = store_.parts().zero > 0;
@@ -99,7 +100,7 @@ Tensor AdaptiveClip::Gradients(const Piece& piece) const {
   return store_.Gradients(piece.group, piece.range).view({piece.rows(), piece.columns});
 }
 
-// Squared norms of weights and gradients, [2, units].
+// Returns the squared norms of weights and gradients, [2, units].
 Tensor AdaptiveClip::Squares() const {
   Tensor squares = torch::zeros({2, units_}, store_.gradients().options().dtype(torch::kFloat64));
   for (const Piece& piece : pieces_) {
@@ -112,8 +113,8 @@ Tensor AdaptiveClip::Squares() const {
   return squares;
 }
 
-// A non-finite norm compares as false or gives a scale of 0 or NaN. The gradient then stays
-// non-finite, and the step is refused as it would be without clipping.
+// If a norm is not finite, comparisons with it are false or the scale is 0 or NaN. The gradient
+// then stays non-finite, and the step is refused just as without clipping.
 void AdaptiveClip::Apply(Tensor& step_values) const {
   const Tensor norms = Squares().sqrt_();
   const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_);

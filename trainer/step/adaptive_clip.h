@@ -15,31 +15,32 @@
 namespace trainyard::trainer {
 
 // Scales the gradient G of a unit with weights W by ratio * max(|W|, 1e-3) / |G| if that is below
-// 1. Units are those of the authors' code: each row of a matrix (an output, or a token's embedding)
-// and each whole vector. The head's matrix is excluded, as the authors exclude the last layer; a
-// tied head is the embedding's matrix, so neither is clipped.
+// 1. The units are those of the authors' code: each row of a matrix (an output, or a token's
+// embedding), and each whole vector. The head's matrix is excluded, because the authors exclude the
+// last layer. A tied head is the same matrix as the embedding, so neither is then clipped.
 //
 // A rank may have only part of a unit: columns (tensor parallelism) or any consecutive elements
-// (ZeRO). Each element is counted by one rank, and one sum over all ranks gives the norms of all
-// units of the model with the same bits everywhere, so copies of a weight stay equal. The sum takes
-// 16 bytes per unit, 45 MB for a 70B LLaMA. Not thread-safe; all arguments must outlive this.
+// (ZeRO). Each element is counted by one rank. One sum over all ranks gives the norms of all units
+// of the model, with the same bits on every rank, so copies of a weight stay equal. The sum takes
+// 16 bytes per unit, which is 45 MB for a 70B LLaMA. Not thread-safe. All arguments must outlive
+// this object.
 class AdaptiveClip {
  public:
-  // Collective: all ranks construct it at the same time.
+  // Collective: all ranks must construct it at the same time.
   AdaptiveClip(double ratio, const ModelConfig& model, Decoder& decoder, const RankGroups& groups);
 
-  // Clips this rank's complete gradients. Sets kClippedUnits of `step_values` to the number of
-  // clipped units of the whole model on the first rank, and to 0 on others.
+  // Clips this rank's gradients, which must be complete. Sets kClippedUnits of `step_values`: on
+  // the first rank to the number of clipped units of the whole model, on other ranks to 0.
   void Apply(torch::Tensor& step_values) const;
 
  private:
-  // Consecutive elements: whole rows of `columns` elements, or part of one row.
+  // Consecutive elements. They are whole rows of `columns` elements, or a part of one row.
   struct Piece {
     int64_t group = 0;
     ElementRange range;
     int64_t columns = 0;
     int64_t unit = 0;      // Unit of the first row, numbered over the model.
-    bool counted = false;  // Counted by this rank.
+    bool counted = false;  // True if this rank counts it.
 
     int64_t rows() const { return range.length / columns; }
   };

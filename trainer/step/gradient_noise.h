@@ -1,5 +1,5 @@
-// Gradient noise scale (McCandlish et al. 2018, arXiv 1812.06162): the batch size beyond which more
-// samples per step bring little benefit. Pure functions.
+// Gradient noise scale (McCandlish et al. 2018, arXiv 1812.06162). It is the batch size beyond
+// which more samples per step bring little benefit. Pure functions.
 #ifndef TRAINYARD_TRAINER_STEP_GRADIENT_NOISE_H_
 #define TRAINYARD_TRAINER_STEP_GRADIENT_NOISE_H_
 
@@ -8,8 +8,8 @@
 
 namespace trainyard::trainer {
 
-// Squared norms of the mean gradients of two batch sizes in one step. The small one is averaged
-// over several batches of its size.
+// Squared norms of the mean gradients of two batch sizes in one step. The norm for the small size
+// is an average over several batches.
 struct BatchGradients {
   double small_squares = 0;
   double big_squares = 0;
@@ -23,18 +23,21 @@ struct NoiseEstimate {
   double trace = 0;     // tr(Sigma): variance of one sample's gradient, over all elements.
 };
 
-// For a batch of B samples with squared norm S, E[S] = |G|^2 + tr(Sigma) / B. Solves for both
-// unknowns.
+// For a batch of B samples with squared norm S, E[S] = |G|^2 + tr(Sigma) / B. The two batch sizes
+// give two such equations, which are solved for |G|^2 and tr(Sigma).
 NoiseEstimate EstimateNoise(const BatchGradients& gradients);
 
-// tr(Sigma) / |G|^2 from averages of both over many steps; their ratio in a single step is biased.
+// Estimates tr(Sigma) / |G|^2 from averages of both over many steps, because their ratio in a
+// single step is biased.
 struct NoiseScaleAverage {
-  // Exponential averages that start at 0. The bias correction cancels in the ratio.
+  // Exponential averages that start at 0. No bias correction is needed, because it cancels in the
+  // ratio.
   double gradient = 0;
   double trace = 0;
 
   void Add(const NoiseEstimate& estimate);
-  // In samples; nullopt while the averages cannot separate the gradient from the noise.
+  // Returns the noise scale in samples; nullopt while the averages cannot separate the gradient
+  // from the noise.
   std::optional<double> Scale() const;
 
   bool operator==(const NoiseScaleAverage&) const = default;

@@ -1,4 +1,4 @@
-// Sums gradients over the ranks that have parts of them.
+// Sums gradients over the ranks that each have a part of them.
 #ifndef TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 #define TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 
@@ -15,32 +15,33 @@
 
 namespace trainyard::trainer {
 
-// When a micro-batch has finished a group of parameters, adds the parts of the tensor-parallel
-// ranks, then sums over all ranks with different tokens (the whole gradient, or each rank's own
-// part), while the backward pass continues. With whole gradients (ZeRO 0 and 1) this happens in the
-// last micro-batch, otherwise in each. Not thread-safe; all arguments must outlive this.
+// Called when a micro-batch has finished a group of parameters. First adds the parts of the
+// tensor-parallel ranks. Then, while the backward pass continues, sums over all ranks with
+// different tokens: the whole gradient, or each rank's own part of it. With whole gradients (ZeRO 0
+// and 1), this is done in the last micro-batch, otherwise in each one. Not thread-safe. All
+// arguments must outlive this object.
 class GradientReduction {
  public:
-  // shared_embedding: group shared by the first and last stages, or -1.
+  // shared_embedding: the parameter group that the first and the last stage share, or -1.
   GradientReduction(ParameterStore& store, AdamW& optimizer, WeightGradients& gradients,
                     const RankGroups& groups, int64_t shared_embedding);
   ~GradientReduction();
   GradientReduction(const GradientReduction&) = delete;
   GradientReduction& operator=(const GradientReduction&) = delete;
 
-  // passes: number of times each group is finished in a step. measures_small_batch: measure the
-  // first of them separately.
+  // passes: how often each group is finished in a step. measures_small_batch: true to measure the
+  // first pass separately.
   void BeginStep(int64_t passes, bool measures_small_batch);
   void OnGroupFinished(int64_t group);
-  // Makes work queued from now on see all gradients and their squares.
+  // Makes work that is queued after this call see all gradients and their squares.
   void Finish();
-  // Small batch of the step, if measured.
+  // The small batch of the step, if it is measured.
   SmallBatch& small_batch() { return small_batch_; }
 
  private:
   struct UnderWay {
     int64_t group = 0;
-    bool is_last = false;  // Last pass of the step.
+    bool is_last = false;  // True in the last pass of the step.
     std::vector<Work> works;
   };
 
@@ -53,7 +54,7 @@ class GradientReduction {
   WeightGradients& gradients_;
   const RankGroups& groups_;
   const int64_t shared_embedding_;
-  const bool keeps_parts_;  // Keeps parts of the gradients (ZeRO 2 and 3).
+  const bool keeps_parts_;  // Keeps only parts of the gradients (ZeRO 2 and 3).
   int64_t passes_ = 0;
   bool measures_small_batch_ = false;
   SmallBatch small_batch_;

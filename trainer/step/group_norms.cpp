@@ -13,7 +13,7 @@ using torch::Tensor;
 
 constexpr char kFinalNorm[] = "final_norm";
 
-// Converts "layer 3" to "layer_3". The vectors of the head's group are the final norm.
+// Converts "layer 3" to "layer_3". The vectors in the head's group are those of the final norm.
 std::string PartName(const std::string& group, bool decays) {
   if (group == Decoder::kHeadGroup && !decays) return kFinalNorm;
   std::string name = group;

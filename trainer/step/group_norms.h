@@ -13,23 +13,24 @@
 
 namespace trainyard::trainer {
 
-// Part names of the whole model, the same on every rank: "embedding", "positions", "layer_0" and so
-// on, "final_norm", "head". Parts without weights are left out. The matrix of a tied head belongs
-// to "embedding".
+// Returns the names of the parts of the whole model, the same on every rank: "embedding",
+// "positions", "layer_0" and so on, "final_norm", "head". Parts without weights are left out. The
+// matrix of a tied head is part of "embedding".
 std::vector<std::string> GradientPartNames(const ModelConfig& model);
 
-// Squared norms of the parts, derived from AdamW's measurements.
+// Computes the squared norms of the parts from AdamW's measurements.
 class GroupNorms {
  public:
   GroupNorms(const ModelConfig& model, const ParameterStore& store, const AdamW& optimizer);
 
-  // Sums of squares counted by this rank, or zeros if another rank counts them: fp64, in the order
-  // of GradientPartNames. Their sums over all ranks are the squared norms of the whole gradient.
+  // Returns the sums of squares that this rank counts: fp64, in the order of GradientPartNames.
+  // They are zeros if another rank counts them. Summed over all ranks, they are the squared norms
+  // of the whole gradient.
   torch::Tensor Squares(bool counts) const;
 
  private:
   const AdamW& optimizer_;
-  torch::Tensor membership_;  // [model part, measured part]: 1 or 0. Adds in a fixed order.
+  torch::Tensor membership_;  // [model part, measured part], 1 or 0. Used to add in a fixed order.
 };
 
 }  // namespace trainyard::trainer

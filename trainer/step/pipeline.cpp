@@ -38,8 +38,8 @@ class Pipeline::Run {
       } else {
         gradients->RunOldest();
       }
-      // Receive before sending: the neighbour may wait for this receive before it accepts this
-      // stage's output.
+      // Begins to receive before sending, because the neighbour may wait for this receive before it
+      // accepts this stage's output.
       if (i + 1 < schedule.size()) BeginReceive(schedule[i + 1]);
       if (output.defined()) SenderOf(action).Send(std::move(output));
     }
@@ -48,7 +48,7 @@ class Pipeline::Run {
   }
 
  private:
-  // State between the forward and backward halves of a pass.
+  // State kept from the forward half to the backward half of a pass.
   struct Passing {
     MicroBatch micro_batch;
     Tensor gradient;  // Gradient of the output, on the stage with the head.
@@ -67,7 +67,7 @@ class Pipeline::Run {
     };
   }
 
-  // The tokens of a micro-batch; needed by its passes through all chunks.
+  // Returns the tokens of a micro-batch. All of its passes, through all chunks, need them.
   const TrainingTokens& TokensOf(int64_t micro_batch) {
     while (next_ <= micro_batch) {
       tokens_.emplace(next_, batches_.tokens(next_));
@@ -89,7 +89,7 @@ class Pipeline::Run {
     return action.kind == StageAction::Kind::kForward ? activation_sender_ : gradient_sender_;
   }
 
-  // Returns the output for the next stage; undefined on the chunk with the head.
+  // Returns the output for the next stage. It is undefined for the chunk with the head.
   Tensor Forward(const ChunkPass& pass, Tensor& loss, WeightGradients* gradients) {
     const bool is_first = place().HasEmbedding(pass.chunk), is_last = place().HasHead(pass.chunk);
     MicroBatch micro_batch = model_.Begin(pass.chunk, TokensOf(pass.micro_batch), mode_);
@@ -106,7 +106,7 @@ class Pipeline::Run {
     return is_last ? Tensor() : x;
   }
 
-  // Returns the gradient for the previous stage; undefined on the chunk with the embedding.
+  // Returns the gradient for the previous stage. It is undefined for the chunk with the embedding.
   Tensor Backward(const ChunkPass& pass, WeightGradients& gradients) {
     Passing passing = std::move(passing_.at(pass));
     passing_.erase(pass);

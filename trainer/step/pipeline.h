@@ -24,19 +24,20 @@ struct MicroBatches {
   std::function<TrainingTokens(int64_t)> tokens;  // Called once per micro-batch, in order.
 };
 
-// With one stage, micro-batches run one after another. All stages call the same methods with the
-// same counts. Not thread-safe; all arguments must outlive this.
+// With one stage, micro-batches run one after another. All stages must call the same methods with
+// the same counts. Not thread-safe. All arguments must outlive this object.
 class Pipeline {
  public:
   Pipeline(const Decoder& model, const StageLinks& links, bool zero_bubble)
       : model_(model), links_(links), zero_bubble_(zero_bubble) {}
 
-  // Forward and backward passes. Adds the losses to `loss` on the stage with the head.
+  // Runs the forward and backward passes. On the stage with the head, adds the losses to `loss`.
   void Train(const MicroBatches& batches, torch::Tensor& loss, WeightGradients& gradients) const;
 
-  // Runs one micro-batch through all chunks of this stage, with zeros for the neighbours' tensors,
-  // to load the kernels and memory of a step. A GPU cannot load them while it waits for a
-  // neighbour, which may in turn wait for this rank. The resulting gradients are meaningless.
+  // Runs one micro-batch through all chunks of this stage, to load the kernels and the memory that
+  // a step needs. The tensors of neighbours are replaced by zeros, so the resulting gradients are
+  // meaningless. A GPU cannot load kernels while it waits for a neighbour, which may in turn be
+  // waiting for this rank.
   void Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const;
 
   // Forward passes only.

@@ -8,8 +8,8 @@ namespace {
 
 using Kind = StageAction::Kind;
 
-// Order of a stage's passes: groups of as many micro-batches as there are stages go through one
-// chunk after another.
+// The order of a stage's passes. Micro-batches form groups of as many as there are stages. Each
+// group goes through one chunk after another.
 class PassOrder {
  public:
   explicit PassOrder(const PipelinePlace& place) : place_(place) {}
@@ -23,7 +23,7 @@ class PassOrder {
 
  private:
   int64_t Group() const { return place_.stages * place_.chunks; }
-  // A single chunk needs no groups, so any number of micro-batches is allowed.
+  // With a single chunk there are no groups, so any number of micro-batches is allowed.
   int64_t ChunkOf(int64_t number) const {
     return place_.chunks == 1 ? 0 : number % Group() / place_.stages;
   }
@@ -52,7 +52,7 @@ class WeightGradientQueue {
       waiting_.push_back({Kind::kWeightGradients, backward.chunk, backward.micro_batch});
   }
 
-  // Moves the oldest weight gradients to `actions` until `kept` remain.
+  // Moves the oldest weight gradients to `actions` until only `kept` remain.
   void AddUntil(size_t kept, std::vector<StageAction>& actions) {
     while (waiting_.size() > kept) {
       actions.push_back(waiting_.front());
@@ -75,7 +75,7 @@ std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t mi
   const int64_t passes = micro_batches * place.chunks;
   const int64_t warm_up = std::min(WarmUpPasses(place), passes);
   WeightGradientQueue weights(zero_bubble);
-  // Later stages keep fewer activations, so they can defer more.
+  // Later stages keep fewer activations and can therefore defer more weight gradients.
   const auto kept = static_cast<size_t>(place.stage);
   std::vector<StageAction> actions;
   for (int64_t i = 0; i < warm_up; ++i) actions.push_back(order.Forward(i));
@@ -84,7 +84,7 @@ std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t mi
     weights.AddBackward(order.Backward(i - warm_up), actions);
     weights.AddUntil(kept, actions);
   }
-  // No forward passes remain: run one weight gradient between two backward passes.
+  // There are no more forward passes. Runs one weight gradient between two backward passes.
   for (int64_t i = passes - warm_up; i < passes; ++i) {
     weights.AddBackward(order.Backward(i), actions);
     weights.AddUntil(weights.size() - std::min<size_t>(weights.size(), 1), actions);

@@ -12,8 +12,8 @@ namespace trainyard::trainer {
 struct StageAction {
   enum class Kind {
     kForward,
-    kBackward,         // Input gradients, and weight gradients unless kWeightGradients follow.
-    kWeightGradients,  // Weight gradients of the oldest backward pass that lacks them.
+    kBackward,         // Input gradients; weight gradients too unless kWeightGradients follow.
+    kWeightGradients,  // Weight gradients of the oldest backward pass without them.
   };
 
   Kind kind = Kind::kForward;
@@ -23,10 +23,12 @@ struct StageAction {
   bool operator==(const StageAction&) const = default;
 };
 
-// With one chunk per stage: one forward, one backward (Narayanan et al. 2019, PipeDream; arXiv
-// 1806.03377). With several: interleaved (Narayanan et al. 2021, arXiv 2104.04473); micro_batches
-// must then be a multiple of the stages. zero_bubble: defers weight gradients to gaps, at most as
-// many as the first stage has micro-batches in flight (ZB-H1, Qi et al. 2024, arXiv 2401.10241).
+// Returns the schedule of a stage. With one chunk per stage, it is one forward, one backward
+// (Narayanan et al. 2019, PipeDream; arXiv 1806.03377). With several chunks, it is interleaved
+// (Narayanan et al. 2021, arXiv 2104.04473), and micro_batches must be a multiple of the number of
+// stages. zero_bubble: defers weight gradients to gaps in the schedule. At most as many are
+// deferred as the first stage has micro-batches in flight (ZB-H1, Qi et al. 2024, arXiv
+// 2401.10241).
 std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t micro_batches,
                                           bool zero_bubble);
 
@@ -41,15 +43,16 @@ struct ChunkPass {
   auto operator<=>(const ChunkPass&) const = default;
 };
 
-// Passes of a stage's chunks, in the order in which their activations arrive from the previous
-// stage, which runs `schedule_before`.
+// Returns the passes of a stage's chunks in the order in which their activations arrive from the
+// previous stage. That stage runs `schedule_before`.
 std::vector<ChunkPass> ActivationArrivals(const PipelinePlace& place,
                                           const std::vector<StageAction>& schedule_before);
-// Passes in the order in which their gradients arrive from the next stage.
+// Returns the passes in the order in which their gradients arrive from the next stage.
 std::vector<ChunkPass> GradientArrivals(const PipelinePlace& place,
                                         const std::vector<StageAction>& schedule_after);
 
-// Places of the neighbouring stages, wrapping around.
+// These functions return the places of the neighbouring stages. The last stage is followed by the
+// first.
 PipelinePlace StageBefore(const PipelinePlace& place);
 PipelinePlace StageAfter(const PipelinePlace& place);
 

@@ -12,20 +12,21 @@
 
 namespace trainyard::trainer {
 
-// The small batch of a data-parallel rank is its first micro-batch of the step. Its gradients exist
-// before any others are added, in every ZeRO stage. Parts of tensor- and context-parallel ranks are
-// added in a copy. Not thread-safe; all arguments must outlive this.
+// The small batch of a data-parallel rank is its first micro-batch of the step. In every ZeRO
+// stage, its gradients can be measured before other gradients are added to them. The parts of
+// tensor- and context-parallel ranks are added up in a copy. Not thread-safe. All arguments must
+// outlive this object.
 class SmallBatch {
  public:
-  // shared_embedding: group shared by the first and last stages, or -1.
+  // shared_embedding: the parameter group that the first and the last stage share, or -1.
   SmallBatch(ParameterStore& store, const RankGroups& groups, int64_t shared_embedding);
 
-  // Call when the first micro-batch has finished a group, before its gradients change.
+  // Call it when the first micro-batch has finished a group, before the group's gradients change.
   void Measure(int64_t group);
 
-  // Sets kSmallBatchSquares of `step_values` to the sum of squares counted by this rank. Call it
-  // after measuring all groups. The sum over all ranks is that over the small batches of all
-  // data-parallel ranks.
+  // Sets kSmallBatchSquares of `step_values` to the sum of squares that this rank counts. Call it
+  // after measuring all groups. Summed over all ranks, the values are the sum of squares of the
+  // small batches of all data-parallel ranks.
   void Finish(torch::Tensor& step_values);
 
  private:
@@ -35,7 +36,7 @@ class SmallBatch {
   const RankGroups& groups_;
   const int64_t shared_embedding_;
   torch::Tensor shared_gradients_;      // A copy, kept until Finish.
-  torch::Tensor all_squares_;           // fp64, for each counted range of each group.
+  torch::Tensor all_squares_;           // fp64, one per counted range of each group.
   std::vector<torch::Tensor> squares_;  // By group: its part of all_squares_.
 };
 

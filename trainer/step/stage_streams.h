@@ -1,4 +1,4 @@
-// Transfer of tensors between pipeline stages.
+// Transfers tensors between pipeline stages.
 #ifndef TRAINYARD_TRAINER_STEP_STAGE_STREAMS_H_
 #define TRAINYARD_TRAINER_STEP_STAGE_STREAMS_H_
 
@@ -21,15 +21,17 @@ class StageReceiver {
   // Creates an empty tensor for a pass.
   using MakeTensor = std::function<torch::Tensor(const ChunkPass&)>;
 
-  // link: may be null if nothing arrives; must outlive this. arrivals: in order.
+  // link: may be null if nothing arrives; otherwise it must outlive this object. arrivals: the
+  // passes whose tensors arrive, in order.
   StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals, MakeTensor make);
 
-  // Starts receives up to the tensor of this pass. A running receive keeps a GPU from loading
-  // kernels and memory, so no other work may come between this and the work the sender waits for.
+  // Starts all receives up to that for this pass. While a receive is running, a GPU cannot load
+  // kernels and memory. Between this call and the work for which the sender waits, no other work
+  // may therefore be queued.
   void Begin(const ChunkPass& pass);
 
-  // Returns the tensor received for a pass. May be called once per pass. Work queued after the call
-  // sees the received contents.
+  // Returns the tensor received for a pass. Call it at most once per pass. Work queued after the
+  // call sees the received contents.
   torch::Tensor Receive(const ChunkPass& pass);
 
  private:
@@ -49,9 +51,9 @@ class StageSender {
  public:
   explicit StageSender(Communicator* link) : link_(link) {}
 
-  // Starts a send and keeps the tensor until it is sent.
+  // Starts a send. Keeps the tensor until it has been sent.
   void Send(torch::Tensor tensor);
-  // Makes work queued from now on wait for all sends.
+  // Makes work that is queued after this call wait for all sends.
   void Join();
 
  private:

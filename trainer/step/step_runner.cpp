@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
-// Copies to device memory without blocking the caller. The source is page-locked memory, which
+// Copies to device memory without blocking the caller. The source must be page-locked memory, which
 // LibTorch reuses only after the copy.
 Tensor Upload(const Tensor& host, torch::Device device) {
   return device.is_cuda() ? host.pin_memory().to(device, /*non_blocking=*/true) : host.clone();
@@ -74,7 +74,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   if (adaptive_clip_.has_value()) ClipUnits();
   part_squares_ = Tensor();
   if (request.part_norms) SumPartSquares();
-  // Last sum of a step; it shows whether all ranks took part.
+  // The last sum of a step. It shows whether all ranks took part in the step.
   SumStepValues();
   {
     const StepPartScope waiting(&parts_.clock, StepPart::kCheckpointWait);
@@ -87,14 +87,14 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   pending_.push_back(std::move(pending));
 }
 
-// The noise scale needs at least two contributions; the first steps of a batch ramp-up may have
-// one.
+// The noise scale needs at least two contributions. The first steps of a batch ramp-up may have
+// only one.
 bool StepRunner::MeasuresNoise() const {
   return parts_.config.train.gradient_noise_scale && rounds_ * parts_.config.layout.dp > 1;
 }
 
-// A batch ramp-up has more micro-batches in later steps. Creates a new tensor, because the previous
-// step may still be using the old weights.
+// In a batch ramp-up, later steps have more micro-batches. Creates a new tensor for the weights,
+// because the previous step may still be using the old one.
 void StepRunner::SetRounds(int64_t rounds) {
   if (rounds == rounds_) return;
   rounds_ = rounds;
@@ -119,9 +119,9 @@ void StepRunner::Rehearse() {
   }
 }
 
-// Computes this rank's share of the gradients and of the mean loss. The sums over all ranks are the
-// gradients and the mean loss of the global batch. Tensor-parallel ranks have the same loss, so
-// only the first one counts it.
+// Computes this rank's share of the gradients and of the mean loss. Summed over all ranks, these
+// are the gradients and the mean loss of the global batch. Tensor-parallel ranks have the same
+// loss, so only the first one counts it.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
   reduction_.BeginStep(rounds_, MeasuresNoise());
@@ -143,9 +143,9 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   if (parts_.groups.tensor->rank() > 0) loss.zero_();
 }
 
-// All micro-batches of the step, with zero weight for masked predictions. Their weight is spread
-// over the others, so that the loss is the mean over the counted predictions. The number of these
-// in the global batch is known only after all ranks have their batches.
+// Returns all micro-batches of the step. Masked predictions get weight zero, and their weight is
+// spread over the other predictions, so that the loss is the mean over the counted predictions.
+// Their number in the global batch is known only when all ranks have their batches.
 std::vector<TrainingTokens> StepRunner::MaskedBatches(
     const std::function<TrainingTokens()>& next_on_device) {
   std::vector<TrainingTokens> batches;
@@ -158,7 +158,7 @@ std::vector<TrainingTokens> StepRunner::MaskedBatches(
     batches.push_back(std::move(batch));
   }
   parts_.groups.world->AllReduce(counted).Wait();
-  // All tp * cp * pp ranks of a data-parallel index have the same tokens.
+  // All tp * cp * pp ranks with the same data-parallel index have the same tokens.
   const LayoutConfig& layout = parts_.config.layout;
   const auto all = static_cast<double>(loss_weights_.numel() * rounds_ * layout.dp * layout.tp *
                                        layout.cp * layout.pp);
@@ -177,7 +177,7 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_)};
 }
 
-// Ranks with the same gradients count them once.
+// True if this rank counts its squares. Only one of the ranks with the same gradients does.
 bool StepRunner::CountsSquares() const {
   const bool has_parts = parts_.model.parameters().parts().zero > 0;
   const Communicator& alike = has_parts ? *parts_.groups.replica : *parts_.groups.shard;
@@ -201,8 +201,8 @@ void StepRunner::SumPartSquares() {
   parts_.groups.world->AllReduce(part_squares_).Wait();
 }
 
-// Updates in the order of the next forward pass, which overlaps with the exchange of the new
-// weights.
+// Updates groups in the order of the next forward pass, because the exchange of the new weights
+// overlaps with that pass.
 void StepRunner::UpdateWeights() {
   const StepPartScope updating(&parts_.clock, StepPart::kOptimizer);
   parts_.optimizer.FinishGradientNorm(step_values_);
@@ -213,8 +213,8 @@ void StepRunner::UpdateWeights() {
   }
 }
 
-// On a GPU, a copy in host memory that is complete at the next recorded event; on a CPU, the tensor
-// itself.
+// Returns, on a GPU, a copy in host memory that is complete at the next recorded event. On a CPU,
+// returns the tensor itself.
 Tensor StepRunner::ToHost(const Tensor& values) const {
   if (!parts_.device.is_cuda() || !values.defined()) return values;
   Tensor host =
@@ -231,8 +231,8 @@ void StepRunner::CopyResult(Pending& pending) {
   pending.done->record(streams.getStream(parts_.device));
 }
 
-// Each contribution is the mean gradient of its samples divided by the number of contributions. The
-// factor contributions^2 undoes this division in the squared norm.
+// Each contribution is the mean gradient of its samples, divided by the number of contributions. In
+// the squared norm, the factor contributions^2 undoes this division.
 std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) const {
   if (!parts_.config.train.gradient_noise_scale || pending.contributions < 2) return std::nullopt;
   const auto contributions = static_cast<double>(pending.contributions);
@@ -245,8 +245,8 @@ std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) cons
                         .big_samples = layout.micro_batch * pending.contributions};
 }
 
-// When a member aborts its groups to reconnect, NCCL's kernels on other ranks may end with
-// arbitrary data.
+// If a member aborts its groups to reconnect, NCCL's kernels on other ranks may end with arbitrary
+// data. This check detects that.
 void StepRunner::CheckPresence(const Pending& pending) const {
   const int64_t step = pending.result.step;
   const auto all = static_cast<double>(parts_.groups.world->size() * step);

@@ -28,20 +28,20 @@
 
 namespace trainyard::trainer {
 
-// Results of one optimizer step, the same on every rank unless noted.
+// The results of one optimizer step. They are the same on every rank unless noted.
 struct StepResult {
   int64_t step = 0;
   double loss = 0;       // Mean over the counted predictions of the global batch.
   double grad_norm = 0;  // After adaptive clipping, before optimizer.clip_grad.
   double learning_rate = 0;
-  bool is_finite = true;     // False: the step changed no weights.
-  bool stop = false;         // Some rank was asked to stop before the step.
-  bool save = false;         // Some rank was asked to save before the step.
-  double snapshot_cost = 0;  // StepRequest::snapshot_cost, summed over the ranks.
+  bool is_finite = true;     // If false, the step changed no weights.
+  bool stop = false;         // True if a rank was asked to stop before the step.
+  bool save = false;         // True if a rank was asked to save before the step.
+  double snapshot_cost = 0;  // Sum of StepRequest::snapshot_cost over all ranks.
   double seconds = 0;        // Since the end of the previous step; after a pause, since the launch.
-  std::optional<StepTimes> times;         // Times of this rank, if requested.
+  std::optional<StepTimes> times;         // Times of this rank, if they were requested.
   int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
-  std::vector<double> part_norms;         // By GradientPartNames, if requested.
+  std::vector<double> part_norms;         // In the order of GradientPartNames, if requested.
   std::optional<BatchGradients> batches;  // Set with train.gradient_noise_scale.
 };
 
@@ -49,16 +49,16 @@ struct StepRequest {
   int64_t step = 0;    // Step number, from 1.
   int64_t rounds = 0;  // Micro-batches per rank.
   double learning_rate = 0;
-  bool stop = false;         // This rank was asked to stop.
-  bool save = false;         // This rank was asked to save.
-  bool measure = false;      // Measure the parts of the step's time.
+  bool stop = false;         // True if this rank was asked to stop.
+  bool save = false;         // True if this rank was asked to save.
+  bool measure = false;      // True to measure the parts of the step's time.
   double snapshot_cost = 0;  // Delay by this rank's latest snapshot, in steps.
   bool part_norms = false;   // Compute gradient norms by part; the same on every rank.
 };
 
-// Runs a step: forward and backward passes of this rank's micro-batches, sums over the ranks, norm,
-// update. All work is queued on the device; results arrive later. Not thread-safe; all arguments
-// must outlive this.
+// Runs a step: the forward and backward passes of this rank's micro-batches, the sums over the
+// ranks, the norm, and the update. All work is queued on the device, and results arrive later. Not
+// thread-safe. All arguments must outlive this object.
 class StepRunner {
  public:
   struct Parts {
@@ -73,15 +73,15 @@ class StepRunner {
   explicit StepRunner(const Parts& parts);
 
   // Queues a step. next: returns the rank's next micro-batch. before_update: called when all work
-  // before the weight update is queued.
+  // that precedes the weight update has been queued.
   void Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
               const std::function<void()>& before_update);
 
-  // Number of launched, unfinished steps.
+  // Number of steps that were launched but have not finished.
   int64_t pending() const { return static_cast<int64_t>(pending_.size()); }
 
-  // Waits for the oldest launched step. Throws TrainerError(kPeerLost) if a peer is lost or left
-  // the gang before the end of the step, which makes the results invalid.
+  // Waits for the oldest launched step. Throws TrainerError(kPeerLost) if a peer is lost, or if it
+  // left the gang before the end of the step, because the results are then invalid.
   StepResult Finish();
 
   const Pipeline& pipeline() const { return pipeline_; }

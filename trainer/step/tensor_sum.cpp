@@ -9,14 +9,15 @@ namespace {
 
 using torch::Tensor;
 
-// The elements of `range`, given in the flat buffers, within the gradients of its group.
+// Returns the elements of `range` from the gradients of the group. `range` is given in the flat
+// buffers.
 Tensor InGroup(const ParameterStore& store, int64_t group, const ElementRange& range,
                const Tensor& gradients) {
   return gradients.narrow(0, range.first - store.groups()[group].all.first, range.length);
 }
 
-// Ranks have different, overlapping parts of these tensors (if key heads do not divide evenly).
-// Sums the whole tensors, with zeros for elements a rank does not have.
+// If key heads do not divide evenly, ranks have different, overlapping parts of these tensors. Sums
+// the whole tensors, with zeros for the elements that a rank does not have.
 void SumLogicalTensors(const ParameterStore& store, const std::vector<const StoredSlice*>& slices,
                        Communicator& tensor, const Tensor& gradients) {
   std::map<std::string, Tensor> wholes;
@@ -37,7 +38,7 @@ void SumLogicalTensors(const ParameterStore& store, const std::vector<const Stor
 
 }  // namespace
 
-// Adjacent tensors that every rank has whole are summed in one operation.
+// If every rank has the whole of several adjacent tensors, these are summed in one operation.
 void SumOverTensorRanks(const ParameterStore& store, int64_t group, Communicator& tensor,
                         const Tensor& gradients) {
   if (tensor.size() == 1) return;

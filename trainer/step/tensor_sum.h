@@ -1,4 +1,4 @@
-// Sums gradients of which each tensor-parallel rank has a part.
+// Sums gradients of which each tensor-parallel rank has only a part.
 #ifndef TRAINYARD_TRAINER_STEP_TENSOR_SUM_H_
 #define TRAINYARD_TRAINER_STEP_TENSOR_SUM_H_
 
@@ -11,8 +11,9 @@
 
 namespace trainyard::trainer {
 
-// Adds the parts of LogicalTensorSlice::has_partial_gradient in place. gradients: those of a whole
-// group, flat, from one or several passes. All ranks of `tensor` call it in the same order.
+// Adds up the parts of slices with LogicalTensorSlice::has_partial_gradient, in place. gradients:
+// the flat gradients of a whole group, from one or several passes. All ranks of `tensor` must call
+// it in the same order.
 void SumOverTensorRanks(const ParameterStore& store, int64_t group, Communicator& tensor,
                         const torch::Tensor& gradients);
 

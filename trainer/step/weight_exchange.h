@@ -13,19 +13,19 @@
 namespace trainyard::trainer {
 
 // With ZeRO 1 and 2, ranks exchange their updated weights during the next forward pass. With ZeRO
-// 3, ranks gather a group shortly before a pass needs it, while the previous group is computed. Not
-// thread-safe.
+// 3, ranks gather the weights of a group shortly before a pass needs them, while the previous group
+// is being computed. Not thread-safe.
 class WeightExchange final : public WeightAccess {
  public:
-  // All arguments must outlive this. ranks: the ranks that share one copy.
+  // ranks: the ranks that share one copy of the weights. All arguments must outlive this object.
   WeightExchange(const Decoder& model, ParameterStore& store, Communicator& ranks);
 
   void Acquire(int64_t group, Pass pass) override;
   void Release(int64_t group) override;
 
-  // Call when this rank's part of a group has new values.
+  // Call it when this rank's part of a group has new values.
   void OnUpdated(int64_t group);
-  // Makes work queued from now on see all weights this rank keeps.
+  // Makes work that is queued after this call see all weights that this rank keeps.
   void Join();
 
  private:
@@ -43,7 +43,7 @@ class WeightExchange final : public WeightAccess {
 
   ParameterStore& store_;
   Communicator& ranks_;
-  const bool keeps_parts_;  // Keeps parts of the values (ZeRO 3).
+  const bool keeps_parts_;  // Keeps only parts of the values (ZeRO 3).
   std::vector<State> groups_;
 };
 

@@ -12,33 +12,33 @@
 
 namespace trainyard::trainer {
 
-// Outlives the trainer, so that an alert about its failure can include the last step. Use from one
-// thread.
+// It outlives the trainer, so that an alert about a failure of the trainer can include the last
+// step. Use it from one thread only.
 class RankProgress {
  public:
   using ClockSeconds = std::function<double()>;  // Monotonic.
 
-  // `telemetry` must outlive this. Starts in phase init without writing a record.
+  // Starts in phase init and writes no record. `telemetry` must outlive this object.
   explicit RankProgress(TelemetryWriter& telemetry);
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
-  // Sets the generation of the gang's current connection. Records carry it once the gang has
-  // healed: after a step in it, or when the gang evaluates or saves the restored step.
+  // Sets the generation of the gang's current connection. Records contain it once the gang has
+  // healed: after a step in this generation, or when the gang evaluates or saves the restored step.
   void SetGeneration(int64_t generation) { connected_generation_ = generation; }
 
-  // Writes the phase, and a rank record with the final times of the previous phase.
+  // Writes the new phase, and a rank record with the final times of the previous phase.
   void EnterPhase(Phase phase, int64_t step);
 
-  // Records a completed optimizer step. step: total steps completed. seconds: duration of this
-  // step. stall_seconds: total time all steps so far waited for data.
+  // Records a completed optimizer step. step: total number of steps completed. seconds: duration of
+  // this step. stall_seconds: total time for which all steps so far have waited for data.
   void Step(int64_t step, double seconds, double stall_seconds);
   // Records the times of the latest measured step (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
   // True one second after the last record, and after the first step of a generation. This limits
-  // the record rate when steps are short.
+  // the number of records when steps are short.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
-  // Writes a record with the memory size of the last record, for example before an exit.
+  // Writes a record with the memory size of the last record. Used, for example, before an exit.
   void Write() { Write(memory_bytes_); }
 
   // Steps completed.
@@ -49,13 +49,13 @@ class RankProgress {
   const ClockSeconds clock_;
   PhaseTimes phase_times_;
   int64_t connected_generation_ = 1;
-  // Generations of the latest step and of the latest record.
+  // The generation of the latest step, and that of the latest record.
   int64_t generation_ = 1;
   int64_t written_generation_ = 1;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;
-  // Number of steps since the last record, and their total seconds.
+  // Number of steps since the last record, and the sum of their seconds.
   int64_t steps_ = 0;
   double steps_seconds_ = 0;
   double written_;

@@ -28,12 +28,13 @@ int64_t NowMs() {
 std::string Number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  char text[32];  // The shortest text that reads back as the same double has at most 24 characters.
+  char text[32];  // The shortest text from which the same double is read has at most 24 characters.
   const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value);
   return std::string(text, end.ptr);
 }
 
-// Quotes and escapes. Bytes that are not UTF-8 become U+FFFD, so that the line stays valid JSON.
+// Quotes and escapes a text. Bytes that are not UTF-8 become U+FFFD, so that the line is valid
+// JSON.
 std::string Text(std::string_view value) {
   return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

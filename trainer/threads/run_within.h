@@ -1,4 +1,4 @@
-// Time limit for calls that have none.
+// Adds a time limit to calls that have none.
 #ifndef TRAINYARD_TRAINER_THREADS_RUN_WITHIN_H_
 #define TRAINYARD_TRAINER_THREADS_RUN_WITHIN_H_
 
@@ -7,9 +7,9 @@
 
 namespace trainyard::trainer {
 
-// Runs `work` on its own thread and waits for it. Throws what `work` throws. Returns false if
-// `work` has not returned within `limit`. It then continues in the background, possibly until the
-// process exits, so it must own everything it uses.
+// Runs `work` on a thread of its own and waits for it. Throws what `work` throws. Returns false if
+// `work` has not returned within `limit`. In that case `work` continues in the background, possibly
+// until the process exits, so it must own everything that it uses.
 bool RunWithin(std::chrono::milliseconds limit, std::function<void()> work);
 
 }  // namespace trainyard::trainer

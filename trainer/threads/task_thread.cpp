@@ -35,7 +35,7 @@ void TaskThread::Run() {
     tasks_.pop_front();
     lock.unlock();
     task();
-    task = {};  // Free captured resources without the lock.
+    task = {};  // Frees captured resources outside the lock.
     lock.lock();
   }
 }

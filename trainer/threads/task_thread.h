@@ -14,12 +14,12 @@ namespace trainyard::trainer {
 class TaskThread {
  public:
   TaskThread();
-  // Runs the queued tasks first.
+  // Runs all queued tasks before it returns.
   ~TaskThread();
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  // The future becomes ready when the task has returned or thrown.
+  // Queues a task. The future becomes ready when the task has returned or thrown.
   std::future<void> Add(std::function<void()> task);
 
  private:
@@ -29,7 +29,7 @@ class TaskThread {
   std::condition_variable changed_;
   std::deque<std::packaged_task<void()>> tasks_;
   bool ending_ = false;
-  std::thread thread_;  // Last member, because the thread uses all others.
+  std::thread thread_;  // The last member, because the thread uses all others.
 };
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// The frame around every page: navigation, connection, keys, dialogs.
+// The frame that all pages share: navigation, connection, keys and dialogs.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
@@ -32,7 +32,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
 const loaded = new Map<string, Page>([['overview', Overview]]);
 const loading = new Map<string, Promise<Page>>();
 
-// Requests the code of a page once. The caller handles a failure.
+// Requests the code of a page, once. The caller must handle a failure.
 export function loadPage(name: string): Promise<Page> | undefined {
   const load = LOADERS[name];
   if (!load) return undefined;
@@ -55,7 +55,8 @@ function NotFound() {
   );
 }
 
-// The code of pages other than the overview is loaded when they are opened.
+// The overview's code is always loaded. The code of any other page is loaded when the page is
+// opened.
 function Content({ at }: { at: Place }) {
   const [, redraw] = useState(0);
   const [failed, setFailed] = useState(false);
@@ -70,7 +71,7 @@ function Content({ at }: { at: Place }) {
     setFailed(false);
     if (!page) load();
   }, [at.page]);
-  // A newer controller serves code under other file names, so the whole page is reloaded.
+  // Reloads the whole page, because a newer controller serves the code under other file names.
   useRetry(undefined, () => {
     if (failed && !page) location.reload();
   });
@@ -143,7 +144,7 @@ function useGlobalKeys(): void {
   });
 }
 
-// Sets the document's title. A job's page sets its own.
+// Sets the title of the document. A job's page sets its own title.
 function useTitle(at: Place): void {
   const name = NAVIGATION.find(({ pages }) => at.page !== 'job' && pages.includes(at.page))?.name;
   useEffect(() => {

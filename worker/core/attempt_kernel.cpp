@@ -11,20 +11,21 @@
 namespace trainyard::worker {
 namespace {
 
-// Fallback for the exit watch on each process, which is faster but misses some changes.
+// The interval of a fallback. Exits are normally noticed by a watch on each process, which is
+// faster but misses some changes.
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 
-// SIGKILL, reported for every rank whose exit was not observed.
+// SIGKILL. It is reported for every rank whose exit was not observed.
 constexpr int kSignalOfUnknownExit = 9;
-// Texts in the final output of a rank.
+// Texts that are added to the end of a rank's output.
 constexpr char kLostRecords[] =
     "the worker's records of this rank are lost, and no process of the rank is left";
 constexpr char kLostAttempt[] =
     "\nthe worker ended the attempt: its command (start.pb in the worker's data directory) was "
     "lost or damaged";
 
-// The exit of a rank that was started and has left neither records nor processes.
+// Returns the exit to report for a rank that was started but has neither records nor processes.
 v1::RankExited UnknownExit(const RankKey& rank, const WorkerTime& now) {
   v1::RankExited exited;
   exited.set_job_id(rank.attempt.job_id);
@@ -63,8 +64,8 @@ void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) 
   CarryOut(attempts_.Stop(command, now.steady_ms), now);
 }
 
-// Takes the stacks of each rank only once: the command is repeated, and after its signal a rank
-// waits elsewhere.
+// Takes the stacks of each rank only once. The command may be repeated, and after the signal the
+// rank's threads wait in other places.
 void AttemptKernel::TakeStacks(const v1::StopAttempt& command) {
   for (const int rank : command.stacks_of()) {
     const RankKey key{{command.job_id(), command.attempt()}, rank};
@@ -135,7 +136,8 @@ void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
   io_.AddStreams(*command);
   if (status.ok()) return;
   io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
-  // CreationFailed ends the ranks, so later SpawnRank actions of this attempt do nothing.
+  // If CreateAttempt fails, CreationFailed ends the ranks, so that later SpawnRank actions of this
+  // attempt do nothing.
   const v1::StartFault fault =
       absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
   CarryOut(attempts_.CreationFailed(attempt, Text(status), fault, now.wall_ms), now);

@@ -1,6 +1,6 @@
 // Carries out the decisions about attempts (attempts.h) in order, retries failed writes until they
-// succeed, and reports each result back to the decisions. Disk and processes are behind AttemptIo,
-// so that the daemon and the simulation run the same rules.
+// succeed, and passes each result back to Attempts. Disk and processes are accessed only through
+// AttemptIo, so that the daemon and the simulation use the same rules.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPT_KERNEL_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPT_KERNEL_H_
 
@@ -19,14 +19,14 @@
 namespace trainyard::worker {
 
 struct WorkerTime {
-  // Milliseconds of a clock that never goes back: setting the wall clock must not kill a rank
-  // early.
+  // The milliseconds of a clock that never goes back. It is used for deadlines, so that setting the
+  // wall clock cannot kill a rank early.
   Timestamp steady_ms = 0;
   // Used in facts.
   Timestamp wall_ms = 0;
 };
 
-// State of a rank, read from its files and the process table.
+// The state of a rank according to its files and the process table.
 struct RankStatus {
   enum class Presence { kNeverStarted, kStarting, kRunning, kEnded };
   Presence presence = Presence::kNeverStarted;
@@ -35,41 +35,45 @@ struct RankStatus {
   Timestamp started_ms = 0;
   // Set for kEnded.
   v1::RankExited exited;
-  // True while an ended rank may have processes left.
+  // True if the rank has ended but may still have processes.
   bool processes_remain = false;
 };
 
-// Disk, processes and streams of the node. Calls must not destroy the kernel.
+// Access to disk, processes and streams of the node. An implementation must not destroy the kernel
+// during a call.
 class AttemptIo {
  public:
   virtual ~AttemptIo() = default;
 
-  // Writes the attempt's folder, so that the attempt is known after a restart. INVALID_ARGUMENT
-  // when the job is at fault rather than the node.
+  // Writes the attempt's folder, so that the attempt is known after a restart. INVALID_ARGUMENT if
+  // the job, not the node, is the cause of the failure.
   virtual absl::Status CreateAttempt(const v1::StartAttempt& command) = 0;
-  // Durably records that the attempt was seen.
+  // Durably records that this node has received the attempt.
   virtual absl::Status RememberAttempt(const AttemptKey& attempt) = 0;
-  // Numbers the fact and makes it durable; it is sent from then on.
+  // Assigns the fact a number and makes it durable. After that it can be sent.
   virtual absl::Status RecordFact(const v1::Fact& fact) = 0;
   virtual absl::Status RemoveAttempt(const AttemptKey& attempt) = 0;
 
-  // Start and stop sending the files of the attempt's ranks.
+  // AddStreams starts sending the files of the attempt's ranks. RemoveStreams stops it.
   virtual void AddStreams(const v1::StartAttempt& command) = 0;
   virtual void RemoveStreams(const AttemptKey& attempt) = 0;
-  // Adds the state read from the ranks' files, and the stream ends of a cleared attempt.
+  // Adds to the report the state that the ranks' files show, and for a cleared attempt the ends of
+  // its streams.
   virtual void Describe(v1::AttemptReport& report) = 0;
 
   // Launch leads to a call of Launched or LaunchFailed, immediately or later. Observe leads to a
-  // call of Observed, or to none if the state cannot be read now.
+  // call of Observed, or to no call if the state cannot be read now.
   virtual void Launch(const v1::StartAttempt& command, const RankKey& rank) = 0;
-  // Leads to LaunchFailed if the launch has not reached the process table; otherwise has no effect.
+  // If the rank's process has not been created yet, leads to a call of LaunchFailed. Otherwise has
+  // no effect.
   virtual void CancelLaunch(const RankKey& rank) = 0;
-  // A kill delivered to the rank's processes leads to a call of Killed.
+  // Sends SIGTERM, or SIGKILL if `kill` is true. If a SIGKILL is delivered to the rank's processes,
+  // Killed is called.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   // Replaces the rank's order file.
   virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
   virtual void Observe(const RankKey& rank) = 0;
-  // Describes the threads of the rank's process `pid` and where each one waits. Does not block.
+  // Describes the threads of the process `pid` and where each of them waits. Does not block.
   virtual std::string Stacks(int64_t pid) = 0;
 
   // Writes to the worker's own log.
@@ -82,8 +86,8 @@ class AttemptKernel {
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
   // Rebuilds the state from the disk after a start of the worker, and observes ranks that may be
-  // alive. `lost`: attempts whose command is lost; only job, attempt and ranks are set. These
-  // attempts are stopped.
+  // alive. `lost` contains the attempts whose command is lost; only job, attempt and ranks are set.
+  // These attempts are stopped.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::StartAttempt>& lost = {});
 
@@ -91,31 +95,32 @@ class AttemptKernel {
   void Stop(const v1::StopAttempt& command, const WorkerTime& now);
   void Forget(const v1::ForgetAttempt& command, const WorkerTime& now);
   void StopAll(Timestamp grace_ms_max, const WorkerTime& now);
-  // Writes the orders of the ranks running here. A failed write is retried when the command is
-  // repeated.
+  // Writes the orders for the ranks running here. If a write fails, it is tried again when the
+  // controller repeats the command.
   void Heal(const v1::HealAttempt& command);
 
-  // Sends the due kills, retries failed writes and observes the ranks' processes. Call it several
-  // times a second.
+  // Sends the kills that are due, retries failed writes and observes the ranks' processes. Call
+  // several times a second.
   void Tick(const WorkerTime& now);
 
-  // Call it when the controller has acknowledged facts up to facts.acknowledged().
+  // Call when the controller has acknowledged facts up to facts.acknowledged().
   absl::Status FactsAcknowledged();
 
-  // Results of Launch and Observe. Launched: the rank was or may have been spawned; Observed then
-  // reports its state. LaunchFailed: the rank has no process, and `fault` names the side to blame.
+  // Launched and LaunchFailed report the result of Launch. Launched: the rank was, or may have
+  // been, spawned; Observed will report its state. LaunchFailed: the rank has no process; `fault`
+  // states whether the job or the node is the cause. Observed reports the result of Observe.
   void Launched(const RankKey& rank) { attempts_.SpawnUncertain(rank); }
   void LaunchFailed(const RankKey& rank, const std::string& error, v1::StartFault fault,
                     const WorkerTime& now);
   void Observed(const RankKey& rank, const RankStatus& status, const WorkerTime& now);
-  // A kill was delivered; see Attempts::RankKilled.
+  // Reports that a SIGKILL was delivered (see Attempts::RankKilled).
   void Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now);
 
-  // Ends a running rank that exceeds a limit of the node by SIGKILL, and records `reason` in its
+  // Kills a running rank that exceeds a limit of the node with SIGKILL, and records `reason` in its
   // exit. Repeat the call until the rank has ended.
   void EndForLimit(const RankKey& rank, const std::string& reason);
 
-  // The core, for reading only.
+  // The attempts, for reading only.
   const Attempts& attempts() const { return attempts_; }
   // True when every action's record is on disk.
   bool AllWritten() const { return unwritten_.empty(); }
@@ -134,17 +139,18 @@ class AttemptKernel {
   AttemptIo& io_;
   FactQueue& facts_;
   Attempts attempts_;
-  // Pending RememberAttempt, RecordFact and RemoveAttempt, in order. A failed write of the front is
-  // retried.
+  // RememberAttempt, RecordFact and RemoveAttempt actions that are not yet carried out, in order.
+  // If the write of the first one fails, it is retried.
   std::deque<Action> unwritten_;
   std::string last_write_error_;
   Timestamp retry_write_at_ms_ = 0;
   Timestamp observe_at_ms_ = 0;
-  // Reasons passed to EndForLimit, kept until the attempt is forgotten.
+  // The reasons that were passed to EndForLimit. They are kept until the attempt is forgotten.
   std::map<RankKey, std::string> limits_exceeded_;
-  // Thread stacks taken before ranks were stopped, kept until the attempt is forgotten.
+  // The thread stacks of ranks, taken before the ranks were stopped. They are kept until the
+  // attempt is forgotten.
   std::map<RankKey, std::string> stacks_;
-  // Newest acknowledged fact that FactsAcknowledged has handled.
+  // The number of the newest acknowledged fact that FactsAcknowledged has processed.
   uint64_t acknowledged_seen_ = 0;
 };
 

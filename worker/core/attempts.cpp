@@ -73,15 +73,16 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   }
   if (const auto known = attempts_.find(key); known != attempts_.end()) {
     Actions actions;
-    // The controller lost this fact after acknowledging it, or acknowledged it before it placed the
-    // attempt.
+    // The controller has acknowledged AttemptCleared but still sends the command. Either it has
+    // lost the fact since then, or it acknowledged the fact before it placed the attempt.
     if (known->second.cleared_acknowledged) RecordCleared(key, known->second, actions);
     return actions;
   }
   const int64_t seen = NewestSeen(key.job_id);
   if (key.number <= seen) {
-    // The controller has lost this attempt (its store was restored from a backup) and would repeat
-    // the command forever. AttemptCleared reports that this node has no process of the attempt.
+    // The controller has lost this attempt, because its store was restored from a backup, and would
+    // repeat the command forever. AttemptCleared reports that this node has no process of the
+    // attempt.
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_attempt(key.number);
     Actions actions = {RefuseCommand{
@@ -258,7 +259,7 @@ void Attempts::SpawnUncertain(const RankKey& key) {
 
 Actions Attempts::RankNeverSpawned(const RankKey& key) {
   Rank* rank = FindRank(key);
-  // Its exit is recorded but its files are gone, so it has no processes left.
+  // The rank's exit is recorded, and its files are gone. It therefore has no processes left.
   if (rank != nullptr && rank->stage == Stage::kExiting) return RankGone(key);
   if (rank == nullptr || rank->stage != Stage::kUnresolved) return {};
   const Attempt& attempt = attempts_.at(key.attempt);

@@ -1,9 +1,10 @@
-// The life of attempts on this node. Pure: commands, rank exits and time go in, actions come out.
+// The life of attempts on this node. Pure: commands, rank exits and times are the input, actions
+// are the output.
 //
-// An attempt is identified by job and number. Only the oldest attempt of a job with processes left
-// may run; a newer one waits until all of these processes are gone. An attempt number is never
-// started again after its attempt was stopped or forgotten: the answer to such a command is
-// AttemptCleared.
+// An attempt is identified by job and number. While several attempts of a job have processes left,
+// only the oldest of them may run. A newer attempt waits until all these processes are gone. Once
+// an attempt was stopped or forgotten, its number is never started again; a command to start it is
+// answered with AttemptCleared.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 
@@ -30,19 +31,19 @@ struct RankKey {
   friend auto operator<=>(const RankKey&, const RankKey&) = default;
 };
 
-// Write the attempt's folder so that it is known after a restart.
+// Write the attempt's folder, so that the attempt is known after a restart.
 struct CreateAttempt {
   AttemptKey attempt;
 };
-// Durably record that this attempt was seen.
+// Durably record that this node has received the attempt.
 struct RememberAttempt {
   AttemptKey attempt;
 };
 struct SpawnRank {
   RankKey rank;
 };
-// Cancel the spawn of the rank. A launch still waiting for a file server fails now. Any other
-// launch continues, and RankSpawned then leads to a signal.
+// Cancel the spawn of the rank. A launch that still waits for a file server fails now. Any other
+// launch continues; when RankSpawned reports it, the rank is sent a signal.
 struct CancelSpawn {
   RankKey rank;
 };
@@ -51,7 +52,7 @@ struct SendSignal {
   RankKey rank;
   bool kill = false;
 };
-// Number the fact, make it durable, send it.
+// Assign the fact a number, make it durable, and send it.
 struct RecordFact {
   v1::Fact fact;
 };
@@ -64,103 +65,108 @@ struct RefuseCommand {
 };
 using Action = std::variant<CreateAttempt, RememberAttempt, SpawnRank, CancelSpawn, SendSignal,
                             RecordFact, RemoveAttempt, RefuseCommand>;
-// Carry them out in this order.
+// Must be carried out in this order.
 using Actions = std::vector<Action>;
 
-// A rank of an attempt that is not cleared. `state`: see RankLife::Name.
+// A rank of an attempt that is not cleared. `state` is one of the texts of RankLife::Name.
 struct RankView {
   RankKey key;
   int slot = 0;
   const char* state = "";
 };
 
-// Exit code of a rank that could not be spawned, by the convention of shells.
+// The exit code that is reported for a rank that could not be spawned, as shells do.
 inline constexpr int kSpawnFailedExitCode = 127;
 
-// Time from SIGTERM to SIGKILL for an attempt whose command, which has the job's grace, is lost.
+// The time from SIGTERM to SIGKILL for an attempt whose command is lost. The command would contain
+// the job's own grace.
 inline constexpr Timestamp kLostGraceMs = 10'000;
 
-// `now` is the time in milliseconds of any clock that never goes back. Times in facts are those of
-// the caller's wall clock.
+// `now` is the time in milliseconds of any clock that never goes back. Times in facts are wall
+// times of the caller.
 class Attempts {
  public:
   // Rebuilds the state from the disk after a start of the worker. A rank without an exit in `facts`
-  // is unresolved until RankSpawned, RankEnded or RankNeverSpawned resolves it. A rank with an exit
-  // counts as exiting until RankGone. Only job, attempt and ranks of the attempts in `lost` are
-  // known: their ranks are not spawned, and Tick stops them.
+  // is unresolved until RankSpawned, RankEnded or RankNeverSpawned is called. A rank with an exit
+  // counts as exiting until RankGone is called. For the attempts in `lost`, only job, attempt and
+  // ranks are known. Their ranks are not spawned, and Tick stops them.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
-  // Commands. Repeating one changes nothing, except that a shorter grace moves the kill earlier. A
-  // start command has its `processes` (WithProcesses).
+  // Commands of the controller. Repeating a command changes nothing, with one exception: a stop
+  // with a shorter grace moves the kill earlier. A start command must have its `processes` set
+  // (WithProcesses).
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
-  // Ranks whose order of this generation must be written: ranks in the command that have not ended
-  // and whose written order, if any, is older. Empty while the attempt is being stopped.
+  // Returns the ranks whose order of this generation must be written. These are the ranks in the
+  // command that have not ended and whose written order, if any, is older. Empty while the attempt
+  // is being stopped.
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
-  // Reports that the order of this generation is in the rank's order file.
+  // Reports that the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);
-  // Stops every attempt: SIGTERM, then SIGKILL after the job's own grace, but after `grace_ms_max`
-  // at the latest.
+  // Stops every attempt. SIGTERM is sent first. SIGKILL follows after the job's own grace, but at
+  // the latest after `grace_ms_max`.
   Actions StopAll(Timestamp grace_ms_max, Timestamp now);
 
-  // Results of SpawnRank and CreateAttempt, and observed states of unresolved ranks.
+  // The next functions report results of SpawnRank and CreateAttempt, and observed states of
+  // unresolved ranks.
   Actions RankSpawned(const RankKey& key, int64_t pid, Timestamp started_ms);
-  // The rank may or may not have been spawned: it becomes unresolved.
+  // Reports that the rank may or may not have been spawned. It becomes unresolved.
   void SpawnUncertain(const RankKey& key);
   Actions RankNeverSpawned(const RankKey& key);
-  // The attempt's folder could not be created.
+  // Reports that the attempt's folder could not be created.
   Actions CreationFailed(const AttemptKey& key, const std::string& error, v1::StartFault fault,
                          Timestamp time_ms);
-  // A rank ended. With `spawn_error` set it was never spawned and is gone. Otherwise it may have
-  // left processes that live until RankGone.
+  // Reports that a rank has ended. If `spawn_error` is set, the rank was never spawned and is gone.
+  // Otherwise processes of the rank may remain until RankGone is called.
   Actions RankEnded(const v1::RankExited& exited);
   Actions RankGone(const RankKey& key);
-  // A SIGKILL was delivered to the rank's processes. `waits_in_kernel`: some survived, all of them
-  // in uninterruptible sleep.
+  // Reports that a SIGKILL was delivered to the rank's processes. `waits_in_kernel` is true if some
+  // of them survived, all in uninterruptible sleep.
   Actions RankKilled(const RankKey& key, bool waits_in_kernel, Timestamp now);
 
-  // The controller has stored the attempt's AttemptCleared. An attempt that never had a rank here
-  // is erased.
+  // Reports that the controller has stored the attempt's AttemptCleared. An attempt that never had
+  // a rank here is erased.
   void ClearedAcknowledged(const AttemptKey& key);
 
-  // Sends the due kills.
+  // Returns the kills that are due.
   Actions Tick(Timestamp now);
 
-  // Ranks whose processes are to be observed: unresolved, running or exiting.
+  // Returns the ranks whose processes must be observed: those that are unresolved, running or
+  // exiting.
   std::vector<RankKey> RanksToObserve() const;
-  // True once the rank can no longer write: it is gone, or never existed.
+  // True once the rank can no longer write, because it is gone or never existed.
   bool IsGone(const RankKey& key) const;
   // True when the command of the attempt is lost (see Restore).
   bool IsLost(const AttemptKey& key) const;
-  // True when the start of the rank is recorded: it is never spawned again.
+  // True if the start of the rank is recorded. Such a rank is never spawned again.
   bool WasStarted(const RankKey& key) const;
   // True while SpawnRank of this rank has no result yet.
   bool IsSpawning(const RankKey& key) const;
-  // Process id of a running rank; 0 if it is not running or its id is unknown.
+  // Returns the process id of a running rank; 0 if the rank is not running or its id is unknown.
   int64_t PidOf(const RankKey& key) const;
-  // True while any rank may still run; unkillable ranks do not count.
+  // True while any rank may still run. Unkillable ranks do not count.
   bool AnyAlive() const;
   bool Contains(const AttemptKey& key) const { return attempts_.contains(key); }
-  // The command of an attempt that has ranks here, or nullptr.
+  // Returns the command of an attempt that has ranks here; otherwise nullptr.
   const v1::StartAttempt* CommandOf(const AttemptKey& key) const;
   std::vector<RankView> Ranks() const;
-  // One report per attempt: its ranks and whether it is cleared. The caller adds step, phase and
-  // activity.
+  // Returns one report per attempt, with its ranks and whether it is cleared. The caller adds step,
+  // phase and activity.
   std::vector<v1::AttemptReport> Reports() const;
 
  private:
   using Rank = RankLife;
   using Stage = RankLife::Stage;
   struct Attempt {
-    v1::StartAttempt command;  // Has no processes when the attempt was never started here.
+    v1::StartAttempt command;  // Without processes if the attempt was never started here.
     std::map<int, Rank> ranks;
     bool stopping = false;
     bool killing = false;
     Timestamp kill_at_ms = 0;  // Valid when stopping.
     bool cleared = false;
-    // Reset when AttemptCleared is recorded again.
+    // Set back to false when AttemptCleared is recorded again.
     bool cleared_acknowledged = false;
     bool lost = false;  // The command is unknown: the attempt must be stopped.
   };
@@ -168,8 +174,8 @@ class Attempts {
   void RestoreOne(const v1::StartAttempt& command);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);
-  // Newest known attempt of the job; 0 if none. Includes attempts on the node that seen_attempts_
-  // has dropped.
+  // Returns the number of the newest known attempt of the job; 0 if none. This includes attempts on
+  // this node whose job seen_attempts_ has dropped.
   int64_t NewestSeen(int64_t job_id) const;
   void RaiseSeenAttempt(const AttemptKey& key, Actions& actions);
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,

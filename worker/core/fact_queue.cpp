@@ -8,10 +8,10 @@
 namespace trainyard::worker {
 namespace {
 
-// Below this size on disk a rewrite is not worth its cost.
+// A smaller file is not rewritten, because the rewrite would cost more than it saves.
 constexpr int64_t kCompactAboveBytes = 64 << 10;
 
-// Far more facts than a node records between two starts of its worker.
+// More facts than a node could ever record between two starts of its worker.
 constexpr uint64_t kMostFactsLost = uint64_t{1} << 32;
 
 }  // namespace
@@ -49,8 +49,9 @@ absl::Status FactQueue::Reconcile(uint64_t sequence) {
   acknowledged_ = sequence;
   above_all_known_ = true;
   if (FollowsWithoutHole(sequence)) return absl::OkStatus();
-  // If the controller's number is above ours, it counts facts lost here. The facts retained here
-  // are then not among those that the number covers, so all of them get new numbers.
+  // If the controller's number is higher than ours, this worker has lost facts that the controller
+  // has stored. The number then does not cover the facts that are retained here, so all of these
+  // get new numbers.
   const uint64_t known = sequence > last_sequence_ ? 0 : sequence;
   last_sequence_ = sequence;
   for (v1::Fact& fact : facts_) {
@@ -79,7 +80,8 @@ absl::Status FactQueue::Compact(const std::function<bool(const v1::Fact&)>& need
     return fact.sequence() <= acknowledged_ && !needed(fact);
   };
   const auto dead = std::count_if(facts_.begin(), facts_.end(), droppable);
-  // Rewriting only when half can be dropped keeps the cost per fact constant.
+  // A rewrite is done only if it drops at least half of the facts. The average cost per fact is
+  // then constant.
   if (dead == 0 || static_cast<std::size_t>(dead) * 2 < facts_.size()) return absl::OkStatus();
   facts_.erase(std::remove_if(facts_.begin(), facts_.end(), droppable), facts_.end());
   return Rewrite();

@@ -1,9 +1,9 @@
-// The worker's facts: durable before they are sent, numbered without gaps, retained until the
-// controller has stored them and their attempt is forgotten.
+// The worker's facts. They are durable before they are sent, they are numbered without gaps, and
+// each is retained until the controller has stored it and its attempt is forgotten.
 //
-// The disk may have lost the newest facts, whose numbers the controller knows. A fact appended
-// before the first Welcome since the worker's start must not reuse these numbers: it gets a number
-// far above them, and its final number from Reconcile.
+// The disk may have lost the newest facts although the controller has received them. A fact that is
+// appended after a start, before the first Welcome, must not reuse the numbers of lost facts. It
+// therefore gets a number far above them, and Reconcile later assigns its final number.
 #ifndef TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 #define TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 
@@ -16,46 +16,48 @@
 
 namespace trainyard::worker {
 
-// Implements the rules; a subclass implements the access to the disk. Used by one thread.
+// Implements the rules. A subclass implements the access to the disk. Used by one thread.
 class FactQueue {
  public:
   virtual ~FactQueue() = default;
 
-  // Assigns the fact the next number and makes it durable. Changes nothing on an error.
+  // Assigns the fact the next number and makes it durable. If an error is returned, nothing has
+  // changed.
   absl::Status Append(v1::Fact fact);
 
   // Number of retained facts that the controller has not acknowledged.
   int64_t unacknowledged() const;
 
-  // Retained facts, by ascending number.
+  // The retained facts, by ascending number.
   const std::vector<v1::Fact>& facts() const { return facts_; }
-  // Number assigned last; 0 before the first.
+  // The number that was assigned last; 0 if none was assigned yet.
   uint64_t last_sequence() const { return last_sequence_; }
   uint64_t acknowledged() const { return acknowledged_; }
-  // The first retained fact with a number above `sequence`, or nullptr.
+  // Returns the first retained fact with a number above `sequence`; nullptr if there is none.
   const v1::Fact* After(uint64_t sequence) const;
 
-  // Applies a Welcome: the controller has all facts up to `sequence`. The retained facts after it
-  // must follow without a gap. A gap means that some were appended before this Welcome, or that one
-  // side has lost facts (facts.bin damaged, the controller restored from an older copy). The
-  // retained facts then get new numbers. On an error the new numbers are valid, and Append writes
-  // them to the disk first.
+  // Processes a Welcome: the controller has all facts up to `sequence`. The retained facts after it
+  // must follow without a gap. If there is a gap, these facts get new numbers. Causes of a gap:
+  // facts were appended before this Welcome, or one side has lost facts (facts.bin was damaged, or
+  // the controller was restored from an older copy). If an error is returned, the new numbers are
+  // valid, and the next Append writes them to the disk first.
   absl::Status Reconcile(uint64_t sequence);
 
-  // The controller has all facts up to `sequence`.
+  // Records that the controller has all facts up to `sequence`.
   void Acknowledge(uint64_t sequence);
 
-  // Drops acknowledged facts for which `needed` is false, once enough of them justify rewriting the
-  // disk.
+  // Drops acknowledged facts for which `needed` returns false. Does so only when there are enough
+  // of them to justify rewriting the file.
   absl::Status Compact(const std::function<bool(const v1::Fact&)>& needed);
 
  protected:
-  // Adds a record read from the disk, in order. Returns false if its number is below that of the
-  // preceding record. A record with a number but no fact preserves the last number across a
-  // compaction.
+  // Adds a record that was read from the disk. Call in the order of the file. Returns false if the
+  // record's number is below that of the preceding record. A record may have a number without a
+  // fact; it preserves the last number when a rewrite drops the last fact.
   bool Restore(v1::Fact record);
 
-  // Durably append the record, or replace all records. On an error the disk is unchanged.
+  // AppendRecord durably appends the record. ReplaceRecords durably replaces all records. If an
+  // error is returned, the disk is unchanged.
   virtual absl::Status AppendRecord(const v1::Fact& record) = 0;
   virtual absl::Status ReplaceRecords(const std::vector<v1::Fact>& records) = 0;
   virtual int64_t DiskBytes() const = 0;
@@ -64,10 +66,10 @@ class FactQueue {
   bool FollowsWithoutHole(uint64_t sequence) const;
   absl::Status Rewrite();
 
-  // True while the numbers on disk differ from those of facts_: an append now would be out of
-  // order.
+  // True while the numbers on disk differ from those of facts_. An append would then write numbers
+  // that are out of order.
   bool rewrite_due_ = false;
-  // True once the newest number is known to exceed every number that the controller knows.
+  // True once it is certain that the newest number is above every number that the controller knows.
   bool above_all_known_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;

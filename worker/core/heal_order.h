@@ -1,4 +1,5 @@
-// Text of a rank's order file, from which the rank continues in place after losing a peer.
+// The text of a rank's order file. A rank that has lost a peer reads it to continue without a
+// restart.
 #ifndef TRAINYARD_WORKER_CORE_HEAL_ORDER_H_
 #define TRAINYARD_WORKER_CORE_HEAL_ORDER_H_
 
@@ -8,8 +9,8 @@
 
 namespace trainyard::worker {
 
-// One JSON object followed by a line break; worker/README.md describes the format. The command must
-// contain an order for the rank.
+// Returns one JSON object followed by a line break; worker/README.md describes the format. The
+// command must contain an order for the rank.
 std::string OrderText(const v1::HealAttempt& command, int rank);
 
 }  // namespace trainyard::worker

@@ -22,7 +22,7 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                           Environment& environment) {
   const v1::ProcessRank& rank = process.ranks(0);
-  // The rank number of a standby is beyond the world size, which no program expects.
+  // The rank number of a standby is not below the world size, which programs do not expect.
   environment[variable::kRank] = absl::StrCat(process.standby() ? 0 : rank.rank());
   environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
   environment[variable::kLocalRank] = absl::StrCat(rank.local_rank());
@@ -34,12 +34,12 @@ void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& pr
   environment[variable::kMasterPort] = absl::StrCat(attempt.master_port());
 }
 
-// Attempts started by older controllers lack this key; their ranks got the variables.
+// Attempts that were started by older controllers lack this key. Their ranks got the variables.
 bool GetsTorchrunVariables(const v1::JobSpec& spec) {
   return spec.command().empty() || !spec.has_torchrun_env() || spec.torchrun_env();
 }
 
-// The job's own variables. TRAINYARD_* are set later and win.
+// Adds the job's own variables. TRAINYARD_* variables are set later and replace them.
 void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const auto& [name, value] : spec.env()) {
     if (!absl::StartsWith(name, variable::kReservedPrefix)) environment[name] = value;
@@ -47,13 +47,14 @@ void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const std::string& name : spec.unset_env()) environment.erase(name);
 }
 
-// Formats the factor with enough digits to read back the same number: all attempts of a job
-// multiply by the same factor.
+// Formats the factor with enough digits to read back exactly the same number, so that all attempts
+// of a job multiply by the same factor.
 std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
 }
 
-// Adds them only for jobs with spares: without a spare no process could replace a lost rank.
+// Adds the variables only for jobs with spares. Without a spare, no process could replace a lost
+// rank.
 void AddHealVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                       const LaunchSite& site, Environment& environment) {
   if (attempt.spec().restart().spares() == 0) return;
@@ -77,9 +78,10 @@ void AddTrainyardVariables(const v1::StartAttempt& attempt, const LaunchSite& si
   environment[variable::kLiveJobs] = attempt.live_jobs();
 }
 
-// All GPUs of the attempt on this node in order of local rank, the same for each of its ranks. A
-// program that selects cuda:LOCAL_RANK, as torchrun scripts do, then uses its own slot, and NCCL
-// can use peer access. Empty, which hides every GPU, when the ranks run on CPU slots.
+// Returns all GPUs of the attempt on this node in the order of local ranks; the result is the same
+// for each of the ranks. A program that selects cuda:LOCAL_RANK, as torchrun scripts do, then uses
+// its own slot, and NCCL can use peer access. If the ranks run on CPU slots, the result is empty,
+// which hides every GPU.
 std::string VisibleDevices(const v1::StartAttempt& attempt, const v1::Inventory& inventory) {
   std::vector<std::pair<int, std::string>> devices;
   for (const v1::Process& process : attempt.processes()) {
@@ -129,7 +131,7 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
     if (found != site.worker_environment.end()) environment[name] = found->second;
   }
   environment["OMP_NUM_THREADS"] = absl::StrCat(ThreadsOfProcess(attempt, site.inventory));
-  // Output goes to a file: without this variable Python would buffer kilobytes of lines.
+  // Output goes to a file. Without this variable Python would buffer kilobytes of output.
   environment["PYTHONUNBUFFERED"] = "1";
   if (HasGpu(site.inventory)) {
     environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);

@@ -1,4 +1,4 @@
-// Program, environment and working directory of one process. Pure: computed from the command.
+// Computes program, environment and working directory of one process from the command. Pure.
 #ifndef TRAINYARD_WORKER_CORE_PROCESS_LAUNCH_H_
 #define TRAINYARD_WORKER_CORE_PROCESS_LAUNCH_H_
 
@@ -11,9 +11,10 @@
 
 namespace trainyard::worker {
 
-// The node's part of a launch: paths, programs, environment, secrets and devices.
+// The inputs of a launch that come from the node: paths, programs, environment, secrets and
+// devices.
 struct LaunchSite {
-  // Absolute path, passed as TRAINYARD_RUN_DIR.
+  // Absolute path of the run directory, passed as TRAINYARD_RUN_DIR.
   std::string run_dir;
   std::string spec_path;
   std::string telemetry_path;
@@ -22,7 +23,7 @@ struct LaunchSite {
   std::string trainer_program;
   // Variables of the worker's own environment. Only those in PassedThroughVariables() are used.
   std::map<std::string, std::string> worker_environment;
-  // Values of the job's `secrets` on this node, by variable.
+  // Values on this node of the secrets that the job names in `secrets`, by variable.
   std::map<std::string, std::string> secrets;
   v1::Inventory inventory;
 };
@@ -30,16 +31,16 @@ struct LaunchSite {
 struct ProcessLaunch {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
-  // Further variables; their names are not in `environment`.
+  // Additional variables. None of their names is in `environment`.
   std::map<std::string, std::string> secrets;
   std::string working_directory;
 };
 
-// Worker variables that a rank inherits: PATH, HOME and the like.
+// Returns the names of the worker's variables that a rank inherits, such as PATH and HOME.
 const std::vector<std::string>& PassedThroughVariables();
 
-// The launch of one process, whose shape CheckShapes has accepted. worker/README.md documents every
-// variable. The job's own `env` overrides all variables except TRAINYARD_*.
+// Returns the launch of one process, which CheckShapes must have accepted. worker/README.md
+// documents every variable. The job's own `env` overrides all variables except TRAINYARD_*.
 ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Process& process,
                                 const LaunchSite& site);
 

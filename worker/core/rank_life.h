@@ -10,19 +10,19 @@
 
 namespace trainyard::worker {
 
-// Interval between SIGKILLs while a rank has processes left.
+// The interval at which SIGKILL is repeated while a rank has processes left.
 inline constexpr Timestamp kKillAgainMs = 5000;
 
-// A rank is unkillable after this many consecutive SIGKILLs, at least kKillAgainMs / 2 apart, that
-// left all its processes waiting in the kernel: they will never run program code again. It keeps
-// its slot but no longer blocks newer attempts of its job. Only delivered signals count: a kill may
-// wait behind a launch, and a paused worker observes nothing.
+// A rank is unkillable if this many consecutive SIGKILLs, at least kKillAgainMs / 2 apart, have
+// left only processes that wait in the kernel. These processes will never run program code again.
+// An unkillable rank keeps its slot but no longer blocks newer attempts of its job. Only delivered
+// signals count, because a kill may wait behind a launch, and a paused worker observes nothing.
 inline constexpr int kUnkillableAfterKills = 4;
 
 struct RankLife {
   enum class Stage {
     kWaiting,     // An older attempt of the job still has processes.
-    kSpawning,    // SpawnRank was returned to the caller.
+    kSpawning,    // SpawnRank was returned to the caller; no result yet.
     kUnresolved,  // Restored from disk; may have a process.
     kRunning,
     kExiting,  // RankExited is recorded; it may have processes left.
@@ -32,27 +32,29 @@ struct RankLife {
 
   static Stage StageAfter(const v1::RankExited& exited);
 
-  // False once it has no process and will have none.
+  // False if it has no process now and will have none later.
   bool IsAlive() const { return stage != Stage::kGone && stage != Stage::kCancelled; }
-  // True while a process of it may run program code.
+  // True while a process of the rank may run program code.
   bool MayRun() const { return IsAlive() && !unkillable; }
-  // "waiting" (for the processes of an older attempt to end), "starting", "running", "exiting"
-  // (ended, but may have processes left), "ended".
+  // Returns "waiting" (for the processes of an older attempt to end), "starting", "running",
+  // "exiting" (ended, but processes may be left) or "ended".
   const char* Name() const;
-  // A SIGKILL was delivered to its processes. `waits_in_kernel`: some survived, all of them in
-  // uninterruptible sleep. Returns true if that makes it unkillable.
+  // Reports that a SIGKILL was delivered to the rank's processes. `waits_in_kernel` is true if some
+  // of them survived, all in uninterruptible sleep. Returns true if the rank is unkillable from now
+  // on.
   bool Killed(bool waits_in_kernel, Timestamp now);
-  // Text for users about an unkillable rank.
+  // Returns a text for users about an unkillable rank.
   std::string UnkillableText() const;
 
   Stage stage = Stage::kWaiting;
   bool started_recorded = false;
   int64_t pid = 0;  // 0 if unknown.
-  // Consecutive delivered kills that left all its processes waiting in the kernel.
+  // The number of consecutive delivered kills after which all remaining processes waited in the
+  // kernel.
   int vain_kills = 0;
-  Timestamp killed_in_vain_ms = 0;  // Time of the newest such kill.
+  Timestamp killed_in_vain_ms = 0;  // Time of the newest of these kills.
   bool unkillable = false;
-  int64_t ordered_generation = 0;  // Newest order written since the worker started.
+  int64_t ordered_generation = 0;  // Newest order written since the start.
 };
 
 }  // namespace trainyard::worker

@@ -15,7 +15,7 @@ std::string MebibytesText(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-// The smaller of two limits, where 0 means none.
+// Returns the smaller of two limits; 0 means no limit.
 int64_t Smaller(int64_t a, int64_t b) {
   if (a == 0 || b == 0) return std::max(a, b);
   return std::min(a, b);
@@ -37,8 +37,8 @@ std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const
 }  // namespace
 
 RankLimits LimitsOnDisk(RankLimits limits, const DiskSize& disk) {
-  // Bytes written in the window before the rank is ended remain on the disk: at most a sixteenth of
-  // it.
+  // The bytes that are written during the window stay on the disk even when the rank is then ended.
+  // They may use at most a sixteenth of the disk.
   const int64_t rate_on_disk = disk.bytes / 16 / kWindowSeconds;
   if (limits.telemetry_bytes > 0) {
     limits.telemetry_bytes = Smaller(limits.telemetry_bytes, disk.bytes / 8);

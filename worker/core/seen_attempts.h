@@ -1,5 +1,5 @@
-// All attempts this node has received, so that a late command for an old one is recognised after
-// its folder is gone.
+// Remembers the attempts that this node has received. A late command for an old attempt is thus
+// recognised even when the attempt's folder is gone.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 
@@ -12,23 +12,27 @@
 
 namespace trainyard::worker {
 
-// Highest attempt number of each job. Bounded: the least recently raised job is dropped first.
-// Dropping a job is safe if the node has no data of it and no command for it can still arrive.
+// The highest attempt number of each job. The number of jobs is limited: the job whose number was
+// not raised for the longest time is dropped first. Dropping a job is safe if the node has no data
+// of it and can get no more commands for it.
 class SeenAttempts {
  public:
-  // About 8 MB of memory in AttemptNumberLog, as much in Attempts, and 2 MB on disk.
+  // This many jobs use about 8 MB of memory in AttemptNumberLog, the same amount in Attempts, and 2
+  // MB on disk.
   static constexpr std::size_t kMaxJobs = 65'536;
 
   SeenAttempts() = default;
   explicit SeenAttempts(std::size_t max_jobs) : max_jobs_(max_jobs) {}
 
-  // 0 for an unknown job.
+  // Returns the job's highest attempt number; 0 if the job is unknown.
   int64_t Of(int64_t job_id) const;
 
-  // Returns false and changes nothing when this number or a higher one is known.
+  // Raises the job's number. Returns false and changes nothing if this number or a higher one is
+  // already known.
   bool Raise(int64_t job_id, int64_t attempt);
 
-  // Highest attempt of each job, least recently raised first.
+  // Returns the highest attempt of each job. The first is the job whose number was not raised for
+  // the longest time.
   std::vector<AttemptKey> OldestFirst() const;
 
   std::size_t size() const { return jobs_.size(); }

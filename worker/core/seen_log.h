@@ -1,5 +1,5 @@
-// The newest mark of the controller's event log that this node has received. The controller uses it
-// to detect that its log has gone back in time.
+// The newest mark of the controller's event log that this node has received. With it, the
+// controller detects that its log was replaced by an older copy.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 #define TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 
@@ -16,9 +16,9 @@ class SeenLog {
   void Take(const v1::LogMark& mark) {
     if (mark.sequence() != 0) newest_ = mark;
   }
-  // Records the message's mark. Returns true if the mark must be on disk before the message is
-  // acted upon: a controller log that has lost the event would assign the number of the started
-  // attempt again.
+  // Records the mark in the message. Returns true if the mark must be written to disk before the
+  // message is carried out. Otherwise, a controller whose log has lost the event would assign the
+  // number of the started attempt again.
   bool Take(const v1::ControllerMessage& message) {
     if (message.has_facts_acknowledged()) Take(message.facts_acknowledged().log_mark());
     if (!message.has_start_attempt()) return false;
@@ -26,14 +26,14 @@ class SeenLog {
     return IsDue();
   }
 
-  // True when the newest mark is not on disk.
+  // True if the newest mark is not on disk.
   bool IsDue() const {
     return newest_.term() != kept_.term() || newest_.sequence() != kept_.sequence();
   }
-  // Reports that the newest mark is on disk.
+  // Records that the newest mark is on disk.
   void Kept() { kept_ = newest_; }
 
-  // For Hello; its sequence is 0 before the first mark.
+  // The mark to send in Hello. Its sequence is 0 before the first mark was received.
   const v1::LogMark& newest() const { return newest_; }
 
  private:

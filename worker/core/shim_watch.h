@@ -1,4 +1,4 @@
-// Detects shims that are late to report the end of their rank.
+// Detects shims that take too long to report the end of their rank.
 #ifndef TRAINYARD_WORKER_CORE_SHIM_WATCH_H_
 #define TRAINYARD_WORKER_CORE_SHIM_WATCH_H_
 
@@ -11,18 +11,19 @@ namespace trainyard::worker {
 
 class ShimWatch {
  public:
-  // A shim kills processes left by its rank for 2 s before it reports.
+  // More than 2 s, because a shim first kills the processes left by its rank, for up to 2 s, and
+  // then reports.
   static constexpr Timestamp kWakeAfterMs = 4'000;
   static constexpr Timestamp kKillAfterMs = 10'000;
 
   enum class Step {
     kNone,
-    kWake,  // SIGCONT, once: the shim may have been stopped.
-    kKill,  // SIGKILL: the shim was stopped again, or hangs.
+    kWake,  // Send SIGCONT once: the shim may be stopped.
+    kKill,  // Send SIGKILL: the shim was stopped again, or hangs.
   };
 
-  // Returns the step due now for the shim of `rank`. `overdue` was just observed (rank_process.h).
-  // `steady_ms` is steady time.
+  // Returns the step that is due now for the shim of `rank`. `overdue` is the value just observed
+  // (rank_process.h). `steady_ms` is the time of a clock that never goes back.
   Step Note(const RankKey& rank, bool overdue, Timestamp steady_ms);
 
   void Forget(const AttemptKey& attempt);

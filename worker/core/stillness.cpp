@@ -8,14 +8,15 @@
 namespace trainyard::worker {
 namespace {
 
-// With fewer step times the pace is unknown.
+// With fewer step times the duration of a step is unknown.
 constexpr std::size_t kFewestSteps = 3;
 
 bool IsTraining(const std::string& phase) {
   return phase.empty() || phase == PhaseName(Phase::kTrain);
 }
 
-// The second longest time, so that one slow step has no effect; 0 if there are too few.
+// Returns the second longest time; 0 if there are too few times. The longest is not used, so that
+// one slow step has no effect.
 int64_t SecondLongest(const std::deque<int64_t>& times) {
   if (times.size() < kFewestSteps) return 0;
   int64_t longest = 0, second = 0;

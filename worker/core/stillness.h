@@ -1,5 +1,5 @@
-// Time since ranks last completed a step or wrote anything, as observed by the worker in their
-// files.
+// Measures how long ranks have neither completed a step nor written anything. The worker reads this
+// from the ranks' files.
 #ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
 #define TRAINYARD_WORKER_CORE_STILLNESS_H_
 
@@ -16,16 +16,17 @@
 
 namespace trainyard::worker {
 
-// Independent of the node's wall clock, which may be set, of the network, and of the order in which
-// stored telemetry reaches the controller.
+// The results do not depend on the node's wall clock, which may be set, on the network, or on the
+// order in which stored telemetry reaches the controller.
 class Stillness {
  public:
-  // Step times kept per rank.
+  // The number of step times that are kept per rank.
   static constexpr std::size_t kStepsKept = 64;
 
-  // Fills in still_ms, quiet_ms and slow_step_ms. `steady_ms` is the time of a clock that never
-  // goes back. A pause since the last call that is longer than `longest_pause_ms` does not count as
-  // time without a step or output, because the worker, and perhaps its ranks, were paused.
+  // Sets still_ms, quiet_ms and slow_step_ms in the reports. `steady_ms` is the time of a clock
+  // that never goes back. If the time since the last call is longer than `longest_pause_ms`, the
+  // worker, and perhaps its ranks, were paused. This time then does not count as time without a
+  // step or output.
   void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
 
  private:
@@ -33,10 +34,12 @@ class Stillness {
     int64_t step = 0;
     std::string phase;
     Timestamp since_ms = 0;
-    // last_activity_ms of the rank, by the node's clock, and the steady time of its last change.
+    // The rank's last_activity_ms, by the node's wall clock, and the steady time at which it last
+    // changed.
     int64_t activity_ms = 0;
     Timestamp active_ms = 0;
-    // True when `since_ms` is the time of a step, not of a phase change or the first reading.
+    // True if `since_ms` is the time of a step. False if it is the time of a phase change or of the
+    // first reading.
     bool began_with_step = false;
     std::deque<int64_t> step_ms;
   };

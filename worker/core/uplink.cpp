@@ -50,7 +50,7 @@ absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Uplink::OnFactsAcknowledged(uint64_t sequence) {
-  // A number above that of the last sent fact is wrong and must not drop an unsent fact.
+  // A number above that of the last sent fact is wrong. It must not drop a fact that was not sent.
   facts_.Acknowledge(std::min(sequence, fact_sent_));
 }
 
@@ -62,8 +62,8 @@ void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
   const bool is_log = stream->source->id().kind() == v1::STREAM_KIND_LOG;
   (is_log ? shipped_log_bytes_ : shipped_telemetry_bytes_) += stream->acknowledged - before;
   if (!acknowledged.quarantined()) return;
-  // Pieces already sent will not be acknowledged: they must not fill the window shared by all
-  // streams.
+  // The controller will not acknowledge the pieces that were already sent. They must not use up the
+  // window that all streams share.
   stream->sent = stream->acknowledged;
   stream->drained = true;
 }
@@ -95,7 +95,8 @@ std::optional<v1::WorkerMessage> Uplink::NextPiece(Stream& stream) {
   if (stream.drained || stream.sent - stream.acknowledged >= kStreamInFlightBytes) {
     return std::nullopt;
   }
-  // Checked before the file is read: bytes written in between are found by the next call.
+  // Check this before the file is read. If the stream ends between the check and the read, the next
+  // call finds the last bytes.
   const bool ended = stream.source->Ended();
   std::optional<StreamSource::Piece> piece = stream.source->Read(stream.sent);
   if (!piece.has_value()) {

@@ -7,7 +7,7 @@
 namespace trainyard::worker {
 namespace {
 
-// If this many consecutive heartbeats were not sent, the worker itself was paused.
+// If heartbeats for this many intervals were not sent, the worker itself was paused.
 constexpr int64_t kMissedHeartbeats = 3;
 
 }  // namespace
@@ -35,7 +35,8 @@ void WorkerKernel::Leave(Timestamp steady_ms) {
 absl::Status WorkerKernel::OnWelcome(const v1::Welcome& welcome, Timestamp steady_ms) {
   const auto& interval = welcome.heartbeat_interval();
   const int64_t interval_ms = interval.seconds() * 1000 + interval.nanos() / 1'000'000;
-  // The limits keep a wrong setting from flooding the controller or from making the node seem lost.
+  // Without the limits, a wrong setting could flood the controller with heartbeats or make the node
+  // seem lost.
   heartbeat_interval_ms_ = std::clamp<int64_t>(interval_ms, 100, 60'000);
   heartbeat_due_ms_ = steady_ms + heartbeat_interval_ms_;
   absl::Status status = uplink_.OnWelcome(welcome);

@@ -1,5 +1,5 @@
-// The worker's side of the stream: Hello and heartbeats, the controller's messages, and the next
-// message to send. No thread, clock or disk.
+// The worker's side of the stream: it creates Hello and heartbeats, processes the controller's
+// messages, and selects the next message to send. It uses no thread, clock or disk.
 #ifndef TRAINYARD_WORKER_CORE_WORKER_KERNEL_H_
 #define TRAINYARD_WORKER_CORE_WORKER_KERNEL_H_
 
@@ -20,30 +20,30 @@ class WorkerKernel {
   // Both outlive this.
   WorkerKernel(AttemptKernel& attempts, Uplink& uplink) : attempts_(attempts), uplink_(uplink) {}
 
-  // Adds the node's condition and a report of each attempt to `greeting`.
+  // Returns `greeting` with the node's condition and a report of each attempt added.
   v1::Hello MakeHello(v1::Hello greeting);
 
-  // An error means that facts could not be written; the stream remains usable.
+  // Returns an error if facts could not be written. The stream can still be used.
   absl::Status OnWelcome(const v1::Welcome& welcome, Timestamp steady_ms);
-  // Errors as in OnWelcome, and INVALID_ARGUMENT for a message that has no meaning here.
+  // Returns the same errors as OnWelcome, and INVALID_ARGUMENT for a message that a worker cannot
+  // process.
   absl::Status OnMessage(const v1::ControllerMessage& message, const WorkerTime& now);
   void OnClosed() { uplink_.OnClosed(); }
 
-  // The next message after Welcome; nullopt if there is none now.
+  // Returns the next message to send after Welcome; nullopt if there is none now.
   std::optional<v1::WorkerMessage> NextMessage(Timestamp steady_ms);
 
-  // Makes the next heartbeat due now, because it reports a change the controller should learn
-  // early.
+  // Makes the next heartbeat due now. Call it after a change that the controller should learn soon.
   void ReportNow(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
 
-  // Sets the node's condition, for Hello and heartbeats. Makes a heartbeat due when a trouble
-  // begins or ends.
+  // Sets the node's condition, for Hello and heartbeats. Makes a heartbeat due if a trouble begins
+  // or ends.
   void SetCondition(v1::NodeCondition condition, Timestamp steady_ms);
 
-  // The worker is about to exit: starts no more attempts, and makes a heartbeat due that reports
-  // it.
+  // Call when the worker is about to exit. No more attempts are started, and a heartbeat that
+  // reports the exit becomes due.
   void Leave(Timestamp steady_ms);
-  // True once a heartbeat after Leave has been written to the stream.
+  // True once a heartbeat was written to the stream after Leave.
   bool HasSentFarewell() const { return farewell_ == Farewell::kWritten; }
 
  private:

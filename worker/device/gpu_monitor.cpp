@@ -19,7 +19,7 @@ constexpr int kEccVolatile = 0;           // NVML_VOLATILE_ECC
 constexpr int kEccAggregate = 1;          // NVML_AGGREGATE_ECC
 constexpr unsigned kMemoryTemp = 82;      // NVML_FI_DEV_MEMORY_TEMP
 constexpr unsigned long long kXid = 0x8;  // nvmlEventTypeXidCriticalError
-// A driver that never stops reporting events must not block a scrape.
+// Limited, because a driver that reports events endlessly must not block a scrape.
 constexpr int kMaxEventsARead = 100;
 
 struct Utilization {  // nvmlUtilization_t
@@ -52,8 +52,8 @@ struct EventData {  // nvmlEventData_t
   unsigned compute_instance;
 };
 
-// Sets `value` to the result of `function` times `scale`. Leaves it absent if the driver lacks the
-// function or the device the value.
+// Sets `value` to the result of `function` times `scale`. Does not set it if the driver lacks the
+// function or the device does not report the value.
 template <typename Number, typename Function, typename... Which>
 void Get(std::optional<double>& value, double scale, Function function, NvmlDevice device,
          Which... which) {
@@ -95,7 +95,7 @@ class GpuMonitor::Session {
       reading.model = gpu.model;
       reading.last_xid = gpu.last_xid;
       ReadMemory(gpu.device, reading);
-      // A GPU that has fallen off the bus no longer responds.
+      // Skip the GPU, because one that has fallen off the bus does not respond.
       if (!reading.error.empty()) continue;
       ReadLoad(gpu.device, reading);
       ReadErrors(gpu.device, reading);

@@ -11,9 +11,10 @@
 
 namespace trainyard::worker {
 
-// Measurements of one GPU. Values not reported by the device or the driver's version are absent.
+// The measurements of one GPU. A value is absent if the device or this version of the driver does
+// not report it.
 struct GpuReading {
-  // Position in NVML's order.
+  // The position of the GPU in NVML's order.
   int index = 0;
   std::string uuid;
   std::string model;
@@ -30,7 +31,8 @@ struct GpuReading {
   std::optional<double> energy_millijoules;
   std::optional<double> sm_clock_mhz;
   std::optional<double> memory_clock_mhz;
-  // Newest XID error since the monitor was opened; 0 if there was none.
+  // The newest XID error since the monitor was opened; 0 if there was none; absent if the driver
+  // does not report XID errors.
   std::optional<double> last_xid;
   std::optional<double> pcie_replays;
   std::optional<double> ecc_corrected_volatile;
@@ -41,7 +43,7 @@ struct GpuReading {
   std::optional<double> row_remap_failed;
 };
 
-// Keeps NVML loaded. One thread at a time.
+// Keeps NVML loaded. Use by one thread at a time.
 class GpuMonitor {
  public:
   // Loads NVML. NOT_FOUND if there is no driver; UNAVAILABLE, with NVML's message, if NVML does not
@@ -49,7 +51,8 @@ class GpuMonitor {
   static absl::StatusOr<std::unique_ptr<GpuMonitor>> Open(const std::string& library);
   ~GpuMonitor();
 
-  // One reading per GPU that responded to Open, in NVML's order. May take some ms per GPU.
+  // Returns one reading per GPU that responded to Open, in NVML's order. May take some milliseconds
+  // per GPU.
   std::vector<GpuReading> Read();
 
  private:

@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::size_t kMaxCpuInfoBytes = 16 << 20;
 
-// Cores that this process may use: an affinity mask or a container may allow fewer than exist.
+// Returns the number of cores that this process may use. An affinity mask or a container may allow
+// fewer cores than exist.
 int UsableCores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -38,7 +39,8 @@ int64_t MachineMemory() {
   return pages > 0 && page_bytes > 0 ? pages * page_bytes : 0;
 }
 
-// "model name : Intel(R) ..." of the first core; "cpu" if the kernel reports none (as on Arm).
+// Returns the model name of the first core, for example "Intel(R) ..." from "model name : Intel(R)
+// ...". Returns "cpu" if the kernel reports no name, as on Arm.
 std::string CpuModel() {
   const absl::StatusOr<std::string> text = ReadSmallFile("/proc/cpuinfo", kMaxCpuInfoBytes);
   if (!text.ok()) return "cpu";
@@ -62,7 +64,8 @@ v1::Slot& AddSlot(v1::Inventory& inventory, v1::DeviceKind kind) {
 void AddGpuSlots(const std::string& nvml_library, DetectedInventory& detected) {
   const absl::StatusOr<GpuList> list = ListGpus(nvml_library);
   if (!list.ok()) {
-    // A CPU machine normally has no driver; only a broken driver is worth a warning.
+    // A CPU machine normally has no driver, so NOT_FOUND needs no warning. Only a broken driver
+    // needs one.
     if (!absl::IsNotFound(list.status())) {
       detected.warnings.emplace_back(list.status().message());
     }

@@ -1,4 +1,5 @@
-// Slots offered by this node, one rank each: GPUs found through NVML, else CPU slots.
+// Detects the slots that this node offers: one for each GPU that NVML finds, otherwise CPU slots.
+// Each slot is for one rank.
 #ifndef TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 #define TRAINYARD_WORKER_DEVICE_INVENTORY_H_
 
@@ -12,23 +13,24 @@
 namespace trainyard::worker {
 
 struct InventoryOptions {
-  // Number of CPU slots. Unset: on a node without usable GPUs one per usable core, at most
-  // kMaxSlotsOfNode (proto/contract/limits.h); 0 on a node with GPUs.
+  // The number of CPU slots. If unset: on a node without usable GPUs, one per usable core, but at
+  // most kMaxSlotsOfNode (proto/contract/limits.h); on a node with GPUs, 0.
   std::optional<int> cpu_slots;
-  // Name or path for dlopen. Not linked, because the worker also runs on machines without a driver.
+  // The name or path for dlopen. The worker is not linked with the library, because it also runs on
+  // machines without a driver.
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
 struct DetectedInventory {
-  // GPU slots first, in NVML's order, then CPU slots; a slot's index is its position here. Start a
-  // rank on a GPU slot with CUDA_VISIBLE_DEVICES = the slot's UUID, not its index: CUDA's numbering
-  // may differ from NVML's, and a GPU that cannot be used has no slot.
+  // GPU slots first, in NVML's order, then CPU slots. The index of a slot is its position in this
+  // list. To start a rank on a GPU slot, set CUDA_VISIBLE_DEVICES to the slot's UUID, not to its
+  // index: CUDA's numbering may differ from NVML's, and a GPU that cannot be used has no slot.
   v1::Inventory inventory;
-  // Devices that are present but unusable, and why; one line each, for the log.
+  // Devices that exist but cannot be used, with the reason. One line each, for the log.
   std::vector<std::string> warnings;
 };
 
-// Detects the devices once; takes up to a second on a machine with many GPUs. Not thread-safe.
+// Detects the devices once. Takes up to a second on a machine with many GPUs. Not thread-safe.
 // INVALID_ARGUMENT if cpu_slots is negative or above kMaxSlotsOfNode.
 absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& options);
 

@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::size_t kErrorsKept = 8;
 constexpr std::size_t kMessageBytes = 256;
-// The kernel's largest record (CONSOLE_EXT_LOG_MAX).
+// The size of the largest record that the kernel returns (CONSOLE_EXT_LOG_MAX).
 constexpr std::size_t kRecordBytes = 8192;
-// If the log fills faster than this, the next call reads the rest.
+// The number of records read per call. If there are more, the next call reads them.
 constexpr int kRecordsAtOnce = 1000;
 
 }  // namespace
@@ -51,7 +51,8 @@ std::vector<v1::DeviceError> KernelLog::Read(Timestamp now) {
       Take({record.data(), static_cast<std::size_t>(bytes)}, now);
       continue;
     }
-    // EPIPE: records were overwritten before they were read; the next read continues after them.
+    // EPIPE: some records were overwritten before they were read. The next read continues after
+    // them.
     if (bytes < 0 && (errno == EPIPE || errno == EINTR)) continue;
     break;
   }

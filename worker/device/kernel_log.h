@@ -1,4 +1,4 @@
-// Device errors in the kernel log.
+// Finds device errors in the kernel log.
 #ifndef TRAINYARD_WORKER_DEVICE_KERNEL_LOG_H_
 #define TRAINYARD_WORKER_DEVICE_KERNEL_LOG_H_
 
@@ -13,17 +13,18 @@
 
 namespace trainyard::worker {
 
-// Reads messages that the kernel logs from now on, without blocking. Used by one thread. If this
-// user may not read the log (kernel.dmesg_restrict without CAP_SYSLOG), no errors are found.
+// Reads, without blocking, the messages that the kernel logs after the object was created. Used by
+// one thread. If this user may not read the log (kernel.dmesg_restrict without CAP_SYSLOG), no
+// errors are found.
 class KernelLog {
  public:
-  // `path`: /dev/kmsg, which returns one record per read.
+  // `path` is a file that returns one record per read, as /dev/kmsg does.
   explicit KernelLog(const std::string& path = "/dev/kmsg");
 
   bool readable() const { return file_.valid(); }
 
-  // The newest 8 device errors found so far, oldest first. `now` becomes the time of errors found
-  // by this call.
+  // Reads the log and returns the newest 8 device errors found so far, oldest first. Errors that
+  // this call finds get the time `now`.
   std::vector<v1::DeviceError> Read(Timestamp now);
 
  private:

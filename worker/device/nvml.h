@@ -1,4 +1,4 @@
-// The GPUs of this machine, as listed by NVIDIA's management library (NVML).
+// Lists the GPUs of this machine with NVIDIA's management library (NVML).
 #ifndef TRAINYARD_WORKER_DEVICE_NVML_H_
 #define TRAINYARD_WORKER_DEVICE_NVML_H_
 
@@ -16,9 +16,9 @@ struct GpuList {
   std::vector<std::string> warnings;
 };
 
-// The machine's GPUs in NVML's order (by PCI bus), at most kMaxSlotsOfNode. `library` is a name or
-// path for dlopen, such as "libnvidia-ml.so.1". NOT_FOUND if it does not exist: no driver is
-// installed. UNAVAILABLE, with the reason, if it exists but does not work.
+// Returns the machine's GPUs in NVML's order (by PCI bus), at most kMaxSlotsOfNode. `library` is a
+// name or path for dlopen, such as "libnvidia-ml.so.1". NOT_FOUND if the library does not exist,
+// because no driver is installed. UNAVAILABLE, with the reason, if it exists but does not work.
 absl::StatusOr<GpuList> ListGpus(const std::string& library);
 
 }  // namespace trainyard::worker

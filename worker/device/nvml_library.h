@@ -1,5 +1,5 @@
-// NVML, NVIDIA's management library, loaded with dlopen. Prototypes and constants follow nvml.h of
-// CUDA 11 and newer, whose binary interface is stable.
+// Access to NVML, NVIDIA's management library, which is loaded with dlopen. Prototypes and
+// constants follow nvml.h of CUDA 11 and newer, whose binary interface is stable.
 #ifndef TRAINYARD_WORKER_DEVICE_NVML_LIBRARY_H_
 #define TRAINYARD_WORKER_DEVICE_NVML_LIBRARY_H_
 
@@ -21,8 +21,8 @@ struct NvmlMemory {  // nvmlMemory_t, in bytes
   unsigned long long used;
 };
 
-// Call Load once, and the other functions only after it succeeded. The destructor shuts NVML down
-// and unloads it.
+// Call Load once. Call the other functions only if it succeeded. The destructor shuts NVML down and
+// unloads it.
 class NvmlLibrary {
  public:
   NvmlLibrary() = default;
@@ -31,26 +31,27 @@ class NvmlLibrary {
   ~NvmlLibrary();
 
   // NOT_FOUND if the library does not exist. UNAVAILABLE if it cannot be loaded, lacks functions or
-  // fails to start.
+  // cannot be initialized.
   absl::Status Load(const std::string& library);
 
   // Number of GPUs, at most kMaxSlotsOfNode (proto/contract/limits.h).
   absl::StatusOr<unsigned> Count() const;
-  // `index`: from 0 to Count() - 1, in NVML's order (by PCI bus).
+  // `index` is from 0 to Count() - 1, in NVML's order (by PCI bus).
   absl::StatusOr<NvmlDevice> Device(unsigned index) const;
   absl::StatusOr<Gpu> Describe(unsigned index) const;
   NvmlResult ReadMemory(NvmlDevice device, NvmlMemory& memory) const {
     return get_memory_(device, &memory);
   }
 
-  // Looks up a function by its C name. Returns false, with `function` null, if the driver lacks it.
+  // Looks up a function by its C name. If the driver lacks it, sets `function` to null and returns
+  // false.
   template <typename Function>
   bool Find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(FindSymbol(name));
     return function != nullptr;
   }
 
-  // If the result is an error: UNAVAILABLE, with the text "`what`: NVML's message".
+  // If the result is an error, returns UNAVAILABLE with the text "`what`: NVML's message".
   absl::Status Check(NvmlResult result, const std::string& what) const;
 
  private:

@@ -28,8 +28,8 @@ struct HostPort {
   int port = 0;
 };
 
-// True for an IPv4 address, and for an IPv6 address in brackets. The listener would parse text
-// after a comma as options, and does not resolve host names.
+// True for an IPv4 address, and for an IPv6 address in brackets. Other text is rejected, because
+// the listener does not resolve host names and would parse text after a comma as options.
 bool IsAddress(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> bytes;
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
@@ -42,7 +42,7 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   const std::size_t colon = listen.rfind(':');
   HostPort result;
   const std::string port = colon == std::string::npos ? "" : listen.substr(colon + 1);
-  // SimpleAtoi would accept spaces.
+  // Checked separately, because SimpleAtoi accepts spaces.
   const bool is_number = port.find_first_not_of("0123456789") == std::string::npos;
   if (!IsAddress(listen.substr(0, colon)) || !is_number || !absl::SimpleAtoi(port, &result.port) ||
       result.port > 65535) {
@@ -53,8 +53,8 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// Disk usage in bytes of the files below a directory. Files may appear and disappear during the
-// count: errors are ignored, and one of them may end the count early.
+// Returns the disk usage in bytes of the files below a directory. Files may appear and disappear
+// during the count. Errors are therefore ignored; an error may end the count early.
 int64_t BytesBelow(const fs::path& directory) {
   int64_t bytes = 0;
   std::error_code error;
@@ -76,8 +76,8 @@ SpoolStatistics MeasureSpool(const std::string& data_dir) {
   return statistics;
 }
 
-// Values of GET /metrics, computed at each scrape. Scrapes call Collect on the listener's threads;
-// the worker's loop calls Publish.
+// The values of GET /metrics, computed at each scrape. A scrape calls Collect on one of the
+// listener's threads. The worker's loop calls Publish.
 class Page final : public prometheus::Collectable {
  public:
   explicit Page(const MetricsServerOptions& options) : data_dir_(options.data_dir) {
@@ -85,7 +85,7 @@ class Page final : public prometheus::Collectable {
     auto monitor = GpuMonitor::Open(options.nvml_library);
     if (monitor.ok()) {
       gpus_ = *std::move(monitor);
-    } else if (!absl::IsNotFound(monitor.status())) {  // NOT_FOUND: a node without GPUs.
+    } else if (!absl::IsNotFound(monitor.status())) {  // NOT_FOUND means a node without GPUs.
       spdlog::warn("no GPU metrics: {}", std::string(monitor.status().message()));
     }
   }
@@ -122,9 +122,9 @@ class Page final : public prometheus::Collectable {
   mutable std::mutex statistics_mutex_;
   // Guarded by statistics_mutex_; nullopt before the first Publish.
   std::optional<WorkerStatistics> statistics_;
-  // A separate mutex: reading the GPUs is slow, and Publish must not wait for it.
+  // A separate mutex, because reading the GPUs is slow and Publish must not wait for it.
   mutable std::mutex gpus_mutex_;
-  // Null without NVML or when GPU metrics are off; used under gpus_mutex_.
+  // Null without NVML or if GPU metrics are off. Guarded by gpus_mutex_.
   std::unique_ptr<GpuMonitor> gpus_;
 };
 
@@ -140,7 +140,8 @@ absl::Status CannotListen(const MetricsServerOptions& options, const char* cause
 struct MetricsServer::Parts {
   explicit Parts(const MetricsServerOptions& options) : page(std::make_shared<Page>(options)) {}
 
-  // Declared before the listener, whose thread uses it.
+  // Declared before the listener, so that it is destroyed after the listener's thread, which uses
+  // it, has ended.
   const std::shared_ptr<Page> page;
   std::unique_ptr<PageListener> listener;
   std::string address;

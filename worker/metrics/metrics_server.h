@@ -11,23 +11,23 @@
 namespace trainyard::worker {
 
 struct MetricsServerOptions {
-  // IP:PORT; port 0 picks a free one.
+  // IP:PORT to listen on; port 0 selects a free port.
   std::string listen;
   std::string data_dir;
-  // Measures GPUs through NVML. Turn it off if dcgm-exporter runs, or every value would exist
-  // twice.
+  // True to measure GPUs through NVML. Set to false if dcgm-exporter runs, because every value
+  // would otherwise exist twice.
   bool gpu_metrics = true;
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
 class MetricsServer {
  public:
-  // Listens and serves. INVALID_ARGUMENT: `listen` is not an address. UNAVAILABLE: cannot listen on
-  // the address. The messages name the remedy.
+  // Starts to listen and to serve. INVALID_ARGUMENT: `listen` is not an address. UNAVAILABLE:
+  // cannot listen on the address. The messages contain the remedy.
   static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(MetricsServerOptions options);
   ~MetricsServer();
 
-  // IP:PORT with the actual port.
+  // IP:PORT that the server listens on, with the actual port instead of 0.
   const std::string& address() const;
 
   // Sets the statistics for subsequent scrapes. Any thread; never waits for a scrape.

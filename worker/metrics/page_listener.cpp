@@ -36,7 +36,7 @@ Response Answer(http::status status, std::string body = "") {
 
 }  // namespace
 
-// All members except `thread` are for the listener's thread.
+// All members except `thread` are used only on the listener's thread.
 struct PageListener::Parts {
   struct Connection {
     explicit Connection(tcp::socket accepted)
@@ -44,7 +44,8 @@ struct PageListener::Parts {
       boost::system::error_code ignored;
       peer = socket.remote_endpoint(ignored).address();
       parser.header_limit(kRequestBytesMax);
-      // Reads beyond the limit, because closing with unread bytes would drop the answer.
+      // Requests are read beyond their maximum size. If unread bytes were left when the connection
+      // is closed, the client would not get the answer.
       buffer.reserve(2 * kRequestBytesMax);
     }
     void Close() {
@@ -65,7 +66,7 @@ struct PageListener::Parts {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error) {
-        // Most likely out of descriptors: other connections must close first.
+        // The process has probably no free descriptors, so wait until other connections are closed.
         retry.expires_after(std::chrono::milliseconds(200));
         retry.async_wait([this](boost::system::error_code) { Accept(); });
         return;
@@ -123,7 +124,8 @@ struct PageListener::Parts {
     connections.remove(connection);
   }
 
-  // Closes the oldest connection of the peer, or of all peers, if the new one would exceed a limit.
+  // If the new connection would exceed a limit, closes the oldest connection of the peer or of all
+  // peers.
   void MakeRoom(const asio::ip::address& peer) {
     const auto is_of_peer = [&](const Shared& other) { return other->peer == peer; };
     if (std::ranges::count_if(connections, is_of_peer) >= limits.of_peer) {

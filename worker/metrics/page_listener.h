@@ -12,19 +12,19 @@
 namespace trainyard::worker {
 
 struct PageLimits {
-  // Time limit from the connection to the end of the answer.
+  // The time limit from accepting a connection to the end of the answer.
   std::chrono::milliseconds whole{5'000};
-  // Limits on open connections, per address and in total. Beyond them the oldest connection is
-  // closed.
+  // The limits on open connections per peer address and in total. When a limit would be exceeded,
+  // the oldest connection is closed.
   int of_peer = 16;
   int of_all = 64;
 };
 
-// Serves GET `path` and closes the connection after each answer. Has its own thread.
+// Serves GET `path`, and closes the connection after each answer. Has its own thread.
 class PageListener {
  public:
-  // `render` creates the page, on the listener's thread. `host` is an address without brackets.
-  // Errors contain only the cause.
+  // `render` creates the page; it is called on the listener's thread. `host` is an address without
+  // brackets. Error messages contain only the cause.
   static absl::StatusOr<std::unique_ptr<PageListener>> Start(const std::string& host, int port,
                                                              std::string path,
                                                              std::function<std::string()> render,

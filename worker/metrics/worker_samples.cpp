@@ -53,7 +53,7 @@ struct ReadingInfo {
   MetricInfo info;
 };
 
-// dcgm-exporter's names and units, so that dashboards made for it work unchanged.
+// The names and units are those of dcgm-exporter, so that dashboards made for it work unchanged.
 constexpr ReadingInfo kReadings[] = {
     {&GpuReading::utilization_percent, {"DCGM_FI_DEV_GPU_UTIL", "GPU utilisation, percent."}},
     {&GpuReading::memory_utilization_percent,
@@ -162,8 +162,8 @@ void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics&
   metrics.Add(kDiskFree, {}, static_cast<double>(spool.disk_free_bytes));
 }
 
-// Adds one series per GPU, because a join needs exactly one. Only a starting or running rank uses a
-// GPU.
+// Adds exactly one series per GPU, because a join requires this. Only a rank that is starting or
+// running uses a GPU.
 void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics) {
   std::set<int> assigned;
   for (const RankStatistics& rank : statistics.ranks) {

@@ -16,12 +16,12 @@
 
 namespace trainyard::worker {
 
-// Counts of facts since the worker's start.
+// The numbers of facts since the worker's start.
 struct FactTotals {
   int64_t starts = 0;
-  // Starts of attempts after a job's first.
+  // The number of starts of attempts other than the first attempt of their job.
   int64_t restarts = 0;
-  // Exits by reason: completed, exited, signaled, out_of_memory, spawn_failed.
+  // The number of exits for each reason.
   std::map<std::string, int64_t> exits = {
       {"completed", 0}, {"exited", 0}, {"signaled", 0}, {"out_of_memory", 0}, {"spawn_failed", 0}};
 
@@ -48,13 +48,13 @@ struct WorkerStatistics {
   int64_t in_flight_bytes = 0;
   int64_t shipped_log_bytes = 0;
   int64_t shipped_telemetry_bytes = 0;
-  // Output dropped before the controller stored it.
+  // The bytes of output that were dropped before the controller had stored them.
   int64_t lost_output_bytes = 0;
 };
 
-// Sizes on the disk of the data directory, measured at each scrape.
+// Sizes on the disk that contains the data directory. Measured at each scrape.
 struct SpoolStatistics {
-  // Disk usage in bytes of the attempts' files. ForgetAttempt removes the files of its attempt.
+  // The disk usage in bytes of the attempts' files. ForgetAttempt removes the files of an attempt.
   int64_t spool_bytes = 0;
   int64_t disk_free_bytes = 0;
 };
@@ -63,12 +63,12 @@ struct SpoolStatistics {
 void AddWorkerSamples(const WorkerStatistics& statistics, const SpoolStatistics& spool,
                       MetricSet& metrics);
 
-// Adds one series per GPU used by a rank. Its UUID label joins the rank's labels with the
-// measurements of DCGM or NVML.
+// Adds one series for each GPU that a rank uses. The series has the GPU's UUID and the rank's
+// labels. A query can therefore join the rank's labels with the measurements of DCGM or NVML.
 void AddGpuAssignments(const WorkerStatistics& statistics, MetricSet& metrics);
 
-// Adds the readings under the names, units and labels of NVIDIA's dcgm-exporter, and whether each
-// GPU responds. Pure.
+// Adds the readings with the names, units and labels of NVIDIA's dcgm-exporter. Adds a value that
+// shows whether each GPU responds. Pure.
 void AddGpuSamples(const std::string& node, const std::vector<GpuReading>& gpus,
                    MetricSet& metrics);
 

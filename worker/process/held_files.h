@@ -1,4 +1,4 @@
-// Disk space of deleted files that processes still have open.
+// Computes the disk space of deleted files that processes still have open.
 #ifndef TRAINYARD_WORKER_PROCESS_HELD_FILES_H_
 #define TRAINYARD_WORKER_PROCESS_HELD_FILES_H_
 
@@ -10,11 +10,11 @@
 
 namespace trainyard::worker {
 
-// Disk space, in bytes, of deleted regular files that at least one of the processes has open. Only
-// files whose last path was below the directory count, each once. The directory is an absolute path
-// without symbolic links. Files that are only mapped do not count, nor do files of processes that
-// this user may not inspect. Reads only what the kernel has in memory, so a file server that does
-// not respond cannot block the call. Callable from any thread.
+// Returns the disk space, in bytes, of deleted regular files that at least one of the processes has
+// open. Counts each file once, and only files whose last path was below the directory. The
+// directory must be an absolute path without symbolic links. Does not count files that are only
+// mapped, and files of processes that this user may not inspect. Reads only data that the kernel
+// has in memory, so a file server that does not respond cannot block the call. Any thread.
 int64_t HeldBytes(const std::vector<pid_t>& processes, const std::string& directory);
 
 }  // namespace trainyard::worker

@@ -14,7 +14,7 @@
 namespace trainyard::worker {
 namespace {
 
-// The last max_bytes of the file; shorter when the file is.
+// Returns the last max_bytes bytes of the file, or the whole file if it is shorter.
 std::string ReadEnd(int fd, std::size_t size, std::size_t max_bytes) {
   std::string text(std::min(size, max_bytes), '\0');
   std::size_t done = 0;
@@ -36,7 +36,7 @@ std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes) {
   const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDONLY | O_NOFOLLOW);
   struct stat info = {};
   if (!fd.ok() || fstat(fd->get(), &info) != 0 || max_bytes == 0) return "";
-  // One byte more shows whether the first line is whole.
+  // The additional byte shows whether the first line is complete.
   const std::string end = ReadEnd(fd->get(), static_cast<std::size_t>(info.st_size), max_bytes + 1);
   return std::string(LastLines(ReplaceInvalidUtf8(LastLines(end, max_bytes)), max_bytes));
 }

@@ -8,14 +8,14 @@
 
 namespace trainyard::worker {
 
-// Environments read by one thread, in order.
+// A list of programs whose environments one thread reads, in order.
 struct MarkReader::Batch {
   std::mutex mutex;
   std::condition_variable changed;
   const std::vector<Program> programs;
-  // Marks of the first programs, as far as they have been read.
+  // The marks that have been read so far, in the order of the programs.
   std::vector<absl::StatusOr<std::optional<Mark>>> marks;
-  // No search waits any longer: the thread ends after its current read.
+  // True if no search waits for the thread any longer. The thread then ends after its current read.
   bool abandoned = false;
 
   explicit Batch(std::vector<Program> all) : programs(std::move(all)) {}
@@ -30,7 +30,7 @@ struct MarkReader::Batch {
     }
   }
 
-  // The mark of the program; nullopt if not read yet.
+  // Returns the mark of the program; nullopt if it has not been read yet.
   std::optional<absl::StatusOr<std::optional<Mark>>> MarkOf(const Program& program) {
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -81,7 +81,8 @@ void MarkReader::ReadAll(std::vector<Program> programs) {
 
 std::vector<MarkReader::Program> MarkReader::ReadSome(std::vector<Program> programs) {
   const auto batch = std::make_shared<Batch>(std::move(programs));
-  // If no thread can be started, waiting is better than finding nothing.
+  // If no thread can be started, read on this thread. It may block, but finding no marks would be
+  // worse.
   if (!RunDetached("read marks", [batch, read = read_] { batch->Run(read); }).ok()) {
     batch->Run(read_);
   }

@@ -1,4 +1,5 @@
-// Reads the marks of processes (rank_mark.h) from their environments, each environment once.
+// Reads the marks of processes (rank_mark.h) from their environments. Each environment is read only
+// once.
 #ifndef TRAINYARD_WORKER_PROCESS_MARK_READER_H_
 #define TRAINYARD_WORKER_PROCESS_MARK_READER_H_
 
@@ -19,31 +20,32 @@
 
 namespace trainyard::worker {
 
-// Facts about a process, read from its environment.
+// Data about a process that was read from its environment.
 struct Mark {
   std::string mark;
-  // The rank's first process; 0 for a shim.
+  // The pid of the rank's first process; 0 if the process is a shim.
   pid_t leader = 0;
 };
 
-// To read an environment, the kernel locks the memory of its process. A process waiting for a file
-// server may hold that lock forever. Such a process counts as unmarked until its environment can be
-// read, and delays only one search. Thread-safe.
+// To read an environment, the kernel locks the memory of the process. A process that waits for a
+// file server may hold that lock forever. Such a process delays only one search and counts as
+// unmarked until its environment can be read. Thread-safe.
 class MarkReader {
  public:
-  // RESOURCE_EXHAUSTED: try again in the next search. Other errors: the process has no mark that
-  // this user may read.
+  // Errors: RESOURCE_EXHAUSTED means that the next search must try again. Any other error means
+  // that the process has no mark that this user may read.
   using Read = std::function<absl::StatusOr<std::optional<Mark>>(pid_t)>;
 
-  // `patience`: how long a search waits for one environment.
+  // `patience` is the time that a search waits for one environment.
   explicit MarkReader(Read read,
                       std::chrono::milliseconds patience = std::chrono::milliseconds(3000));
 
-  // Returns the marks found in `processes`. Forgets all other processes.
+  // Returns the marks found in `processes`. Forgets the marks of all other processes.
   std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes);
 
  private:
-  // A program run by a process. The environment is set when the program is executed.
+  // A program that a process executes. A process gets a new environment each time it executes a
+  // program.
   struct Program {
     pid_t pid = 0;
     uint64_t start_time = 0;
@@ -56,16 +58,17 @@ class MarkReader {
   static Program ProgramOf(const ProcessStat& process);
   void Learn(const Program& program, const absl::StatusOr<std::optional<Mark>>& mark);
   void ReadAll(std::vector<Program> programs);
-  // Reads up to the first environment that hangs; returns the programs after it.
+  // Reads environments until one of them hangs. Returns the programs after that one.
   std::vector<Program> ReadSome(std::vector<Program> programs);
 
   const Read read_;
   const std::chrono::milliseconds patience_;
-  // One search at a time: a search must not treat a process as unmarked while another search waits
-  // for it.
+  // Allows one search at a time. Otherwise a search could treat a process as unmarked while another
+  // search still waits for its environment.
   std::mutex searching_;
   std::map<Program, std::optional<Mark>> known_;
-  // Programs whose environments could not be read in time, with the batch still reading them.
+  // The programs whose environments could not be read in time, each with the batch that is still
+  // reading it.
   std::map<Program, std::shared_ptr<Batch>> hung_;
 };
 

@@ -11,7 +11,7 @@
 namespace trainyard::worker {
 namespace {
 
-// The number after "oom_kill " in a file with one "name number" per line.
+// Returns the number after "oom_kill " in a file that has one "name number" pair per line.
 std::optional<int64_t> ReadKills(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   if (!text.ok()) return std::nullopt;
@@ -37,10 +37,11 @@ std::optional<int64_t> MemoryKills(const std::string& membership_file,
   if (!membership.ok()) return std::nullopt;
   std::vector<std::string> candidates;
   for (const absl::string_view line : absl::StrSplit(*membership, '\n')) {
-    // "ID:CONTROLLERS:PATH"; version 2 has ID 0 and no controllers.
+    // The line is "ID:CONTROLLERS:PATH". For version 2, ID is 0 and CONTROLLERS is empty.
     const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3) continue;
-    // In a container the path may be the host's, while the mount shows the container's own group.
+    // In a container the path may be that on the host, although the container's mount shows its own
+    // group as the root.
     if (parts[1].empty()) {
       candidates.push_back(absl::StrCat(cgroup_root, parts[2], "/memory.events"));
       candidates.push_back(absl::StrCat(cgroup_root, "/memory.events"));

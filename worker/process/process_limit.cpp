@@ -11,7 +11,8 @@
 namespace trainyard::worker {
 namespace {
 
-// Reserved for the worker, at most an eighth of the limit.
+// The number of processes that are reserved for the worker; at most an eighth of the limit is
+// reserved.
 constexpr rlim_t kReserve = 512;
 
 int64_t NumberIn(const char* file) {

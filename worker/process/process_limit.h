@@ -1,4 +1,4 @@
-// Keeps a rank that starts processes endlessly from using up its user's process limit.
+// Prevents a rank that starts processes endlessly from using up the process limit of its user.
 #ifndef TRAINYARD_WORKER_PROCESS_PROCESS_LIMIT_H_
 #define TRAINYARD_WORKER_PROCESS_PROCESS_LIMIT_H_
 
@@ -6,12 +6,12 @@
 
 namespace trainyard::worker {
 
-// Maximum number of processes and threads on this machine.
+// Returns the maximum number of processes and threads on this machine.
 int64_t ProcessesOfMachine();
 
-// Lowers the user's process limit (RLIMIT_NPROC) of this process and its children to less than the
-// worker's own limit. At that limit they can start no processes, but the worker can still start
-// threads and shims. Not effective for root.
+// Lowers the process limit (RLIMIT_NPROC) of this process and its children below the worker's own
+// limit. When that lower limit is reached, they cannot start processes, but the worker can still
+// start threads and shims. Has no effect for root.
 void LeaveProcessesForWorker();
 
 }  // namespace trainyard::worker

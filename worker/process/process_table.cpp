@@ -30,7 +30,8 @@ void ForEachProcess(Visit visit) {
 bool IsDead(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
 
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text) {
-  // "PID (NAME) STATE PPID PGRP SESSION ...": NAME ends at the last ')'.
+  // The text is "PID (NAME) STATE PPID PGRP SESSION ...". NAME may contain ')', so it ends at the
+  // last one.
   const std::size_t open = text.find(" (");
   const std::size_t close = text.rfind(')');
   if (open == absl::string_view::npos || close == absl::string_view::npos || close < open) {
@@ -38,7 +39,7 @@ std::optional<ProcessStat> ParseProcessStat(absl::string_view text) {
   }
   const std::vector<absl::string_view> fields =
       absl::StrSplit(text.substr(close + 1), ' ', absl::SkipWhitespace());
-  // Field 3 (state) is the first after the name, so field N of proc(5) is fields[N - 3].
+  // fields[0] is field 3 (state) of proc(5). So field N is fields[N - 3].
   ProcessStat stat;
   if (fields.size() < 20 || fields[0].size() != 1) return std::nullopt;
   stat.state = fields[0][0];

@@ -1,4 +1,4 @@
-// Facts about processes, read from /proc.
+// Reads data about processes from /proc.
 #ifndef TRAINYARD_WORKER_PROCESS_PROCESS_TABLE_H_
 #define TRAINYARD_WORKER_PROCESS_PROCESS_TABLE_H_
 
@@ -16,39 +16,41 @@ namespace trainyard::worker {
 
 struct ProcessStat {
   pid_t pid = 0;
-  // R, S, D, Z, ...
+  // The state as /proc shows it: R, S, D, Z, ...
   char state = '?';
   pid_t parent = 0;
   pid_t group = 0;
   uint64_t start_time = 0;
-  // Addresses of its environment, which change with each program it executes; 0 if this user may
-  // not see them.
+  // The addresses of the process's environment. They change with each program that the process
+  // executes. 0 if this user may not read them.
   uint64_t environment_begin = 0;
   uint64_t environment_end = 0;
 };
 
-// True for the state of a process that has ended but is not reaped yet.
+// True if the state is that of a process that has ended but is not reaped yet.
 bool IsDead(char state);
 
-// Parses the text of /proc/PID/stat; nullopt for any other text. The program's name in it may
-// contain blanks and brackets.
+// Parses the text of /proc/PID/stat. Returns nullopt for any other text. The name of the program in
+// the text may contain blanks and brackets.
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text);
 
-// nullopt when no such process exists.
+// Returns nullopt if no process has this pid.
 std::optional<ProcessStat> ReadProcessStat(pid_t pid);
 
-// True while this exact process runs. False for a zombie and for another process with the same pid.
+// True while this process runs. False if it is a zombie, or if another process has got its pid.
 bool IsRunning(const ProcessId& process);
 
-// All processes of the machine except zombies.
+// Returns all processes of the machine except zombies.
 std::vector<ProcessStat> AllProcesses();
 
-// Processes whose parent is `parent`, and processes in group `group`, except zombies.
+// ChildrenOf returns the processes whose parent is `parent`. MembersOfGroup returns the processes
+// in group `group`. Both exclude zombies.
 std::vector<pid_t> ChildrenOf(pid_t parent);
 std::vector<ProcessStat> MembersOfGroup(pid_t group);
 
-// True when a thread of the process waits in the kernel where no signal reaches it (state D), and
-// every other thread does so or has ended. Works even if the process's first thread has ended.
+// True if at least one thread of the process waits in the kernel where no signal reaches it (state
+// D), and every other thread does so too or has ended. The result is correct even if the first
+// thread of the process has ended.
 bool WaitsInKernel(pid_t pid);
 
 }  // namespace trainyard::worker

@@ -26,17 +26,18 @@ constexpr int kChannelFd = 3;
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
-// First character of the error text of a child that could not execute its program.
+// The first character of the error text from a child that could not execute its program; this one
+// means that the node is at fault.
 constexpr char kNodeAtFault = 'n';
 constexpr char kJobAtFault = 'j';
 
-// Best effort: lowering the score needs a privilege that the worker may lack.
+// Errors are ignored, because lowering the score needs a privilege that the worker may lack.
 void WriteScore(const std::string& score) {
   const UniqueFd fd(open(kScoreFile, O_WRONLY | O_CLOEXEC));
   if (fd.valid() && write(fd.get(), score.data(), score.size()) < 0) errno = 0;
 }
 
-// Reads one byte from the other side; false at end of file.
+// Reads one byte from the other side. Returns false at end of file.
 bool ReadByte(int fd) {
   char byte = 0;
   ssize_t count = 0;
@@ -51,7 +52,8 @@ void WriteByte(int fd, char byte) {
   }
 }
 
-// Ignored and blocked signals survive execve: a rank must not inherit the shim's settings.
+// Ignored and blocked signals stay so after execve. They are reset, because a rank must not inherit
+// the shim's settings.
 void ResetSignals() {
   for (int signal = 1; signal < NSIG; ++signal) std::ignore = ::signal(signal, SIG_DFL);
   sigset_t none;
@@ -69,8 +71,8 @@ bool IsProgram(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-// False for errors of the program's path, file or arguments. All other errors are the node's: no
-// memory, no free process or descriptor, an unreadable disk.
+// Returns false if the error is caused by the program's path, file or arguments. All other errors
+// are the node's fault: no memory, no free process or descriptor, an unreadable disk.
 bool BlamesNode(int error) {
   switch (error) {
     case ENOENT:
@@ -89,13 +91,14 @@ bool BlamesNode(int error) {
   }
 }
 
-// The failure of a call that has just set errno.
+// Returns the failure of a call that has just set errno.
 StartFailure FailureOf(const std::string& action) {
   const int error = errno;
   return {absl::StrCat(action, ": ", CauseOf(error)), BlamesNode(error)};
 }
 
-// Path of the program; NOT_FOUND, with a message for the user, if it is not in PATH.
+// Returns the path of the program. NOT_FOUND, with a message for the user, if the program is not in
+// PATH.
 absl::StatusOr<std::string> FindProgram(const RankCommand& command) {
   const std::string& program = command.argv.front();
   if (program.find('/') != std::string::npos) return program;
@@ -134,9 +137,9 @@ StartFailure Execute(const RankCommand& command) {
   return FailureOf("cannot execute " + *program);
 }
 
-// Sets up the rank's stdin, stdout and stderr and closes all other descriptors except the channel;
-// false on failure. The sources are moved to higher numbers first, because any of them may have one
-// of the target numbers.
+// Sets up the rank's stdin, stdout and stderr and closes all other descriptors except the channel.
+// Returns false on failure. Any source descriptor may have one of the target numbers, so all
+// sources are first moved to higher numbers.
 bool ArrangeDescriptors(int channel, int output) {
   const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   const std::array<int, 3> low = {null_fd, output, channel};
@@ -155,8 +158,8 @@ bool ArrangeDescriptors(int channel, int output) {
 
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
-  // Reset signals first: a signal that arrives while the rank waits for Release must end the rank,
-  // not be lost.
+  // Reset signals first. A signal that arrives while the rank waits for Release must end the rank;
+  // otherwise it would be lost.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

@@ -16,17 +16,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-// start.json contains up to 1,000 arguments and the whole environment.
+// Large, because start.json contains up to 1,000 arguments and the whole environment.
 constexpr std::size_t kMaxRecordBytes = 16 << 20;
 
 absl::Status WriteRecord(const std::string& path, const Json& record) {
-  // Texts were checked before this call; writing a record must not fail on a path that is not
-  // UTF-8.
+  // Invalid UTF-8 is replaced instead of causing an error. Texts were checked before this call, but
+  // a path may not be UTF-8, and writing the record must not fail for that.
   return WriteFileAtomically(path,
                              record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-// Reads typed fields of one record; remembers whether all were present.
+// Reads typed fields of one record, and remembers whether all of them were present.
 class RecordReader {
  public:
   explicit RecordReader(const Json& record) : record_(record) {}
@@ -59,7 +59,7 @@ class RecordReader {
     }
   }
 
-  // Returns `record` if every field was read, else DATA_LOSS.
+  // Returns `record` if every field was read; otherwise DATA_LOSS.
   template <typename Record>
   absl::StatusOr<Record> Finish(Record record, const std::string& path) const {
     if (complete_) return record;
@@ -125,7 +125,8 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
 bool IsUnused(const std::string& rank_dir) {
   struct stat info = {};
   if (stat(rank_dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-  // The shim creates the output file before its own record. Either of them may be lost.
+  // The shim creates the output file first and then its own record. Check both, because either of
+  // them may be lost.
   const std::string output = PathOf(rank_dir, kOutputFile);
   if (lstat(output.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return false;
   for (const char* name : {kShimFile, kKillFile, kExitFile}) {

@@ -27,7 +27,7 @@ constexpr char kPrefix[] = "trainyard-rank:";
 // Ranks may create groups inside their own.
 constexpr int kMaxDepth = 8;
 
-// Convert a mark to a part of a file name, and back.
+// Escaped converts a mark to a part of a file name. Unescaped converts it back.
 std::string Escaped(const std::string& mark) {
   return absl::StrReplaceAll(mark, {{"%", "%25"}, {"/", "%2F"}, {"\n", "%0A"}});
 }
@@ -35,7 +35,8 @@ std::string Unescaped(absl::string_view name) {
   return absl::StrReplaceAll(name, {{"%25", "%"}, {"%2F", "/"}, {"%0A", "\n"}});
 }
 
-// Mount point of the cgroup version 2 file system, and its directory that is mounted there.
+// The mount point of the cgroup version 2 file system, and the directory of that file system that
+// is mounted there.
 struct GroupMount {
   std::string point;
   std::string root;
@@ -45,7 +46,7 @@ std::optional<GroupMount> FindMount(const std::string& mounts_file) {
   const absl::StatusOr<std::string> mounts = ReadSmallFile(mounts_file);
   if (!mounts.ok()) return std::nullopt;
   for (const absl::string_view line : absl::StrSplit(*mounts, '\n')) {
-    // "36 35 98:0 ROOT POINT OPTIONS... - TYPE SOURCE ...", proc(5).
+    // The format of a line is "36 35 98:0 ROOT POINT OPTIONS... - TYPE SOURCE ..." (proc(5)).
     const std::vector<absl::string_view> halves = absl::StrSplit(line, absl::MaxSplits(" - ", 1));
     const std::vector<absl::string_view> fields = absl::StrSplit(halves[0], ' ');
     const bool is_version_2 = halves.size() == 2 && absl::StartsWith(halves[1], "cgroup2 ");
@@ -80,7 +81,7 @@ std::vector<std::string> DirectoriesIn(const std::string& path) {
   return names;
 }
 
-// Names of the rank groups below this process's own group.
+// Returns the names of the rank groups below this process's own group.
 std::vector<std::string> RankGroups(const std::string& home) {
   std::vector<std::string> names = DirectoriesIn(home);
   std::erase_if(names, [](const std::string& name) { return !name.starts_with(kPrefix); });
@@ -92,7 +93,7 @@ void AddProcesses(const std::string& group, const std::string& mark, int depth,
   const absl::StatusOr<std::string> pids = ReadSmallFile(group + "/cgroup.procs");
   if (!pids.ok()) return;
   for (const absl::string_view text : absl::StrSplit(*pids, '\n', absl::SkipEmpty())) {
-    // 0: a process that is not visible in this PID namespace.
+    // 0 if the process is not visible in this PID namespace.
     pid_t pid = 0;
     if (absl::SimpleAtoi(text, &pid) && pid > 0) found.push_back({mark, pid});
   }
@@ -103,7 +104,7 @@ void AddProcesses(const std::string& group, const std::string& mark, int depth,
 }
 
 int64_t CountThreads(const std::string& group, int depth) {
-  // A longer file has about a million processes, more than any limit allows.
+  // A longer file would contain about a million threads, more than any limit allows.
   const absl::StatusOr<std::string> threads = ReadSmallFile(group + "/cgroup.threads", 8 << 20);
   if (absl::IsResourceExhausted(threads.status())) return INT64_MAX / 2;
   int64_t count = threads.ok() ? std::ranges::count(*threads, '\n') : 0;
@@ -120,7 +121,7 @@ void RemoveGroup(const std::string& group, int depth) {
       RemoveGroup(absl::StrCat(group, "/", name), depth + 1);
     }
   }
-  // Fails while a process is in it.
+  // Has no effect while the group contains a process.
   rmdir(group.c_str());
 }
 
@@ -132,7 +133,8 @@ std::string OwnGroup(const std::string& membership_file, const std::string& moun
   if (!membership.ok() || !mount.has_value()) return "";
   for (absl::string_view line : absl::StrSplit(*membership, '\n')) {
     if (!absl::ConsumePrefix(&line, "0::")) continue;
-    // In a container the path may be the host's, while the mount shows a part of it.
+    // In a container the path may be that on the host, although the mount shows only a part of the
+    // host's tree.
     if (mount->root != "/") absl::ConsumePrefix(&line, mount->root);
     return absl::StrCat(mount->point, line == "/" ? "" : line);
   }
@@ -150,8 +152,8 @@ absl::Status JoinRankGroup(const std::string& mark, pid_t pid, int64_t processes
   if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) {
     return ErrnoStatus(errno, "cannot make control group", group);
   }
-  // Best effort: without the pids controller the file does not exist, and the worker counts
-  // processes instead.
+  // Errors are ignored. Without the pids controller the file does not exist; the worker then counts
+  // the processes instead.
   if (processes_max > 0) {
     WriteText(group + "/pids.max", absl::StrCat(processes_max)).IgnoreError();
   }

@@ -26,8 +26,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Lowest descriptor number for the parent's copies: above the shim's descriptors, so that no dup2
-// overwrites a source.
+// The lowest descriptor number for copies in the parent. It is above all descriptors that the shim
+// expects, so that dup2 never overwrites a source.
 constexpr int kSafeFd = 16;
 
 bool IsPlainText(const std::string& text) {
@@ -64,7 +64,7 @@ absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
   return moved;
 }
 
-// Takes the lock held during a start and while a shim lives.
+// Takes the lock of the directory. It is locked during a start and until the shim ends.
 absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kLockFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, O_RDWR | O_CREAT | O_NOFOLLOW));
@@ -83,7 +83,7 @@ absl::Status CheckUnused(const RankPlace& place) {
     return absl::AlreadyExistsError(
         absl::StrCat("a rank was started in ", place.records, " before"));
   }
-  // Processes may be running although the rank's records are lost.
+  // Processes of the rank may be running even if its records are lost.
   if (!FindMarked(place.mark).empty()) {
     return absl::AlreadyExistsError(
         absl::StrCat("processes of the rank of ", place.records, " run already"));
@@ -91,7 +91,8 @@ absl::Status CheckUnused(const RankPlace& place) {
   return absl::OkStatus();
 }
 
-// The shim's mark, this process's environment, and the rank's secrets.
+// Returns the environment of the shim: its mark, this process's environment, and the rank's
+// secrets.
 std::vector<std::string> ShimEnvironment(const RankPlace& place, const RankCommand& command) {
   std::vector<std::string> environment = {absl::StrCat(kShimMarkVariable, "=", place.mark)};
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -180,7 +181,7 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);
   if (!answer.ok()) {
-    // Ends the first process if it still hangs; a shim already forked from it survives.
+    // Kills the first process if it still hangs. A shim that it has already forked is not affected.
     kill(pid, SIGKILL);
     ReapLater(pid);
     return answer.status();

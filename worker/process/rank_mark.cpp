@@ -18,12 +18,13 @@
 namespace trainyard::worker {
 namespace {
 
-// A program may start others with megabytes of environment.
+// Large, because a program may start others with megabytes of environment.
 constexpr std::size_t kMaxEnvironmentBytes = 8 << 20;
-// A process that starts others faster than they are killed is handled by the next kill.
+// The limit on rounds in one call. A process may start others faster than they are killed; the next
+// call then continues.
 constexpr int kMaxKillRounds = 16;
 
-// The mark in "MARK:PID"; nullopt for any other text.
+// Returns the mark in a text "MARK:PID"; nullopt for any other text.
 std::optional<Mark> ParseRankMark(absl::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == absl::string_view::npos || colon == 0) return std::nullopt;
@@ -32,7 +33,7 @@ std::optional<Mark> ParseRankMark(absl::string_view text) {
   return is_sound ? std::optional<Mark>(mark) : std::nullopt;
 }
 
-// The mark in the initial environment of the process.
+// Returns the mark in the initial environment of the process.
 absl::StatusOr<std::optional<Mark>> ReadMark(pid_t pid) {
   TRAINYARD_ASSIGN_OR_RETURN(
       const std::string text,
@@ -48,7 +49,7 @@ absl::StatusOr<std::optional<Mark>> ReadMark(pid_t pid) {
   return std::optional<Mark>();
 }
 
-// Uses one reader for the whole process, so that no search reads an environment again.
+// All searches of this process share one reader, so that no environment is read twice.
 std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes) {
   static auto* const reader = new MarkReader(ReadMark);
   return reader->MarksOf(processes);
@@ -56,7 +57,7 @@ std::map<pid_t, Mark> MarksOf(const std::vector<ProcessStat>& processes) {
 
 using Children = std::multimap<pid_t, ProcessStat>;
 
-// Adds the descendants of the last process in `found` that have no mark of their own.
+// Adds those descendants of the last process in `found` that have no mark of their own.
 void AddDescendants(const Children& children, std::set<pid_t>& known,
                     std::vector<MarkedProcess>& found) {
   for (std::size_t i = found.size() - 1; i < found.size(); ++i) {
@@ -64,14 +65,14 @@ void AddDescendants(const Children& children, std::set<pid_t>& known,
     const auto [begin, end] = children.equal_range(parent.stat.pid);
     for (auto child = begin; child != end; ++child) {
       if (!known.insert(child->second.pid).second) continue;
-      // An unmarked child of a shim is an orphan of the rank.
+      // An unmarked child of a shim is an orphan of the rank, so the leader is unknown.
       const pid_t leader = parent.is_shim() ? -1 : parent.leader;
       found.push_back({child->second, parent.mark, leader});
     }
   }
 }
 
-// Adds the processes in rank groups that have no mark of their own.
+// Adds those processes in rank groups that have no mark of their own.
 void AddGrouped(std::set<pid_t>& known, std::vector<MarkedProcess>& found) {
   for (const GroupedProcess& process : FindGrouped()) {
     if (known.contains(process.pid)) continue;
@@ -125,7 +126,7 @@ int KillMarked(const std::string& mark) {
       if (process.is_shim() || !IsRunning(id)) continue;
       if (kill(id.pid, SIGKILL) == 0) killed.emplace(id.pid, id.start_time);
     }
-    // Includes processes that start others faster than a search finds them.
+    // This kills even processes that start others faster than a search finds them.
     KillRankGroup(mark);
     if (killed.size() == before) break;
   }

@@ -1,10 +1,11 @@
 // Marks that identify the processes of a rank even if its records are lost.
 //
-// A rank and its shim have a mark in their environment. Every process started by the rank inherits
-// it, even after leaving the rank's process group and session. A process that clears its
-// environment is found as long as its parent is, and also later if ranks have control groups
-// (rank_group.h). Without groups, a process that clears its environment and outlives all its
-// parents is found only while the rank's shim lives, as a child of the shim.
+// A rank and its shim have a mark in their environment. Every process that the rank starts inherits
+// the mark and keeps it when it leaves the rank's process group and session. A process that clears
+// its environment loses the mark. It is still found in these cases:
+// - its parent is still found;
+// - ranks have control groups (rank_group.h);
+// - the rank's shim is still running, because orphans of the rank become children of the shim.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_MARK_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_MARK_H_
 
@@ -17,32 +18,34 @@
 
 namespace trainyard::worker {
 
-// In the environment of a rank: "MARK:PID", with the pid of the rank's first process.
+// A variable in the environment of a rank. Its value is "MARK:PID"; PID is the rank's first
+// process.
 inline constexpr char kRankMarkVariable[] = "TRAINYARD_RANK_MARK";
-// In the environment of a shim: "MARK".
+// A variable in the environment of a shim. Its value is "MARK".
 inline constexpr char kShimMarkVariable[] = "TRAINYARD_SHIM_MARK";
 
-// A living process that has a mark, descends from a marked process, or is in a rank's group.
+// A living process that has a mark, descends from a marked process, or is in the group of a rank.
 struct MarkedProcess {
   ProcessStat stat;
   std::string mark;
-  // The rank's first process; 0 for a shim, -1 if unknown.
+  // The pid of the rank's first process; 0 for a shim, -1 if unknown.
   pid_t leader = 0;
 
   bool is_shim() const { return leader == 0; }
 };
 
-// All marked processes of this user. Reads /proc of the whole machine: about 20 us per process. A
-// process whose environment cannot be read within 3 s (mark_reader.h) is found only by its parents
-// and its control group.
+// Returns all marked processes of this user. Reads /proc of the whole machine, which takes about 20
+// us per process. If the environment of a process cannot be read within 3 s (mark_reader.h), the
+// process is found only by its parents and its control group.
 std::vector<MarkedProcess> FindMarked();
 
-// Processes with this mark; empty for an empty mark. One search may miss a process that starts
-// another process and ends. If the first search finds nothing, a second one is made.
+// Returns the processes with this mark; empty if the mark is empty. One search may miss a process
+// that starts another process and then ends. Therefore a second search is made if the first one
+// finds nothing.
 std::vector<MarkedProcess> FindMarked(const std::string& mark);
 
-// Sends SIGKILL to the processes with this mark, except shims, until no new one appears. Returns
-// the number of killed processes.
+// Sends SIGKILL to all processes with this mark except shims. Repeats this until no new process
+// appears. Returns the number of killed processes.
 int KillMarked(const std::string& mark);
 
 }  // namespace trainyard::worker

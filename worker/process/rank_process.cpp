@@ -23,8 +23,8 @@
 namespace trainyard::worker {
 namespace {
 
-// True while a shim (or a Launch) holds the directory's lock. Tests without locking, so it disturbs
-// no other process. False if the lock file is lost.
+// True while a shim, or a running Launch, has locked the directory. The test itself takes no lock,
+// so it does not disturb other processes. False if the lock file is lost.
 absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
   const std::string path = PathOf(rank_dir, kLockFile);
   const absl::StatusOr<UniqueFd> fd = OpenRegularFile(path, O_RDWR | O_NOFOLLOW);
@@ -39,13 +39,15 @@ absl::StatusOr<bool> IsHeld(const std::string& rank_dir) {
 
 bool IsOfThisBoot(const ShimRecord& record) { return record.boot_id == BootId(); }
 
-// True when the rank in the record is running.
+// True if the rank in the record is running.
 bool Runs(const absl::StatusOr<ShimRecord>& record) {
   return record.ok() && IsOfThisBoot(*record) && IsRunning(record->rank);
 }
 
-// Living processes of the rank's group after its leader is gone. A group id cannot be reused while
-// a member lives, and a reused pid would appear as a group leader.
+// Returns the living processes of the rank's group after its leader is gone. They belong to the
+// rank: a group id cannot be reused while the group has a member, and a process that got the
+// leader's pid later would be in the result as the leader of a group, in which case the result is
+// empty.
 std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   if (!IsOfThisBoot(record)) return {};
   std::vector<ProcessStat> members = MembersOfGroup(record.rank.pid);
@@ -55,7 +57,7 @@ std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   return members;
 }
 
-// The rank's first process, found by its mark; nullopt if it is not running.
+// Returns the rank's first process, found by its mark; nullopt if it is not running.
 std::optional<ProcessStat> MarkedLeader(const std::vector<MarkedProcess>& marked) {
   for (const MarkedProcess& process : marked) {
     if (process.leader == process.stat.pid) return process.stat;
@@ -75,7 +77,7 @@ RankState Running(const ShimRecord& record) {
   return state;
 }
 
-// State of an ended rank with a living shim.
+// Returns the state of a rank that has ended while its shim is still alive.
 RankState Unreported(const ShimRecord& record) {
   RankState state = Running(record);
   state.shim_overdue = true;
@@ -88,7 +90,7 @@ bool IsStopped(const ProcessId& process) {
          (stat->state == 'T' || stat->state == 't');
 }
 
-// State of a rank found only by its mark: its records are lost.
+// Returns the state of a rank that is found only by its mark, because its records are lost.
 RankState RunningUnrecorded(const ProcessStat& leader) {
   RankState state;
   state.presence = RankPresence::kRunning;
@@ -115,7 +117,7 @@ RankState Vanished(std::string summary, const absl::StatusOr<ShimRecord>& record
   return state;
 }
 
-// The reason why a rank without an exit record counts as ended.
+// Returns the reason why a rank without an exit record counts as ended.
 std::string VanishedSummary(const absl::Status& exit, const absl::StatusOr<ShimRecord>& record) {
   if (!absl::IsNotFound(exit)) return Text(exit);
   if (absl::IsNotFound(record.status())) {
@@ -126,7 +128,7 @@ std::string VanishedSummary(const absl::Status& exit, const absl::StatusOr<ShimR
   return "the rank and its shim are gone without an exit record";
 }
 
-// Adds the remaining processes of an ended rank.
+// Returns the state with the remaining processes of an ended rank added.
 RankState WithRest(RankState state, bool held, const std::vector<MarkedProcess>& marked) {
   const bool attended = held || HasShim(marked);
   state.processes_remain |= attended || !marked.empty();
@@ -144,7 +146,8 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
     state.started_ms = record->started_ms;
   }
   if (held) {
-    // A shim that is not stopped ends the processes left by its rank, however long that takes.
+    // A shim that is not stopped is not overdue: it is ending the processes left by its rank, which
+    // may take any time.
     state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
     return WithRest(std::move(state), held, {});
   }
@@ -152,13 +155,13 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
   return WithRest(std::move(state), held, FindMarked(place.mark));
 }
 
-// The state of a rank without an exit record; `exit` is the error of reading it.
+// Returns the state of a rank without an exit record. `exit` is the error of reading that record.
 absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
                                            const absl::Status& exit) {
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
   if (!record.ok() && !is_lost) return record.status();
-  // A living shim will soon write the exit record, replacing any damaged one.
+  // A living shim will soon write the exit record. This replaces a damaged one.
   if (Runs(record)) return Running(*record);
   if (record.ok() && held) return Unreported(*record);
   const std::vector<MarkedProcess> marked = FindMarked(place.mark);
@@ -181,7 +184,8 @@ absl::StatusOr<UniqueFd> OpenPidfd(const ProcessId& process) {
   if (!fd.valid() && errno != ESRCH) {
     return ErrnoStatus(errno, "cannot watch process", absl::StrCat(process.pid));
   }
-  // Checked after opening: the descriptor now pins the process.
+  // Checked after the pidfd was opened: if the process is still running, the descriptor refers to
+  // it even if the pid is reused later.
   if (!fd.valid() || !IsRunning(process)) {
     return absl::NotFoundError(absl::StrCat("process ", process.pid, " is gone"));
   }
@@ -194,12 +198,12 @@ absl::Status Send(pid_t target, int signal) {
   return ErrnoStatus(errno, "cannot signal process", absl::StrCat(target));
 }
 
-// Kills the rank's group and all processes with its mark. `rank`: its first process, 0 if not
-// running.
+// Kills the rank's group and all processes with its mark. `rank` is the pid of its first process; 0
+// if it is not running.
 absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
   const bool has_group = rank > 0 || (record.ok() && !Leftovers(*record).empty());
-  // kill.json only prevents attributing the exit to the out-of-memory killer; a full disk must not
-  // keep the rank alive.
+  // An error is ignored. kill.json only prevents that the exit is attributed to the out-of-memory
+  // killer, and the rank must be killed even if the disk is full.
   if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
   const absl::Status sent = has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
                                       : absl::NotFoundError("the rank has no running process");
@@ -209,7 +213,7 @@ absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& reco
 }  // namespace
 
 absl::StatusOr<RankState> ReadRankState(const RankPlace& place) {
-  // Tested before the records are read: once the lock is free, no process writes them.
+  // Test the lock before the records are read. If it is free, no process will change the records.
   TRAINYARD_ASSIGN_OR_RETURN(const bool held, IsHeld(place.records));
   absl::StatusOr<RankExit> exit = ReadRankExit(place.records);
   if (exit.ok()) return StateFromExit(place, *std::move(exit), held);
@@ -274,7 +278,8 @@ bool WaitsInKernel(const RankPlace& place) {
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   if (record.ok() && IsOfThisBoot(*record)) {
     const std::optional<ProcessStat> rank = ReadProcessStat(record->rank.pid);
-    // The rank counts even if its first thread has ended while others have not.
+    // Include the rank's process even if its first thread has ended, because its other threads may
+    // still run.
     if (rank.has_value() && rank->start_time == record->rank.start_time) pids.insert(rank->pid);
     for (const ProcessStat& member : Leftovers(*record)) pids.insert(member.pid);
   }

@@ -1,9 +1,9 @@
-// Starts, finds, watches and signals the ranks of this node, each under a shim process that
-// outlives the worker.
+// Starts, finds, watches and signals the ranks of this node. Each rank runs under a shim process
+// that outlives the worker.
 //
-// Any thread may call these functions, but calls for one rank must not overlap. They access the
-// disk, and Launch waits for the shim (tens of milliseconds), so a loop thread should delegate them
-// to a helper thread.
+// Any thread may call these functions, but calls for the same rank must not overlap. The functions
+// access the disk, and Launch waits for the shim (tens of milliseconds), so a loop thread should
+// call them on a helper thread.
 #ifndef TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
 #define TRAINYARD_WORKER_PROCESS_RANK_PROCESS_H_
 
@@ -23,28 +23,30 @@
 
 namespace trainyard::worker {
 
-// Starts ranks by running SHIM_PROGRAM with the arguments `shim --dir RANK_DIR`. That program must
+// Starts ranks by executing SHIM_PROGRAM with the arguments `shim --dir RANK_DIR`. The program must
 // then call RunShim (shim.h).
 class RankLauncher {
  public:
-  // `shim_program`: the resolved path of the worker's own binary ("/proc/self/exe"), so that an
-  // upgrade on disk cannot mix versions in one start.
+  // `shim_program` is the resolved path of the worker's own binary ("/proc/self/exe"), so that
+  // worker and shim have the same version even after an upgrade on disk.
   explicit RankLauncher(std::string shim_program,
                         std::chrono::milliseconds answer_limit = std::chrono::seconds(10));
 
   // Starts the rank, at most once per place. The place's directory must exist. OK means that a shim
-  // has taken over and will write the outcome to exit.json. A program that cannot be executed
-  // (missing, not executable, no working directory) is such an outcome: an exit with spawn_error.
-  // On an error no rank runs, except as noted: ALREADY_EXISTS if it was started before or a process
-  // of it runs (the rank may be running), INVALID_ARGUMENT for an empty argv, a NUL byte or a '='
-  // in a variable's name, RESOURCE_EXHAUSTED, PERMISSION_DENIED or INTERNAL if files or processes
-  // cannot be created, DEADLINE_EXCEEDED if the shim does not answer within the limit (it may still
-  // start: use ReadRankState).
+  // has taken over and will write the outcome to exit.json. If the program cannot be executed
+  // (missing, not executable, no working directory), this is also an outcome: an exit with
+  // spawn_error.
+  //
+  // After an error no rank runs, except as stated here. ALREADY_EXISTS: the rank was started
+  // before, or a process of it runs; the rank may be running. INVALID_ARGUMENT: empty argv, a NUL
+  // byte, or a '=' in the name of a variable. RESOURCE_EXHAUSTED, PERMISSION_DENIED or INTERNAL:
+  // files or processes cannot be created. DEADLINE_EXCEEDED: the shim does not answer within the
+  // limit; it may still start the rank, so call ReadRankState.
   absl::Status Launch(const RankPlace& place, RankCommand command) const;
 
  private:
-  // Reaps a killed child once the kernel lets it end: on its own thread or, if no thread can be
-  // started, at a later launch.
+  // Reaps a killed child when the kernel has ended it. Uses a separate thread; if none can be
+  // started, a later launch reaps the child.
   void ReapLater(pid_t pid) const;
   void ReapUnreaped() const;
 
@@ -56,64 +58,67 @@ class RankLauncher {
 
 enum class RankPresence {
   kNeverStarted,  // No shim ever started here; Launch may be called.
-  kStarting,      // A shim lives, but there is no shim.json and no process of the rank: ask again.
-  kRunning,       // The rank is running, or its shim is about to record its exit.
+  kStarting,      // A shim runs; no shim.json and no rank process yet. Ask again.
+  kRunning,       // The rank runs, or its shim will soon record its exit.
   kExited,        // exit.json is written.
-  kVanished,      // No exit.json; shim and rank, or their records, are gone.
+  kVanished,      // No exit.json, and shim and rank (or their records) are gone.
 };
 
 struct RankState {
   RankPresence presence = RankPresence::kNeverStarted;
-  // 0 until shim.json is written.
+  // The pid of the rank's process; 0 until shim.json is written.
   pid_t rank_pid = 0;
   Timestamp started_ms = 0;
-  // kExited: as recorded. kVanished: signal 9 and ended_ms 0.
+  // For kExited, the recorded exit. For kVanished, signal 9 and ended_ms 0.
   RankExit exit;
-  // kVanished: one sentence about the observed state.
+  // For kVanished, one sentence about the observed state.
   std::string summary;
-  // True while an ended rank may have processes left. The attempt is not cleared until this is
-  // false.
+  // True while an ended rank may have processes left. Until this is false, the attempt is not
+  // cleared.
   bool processes_remain = false;
-  // True when no shim will end these processes: call SweepRank.
+  // True if these processes have no shim that will end them. Then call SweepRank.
   bool unattended = false;
-  // True when the rank's process has ended, and its shim either has not recorded that yet or is
-  // stopped.
+  // True if the rank's process has ended and the shim is late: it has not recorded the end yet, or
+  // it is stopped.
   bool shim_overdue = false;
 };
 
-// The state of a rank, from its records and, where these are incomplete, from the mark of its
-// processes. Used to reattach after a restart of the worker and as the fallback check on each
-// heartbeat. Changes nothing. INTERNAL or PERMISSION_DENIED if the files cannot be read.
+// Returns the state of a rank. Uses its records and, if these are incomplete, the mark of its
+// processes. Called after a restart of the worker to find its ranks again, and on each heartbeat in
+// case an exit was not noticed. Changes nothing. INTERNAL or PERMISSION_DENIED if the files cannot
+// be read.
 absl::StatusOr<RankState> ReadRankState(const RankPlace& place);
 
-// Kills the processes left by an ended rank without a shim.
+// Kills the processes left by an ended rank that has no shim.
 void SweepRank(const RankPlace& place);
 
-// Sends SIGCONT or SIGKILL to the rank's shim. NOT_FOUND if no shim lives. FAILED_PRECONDITION for
-// SIGKILL if the shim waits in the kernel, as for a disk: it will write its record later.
+// Sends SIGCONT or SIGKILL to the rank's shim. NOT_FOUND if no shim is alive. FAILED_PRECONDITION
+// if SIGKILL is requested while the shim waits in the kernel, for example for a disk: it will write
+// its record later.
 absl::Status SignalShim(const RankPlace& place, int signal);
 
-// A descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended (or the rank, if its
-// shim was killed): then read the state. Works with epoll and
-// asio::posix::stream_descriptor::async_wait. NOT_FOUND if shim and rank have ended: read the state
-// now. UNIMPLEMENTED on kernels before 5.3: rely on the heartbeat check.
+// Returns a descriptor (pidfd, CLOEXEC) that becomes readable when the shim has ended, or when the
+// rank has ended if its shim was killed. Then read the state. The descriptor works with epoll and
+// asio::posix::stream_descriptor::async_wait. NOT_FOUND: shim and rank have ended; read the state
+// now. UNIMPLEMENTED: the kernel is older than 5.3; only the check on each heartbeat finds the end.
 absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
 
 enum class RankSignal {
-  kTerminate,  // SIGTERM to the process group: save and exit.
-  kKill,       // SIGKILL to the group and all marked processes, recorded in kill.json first.
+  kTerminate,  // SIGTERM to the process group, which should save and exit.
+  kKill,       // SIGKILL to group and marked processes, after writing kill.json.
 };
 
-// Signals a rank after checking that the pid is still the started process. NOT_FOUND if the rank is
-// not running.
+// Sends the signal to the rank, after checking that its pid still belongs to the process that was
+// started. NOT_FOUND if the rank is not running.
 absl::Status SignalRank(const RankPlace& place, RankSignal signal);
 
-// True when the rank has living processes and all of them wait in the kernel, where no signal
-// reaches them.
+// True if the rank has living processes and all of them wait in the kernel, where no signal reaches
+// them.
 bool WaitsInKernel(const RankPlace& place);
 
-// The last whole lines of output.log, at most max_bytes, as valid UTF-8 (other bytes become
-// U+FFFD). If the last line is longer, the end of that line. Empty if there is no output.
+// Returns the last complete lines of output.log as valid UTF-8 (other bytes become U+FFFD), at most
+// max_bytes. If the last line alone is longer, returns the end of that line. Empty if there is no
+// output.
 std::string ReadLogTail(const std::string& rank_dir, std::size_t max_bytes = 8192);
 
 }  // namespace trainyard::worker

@@ -1,4 +1,5 @@
-// Secrets of this node: one file per secret in one directory, named like the environment variable.
+// Reads the secrets of this node. One directory contains one file per secret, with the name of the
+// environment variable.
 #ifndef TRAINYARD_WORKER_PROCESS_SECRET_FILES_H_
 #define TRAINYARD_WORKER_PROCESS_SECRET_FILES_H_
 
@@ -10,11 +11,11 @@
 
 namespace trainyard::worker {
 
-// The values by name, without the newline that editors append. Read at each launch, so that a
-// renewed secret applies from the next attempt. Fails for a name that could leave the directory,
-// and for a file that is missing, not a plain file, accessible to anyone except its owner, empty,
-// above 64 KiB, not UTF-8, or contains NUL bytes. The message names the remedy and never contains a
-// value.
+// Returns the values by name, without the newline that editors append. Called for each launch, so
+// that a renewed secret is used from the next attempt on. Fails for a name that would lead out of
+// the directory, and if a file is missing, is not a plain file, is accessible to anyone except its
+// owner, is empty, is larger than 64 KiB, is not UTF-8, or contains NUL bytes. The message names
+// the remedy and never contains a value.
 absl::StatusOr<std::map<std::string, std::string>> ReadSecrets(
     const std::string& directory, const std::vector<std::string>& names);
 

@@ -34,14 +34,14 @@ namespace {
 
 constexpr int kUsageExit = 2;
 constexpr std::size_t kExitRecordBytes = 4096;
-// A process that hangs in the kernel (a GPU driver, a dead file server) cannot be killed; the exit
-// record must still be written.
+// The time limit of a sweep. A process that hangs in the kernel (a GPU driver, a dead file server)
+// cannot be killed, and the exit record must be written nevertheless.
 constexpr std::chrono::milliseconds kSweep{2000};
 
-// State of the shim.
+// The state of the shim.
 struct Shim {
   std::string rank_dir;
-  // Both are passed by the worker; see shim_protocol.h.
+  // The lock and the pipe are passed by the worker (shim_protocol.h).
   UniqueFd lock;
   UniqueFd ready;
   std::string inherited_score;
@@ -59,23 +59,23 @@ void AnswerReady(Shim& shim) {
   shim.ready.Reset();
 }
 
-// Reports that this process starts nothing and ends now. The pipe is closed only by the end of this
-// process: the worker may start the rank again as soon as it has read the whole answer, and must
-// then find no mark of this process. The kernel frees a process's memory, which has the mark,
-// before it closes the descriptors.
+// Reports that this process starts nothing, and ends the process. The pipe must not be closed
+// earlier: as soon as the worker has read the whole answer, it may start the rank again, and then
+// it must find no mark of this process. The order is safe, because the kernel frees a process's
+// memory, which contains the mark, before it closes the descriptors.
 void Refuse(Shim& shim, std::string_view text) {
   shim.lock.Reset();
   Write(shim, text);
   std::ignore = shim.ready.Release();
 }
 
-// The rank's directory in a valid command line; nullopt for any other.
+// Returns the rank's directory if the command line is valid; otherwise nullopt.
 std::optional<std::string> ParseCommandLine(int argc, char** argv) {
   if (argc != 3 || std::string_view(argv[1]) != "--dir" || argv[2][0] != '/') return std::nullopt;
   return argv[2];
 }
 
-// Takes over the descriptors passed by the worker; false if they are missing.
+// Takes over the descriptors that the worker has passed. Returns false if they are missing.
 bool TakeDescriptors(Shim& shim) {
   for (const int fd : {kShimLockFd, kShimReadyFd}) {
     if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return false;
@@ -86,7 +86,7 @@ bool TakeDescriptors(Shim& shim) {
   return true;
 }
 
-// Leaves the worker's session, so that signals to the worker's session do not reach the shim.
+// Leaves the worker's session, so that signals to that session do not reach the shim.
 void BecomeGuardian() {
   setsid();
   if (chdir("/") != 0) errno = 0;
@@ -96,9 +96,9 @@ void BecomeGuardian() {
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
-  // Blocked, not ignored: the sweep waits for it with a deadline.
+  // SIGCHLD is blocked, not ignored, because the sweep waits for it with a deadline.
   sigprocmask(SIG_BLOCK, &child, nullptr);
-  // Orphans of the rank become children of the shim, so none of them escapes the sweep.
+  // Makes orphans of the rank children of the shim, so that the sweep finds all of them.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_NAME, "trainyard-shim");
 }
@@ -107,13 +107,14 @@ absl::StatusOr<UniqueFd> OpenOutput(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kOutputFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd,
                              OpenRegularFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW));
-  // Clears O_NONBLOCK: the file becomes the rank's stdout, which programs expect to be blocking.
+  // This clears O_NONBLOCK too. The file becomes the rank's stdout, and programs expect a blocking
+  // stdout.
   if (fcntl(fd.get(), F_SETFL, O_APPEND) != 0) return ErrnoStatus(errno, "cannot set up", path);
   return fd;
 }
 
-// Reaps orphans until the rank ends. Does not reap the rank, so its pid and group cannot be reused
-// before the group is killed.
+// Reaps orphans until the rank has ended. Does not reap the rank itself, so that its pid and its
+// group id cannot be reused before the group is killed.
 void AwaitRank(pid_t rank) {
   for (;;) {
     siginfo_t info = {};
@@ -126,9 +127,10 @@ void AwaitRank(pid_t rank) {
   }
 }
 
-// Kills the processes left by the rank, within kSweep. Returns true if none remains.
+// Kills the processes left by the rank. Stops after kSweep at the latest. Returns true if no
+// process remains.
 bool SweepDescendants() {
-  // A steady clock: setting the wall clock back must not delay the exit record.
+  // Uses a steady clock, because setting the wall clock back must not delay the exit record.
   const auto deadline = std::chrono::steady_clock::now() + kSweep;
   sigset_t child;
   sigemptyset(&child);
@@ -139,13 +141,13 @@ bool SweepDescendants() {
     }
     if (waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return true;
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    // Short, because a new orphan may arrive without a SIGCHLD.
+    // The wait is short, because a new orphan may arrive without a SIGCHLD.
     const timespec wait = {0, 50'000'000};
     sigtimedwait(&child, nullptr, &wait);
   }
 }
 
-// Reaps until no descendant remains, however long that takes.
+// Reaps descendants until none is left, however long this takes.
 void AwaitDescendants() {
   while (!SweepDescendants()) {
   }
@@ -162,8 +164,8 @@ RankExit ExitOf(int wait_status) {
   return exit;
 }
 
-// True for a SIGKILL that this worker did not send, if the out-of-memory killer killed a process of
-// this cgroup in the meantime.
+// True if the rank was ended by a SIGKILL that this worker did not send, and the out-of-memory
+// killer has killed a process of this cgroup since the rank was started.
 bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
                          std::optional<int64_t> kills_before) {
   if (exit.signal != SIGKILL || !kills_before.has_value()) return false;
@@ -171,7 +173,7 @@ bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
   return MemoryKills().value_or(0) > *kills_before;
 }
 
-// Waits for the running rank and kills the processes it left.
+// Waits until the rank ends, and kills the processes that it left.
 RankExit Guard(const Shim& shim, pid_t rank, std::optional<int64_t> kills_before) {
   AwaitRank(rank);
   kill(-rank, SIGKILL);
@@ -195,8 +197,8 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   TRAINYARD_RETURN_IF_ERROR(WriteShimRecord(
       shim.rank_dir,
       {{own->pid, own->start_time}, {child->pid, child->start_time}, Now(), BootId()}));
-  // Before the release: a rank whose working directory or program is on a hanging file server must
-  // not delay the worker.
+  // Answer before the rank is released. If the rank's working directory or program is on a hanging
+  // file server, this must not delay the worker.
   AnswerReady(shim);
   const std::optional<StartFailure> failure = rank.Release();
   RankExit exit = Guard(shim, rank.pid(), kills_before);
@@ -208,7 +210,8 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   return exit;
 }
 
-// Moves the secrets that the worker put into this process's environment to the rank's environment.
+// Moves the secrets from this process's environment, where the worker has put them, to the rank's
+// environment.
 void TakeSecrets(RankCommand& command) {
   constexpr std::string_view kPrefix = kShimSecretPrefix;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -227,7 +230,8 @@ absl::Status Run(Shim& shim) {
       ReserveAtomicFile(absl::StrCat(shim.rank_dir, "/", kExitFile), kExitRecordBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd output, OpenOutput(shim.rank_dir));
   TRAINYARD_ASSIGN_OR_RETURN(HeldRank rank, HeldRank::Fork(command, output, shim.inherited_score));
-  // Best effort: where groups are not permitted, the mark and the shim keep track of the processes.
+  // An error is ignored: if groups are not permitted, the mark and the shim are enough to find the
+  // processes.
   JoinRankGroup(command.mark, rank.pid(), command.processes_max).IgnoreError();
   TRAINYARD_ASSIGN_OR_RETURN(const RankExit exit, RunRank(shim, std::move(rank)));
   TRAINYARD_RETURN_IF_ERROR(WriteRankExit(shim.rank_dir, exit));
@@ -246,8 +250,8 @@ int RunShim(int argc, char** argv) {
     return kUsageExit;
   }
   shim.rank_dir = *rank_dir;
-  // The second fork: the parent ends at once, so the shim becomes a child of init, not of the
-  // worker.
+  // This is the second fork. The parent ends at once, so the shim becomes a child of init instead
+  // of the worker.
   const pid_t pid = fork();
   if (pid != 0) {
     if (pid < 0) Refuse(shim, absl::StrCat("cannot fork the shim: ", strerror(errno)));

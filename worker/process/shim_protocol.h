@@ -1,20 +1,22 @@
-// Descriptors and variables through which a worker hands a rank over to its shim, in addition to
-// the files of rank_files.h.
+// Descriptors and variables that a worker passes to a shim, in addition to the files of
+// rank_files.h.
 #ifndef TRAINYARD_WORKER_PROCESS_SHIM_PROTOCOL_H_
 #define TRAINYARD_WORKER_PROCESS_SHIM_PROTOCOL_H_
 
 namespace trainyard::worker {
 
-// Write lock on kLockFile. The lock belongs to the open file, not to a process, so it passes from
-// worker to shim without a gap and is released when its last holder ends.
+// The write lock on kLockFile. The lock belongs to the open file, not to a process. It therefore
+// passes from worker to shim without a gap, and is released when the last process that has the file
+// open ends.
 inline constexpr int kShimLockFd = 3;
-// Write end of a pipe. The shim writes kShimReadyAnswer once it has taken over, or else the error.
+// The write end of a pipe. The shim writes kShimReadyAnswer when it has taken over, or an error
+// text if it fails.
 inline constexpr int kShimReadyFd = 4;
 
 inline constexpr char kShimReadyAnswer[] = "ready";
 
-// Prefix of the variables with the rank's secrets in the shim's environment: secret NAME is
-// variable PREFIX + NAME.
+// The prefix of those variables in the shim's environment that contain the rank's secrets. The
+// value of secret NAME is in the variable PREFIX + NAME.
 inline constexpr char kShimSecretPrefix[] = "TRAINYARD_SHIM_SECRET_";
 
 }  // namespace trainyard::worker

@@ -23,7 +23,8 @@ constexpr std::size_t kMostThreads = 64;
 constexpr std::size_t kMostFrames = 8;
 constexpr std::size_t kMaxFileBytes = 4096;
 
-// Empty if the file cannot be read: the thread is gone, or this user has no permission.
+// Returns the text of the file; empty if it cannot be read, because the thread is gone or this user
+// has no permission.
 std::string TextOf(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path, kMaxFileBytes);
   return text.ok() ? std::string(absl::StripAsciiWhitespace(*text)) : "";
@@ -43,7 +44,7 @@ std::vector<pid_t> ThreadsOf(pid_t pid) {
   return threads;
 }
 
-// The number of the system call, or "running".
+// Returns the number of the system call, or "running".
 std::string SystemCall(const std::string& task) {
   const std::string text = TextOf(task + "syscall");
   return text.substr(0, text.find(' '));

@@ -1,4 +1,4 @@
-// Threads of a hanging rank and where each one waits, from /proc.
+// Lists the threads of a hanging rank and where each of them waits. The data comes from /proc.
 #ifndef TRAINYARD_WORKER_PROCESS_THREAD_STACKS_H_
 #define TRAINYARD_WORKER_PROCESS_THREAD_STACKS_H_
 
@@ -11,10 +11,10 @@ namespace trainyard::worker {
 
 inline constexpr std::size_t kMaxStackBytes = 8192;
 
-// One line per thread of the processes in the process group of `pid`: id, name and state, and the
-// kernel function and system call in which it waits. The frames of its kernel stack follow if this
-// user may read them. At most kMaxStackBytes; empty if the process does not exist. Reads only files
-// that never block, even for a hanging process.
+// Returns one line per thread of the processes in the process group of `pid`: id, name and state,
+// and the kernel function and system call in which the thread waits. If this user may read the
+// frames of the kernel stack, they follow. Returns at most kMaxStackBytes; empty if the process
+// does not exist. Reads only files that never block, even for a hanging process.
 std::string ThreadStacks(pid_t pid);
 
 }  // namespace trainyard::worker

@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 
 grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
   grpc::ChannelArguments arguments;
-  // A fresh connection per dial: gRPC's own backoff would be added to ours.
+  // Each dial uses a new connection. A shared one would add gRPC's own backoff to ours.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout_ms));
@@ -46,7 +46,7 @@ struct Dialed {
   std::string token;
 };
 
-// Reads the token again for each dial: it may have been created or replaced since. Blocks.
+// Reads the token again for each dial, because it may have been created or replaced. Blocks.
 absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds limit) {
   AccessPlaces places = PlacesOfProcess();
   if (!options.token_file.empty()) places.token_file = options.token_file;
@@ -61,7 +61,7 @@ absl::StatusOr<Dialed> DialController(const AttachOptions& options, milliseconds
   return Dialed{*std::move(opened), access.token()};
 }
 
-// The loop of a stream, for use by a thread that may outlive both.
+// A reference to the loop of a stream, for a thread that may outlive both.
 class LoopHandle {
  public:
   explicit LoopHandle(asio::io_context& loop) : loop_(&loop) {}
@@ -76,20 +76,21 @@ class LoopHandle {
 
  private:
   std::mutex mutex_;
-  asio::io_context* loop_;  // Guarded by mutex_; null once closed.
+  asio::io_context* loop_;  // Guarded by mutex_; null after closing.
 };
 
 }  // namespace
 
 // One dial and the resulting stream. gRPC's threads only post to the loop; members are used on the
-// loop's thread unless stated otherwise. A hold keeps gRPC from ending the call while the loop may
-// still write to it.
+// loop's thread unless stated otherwise. While the loop may still write to the call, a hold
+// (AddHold) keeps gRPC from ending it.
 class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1::ControllerMessage>,
                            public std::enable_shared_from_this<Call> {
  public:
   Call(asio::io_context& loop, Connection& connection) : loop_(loop), connection_(&connection) {}
 
-  // Starts the stream on a channel to a controller that has proved that it knows the token.
+  // Starts the stream. The controller at the other end of the channel has proved that it knows the
+  // token.
   void Begin(Dialed dialed, v1::Hello hello) {
     keeps_itself_ = shared_from_this();
     token_ = std::move(dialed.token);
@@ -116,8 +117,8 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     const std::lock_guard lock(mutex_);
     return !writing_ && !released_;
   }
-  // Moves the message into the stream if IsFree. Thread-safe: Write takes its own hold, which keeps
-  // the call alive if the loop releases it at the same time.
+  // If IsFree, moves the message into the stream and returns true. Thread-safe: Write takes a hold
+  // of its own, so the call stays alive even if the loop releases it at the same time.
   bool Write(v1::WorkerMessage& message) {
     {
       const std::lock_guard lock(mutex_);
@@ -133,7 +134,8 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   void ReadNext() { StartRead(&incoming_); }
   const v1::ControllerMessage& incoming() const { return incoming_; }
 
-  // No more writes will follow. gRPC ends the call once all pending operations have completed.
+  // Call when no more writes will follow. gRPC ends the call once all pending operations have
+  // completed.
   void Release() {
     {
       const std::lock_guard lock(mutex_);
@@ -148,7 +150,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
     context_.TryCancel();
   }
 
-  // Call it when the owner is destroyed. Returns once gRPC has released the call.
+  // Call when the owner is destroyed. Returns after gRPC has released the call.
   void Abandon() {
     connection_ = nullptr;
     context_.TryCancel();
@@ -165,13 +167,13 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
   void OnDone(const grpc::Status& status) override;
 
   asio::io_context& loop_;
-  // Null once the owner is gone.
+  // Null after the owner was destroyed.
   Connection* connection_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::WorkerControl::Stub> stub_;
   grpc::ClientContext context_;
   v1::ControllerMessage incoming_;
-  // Owned by the thread that set writing_ to true.
+  // May be used only by the thread that set writing_ to true.
   v1::WorkerMessage outgoing_;
   std::mutex mutex_;
   bool writing_ = false;   // Guarded by mutex_.
@@ -223,10 +225,10 @@ struct AttachStream::Connection : std::enable_shared_from_this<Connection> {
   // Time limit of the next dial.
   int64_t welcome_wait_ms;
   std::shared_ptr<Call> call;
-  // Message from the handler that `call` has not written yet.
+  // A message from the handler that was not yet written to `call`.
   std::optional<v1::WorkerMessage> next;
   std::mutex welcomed_mutex;
-  std::shared_ptr<Call> welcomed_call;  // Guarded by welcomed_mutex: `call` once it is welcomed.
+  std::shared_ptr<Call> welcomed_call;  // `call` after its Welcome. Guarded by welcomed_mutex.
 };
 
 void AttachStream::Call::OnReadDone(bool ok) {
@@ -238,7 +240,7 @@ void AttachStream::Call::OnReadDone(bool ok) {
 void AttachStream::Call::OnWriteDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
-    // After a failed write no further write may follow; gRPC calls OnDone next.
+    // After a failed write there must be no further write; gRPC calls OnDone next.
     writing_ = !ok;
   }
   asio::post(loop_, [self = shared_from_this(), ok] {
@@ -247,8 +249,9 @@ void AttachStream::Call::OnWriteDone(bool ok) {
 }
 
 void AttachStream::Call::OnDone(const grpc::Status& status) {
-  // This object must not be used after the post. It must not be destroyed here either: gRPC joins
-  // its callback threads when the last channel is destroyed, and this is one of these threads.
+  // After the post, this object may be destroyed at any time and must not be used. It must not be
+  // destroyed on this thread: gRPC joins its callback threads when the last channel is destroyed,
+  // and this is one of them.
   const std::shared_ptr<std::promise<void>> done = done_;
   asio::post(loop_, [self = std::move(keeps_itself_), status = FromGrpc(status)] {
     if (self->connection_ != nullptr) self->connection_->Done(status);
@@ -256,7 +259,7 @@ void AttachStream::Call::OnDone(const grpc::Status& status) {
   done->set_value();
 }
 
-// Dialling blocks, so it runs on its own thread.
+// Dialling blocks, so it is done on a separate thread.
 void AttachStream::Connection::Open() {
   const absl::Status started = RunDetached(
       "dial the controller", [weak = weak_from_this(), handle = loop_handle, options = options,
@@ -322,12 +325,12 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   welcome_timer.cancel();
   backoff_ms = 0;
   welcome_wait_ms = options.welcome_timeout_ms;
-  // Called before OnWelcome, which writes to the disk and may hang.
+  // Call this before OnWelcome, which writes to the disk and may hang.
   SetWelcomed(call);
   handler.OnWelcome(message.welcome());
 }
 
-// NextMessage may block on a disk. If WriteNow uses the stream in the meantime, the message stays
+// NextMessage may block on a disk. If WriteNow uses the stream during that time, the message waits
 // in `next` until the stream is free.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
@@ -372,8 +375,8 @@ void AttachStream::Connection::RetryAfter(const absl::Status& reason) {
 milliseconds AttachStream::Connection::NextBackoff() {
   backoff_ms =
       backoff_ms == 0 ? options.backoff_ms_min : std::min(backoff_ms * 2, options.backoff_ms_max);
-  // Half of the wait is fixed and half is random: a thousand workers must not dial a new controller
-  // at the same moment.
+  // Half of the wait is random, so that a thousand workers do not dial a new controller at the same
+  // moment.
   std::uniform_int_distribution<int64_t> jitter(0, backoff_ms / 2);
   return milliseconds(backoff_ms - backoff_ms / 2 + jitter(random));
 }

@@ -1,5 +1,5 @@
-// The stream to the controller: dials, lets the controller prove that it knows the token, sends
-// Hello, and redials forever.
+// The stream to the controller. Dials, lets the controller prove that it knows the token, and sends
+// Hello. If the stream ends, dials again, without a limit on the number of tries.
 #ifndef TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 #define TRAINYARD_WORKER_RPC_ATTACH_STREAM_H_
 
@@ -20,51 +20,53 @@ namespace trainyard::worker {
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;
-  // Token file. If empty, it is searched in the same places as by the command line.
+  // The path of the token file. If empty, the file is searched in the same places as by the command
+  // line.
   std::string token_file;
-  // Wait before redialling: doubles from the minimum to the maximum, with jitter. A Welcome resets
-  // it to the minimum.
+  // The wait before the next dial. It doubles from the minimum to the maximum, with jitter. A
+  // Welcome sets it back to the minimum.
   int64_t backoff_ms_min = 200;
   int64_t backoff_ms_max = 5000;
-  // A controller that does not answer counts as disconnected after keepalive_ms +
-  // keepalive_timeout_ms.
+  // If the controller does not answer for keepalive_ms + keepalive_timeout_ms, it counts as
+  // disconnected.
   int64_t keepalive_ms = 5000;
   int64_t keepalive_timeout_ms = 4000;
-  // Time limit from dialling to Welcome. Each dial that exceeds the limit doubles it, up to the
-  // maximum. Otherwise thousands of workers that abandon and repeat their dials would keep a newly
-  // started controller busy.
+  // The time limit from dialling to Welcome. Each dial that exceeds the limit doubles it, up to the
+  // maximum. With a fixed limit, thousands of workers that abandon and repeat their dials would
+  // keep a newly started controller busy.
   int64_t welcome_timeout_ms = 10000;
   int64_t welcome_timeout_ms_max = 60000;
 };
 
-// The stream's calls to the worker, all on the loop's thread.
+// The functions of the worker that the stream calls, all on the loop's thread.
 class AttachHandler {
  public:
   virtual ~AttachHandler() = default;
-  // A Hello with a signature over `challenge` and `nonce` (proto/proof/proof.h, HelloText).
+  // Returns a Hello with a signature over `challenge` and `nonce` (proto/proof/proof.h, HelloText).
   virtual v1::Hello MakeHello(const std::string& challenge, const std::string& nonce) = 0;
   virtual void OnWelcome(const v1::Welcome& welcome) = 0;
   virtual void OnMessage(const v1::ControllerMessage& message) = 0;
-  // The next message to send. Called after Welcome, after each completed write, and on Wake. At
-  // most one message is queued: a slow controller slows the sender.
+  // Returns the next message to send. Called after Welcome, after each completed write, and on
+  // Wake. At most one message is queued, so a slow controller slows the sender.
   virtual std::optional<v1::WorkerMessage> NextMessage() = 0;
-  // The stream ended or could not be opened. The next dial follows after the backoff.
+  // Called when the stream has ended or could not be opened. The next dial follows after the
+  // backoff.
   virtual void OnClosed(const absl::Status& status) = 0;
 };
 
-// Functions are for the loop's thread unless stated otherwise. `loop` and `handler` must outlive
-// this.
+// Call the functions on the loop's thread unless stated otherwise. `loop` and `handler` must
+// outlive this object.
 class AttachStream {
  public:
   AttachStream(boost::asio::io_context& loop, AttachHandler& handler, AttachOptions options);
-  // Ends the stream and waits until gRPC has released the call. Makes no call to the handler.
+  // Ends the stream and waits until gRPC has released the call. Does not call the handler.
   ~AttachStream();
 
   void Start();
-  // Asks the handler for the next message.
+  // Makes the stream ask the handler for the next message.
   void Wake();
-  // Writes a message while the loop is blocked. Returns false, and writes nothing, if no stream has
-  // been welcomed or the previous message is still being written. Thread-safe.
+  // Writes a message even if the loop is blocked. If no stream has got a Welcome, or the previous
+  // message is still being written, writes nothing and returns false. Thread-safe.
   bool WriteNow(v1::WorkerMessage message);
 
  private:

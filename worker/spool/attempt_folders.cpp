@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kStartCommandFile[] = "/start.pb";
-// A job file is at most 1 MiB; ranks and paths are added to it.
+// Larger than any job file (1 MiB), because ranks and paths are added to it.
 constexpr std::size_t kMaxStartBytes = 16 << 20;
 
 std::optional<int64_t> NumberOf(const fs::path& path) {
@@ -39,7 +39,8 @@ std::optional<int64_t> NumberOf(const fs::path& path) {
   return number;
 }
 
-// Sub-folders named by a number, in ascending order: the oldest attempt comes first.
+// Returns the sub-folders whose name is a number, in ascending order, so the oldest attempt comes
+// first.
 std::vector<int64_t> NumberedFolders(const fs::path& path) {
   std::vector<int64_t> numbers;
   std::error_code error;
@@ -50,7 +51,7 @@ std::vector<int64_t> NumberedFolders(const fs::path& path) {
   return numbers;
 }
 
-// Ranks with a folder in the attempt's folder that is not empty.
+// Returns the ranks whose folder in the attempt's folder exists and is not empty.
 std::set<int> RanksWithRecords(const fs::path& attempt_dir) {
   std::set<int> ranks;
   std::error_code error;
@@ -69,12 +70,12 @@ std::string RemovedName(const AttemptKey& key) {
   return absl::StrCat(kRemovedPrefix, key.job_id, "-", key.number);
 }
 
-// Renames the attempt's folder in `root`, so that it is no longer found. OK if there is none. Does
-// not follow links that a job created in place of its folder.
+// Renames the attempt's folder in `root`, so that it is no longer found. Returns OK if there is
+// none. Does not follow a link that a job has created in place of the folder.
 absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
   TRAINYARD_RETURN_IF_ERROR(
       MoveToRoot({root, absl::StrCat(key.job_id, "/", key.number)}, RemovedName(key)));
-  // Removes the job's folder when this was its last attempt; any other outcome is fine.
+  // Removes the job's folder if this was its last attempt. The call may fail; this is ignored.
   rmdir(absl::StrCat(root, "/", key.job_id).c_str());
   return absl::OkStatus();
 }
@@ -91,12 +92,12 @@ absl::Status RemoveMoved(const fs::path& root, const std::string& prefix) {
   return status;
 }
 
-// Path of the rank's directory below the root of all attempts.
+// Returns the path of the rank's directory, relative to the directory that contains all attempts.
 std::string BelowRoot(const RankKey& key) {
   return absl::StrCat(key.attempt.job_id, "/", key.attempt.number, "/rank", key.rank);
 }
 
-// The parts of the command that are known without start.pb.
+// Returns a command with only those parts that are known without start.pb.
 v1::StartAttempt LostCommand(const AttemptKey& key, const std::set<int>& ranks) {
   v1::StartAttempt command;
   command.set_job_id(key.job_id);
@@ -157,7 +158,7 @@ GuardedPath AttemptFolders::TelemetryFile(const RankKey& key) const {
 absl::Status AttemptFolders::Create(const v1::StartAttempt& command) const {
   const AttemptKey key = {command.job_id(), command.attempt()};
   TRAINYARD_RETURN_IF_ERROR(MakeDirectories(runs_));
-  // No rank of this attempt has run yet: the directory was left by an older attempt.
+  // No rank of this attempt has run yet, so a directory at this path was left by an older attempt.
   TRAINYARD_RETURN_IF_ERROR(MoveAside({runs_, absl::StrCat(key.job_id, "/", key.number)}));
   for (const int rank : RanksOf(command)) {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectories(RankDir({key, rank})));
@@ -228,18 +229,18 @@ void AttemptFolders::MoveRunsWithoutAttempt(const Found& found) const {
 
 absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
   const std::string moved = absl::StrCat(root_, "/", RemovedName(key));
-  // Moves the folder in one step. A folder without start.pb has therefore lost that file, and is
-  // never the rest of an interrupted removal.
+  // The folder is moved in one step. A folder without start.pb is therefore never the rest of an
+  // interrupted removal; its start.pb was lost.
   TRAINYARD_RETURN_IF_ERROR(MoveAway(root_, key));
   if (HasRunsOf(key.job_id)) MoveAway(runs_, key).IgnoreError();
-  // Remains that cannot be removed now are removed at the next start.
+  // If something cannot be removed now, it is removed at the next start.
   RemoveTree(moved).IgnoreError();
   return absl::OkStatus();
 }
 
 absl::Status AttemptFolders::RemoveMovedRuns(const AttemptKey& key) const {
   absl::Status status = RemoveTree(absl::StrCat(runs_, "/", RemovedName(key)));
-  // Obstacles moved aside by MoveAside.
+  // These were moved aside by MoveAside.
   status.Update(RemoveMoved(runs_, RemovedName(key) + "-"));
   return status;
 }

@@ -1,6 +1,6 @@
-// Folders of the attempts. Records, whose path is not passed to any job:
-// DATA_DIR/attempts/JOB/ATTEMPT/{start.pb, rankR/...}. The ranks' own directories:
-// DATA_DIR/runs/JOB/ATTEMPT/rankR/.
+// The folders of attempts. Each attempt has two. The records are in
+// DATA_DIR/attempts/JOB/ATTEMPT/{start.pb, rankR/...}; this path is not passed to any job. The
+// ranks' own directories are DATA_DIR/runs/JOB/ATTEMPT/rankR/.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_FOLDERS_H_
 
@@ -24,56 +24,57 @@ inline constexpr char kHealFile[] = "heal.json";
 // Used by one thread. Errors name the path and the cause.
 class AttemptFolders {
  public:
-  // `data_dir` is absolute. Missing parts of it are created.
+  // `data_dir` must be an absolute path. Missing directories of it are created.
   explicit AttemptFolders(std::string data_dir);
 
-  // Directory of the rank's records.
+  // Returns the directory of the rank's records.
   std::string RankDir(const RankKey& key) const;
-  // The rank's own directory. In attempts of earlier versions it is the same as RankDir.
+  // Returns the rank's own directory. In attempts of earlier versions it is the same as RankDir.
   std::string RunDir(const RankKey& key) const { return GuardedRunDir(key).text(); }
   GuardedPath GuardedRunDir(const RankKey& key) const;
-  // Contains the ranks' own directories of all attempts of the job.
+  // Returns the directory that contains the ranks' own directories of all attempts of the job.
   GuardedPath JobDir(int64_t job_id) const;
-  // The rank's output and telemetry.
+  // Return the paths of the rank's output file and of its telemetry file.
   GuardedPath OutputFile(const RankKey& key) const;
   GuardedPath TelemetryFile(const RankKey& key) const;
 
-  // Creates the folders of the attempt and of its ranks (0700) and, last, start.pb: an attempt
-  // without start.pb and without a rank's record never spawned a rank. Anything an older attempt
-  // left in the place of a run directory is moved aside. INVALID_ARGUMENT: the job is at fault
-  // (run_directory.h).
+  // Creates the folders of the attempt and of its ranks (0700). start.pb is written last. Therefore
+  // an attempt that has neither start.pb nor a record of a rank never spawned a rank. If an older
+  // attempt left anything at the path of a run directory, it is moved aside. INVALID_ARGUMENT: the
+  // job is at fault (run_directory.h).
   absl::Status Create(const v1::StartAttempt& command) const;
 
-  // Replaces the rank's order file by an atomic rename. The file is written in the rank's records
-  // folder, so that nothing the rank has put into its run directory can delay the write.
+  // Replaces the rank's order file by an atomic rename. The new file is first written in the folder
+  // of the rank's records, so that nothing in the rank's run directory can delay the write.
   absl::Status WriteOrder(const RankKey& key, std::string_view order) const;
 
   struct Found {
     std::vector<v1::StartAttempt> attempts;
-    // Attempts with started or running ranks whose start.pb is lost or damaged. Only job, attempt
-    // and rank numbers are set.
+    // Attempts whose start.pb is lost or damaged and whose ranks were started or are running. Only
+    // job, attempt and rank numbers are set.
     std::vector<v1::StartAttempt> lost;
-    // Defects of folders, one line each, for the log.
+    // Problems with folders, one line each, for the log.
     std::vector<std::string> warnings;
   };
-  // Finds every attempt on disk and every attempt of `running` (ranks known to have processes),
-  // sorted by job and attempt. Removes the remains of a Create or Remove interrupted by a crash.
+  // Returns every attempt on disk and every attempt of a rank in `running`, sorted by job and
+  // attempt. `running` are the ranks known to have processes. Removes the files that a crash during
+  // Create or Remove has left.
   absl::StatusOr<Found> Scan(const std::set<RankKey>& running = {}) const;
 
-  // Removes the attempt's records and moves its ranks' own directories away, for RemoveMovedRuns.
-  // OK if there are none.
+  // Removes the attempt's records, and moves the ranks' own directories away; RemoveMovedRuns
+  // removes these later. Returns OK if there are none.
   absl::Status Remove(const AttemptKey& key) const;
 
-  // Remove run directories moved away by Remove, of one attempt or of all, including directories
-  // that a program made read-only. May take long: a program can leave any number of files.
-  // Thread-safe.
+  // RemoveMovedRuns removes those run directories of one attempt that Remove has moved away.
+  // RemoveAllMovedRuns does this for all attempts. Directories that a program made read-only are
+  // removed too. Both may take long, because a program can create any number of files. Thread-safe.
   absl::Status RemoveMovedRuns(const AttemptKey& key) const;
   absl::Status RemoveAllMovedRuns() const;
 
  private:
   std::string AttemptDir(const AttemptKey& key) const;
-  // Returns whether the job's run directory exists. False if the job has replaced it by something
-  // else.
+  // Returns whether the job's run directory exists. Returns false if the job has replaced it by
+  // something else.
   bool HasRunsOf(int64_t job_id) const;
   void ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const;
   void MoveRunsWithoutAttempt(const Found& found) const;

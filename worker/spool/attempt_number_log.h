@@ -1,5 +1,5 @@
-// The highest attempt number seen of each job, on disk. The file outlives the attempts' folders, so
-// that a late command for an old attempt is recognised.
+// Keeps on disk the highest attempt number seen of each job. The file outlives the folders of the
+// attempts, so that a late command for an old attempt is recognised.
 #ifndef TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 #define TRAINYARD_WORKER_SPOOL_ATTEMPT_NUMBER_LOG_H_
 
@@ -18,8 +18,8 @@ namespace trainyard::worker {
 // Used by one thread.
 class AttemptNumberLog {
  public:
-  // Reads the file and rewrites it with one record per job. DATA_LOSS if a record is not two
-  // numbers. Only `max_jobs` jobs are remembered (see SeenAttempts); the file contains at most
+  // Reads the file and rewrites it with one record per job. DATA_LOSS if a record does not consist
+  // of two numbers. Remembers at most `max_jobs` jobs (see SeenAttempts). The file has at most
   // twice as many records.
   static absl::StatusOr<std::unique_ptr<AttemptNumberLog>> Open(
       const std::string& path, std::size_t max_jobs = SeenAttempts::kMaxJobs);
@@ -28,11 +28,12 @@ class AttemptNumberLog {
   // See RecordLog::damage.
   const std::string& damage() const { return log_->damage(); }
 
-  // Takes over the numbers of the log at `former_path`, if it exists, and removes that file once
-  // they are durable here. Without free space it remains for the next start. DATA_LOSS as in Open.
+  // If there is a log at `former_path`, adds its numbers to this log and removes that file when
+  // they are durable here. If the disk is full, the file is kept for the next start. DATA_LOSS as
+  // in Open.
   absl::Status TakeOver(const std::string& former_path);
 
-  // Durable when OK. An attempt number below the known one changes nothing.
+  // If OK is returned, the number is durable. A number below the known one changes nothing.
   absl::Status Remember(int64_t job_id, int64_t attempt_number);
 
  private:

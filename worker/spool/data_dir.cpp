@@ -26,14 +26,15 @@
 namespace trainyard::worker {
 namespace {
 
-// Directory for the files of a node whose identity is lost.
+// The directory to which files of a node are moved when its identity is lost.
 constexpr char kFormer[] = "former";
 constexpr std::size_t kIdDigits = 32;
 constexpr std::size_t kSecretDigits = 64;
-// Present once the node id is bound to a secret: directories of earlier versions have only an id.
+// This file exists once the node id is bound to a secret. Directories of earlier versions have an
+// id but no secret.
 constexpr char kSecretMadeFile[] = "node_secret_made";
-// All files that belong to a node id. The id is last, so that after a crash the rest is moved
-// again.
+// All files that belong to a node id. The id is the last to be moved, so that after a crash the
+// move is repeated.
 constexpr const char* kFilesOfNode[] = {"attempts",       "runs",        "facts.bin",
                                         "stored_offsets", "node_secret", "node_id"};
 
@@ -53,16 +54,17 @@ absl::StatusOr<UniqueFd> Lock(const std::string& directory) {
                      holder.ok() && !holder->empty() ? absl::StrCat(" (pid ", *holder, ")") : "",
                      "; stop that worker or set another --data-dir"));
   }
-  // Best effort: the pid is only needed for the message above; the lock alone protects the
-  // directory. A worker must start on a full disk, because it is the process that frees space
-  // there.
+  // An error is ignored. The pid is only needed for the message above; the lock alone protects the
+  // directory. A worker must be able to start on a full disk, because it is the process that frees
+  // space there.
   const std::string pid = absl::StrCat(getpid());
   (void)!ftruncate(fd.get(), 0);
   (void)!pwrite(fd.get(), pid.data(), pid.size(), 0);
   return fd;
 }
 
-// NOT_FOUND if the file is missing, DATA_LOSS if it does not contain `digits` hexadecimal digits.
+// NOT_FOUND if the file is missing. DATA_LOSS if it does not consist of `digits` hexadecimal
+// digits.
 absl::StatusOr<std::string> ReadHex(const std::string& path, std::size_t digits) {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
   const bool is_other_thing =
@@ -89,7 +91,8 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
   for (const auto& part : std::filesystem::path(path)) {
     made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
     if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
-    // A parent on a read-only or foreign file system is fine if it exists.
+    // A parent directory on a read-only or foreign file system cannot be created, but that does not
+    // matter if it exists.
     const int error = errno;
     struct stat info {};
     if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
@@ -164,7 +167,7 @@ absl::Status DataDir::MakeIdentity() {
     const std::string id = RandomId();
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_id"), id + "\n"));
     node_id_ = id;
-    // A secret without its node id is useless.
+    // Without its node id, a secret has no use.
     node_secret_.clear();
   }
   if (node_secret_.empty()) {
@@ -173,7 +176,8 @@ absl::Status DataDir::MakeIdentity() {
     node_secret_ = secret;
   }
   if (IsThere(File(kSecretMadeFile))) return absl::OkStatus();
-  // Best effort, because a worker must start on a full disk: the next start tries again.
+  // An error is ignored, because a worker must be able to start on a full disk. The next start
+  // tries again.
   WriteFileAtomically(File(kSecretMadeFile), "").IgnoreError();
   return absl::OkStatus();
 }

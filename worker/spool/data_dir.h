@@ -1,4 +1,4 @@
-// The worker's data directory: it has one owner and one node id.
+// The worker's data directory. It belongs to one worker at a time and to one node id.
 #ifndef TRAINYARD_WORKER_SPOOL_DATA_DIR_H_
 #define TRAINYARD_WORKER_SPOOL_DATA_DIR_H_
 
@@ -11,28 +11,32 @@
 
 namespace trainyard::worker {
 
-// Removes the files of former nodes in the data directory (former, former.2 and so on): no
-// controller accepts them any longer. Returns the number of removed directories. Any thread.
+// Removes the files of former nodes (former, former.2 and so on) from the data directory, because
+// no controller accepts these nodes any longer. Returns the number of removed directories. Any
+// thread.
 int RemoveFormerNodes(const std::string& data_dir);
 
-// Kept open for the life of the worker; the kernel releases the lock when the process ends.
+// The worker keeps this object until it exits. The kernel releases the lock when the process ends.
 class DataDir {
  public:
-  // Creates the directory (0700) if missing and reads the node id. ALREADY_EXISTS if another worker
-  // uses the directory (the message names its pid); other errors name the path and the cause. A
-  // damaged id, or one that has lost its secret, is no longer valid: node_id() is empty.
+  // Creates the directory (0700) if it is missing, and reads the node id. ALREADY_EXISTS if another
+  // worker uses the directory; the message contains its pid. Other errors name the path and the
+  // cause. If the id is damaged or its secret is lost, the id is no longer valid and node_id() is
+  // empty.
   static absl::StatusOr<std::unique_ptr<DataDir>> Open(const std::string& path);
-  // Creates the node id and the secret if missing. The attempts and facts of a lost identity belong
-  // to another node, so they are moved away first. Errors as above.
+  // Creates the node id and the secret if they are missing. Attempts and facts of a lost identity
+  // are moved away first, because they belong to another node. Returns the same errors as Open.
   absl::Status MakeIdentity();
-  // One line for the operator if the identity was lost, else empty. Complete after MakeIdentity.
+  // One line for the operator if the identity was lost; otherwise empty. Complete after
+  // MakeIdentity.
   const std::string& lost_identity() const { return lost_identity_; }
 
   // Absolute path.
   const std::string& path() const { return path_; }
-  // 32 hexadecimal digits, created once; empty before that.
+  // The node id: 32 hexadecimal digits, created once; empty until it is created.
   const std::string& node_id() const { return node_id_; }
-  // Proof of the node id: 64 hexadecimal digits in a file of mode 0600, created once.
+  // The secret that proves the node id: 64 hexadecimal digits, created once, in a file of mode
+  // 0600.
   const std::string& node_secret() const { return node_secret_; }
   std::string File(const std::string& name) const { return path_ + "/" + name; }
 
@@ -51,12 +55,12 @@ class DataDir {
 // Creates a directory and its parents (0700). OK if it already exists.
 absl::Status MakeDirectories(const std::string& path);
 
-// Like MakeDirectories, but with group access as far as the umask permits: the controller, possibly
-// another user of the group, removes checkpoints. INVALID_ARGUMENT on the kernel's own file
-// systems.
+// Like MakeDirectories, but the group gets access as far as the umask permits. The controller
+// removes checkpoints and may be another user of the group. INVALID_ARGUMENT on the kernel's own
+// file systems.
 absl::Status MakeGroupDirectories(const std::string& path);
 
-// 32 hexadecimal digits from the kernel's random source.
+// Returns 32 hexadecimal digits from the kernel's random source.
 std::string RandomId();
 
 }  // namespace trainyard::worker

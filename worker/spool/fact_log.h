@@ -18,11 +18,12 @@ namespace trainyard::worker {
 // Used by one thread.
 class FactLog final : public FactQueue {
  public:
-  // DATA_LOSS if whole records cannot be parsed: the file is not a fact log of this version.
+  // DATA_LOSS if complete records cannot be parsed, because the file is then not a fact log of this
+  // version.
   static absl::StatusOr<std::unique_ptr<FactLog>> Open(const std::string& path);
 
   int64_t dropped_bytes() const { return log_->dropped_bytes(); }
-  // See RecordLog::damage. Reconcile renumbers the facts if one is missing.
+  // See RecordLog::damage. If a fact is missing, Reconcile renumbers the facts.
   const std::string& damage() const { return log_->damage(); }
 
  private:

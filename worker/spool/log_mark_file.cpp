@@ -11,7 +11,7 @@
 
 namespace trainyard::worker {
 
-// One line: cluster id, term, sequence, job id.
+// The file has one line: cluster id, term, sequence, job id.
 v1::LogMark LogMarkFile::Read(const std::string& cluster_id) const {
   const absl::StatusOr<std::string> text = ReadSmallFile(path_);
   if (!text.ok()) return {};

@@ -1,4 +1,4 @@
-// The newest mark of the controller's event log (core/seen_log.h), on disk.
+// Keeps the newest mark of the controller's event log (core/seen_log.h) on disk.
 #ifndef TRAINYARD_WORKER_SPOOL_LOG_MARK_FILE_H_
 #define TRAINYARD_WORKER_SPOOL_LOG_MARK_FILE_H_
 
@@ -14,8 +14,8 @@ class LogMarkFile {
  public:
   explicit LogMarkFile(std::string path) : path_(std::move(path)) {}
 
-  // The mark last written by Keep for this cluster; empty if there is none or the file is damaged.
-  // Another cluster's mark has no meaning for this cluster's log.
+  // Returns the mark that Keep last wrote for this cluster. Returns an empty mark if there is none,
+  // if the file is damaged, or if the mark is of another cluster, whose log is a different one.
   v1::LogMark Read(const std::string& cluster_id) const;
 
   // Durable when OK.

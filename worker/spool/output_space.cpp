@@ -17,20 +17,21 @@
 namespace trainyard::worker {
 namespace {
 
-// Holes consist of whole blocks of this size; no common file system has larger blocks.
+// Holes consist of complete blocks of this size. No common file system has larger blocks.
 constexpr int64_t kBlockBytes = 64 << 10;
 
 int64_t AlignDown(int64_t offset) { return offset / kBlockBytes * kBlockBytes; }
 
-// The highest offset up to which a file may be dropped. With `lose`, bytes that the controller has
-// not stored may be dropped too.
+// Returns the highest offset up to which bytes of the file may be dropped. If `lose` is true, bytes
+// that the controller has not stored may be dropped too.
 int64_t ReleaseLimit(const OutputFile& file, bool lose) {
   const int64_t limit = std::min(file.keep_from, file.size - kOutputKeptAtEnd);
   return AlignDown(lose ? limit : std::min(limit, file.stored));
 }
 
-// Sorts by the number of bytes not yet stored, largest first: a rank that floods the disk loses its
-// own output, not that of its neighbours. Equal files keep their order, oldest attempt first.
+// Sorts the files by the number of bytes that are not yet stored, largest first. A rank that fills
+// the disk thus loses its own output, not that of other ranks. Files with equal numbers keep their
+// order: oldest attempt first.
 void LargestFirst(const std::vector<OutputFile>& files, std::vector<std::size_t>& order) {
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
     const auto waiting = [&](std::size_t i) {
@@ -54,7 +55,7 @@ std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t b
     for (auto next = order.begin(); next != order.end() && bytes_to_free > 0; ++next) {
       const std::size_t i = *next;
       Release& release = releases[i];
-      // Only whole blocks are freed: at most one block more than requested.
+      // Only complete blocks are freed, so up to one block more than requested may be freed.
       const int64_t wanted = AlignDown(release.end + bytes_to_free + kBlockBytes - 1);
       const int64_t end = std::min(wanted, ReleaseLimit(files[i], lose));
       if (end <= release.end) continue;
@@ -78,13 +79,13 @@ int64_t FirstKeptByte(const GuardedPath& path) {
   const off_t first = lseek(fd->get(), 0, SEEK_DATA);
   if (first >= 0) return first;
   struct stat info {};
-  // ENXIO: the file has no data, only a hole.
+  // ENXIO means that the file has only a hole and no data.
   return errno == ENXIO && fstat(fd->get(), &info) == 0 ? info.st_size : 0;
 }
 
 absl::Status DropOutput(const Release& release) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenGuarded(release.path, O_WRONLY));
-  // Starts at 0, so that blocks left by a call that crashed are freed too.
+  // The hole starts at 0, so that blocks that were not freed because of a crash are freed too.
   if (fallocate(fd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, release.end) == 0) {
     return absl::OkStatus();
   }

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kHeaderBytes = kLengthBytes + 8;
-// Enough for a dozen or more records with the final output of a rank. A node with a full disk must
-// be able to report ranks that it could not start.
+// Enough for a dozen or more records that contain the final output of a rank. A node with a full
+// disk must be able to report ranks that it could not start.
 constexpr int64_t kReservedBytes = 128 << 10;
 
 void PutLittleEndian(uint64_t value, std::size_t bytes, std::string& out) {
@@ -37,7 +37,8 @@ uint64_t GetLittleEndian(std::string_view text) {
   return value;
 }
 
-// The checksum covers the length too, so that a torn length cannot pass for a short record.
+// The checksum covers the length too. Otherwise a partly written length could be taken for that of
+// a short record.
 uint64_t Checksum(std::string_view record) {
   return XXH64(record.data(), record.size(), record.size());
 }
@@ -48,8 +49,8 @@ void AppendFramed(std::string_view record, std::string& out) {
   out.append(record);
 }
 
-// Removes the first record from `text` and returns it; nullopt when it is incomplete or fails its
-// checksum.
+// Removes the first record from `text` and returns it. Returns nullopt if the record is incomplete
+// or its checksum is wrong.
 std::optional<std::string_view> TakeRecord(std::string_view& text) {
   if (text.size() < kHeaderBytes) return std::nullopt;
   const uint64_t length = GetLittleEndian(text.substr(0, kLengthBytes));
@@ -83,8 +84,8 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   }
 }
 
-// Removes the damage at the front of `text`, up to the next whole record; false if there is no such
-// record.
+// Removes the damaged bytes at the front of `text`, up to the next intact record. Returns false if
+// there is no such record.
 bool SkipDamage(std::string_view& text) {
   for (std::size_t at = 1; at + kHeaderBytes <= text.size(); ++at) {
     std::string_view rest = text.substr(at);
@@ -95,7 +96,7 @@ bool SkipDamage(std::string_view& text) {
   return false;
 }
 
-// The first unused name for a damaged file.
+// Returns the first unused name for a damaged file.
 std::string NameAside(const std::string& path) {
   std::string name = path + ".damaged";
   struct stat info {};
@@ -128,7 +129,7 @@ absl::StatusOr<std::unique_ptr<RecordLog>> RecordLog::Open(const std::string& pa
   if (log->dropped_bytes_ > 0 && ftruncate(log->fd_.get(), log->size_bytes_) != 0) {
     return ErrnoStatus(errno, "cannot repair", path);
   }
-  // The name of a new file is durable only with its directory.
+  // The name of a new file is durable only after its directory was synced.
   if (text.empty()) TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(path));
   log->ReserveAhead();
   return log;
@@ -148,7 +149,8 @@ absl::Status RecordLog::RenameIrregular() {
 
 absl::Status RecordLog::ReplaceDamaged(int64_t sound_bytes) {
   const std::string aside = NameAside(path_);
-  // A link, not a rename, so that the original name always leads to a file with the records.
+  // A link is used instead of a rename, so that the original name always leads to a file with the
+  // records.
   if (link(path_.c_str(), aside.c_str()) != 0) {
     return ErrnoStatus(errno, "cannot link", path_);
   }
@@ -185,7 +187,8 @@ absl::Status RecordLog::Append(std::string_view record) {
   absl::Status status = WriteAll(fd_.get(), framed, size_bytes_, path_);
   if (status.ok() && fdatasync(fd_.get()) != 0) status = ErrnoStatus(errno, "cannot sync", path_);
   if (!status.ok()) {
-    // Best effort: remaining bytes are overwritten by the next append or cut off at the next open.
+    // An error is ignored: bytes that remain are overwritten by the next append or cut off by the
+    // next open.
     (void)!ftruncate(fd_.get(), size_bytes_);
     reserved_until_ = 0;
     return status;
@@ -200,7 +203,8 @@ absl::Status RecordLog::Rewrite(const std::vector<std::string>& records) {
   for (const std::string& record : records) AppendFramed(record, text);
   const absl::Status status = WriteFileAtomically(path_, text);
   if (!status.ok() && !WasReplaced()) return status;
-  // The name now leads to the new file, so an append to the old file would be lost.
+  // The name now leads to the new file, so an append to the old file would be lost. Until the
+  // directory is synced, a power failure could undo the rename.
   directory_sync_due_ = !status.ok();
   size_bytes_ = static_cast<int64_t>(text.size());
   reserved_until_ = 0;

@@ -17,41 +17,43 @@ namespace trainyard::worker {
 
 inline constexpr std::size_t kMaxRecordBytes = 1 << 20;
 
-// Each record is: length (4 bytes), XXH64 of length and payload (8 bytes), payload; little-endian.
-// One writer, one thread.
+// A record consists of length (4 bytes), XXH64 of length and payload (8 bytes), and payload;
+// numbers are little-endian. One writer, one thread.
 class RecordLog {
  public:
   // Opens or creates the file (mode 0600) and reads its records. An incomplete tail was never
-  // durable: it is cut off and its size is in dropped_bytes(). Whole records after a bad one mean
-  // damage: the file is moved away, the log continues with all whole records, and damage() reports
-  // it. A path that is not a regular file is also moved away and reported. Errors name the path.
+  // durable; it is cut off, and dropped_bytes() returns its size. Intact records after a bad one
+  // mean damage: the file is moved away, the log continues with all intact records, and damage()
+  // reports this. A path that is not a regular file is also moved away and reported. Errors name
+  // the path.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& path);
 
-  // Records in the file when it was opened.
+  // The records that the file contained when it was opened.
   const std::vector<std::string>& records_at_open() const { return records_at_open_; }
   int64_t dropped_bytes() const { return dropped_bytes_; }
-  // One line for the operator, with the file's names; empty when the file was sound.
+  // One line for the operator, with the names of the files; empty if the file was not damaged.
   const std::string& damage() const { return damage_; }
   int64_t size_bytes() const { return size_bytes_; }
 
-  // On OK the record is on disk. On an error (full disk) the log is unchanged and Append may be
-  // retried. INVALID_ARGUMENT for more than kMaxRecordBytes.
+  // If OK is returned, the record is on disk. After an error (full disk) the log is unchanged, and
+  // Append may be retried. INVALID_ARGUMENT if the record has more than kMaxRecordBytes.
   absl::Status Append(std::string_view record);
 
-  // Replaces all records in one step: after a crash the file contains either the old or the new
-  // records. After an error the log continues with the records that are then in the file.
+  // Replaces all records in one step. After a crash the file contains either the old or the new
+  // records. After an error the log continues with those records that the file then contains.
   absl::Status Rewrite(const std::vector<std::string>& records);
 
  private:
   explicit RecordLog(std::string path) : path_(std::move(path)) {}
   absl::Status OpenForAppend();
   absl::Status RenameIrregular();
-  // Replaces the file, damaged at byte `sound_bytes`, by one with the records of records_at_open_.
+  // Replaces the file, which is damaged from byte `sound_bytes` on, by one with the records in
+  // records_at_open_.
   absl::Status ReplaceDamaged(int64_t sound_bytes);
   // Allocates disk space for future records, so that they can be written when the disk is full.
-  // Best effort: some file systems cannot do it.
+  // Errors are ignored, because some file systems cannot do it.
   void ReserveAhead();
-  // True when the path names a file other than the open one.
+  // True if the path leads to a file other than the open one.
   bool WasReplaced() const;
 
   const std::string path_;
@@ -59,11 +61,11 @@ class RecordLog {
   std::vector<std::string> records_at_open_;
   int64_t dropped_bytes_ = 0;
   std::string damage_;
-  // Bytes of whole records. The file may be longer after a failed append.
+  // The size of the complete records. After a failed append the file may be longer.
   int64_t size_bytes_ = 0;
-  // End of the space allocated ahead.
+  // The offset of the end of the space that is allocated for future records.
   int64_t reserved_until_ = 0;
-  // True while a power cut could still undo the rename of a Rewrite.
+  // True while a power failure could still undo the rename of a Rewrite.
   bool directory_sync_due_ = false;
 };
 

@@ -19,7 +19,7 @@
 namespace trainyard::worker {
 namespace {
 
-// The parent directory of the path.
+// Returns the parent directory of the path.
 GuardedPath ParentOf(const GuardedPath& path) {
   const std::size_t slash = path.below().rfind('/');
   return {path.root(), slash == std::string::npos ? "" : path.below().substr(0, slash)};
@@ -34,7 +34,8 @@ bool Rename(const UniqueFd& parent, const GuardedPath& path, const std::string& 
   return renameat(parent.get(), NameOf(path).c_str(), AT_FDCWD, to.c_str()) == 0;
 }
 
-// Unmounts through the open parent directory: a job may have replaced a parent directory by a link.
+// Unmounts through the open descriptor of the parent directory, because a job may have replaced a
+// parent in the path by a link.
 bool Unmount(const UniqueFd& parent, const std::string& name) {
   const std::string path = absl::StrCat("/proc/self/fd/", parent.get(), "/", name);
   return umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0;
@@ -60,13 +61,14 @@ absl::Status MoveAside(const GuardedPath& path) {
 
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   const absl::StatusOr<UniqueFd> parent = OpenGuardedDirectory(ParentOf(path));
-  // A parent that is not our directory contains nothing of ours.
+  // If the parent is not a directory of the worker, it contains nothing of the worker.
   const bool has_nothing =
       absl::IsNotFound(parent.status()) || absl::IsFailedPrecondition(parent.status());
   if (has_nothing) return absl::OkStatus();
   if (!parent.ok()) return parent.status();
   if (Rename(*parent, path, name) || errno == ENOENT) return absl::OkStatus();
-  // Rename fails with EBUSY if the job has mounted something at the path. Only root can unmount it.
+  // The rename fails with EBUSY if the job has mounted something at the path. Only root can unmount
+  // it.
   const bool is_unmounted = errno == EBUSY && Unmount(*parent, NameOf(path));
   if (is_unmounted && Rename(*parent, path, name)) return absl::OkStatus();
   if (errno != EBUSY && errno != EPERM) {

@@ -11,17 +11,17 @@ namespace trainyard::worker {
 // Prefix of the names of folders that are being removed.
 inline constexpr char kRemovedPrefix[] = "removed-";
 
-// Creates the directory and its parents below the root (0700). OK if it exists. Anything else at
-// one of these paths is moved aside, never entered. INVALID_ARGUMENT if something is mounted there
-// and cannot be moved: only a job of this node can have mounted it.
+// Creates the directory and its parents below the root (0700). Returns OK if it exists. If anything
+// else is at one of these paths, it is moved aside and never entered. INVALID_ARGUMENT if something
+// is mounted there and cannot be moved, because only a job of this node can have mounted it.
 absl::Status MakeRunDirectory(const GuardedPath& directory);
 
-// Renames PATH, such as 3/1, to <root>/<kRemovedPrefix>3-1-ID with a random ID. OK if PATH does not
-// exist. Errors as above.
+// Renames PATH, such as 3/1, to <root>/<kRemovedPrefix>3-1-ID with a random ID. Returns OK if PATH
+// does not exist. Returns the same errors as MakeRunDirectory.
 absl::Status MoveAside(const GuardedPath& path);
 
-// Renames the path to `name` in the root. OK if the path does not exist or a parent is not a
-// directory of the worker. Errors as above.
+// Renames the path to `name` in the root. Returns OK if the path does not exist or one of its
+// parents is not a directory of the worker. Returns the same errors as MakeRunDirectory.
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name);
 
 }  // namespace trainyard::worker

@@ -6,7 +6,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Maximum size of the file; a stream takes about 40 bytes.
+// The maximum size of the file. A stream takes about 40 bytes.
 constexpr std::size_t kMaxOffsetsBytes = 64 << 20;
 
 }  // namespace
@@ -23,7 +23,7 @@ std::vector<StreamPosition> StoredOffsets::Read() const {
 }
 
 void StoredOffsets::Keep(const std::vector<StreamPosition>& positions) {
-  // File format: a Welcome, the message in which a controller sends the offsets.
+  // The file contains a Welcome, which is the message in which a controller sends the offsets.
   v1::Welcome welcome;
   for (const StreamPosition& position : positions) {
     if (position.acknowledged == 0) continue;

@@ -1,6 +1,6 @@
-// Offsets up to which the controller has stored each stream, kept on disk for the next start of the
-// worker. On a full disk the worker must know which output it can drop without loss, even before it
-// reaches a controller.
+// Keeps on disk, for the next start of the worker, the offset up to which the controller has stored
+// each stream. On a full disk the worker must know which output it can drop without loss, even
+// before it reaches a controller.
 #ifndef TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 #define TRAINYARD_WORKER_SPOOL_STORED_OFFSETS_H_
 
@@ -18,12 +18,12 @@ class StoredOffsets {
  public:
   explicit StoredOffsets(std::string path) : path_(std::move(path)) {}
 
-  // The positions last written by Keep; empty if the file is missing or unreadable. The controller
-  // may have stored more since.
+  // Returns the positions that Keep last wrote; empty if the file is missing or unreadable. The
+  // controller may have stored more since then.
   std::vector<StreamPosition> Read() const;
 
-  // Writes changed positions to disk. Best effort: older positions remain valid, because stored
-  // offsets only grow.
+  // Writes positions to disk if they have changed. Errors are ignored: older positions remain
+  // valid, because stored offsets only grow.
   void Keep(const std::vector<StreamPosition>& positions);
 
  private:

@@ -1,6 +1,6 @@
-// Reserves disk space beyond the end of ranks' telemetry files, so that ranks can still write
-// telemetry when the disk is full. Telemetry is never dropped, and once a rank has ended nobody can
-// write it later.
+// Reserves disk space after the end of the ranks' telemetry files, so that ranks can write
+// telemetry even when the disk is full. This is needed because telemetry is never dropped, and
+// nobody can write it after the rank has ended.
 #ifndef TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 #define TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 
@@ -13,23 +13,23 @@
 
 namespace trainyard::worker {
 
-// About 300 records. The file's size does not change.
+// Space for about 300 records. Reserving it does not change the size of the file.
 inline constexpr int64_t kTelemetryReserve = 128 << 10;
 
-// Creates the telemetry file of a rank that is about to start and reserves its first space. Best
-// effort: a node whose disk is too full for this gets no new ranks. Any thread.
+// Creates the telemetry file of a rank that is about to start, and reserves its first space. Errors
+// are ignored, because a node whose disk is too full for this gets no new ranks. Any thread.
 void ReserveFirstTelemetry(const GuardedPath& run_dir);
 
 // Used by one thread.
 class TelemetryReserve {
  public:
-  // Reserves more space for each file that has used half of its reserve: one system call per file,
-  // more only when a reservation is due. Forgets all other files. Best effort, retried with each
-  // call.
+  // Reserves more space for each file that has used half of its reserve. Makes one system call per
+  // file, and more only if a reservation is due. Forgets all other files. Errors are ignored; the
+  // next call tries again.
   void Extend(const std::vector<GuardedPath>& files);
 
  private:
-  // End of the reserved space, by path.
+  // The offset at which the reserved space of each file ends, by path.
   std::map<std::string, int64_t> reserved_until_;
 };
 

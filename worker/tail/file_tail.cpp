@@ -58,11 +58,11 @@ absl::StatusOr<std::string> ReadAt(const OpenTail& tail, const GuardedPath& path
   return data;
 }
 
-// Cuts bytes into lines. The byte before a read shows whether the read begins inside a long line,
-// so the result does not depend on where earlier reads ended.
+// Cuts bytes into lines. The byte before a read shows whether the read begins inside a long line.
+// The result therefore does not depend on where earlier reads ended.
 class LineCutter {
  public:
-  // `at_end`: `text` reaches the end of the file.
+  // `at_end` is true if `text` reaches the end of the file.
   LineCutter(std::string_view text, const LineReadOptions& options, bool at_end)
       : text_(text), options_(options), final_(options.ended && at_end) {}
 
@@ -76,7 +76,7 @@ class LineCutter {
   }
 
  private:
-  // False if the rest must wait for more bytes.
+  // Returns false if the rest must wait until more bytes are read.
   bool CutOne() {
     const std::size_t newline = text_.find('\n');
     const std::size_t length = std::min(newline, text_.size());
@@ -98,7 +98,7 @@ class LineCutter {
     return true;
   }
 
-  // Drops the rest of a line, or as much of it as has been read.
+  // Drops the rest of a line. If the line does not end in the bytes read so far, drops all of them.
   void SkipRest() {
     const std::size_t newline = text_.find('\n');
     Consume(newline == std::string_view::npos ? text_.size() : newline + 1);
@@ -138,7 +138,7 @@ absl::StatusOr<TailLines> ReadNewLines(const GuardedPath& path, int64_t offset,
                                        const LineReadOptions& options) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::optional<OpenTail> tail, OpenAt(path, offset));
   if (!tail.has_value() || tail->size == offset) return TailLines{offset, offset, {}, 0};
-  // More than the longest line, so that each read makes progress.
+  // Always larger than the longest line, so that each read makes progress.
   std::size_t bytes = std::clamp(options.max_bytes, kMaxLineBytes + 1, kMaxReadBytes);
   const int64_t left = std::max<int64_t>(options.until_offset - offset, 0);
   bytes = std::min(bytes, static_cast<std::size_t>(left));

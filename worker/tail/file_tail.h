@@ -1,5 +1,5 @@
-// Reads bytes appended to a file since an offset. The file is the spool and the offset is the
-// sequence number, so nothing here keeps state between calls or restarts.
+// Reads the bytes that were appended to a file after an offset. No state is kept between calls or
+// restarts: the file itself buffers the data, and the offset is the sequence number.
 #ifndef TRAINYARD_WORKER_TAIL_FILE_TAIL_H_
 #define TRAINYARD_WORKER_TAIL_FILE_TAIL_H_
 
@@ -17,29 +17,30 @@ namespace trainyard::worker {
 inline constexpr std::size_t kMaxReadBytes = 1 << 20;
 inline constexpr std::size_t kMaxLineBytes = 64 << 10;
 
-// Bytes [begin_offset, begin_offset + data size) of the file.
+// The bytes [begin_offset, begin_offset + data size) of the file.
 struct TailBytes {
   int64_t begin_offset = 0;
   std::string data;
 };
 
 enum class LongLines {
-  kSkip,   // A line longer than kMaxLineBytes is counted as bad and dropped.
-  kSplit,  // Such a line is returned in pieces of kMaxLineBytes.
+  kSkip,   // Drops a line longer than kMaxLineBytes and counts it as bad.
+  kSplit,  // Returns such a line in pieces of kMaxLineBytes.
 };
 
 struct LineReadOptions {
   LongLines long_lines = LongLines::kSkip;
-  // True once no process writes to the file: an unfinished last line is then returned too.
+  // True if no process writes to the file any longer. An unfinished last line is then returned too.
   bool ended = false;
-  // At most kMaxReadBytes, at least kMaxLineBytes + 1.
+  // The maximum number of bytes to read. Values are limited to the range from kMaxLineBytes + 1 to
+  // kMaxReadBytes.
   std::size_t max_bytes = kMaxReadBytes;
-  // Nothing at or after this offset is read.
+  // No byte at or after this offset is read.
   int64_t until_offset = std::numeric_limits<int64_t>::max();
 };
 
 // The lines in [begin_offset, end_offset), without their line ends ("\n" or "\r\n"). The next read
-// begins at end_offset, which equals begin_offset if there is nothing new.
+// must begin at end_offset. It equals begin_offset if there is nothing new.
 struct TailLines {
   int64_t begin_offset = 0;
   int64_t end_offset = 0;
@@ -47,10 +48,10 @@ struct TailLines {
   int bad_lines = 0;
 };
 
-// Both return an empty result if there is nothing new or the file does not exist yet. OUT_OF_RANGE
-// if the file is shorter than `offset` (truncated, although the contract is append-only),
-// FAILED_PRECONDITION if the path is not a regular file, PERMISSION_DENIED or INTERNAL if it cannot
-// be read. Thread-safe.
+// ReadNewBytes and ReadNewLines return an empty result if there is nothing new or the file does not
+// exist yet. OUT_OF_RANGE: the file is shorter than `offset`, so it was truncated although programs
+// may only append to it. FAILED_PRECONDITION: the path is not a regular file. PERMISSION_DENIED or
+// INTERNAL: the file cannot be read. Thread-safe.
 absl::StatusOr<TailBytes> ReadNewBytes(const GuardedPath& path, int64_t offset,
                                        std::size_t max_bytes = kMaxReadBytes);
 absl::StatusOr<TailLines> ReadNewLines(const GuardedPath& path, int64_t offset,

@@ -8,7 +8,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Limits the time of one call on the loop's thread to a few milliseconds.
+// The maximum bytes per call. Limits the time of a call on the loop's thread to a few milliseconds.
 constexpr std::size_t kBytesOfACall = 128 << 10;
 
 }  // namespace
@@ -18,7 +18,7 @@ void FirstMatch::ReadOn(const LogParser& parser, int64_t kept_from, bool ended) 
   offset_ = std::max(offset_, kept_from);
   const absl::StatusOr<TailLines> read =
       ReadNewLines(path_, offset_, {LongLines::kSplit, ended, kBytesOfACall});
-  // The stream sources of the same file report errors.
+  // No report is needed here, because the stream sources of the same file report errors.
   if (!read.ok()) return;
   offset_ = read->end_offset;
   lines_ += static_cast<int64_t>(read->lines.size());

@@ -1,4 +1,4 @@
-// Search for the first line of a rank's output in which a log parser finds a step.
+// Finds the first line of a rank's output in which a log parser finds a step.
 #ifndef TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
 #define TRAINYARD_WORKER_TAIL_FIRST_MATCH_H_
 
@@ -10,21 +10,21 @@
 
 namespace trainyard::worker {
 
-// Counts lines of output before the first one in which the parser finds a step. Reads from the
-// first line, so that a restarted worker gets the same result without state on disk.
+// Counts the lines of output before the first line in which the parser finds a step. Always reads
+// from the first line, so a restarted worker gets the same result without state on disk.
 class FirstMatch {
  public:
   explicit FirstMatch(GuardedPath path) : path_(std::move(path)) {}
 
-  // Reads the next part of the output; does nothing once a step was found. Bytes before `kept_from`
-  // were dropped from the disk. `ended`: the rank no longer writes. A file that cannot be read is
-  // retried by the next call.
+  // Reads the next part of the output. Does nothing once a step was found. Bytes before `kept_from`
+  // were dropped from the disk. `ended` is true if the rank no longer writes. If the file cannot be
+  // read, the next call tries again.
   void ReadOn(const LogParser& parser, int64_t kept_from, bool ended);
 
   // Records that a step was found in a later part of the output.
   void Found() { found_ = true; }
 
-  // Lines read without a step; 0 once a step was found.
+  // The number of lines read without finding a step; 0 once a step was found.
   int64_t unmatched_lines() const { return found_ ? 0 : lines_; }
 
  private:

@@ -23,12 +23,13 @@ namespace {
 using re2::RE2;
 using re2::StringPiece;
 
-// A decimal number with digit groups or an exponent, or nan or inf.
+// A decimal number, possibly with digit groups or an exponent; or nan or inf.
 #define TRAINYARD_NUMBER R"([-+]?(?:\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?|\.\d+|(?i:nan|inf)))"
 
 std::optional<double> ToNumber(StringPiece text) {
   double number = 0;
-  // Only digit groups have commas; "nan" and "inf" are numbers of a diverged run.
+  // Commas occur only between digit groups, so they can be removed. "nan" and "inf" are valid: a
+  // diverged run prints them.
   if (!absl::SimpleAtod(
           absl::StrReplaceAll(absl::string_view(text.data(), text.size()), {{",", ""}}), &number)) {
     return std::nullopt;
@@ -45,8 +46,8 @@ std::optional<int64_t> ToStep(StringPiece text) {
   return step;
 }
 
-// The text that a terminal would finally show, without escapes. Valid UTF-8, because RE2 does not
-// match past an invalid byte.
+// Returns the text that a terminal would finally show, without escape sequences. The result is
+// valid UTF-8, because RE2 does not match past an invalid byte.
 std::string VisibleText(std::string_view line) {
   static const RE2 kEscape("\x1b\\[[0-9;?]*[A-Za-z]");
   const std::size_t overwritten = line.rfind('\r');
@@ -56,7 +57,7 @@ std::string VisibleText(std::string_view line) {
   return text;
 }
 
-// "Number of NaN iterations" -> "number_of_nan_iterations".
+// Returns the name of a metric, such as "number_of_nan_iterations" for "Number of NaN iterations".
 std::string MetricName(StringPiece text) {
   std::string name;
   for (const char byte : text) {
@@ -73,21 +74,21 @@ std::string MetricName(StringPiece text) {
   return name.substr(0, kMaxTelemetryKeyBytes);
 }
 
-// The record; nullopt if it contains no number.
+// Returns the record; nullopt if it contains no number.
 std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record) {
   if (record.values().empty()) return std::nullopt;
   return record;
 }
 
-// Sets a value; ignores values beyond kMaxTelemetryKeys, because a program must not make a record
-// arbitrarily long.
+// Sets a value. If the record already has kMaxTelemetryKeys values, ignores the value, because a
+// program must not make a record arbitrarily long.
 void SetValue(v1::MetricsRecord& record, const std::string& name, double value) {
   if (name.empty()) return;
   if (static_cast<std::size_t>(record.values_size()) >= kMaxTelemetryKeys) return;
   (*record.mutable_values())[name] = value;
 }
 
-// Megatron-LM, Megatron-DeepSpeed and GPT-NeoX:
+// Parses the output of Megatron-LM, Megatron-DeepSpeed and GPT-NeoX:
 //   " iteration      100/  500000 | consumed samples: 6400 | elapsed time per iteration (ms): 12.3
 //   |
 //    learning rate: 1.0E-04 | lm loss: 6.5E+00 | loss scale: 1.0 | grad norm: 1.2 |"
@@ -106,14 +107,15 @@ class MegatronParser : public LogParser {
       return ParseValidation(text, step, detail == "test" ? "test_" : "val_");
     }
     if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
-    // The step is not a metric; some programs print fields before it, so it is cut out.
+    // The step is cut out of the text, because it is not a metric and some programs print other
+    // fields before it.
     std::string fields = text;
     RE2::Replace(&fields, kIteration, "|");
     return ParseIteration(fields, step, detail);
   }
 
  private:
-  // Calls `visit(name, value)` for each "name: value |", with or without the colon.
+  // Calls `visit(name, value)` for each field "name: value |" or "name value |".
   template <typename Visit>
   static void ForEachField(const std::string& text, Visit visit) {
     static const RE2 kField(R"(([^|:]*[^|:\s])(?::\s*|\s+)()" TRAINYARD_NUMBER R"()\s*(?:\||$))");
@@ -170,9 +172,10 @@ class MegatronParser : public LogParser {
   const int world_size_;
 };
 
-// torchtitan:
+// Parses the output of torchtitan. Lines may be coloured and follow the logger's prefix:
 //   "step: 10  loss:  7.1234  grad_norm:  1.2  memory:  1.20GiB(3.00%)  tps: 1,234  tflops: 12.34
-//    mfu: 4.50%", coloured, after the logger's prefix; and "validate step: 10  loss: ...".
+//    mfu: 4.50%"
+//   "validate step: 10  loss: ..."
 class TorchtitanParser : public LogParser {
  public:
   explicit TorchtitanParser(int world_size) : world_size_(world_size) {}
@@ -205,7 +208,8 @@ class TorchtitanParser : public LogParser {
   }
 
  private:
-  // Under pipeline parallelism every rank outside the last stage prints a loss of -1.
+  // With pipeline parallelism, every rank outside the last stage prints a loss of -1. Such a value
+  // is not a loss.
   static bool IsNoLoss(StringPiece name, double value) { return name == "loss" && value == -1; }
 
   void SetField(v1::MetricsRecord& record, const std::string& name, double value,
@@ -226,7 +230,7 @@ class TorchtitanParser : public LogParser {
   const int world_size_;
 };
 
-// nanoGPT:
+// Parses the output of nanoGPT:
 //   "iter 100: loss 3.1234, time 45.67ms, mfu 12.34%"
 //   "step 250: train loss 3.1000, val loss 3.2000"
 class NanogptParser : public LogParser {
@@ -255,7 +259,7 @@ class NanogptParser : public LogParser {
     v1::MetricsRecord record;
     Set(record, telemetry::kLoss, values[0], 1);
     Set(record, telemetry::kStepSeconds, values[1], 1e-3);
-    // -100 % means "not measured yet".
+    // nanoGPT prints -100 % if the MFU has not been measured yet.
     if (ToNumber(values[2]).value_or(-1) >= 0) Set(record, telemetry::kMfu, values[2], 1e-2);
     return WithStep(std::move(record), step);
   }
@@ -274,7 +278,7 @@ class NanogptParser : public LogParser {
   }
 };
 
-// The job's own pattern: each named group is a metric.
+// Uses the job's own pattern. Each named group is a metric.
 class RegexParser : public LogParser {
  public:
   explicit RegexParser(std::unique_ptr<RE2> pattern) : pattern_(std::move(pattern)) {}

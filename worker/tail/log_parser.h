@@ -12,25 +12,26 @@
 
 namespace trainyard::worker {
 
-// Turns one line of output into the numbers of one step. `step` is the number printed by the
-// program. Numbers with a well-known meaning get the well-known name (loss, grad_norm, lr,
-// step_seconds, tokens_per_second, mfu as a ratio, val_loss, memory_bytes). Every other number
+// Converts one line of output to the numbers of one step. `step` is the number that the program
+// prints. Numbers with a well-known meaning get the well-known name: loss, grad_norm, lr,
+// step_seconds, tokens_per_second, mfu (as a ratio), val_loss, memory_bytes. Every other number
 // keeps the program's own name, in lower case with underscores. Thread-safe once created.
 class LogParser {
  public:
   virtual ~LogParser() = default;
 
-  // nullopt for a line that is not about a step, like most lines.
+  // Returns nullopt for a line that is not about a step. Most lines are not.
   virtual std::optional<v1::MetricsRecord> Parse(std::string_view line) const = 0;
 };
 
-// Rank of the job whose output is read: log_parser.rank, where -1 is the last rank. Attempts
-// started by an older controller lack this key: rank 0 is read, as before.
+// Returns the rank whose output is read: log_parser.rank, where -1 means the last rank. Attempts
+// that were started by an older controller lack this key; as in older releases, rank 0 is then
+// read.
 int ParsedRank(const v1::LogParserSpec& spec, int world_size);
 
-// The parser named by the job. `world_size` scales values reported per device (torchtitan's tps) to
-// the whole job. INVALID_ARGUMENT for kind none, and for a regex pattern that does not compile, has
-// no named group `step`, or has no other named group.
+// Returns the parser that the job names. `world_size` scales values that are reported per device
+// (torchtitan's tps) to the whole job. INVALID_ARGUMENT for kind none, and for a regex pattern that
+// does not compile, has no named group `step`, or has no other named group.
 absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec& spec,
                                                          int world_size);
 

@@ -9,19 +9,20 @@
 namespace trainyard::worker {
 namespace {
 
-// A rank is in at most two groups per axis.
+// More than needed: a rank is in at most two groups per axis.
 constexpr int kMaxFlights = 32;
 
-// nullopt for a value that is missing, NaN, or not above 0.
+// Returns nullopt if the value is missing, NaN, or not above 0.
 std::optional<double> PositiveValue(const v1::MetricsRecord& metrics, const char* name) {
   const auto found = metrics.values().find(name);
   if (found == metrics.values().end() || !(found->second > 0)) return std::nullopt;
   return found->second;
 }
 
-// A positive number from a program (untrusted input, possibly Infinity) as an int64.
+// Converts a positive number to int64. The number comes from a program, so it is untrusted and may
+// be Infinity.
 int64_t Bounded(double value) {
-  constexpr double kMax = 9007199254740992.0;  // 2^53: doubles are exact up to it.
+  constexpr double kMax = 9007199254740992.0;  // 2^53: not all larger integers are exact.
   return static_cast<int64_t>(std::min(value, kMax));
 }
 
@@ -58,7 +59,8 @@ void RankAccount::NoteMetrics(const v1::MetricsRecord& metrics) {
   }
 }
 
-// Keeps the newest record of each group. A program may name any number of groups.
+// Keeps the newest record of each group, for a limited number of groups. A program may name any
+// number of groups.
 void RankAccount::NoteFlight(const v1::FlightRecord& flight) {
   auto& flights = *newest_.mutable_flights();
   const auto same = std::find_if(flights.begin(), flights.end(), [&](const auto& known) {
@@ -71,10 +73,10 @@ void RankAccount::NoteFlight(const v1::FlightRecord& flight) {
   }
 }
 
-// Adds the time of the phase ended by this record, and begins the new phase.
+// Adds the time of the phase that this record ends, and begins the new phase.
 void RankAccount::NotePhase(const v1::TelemetryRecord& record, const ClockReading& read) {
   phase_ = record.phase().phase();
-  if (record.phase().step() > 0) step_ = record.phase().step();  // 0: the record has no step.
+  if (record.phase().step() > 0) step_ = record.phase().step();  // 0: no step.
   const std::optional<Phase> phase = PhaseOf(phase_);
   if (!phase.has_value()) return;
   phase_times_.Enter(*phase, static_cast<double>(clock_.SteadyTimeOf(record.time_ms(), read)));
@@ -85,7 +87,8 @@ void RankAccount::SetPhaseSeconds() {
   newest_.set_init_seconds(phase_times_.Seconds(Phase::kInit));
   newest_.set_load_seconds(phase_times_.Seconds(Phase::kLoad));
   newest_.set_evaluation_seconds(phase_times_.Seconds(Phase::kEval));
-  // At least the sum of blocking_seconds: a program may omit phase records for its saves.
+  // The larger of two sums is used: a program may write blocking_seconds but no phase records for
+  // its saves.
   newest_.set_checkpoint_seconds(
       std::max(phase_times_.Seconds(Phase::kCheckpoint), blocking_seconds_));
 }

@@ -1,4 +1,4 @@
-// Statistics of a rank, from its telemetry.
+// Computes statistics of a rank from its telemetry.
 #ifndef TRAINYARD_WORKER_TAIL_RANK_ACCOUNT_H_
 #define TRAINYARD_WORKER_TAIL_RANK_ACCOUNT_H_
 
@@ -12,13 +12,13 @@
 
 namespace trainyard::worker {
 
-// A program that writes `rank` records reports its own times. For any other program, phases are
-// timed by their records, and the data_stall_seconds of its metrics and the blocking_seconds of its
-// checkpoints are added up. Only records read so far count: after a restart of the worker these are
-// the records at the end of the file.
+// If a program writes `rank` records, the times in them are used. For any other program, times of
+// phases are computed from the times of its records, and the data_stall_seconds of its metrics and
+// the blocking_seconds of its checkpoints are added up. Only records read so far count. After a
+// restart of the worker these are the records at the end of the file.
 class RankAccount {
  public:
-  // Adds one record, read at `read`. Call it in the order of the file.
+  // Adds one record that was read at the time `read`. Call in the order of the file.
   void Note(const v1::TelemetryRecord& record, const ClockReading& read);
 
   int64_t step() const { return step_; }
@@ -35,7 +35,7 @@ class RankAccount {
   std::string phase_;
   RecordClock clock_;
   PhaseTimes phase_times_;
-  // Sum of the blocking_seconds of the checkpoint records.
+  // The sum of blocking_seconds over the checkpoint records.
   double blocking_seconds_ = 0;
   bool is_self_reported_ = false;
   v1::RankRecord newest_;

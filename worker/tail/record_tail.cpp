@@ -18,10 +18,11 @@ absl::StatusOr<v1::TelemetryBatch> RecordTail::ReadForStream(int64_t offset, boo
   std::optional<v1::TelemetryBatch> held = std::exchange(held_, std::nullopt);
   if (held.has_value() && held->begin_offset() == offset) return *std::move(held);
   if (offset < account_offset_) {
-    // Stops at the account's offset, so that from there both readers read the same batches.
+    // The read ends at the account's offset, so that both readers can use the same batches from
+    // there on.
     TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch,
                                parse_({path_, offset, ended, now.wall_ms, account_offset_}));
-    // The account's offset may be inside a line.
+    // If the account's offset is inside a line, the batch is empty.
     if (batch.end_offset() > offset) return batch;
   }
   TRAINYARD_ASSIGN_OR_RETURN(v1::TelemetryBatch batch, parse_({path_, offset, ended, now.wall_ms}));

@@ -29,12 +29,13 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Value of a key in the line; nested and null values are dropped.
+// The value of a key in the line. Nested values and null are dropped.
 using Value = std::variant<double, int64_t, bool, std::string>;
 using Values = std::map<std::string, Value>;
 
-// Markers of the special numbers. JSON text cannot contain their first character unescaped. Only a
-// user's text with the escape \u0001 could be mistaken for a marker, and none of our names has it.
+// Texts that replace special numbers in the line. They begin with a character that JSON text can
+// contain only as the escape \u0001. A user's text with this escape could be mistaken for a special
+// number, but no name that we read contains it.
 constexpr char kMarkedNan[] = "\"\\u0001nan\"";
 constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
 constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";
@@ -47,7 +48,8 @@ std::optional<double> MarkedNumber(const std::string& text) {
   return std::nullopt;
 }
 
-// Replaces, outside of strings, the three tokens that Python's json writes but JSON does not have.
+// Replaces the three tokens that Python's json writes but JSON does not have, except inside
+// strings.
 std::string MarkSpecialNumbers(std::string_view line) {
   static constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
       {"NaN", kMarkedNan}, {"-Infinity", kMarkedMinusInfinity}, {"Infinity", kMarkedInfinity}};
@@ -76,8 +78,8 @@ std::string MarkSpecialNumbers(std::string_view line) {
   return text;
 }
 
-// Receives a line's tokens and keeps the values of the outermost object. Stops the parser and sets
-// `error` at the first token over a limit.
+// Receives the tokens of a line and keeps the values of the outermost object. At the first token
+// that exceeds a limit, stops the parser and sets `error`.
 class LineReader : public nlohmann::json_sax<Json> {
  public:
   Values values;
@@ -129,7 +131,7 @@ class LineReader : public nlohmann::json_sax<Json> {
   bool Keep(Kept value) {
     if (!Outermost()) return true;
     if (!Fits()) return false;
-    // As in Python, the last of two equal keys wins.
+    // If a key occurs twice, the last value is used, as in Python.
     values.insert_or_assign(key_, Value(std::move(value)));
     return true;
   }
@@ -172,7 +174,8 @@ std::optional<double> NumberOf(const Value& value) {
   return std::nullopt;
 }
 
-// A whole number from 0, also if written as 5.0. `fallback` if the key is absent and optional.
+// Returns an integer of at least 0; it may be written as 5.0. Returns `fallback` if the key is
+// optional and absent.
 absl::StatusOr<int64_t> Count(const Values& values, const char* key,
                               std::optional<int64_t> fallback = std::nullopt) {
   const auto found = values.find(key);
@@ -181,7 +184,7 @@ absl::StatusOr<int64_t> Count(const Values& values, const char* key,
   if (const auto* whole = std::get_if<int64_t>(&found->second); whole != nullptr && *whole >= 0) {
     return *whole;
   }
-  // 2^53: above it doubles do not represent every whole number.
+  // The limit is 2^53, because a double cannot represent every larger integer.
   const auto* real = std::get_if<double>(&found->second);
   if (real != nullptr && *real >= 0 && *real <= 9007199254740992.0 && std::floor(*real) == *real) {
     return static_cast<int64_t>(*real);
@@ -189,8 +192,8 @@ absl::StatusOr<int64_t> Count(const Values& values, const char* key,
   return Missing(key, "a whole number from 0");
 }
 
-// A step number. A program that writes garbage must not set the progress of its job to an absurdly
-// late step.
+// Returns a step number. It is limited, so that a program that writes garbage cannot set the
+// progress of its job to an absurdly late step.
 absl::StatusOr<int64_t> Step(const Values& values, const char* key,
                              std::optional<int64_t> fallback = std::nullopt) {
   const absl::StatusOr<int64_t> step = Count(values, key, fallback);
@@ -224,8 +227,7 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
-// Reads the optional range "a:b" of `samples`. Any other text, or a metric of that name, is
-// ignored.
+// Reads the optional range "a:b" in `samples`. Ignores any other text, and a metric with that name.
 template <typename Record>
 void ReadSamples(const Values& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);
@@ -267,7 +269,8 @@ absl::Status ReadPhase(const Values& values, v1::PhaseRecord& record) {
   return absl::OkStatus();
 }
 
-// The metric by which checkpoints are compared: both keys or neither.
+// Reads the metric by which checkpoints are compared. Its two keys must both be present or both be
+// absent.
 absl::Status ReadCheckpointMetric(const Values& values, v1::CheckpointRecord& record) {
   if (values.count(telemetry::kMetric) == 0) return absl::OkStatus();
   TRAINYARD_ASSIGN_OR_RETURN(const std::string metric, Text(values, telemetry::kMetric));
@@ -287,7 +290,7 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
   if (deleted != values.end() && flag == nullptr)
     return Missing(telemetry::kDeleted, "true or false");
   record.set_deleted(flag != nullptr && *flag);
-  // A removed checkpoint may be named by its step alone.
+  // The record of a deleted checkpoint may contain only the step.
   const bool needs_path = !record.deleted() || values.count(telemetry::kPath) > 0;
   if (needs_path) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::string path, Text(values, telemetry::kPath));
@@ -336,7 +339,7 @@ absl::Status ReadAlert(const Values& values, v1::AlertRecord& record) {
   return absl::OkStatus();
 }
 
-// The keys of a step's parts, all optional.
+// Reads the parts of a step's time. All keys are optional.
 absl::Status ReadStepTime(const Values& values, v1::StepTime& time) {
   using Set = void (v1::StepTime::*)(double);
   static constexpr std::pair<const char*, Set> kParts[] = {

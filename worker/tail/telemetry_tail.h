@@ -1,4 +1,4 @@
-// Reads files of a rank as batches for the controller.
+// Reads files of a rank and returns batches for the controller.
 #ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_TAIL_H_
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_TAIL_H_
 
@@ -14,24 +14,24 @@
 
 namespace trainyard::worker {
 
-// File and offset to read from. `now` is the time of records without a time. `ended`: the rank has
-// exited, so an unfinished last line counts.
+// The file and the offset to read from. Records without a time get the time `now`. `ended` is true
+// if the rank has exited; an unfinished last line is then read too.
 struct TailPosition {
   GuardedPath path;
   int64_t offset = 0;
   bool ended = false;
   Timestamp now = 0;
-  // Nothing at or after this offset is read.
+  // No byte at or after this offset is read.
   int64_t until_offset = std::numeric_limits<int64_t>::max();
 };
 
-// The next records of a telemetry file; the caller sets `stream`. end_offset equals begin_offset if
-// there is nothing new. A batch may advance the offset without containing a record (only bad
-// lines). Errors as in ReadNewLines. Thread-safe.
+// Returns the next records of a telemetry file; the caller sets `stream`. If there is nothing new,
+// end_offset equals begin_offset. A batch without records can still advance the offset, if all its
+// lines were bad. Returns the same errors as ReadNewLines. Thread-safe.
 absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position);
 
-// Like ReadTelemetry, from a rank's output parsed by a log parser. Lines not recognised by the
-// parser do not count as bad.
+// Like ReadTelemetry, but reads the output of a rank with a log parser. Lines that the parser does
+// not recognise do not count as bad.
 absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
                                                  const LogParser& parser);
 

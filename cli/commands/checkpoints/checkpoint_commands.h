@@ -1,4 +1,4 @@
-// The noun `ckpt` with its commands.
+// The noun `ckpt` and its commands.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_CHECKPOINT_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_CHECKPOINT_COMMANDS_H_
 

@@ -10,7 +10,7 @@
 namespace trainyard::cli {
 
 Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context) {
-  // Earlier output of this process must come before that of the program.
+  // The earlier output of this process must appear before the output of the program.
   context.console.out->flush();
   words.insert(words.begin(), context.environment.program_directory + "/trainyard-ckpt");
   const int error = ReplaceProcess(words);

@@ -1,6 +1,6 @@
-// Runs trainyard-ckpt for ckpt verify, diff, reshard, import and export. It is a separate program
-// that reads checkpoints with LibTorch: linking LibTorch's protobuf together with the CLI's ends
-// the process.
+// Runs trainyard-ckpt for ckpt verify, diff, reshard, import and export. A separate program reads
+// checkpoints because it needs LibTorch, which contains its own protobuf. If the CLI, with another
+// protobuf, were linked with it, the process would abort.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_CHECKPOINT_PROGRAM_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_CHECKPOINT_PROGRAM_H_
 
@@ -11,11 +11,12 @@
 
 namespace trainyard::cli {
 
-// Replaces this process by trainyard-ckpt, in the directory of this program. Returns only on
-// failure.
+// Replaces this process by trainyard-ckpt, which is in the directory of this program. Returns only
+// on failure.
 Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context);
 
-// The error of a command for an output format other than `formats`.
+// Returns the error for an output format that the command does not support. `formats`: the
+// supported ones.
 Outcome RefuseFormat(const char* formats);
 
 }  // namespace trainyard::cli

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct CheckpointDiffOptions {
   std::string a;
   std::string b;
-  std::string tolerance;  // As typed, to avoid rounding. Empty: compare bitwise.
+  std::string tolerance;  // As typed, so that it is not rounded. Empty: compare bitwise.
   std::string only;
   bool all = false;
 };
@@ -20,10 +20,10 @@ struct CheckpointDiffOptions {
 // Adds the command and its options.
 void AddCheckpointDiff(CLI::App& noun, Grammar& grammar);
 
-// Arguments of trainyard-ckpt for these options. format: kTable or kJson.
+// Returns the arguments of trainyard-ckpt for these options. format: kTable or kJson.
 std::vector<std::string> DiffWords(const CheckpointDiffOptions& options, OutputFormat format);
 
-// Returns only on failure, like RunCheckpointProgram.
+// Replaces this process by trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context);
 
 }  // namespace trainyard::cli

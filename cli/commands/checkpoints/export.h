@@ -21,10 +21,10 @@ struct CheckpointExportOptions {
 // Adds the command and its options.
 void AddCheckpointExport(CLI::App& noun, Grammar& grammar);
 
-// Arguments of trainyard-ckpt for these options.
+// Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> ExportWords(const CheckpointExportOptions& options);
 
-// Returns only on failure, like RunCheckpointProgram.
+// Replaces this process by trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointExport(const CheckpointExportOptions& options, Context& context);
 
 }  // namespace trainyard::cli

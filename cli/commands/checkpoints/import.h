@@ -18,10 +18,10 @@ struct CheckpointImportOptions {
 // Adds the command and its options.
 void AddCheckpointImport(CLI::App& noun, Grammar& grammar);
 
-// Arguments of trainyard-ckpt for these options.
+// Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> ImportWords(const CheckpointImportOptions& options);
 
-// Returns only on failure, like RunCheckpointProgram.
+// Replaces this process by trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointImport(const CheckpointImportOptions& options, Context& context);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// `trainyard ckpt reshard`: copies a checkpoint into another number of files.
+// `trainyard ckpt reshard`: copies a checkpoint and changes its number of files.
 #ifndef TRAINYARD_CLI_COMMANDS_CHECKPOINTS_RESHARD_H_
 #define TRAINYARD_CLI_COMMANDS_CHECKPOINTS_RESHARD_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct CheckpointReshardOptions {
   std::string from;
   std::string to;
-  int files = 0;  // 0: as many as needed for files of about 4 GiB.
+  int files = 0;  // 0: choose the number so that a file has about 4 GiB.
   bool weights_only = false;
   bool force = false;
 };
@@ -20,10 +20,10 @@ struct CheckpointReshardOptions {
 // Adds the command and its options.
 void AddCheckpointReshard(CLI::App& noun, Grammar& grammar);
 
-// Arguments of trainyard-ckpt for these options.
+// Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> ReshardWords(const CheckpointReshardOptions& options);
 
-// Returns only on failure, like RunCheckpointProgram.
+// Replaces this process by trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointReshard(const CheckpointReshardOptions& options, Context& context);
 
 }  // namespace trainyard::cli

@@ -17,10 +17,10 @@ struct CheckpointVerifyOptions {
 // Adds the command and its options.
 void AddCheckpointVerify(CLI::App& noun, Grammar& grammar);
 
-// Arguments of trainyard-ckpt for these options.
+// Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> VerifyWords(const CheckpointVerifyOptions& options);
 
-// Returns only on failure, like RunCheckpointProgram.
+// Replaces this process by trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context);
 
 }  // namespace trainyard::cli

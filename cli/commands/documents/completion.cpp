@@ -13,12 +13,12 @@
 namespace trainyard::cli {
 namespace {
 
-// One level of the grammar: "" is the program, "job submit" a command.
+// One level of the grammar: "" for the program, "job submit" for a command.
 struct Level {
   std::string path;
   std::vector<std::string> commands;
   std::vector<std::string> options;
-  // Positional arguments are files.
+  // True if positional arguments are files.
   bool files = false;
 };
 
@@ -35,8 +35,8 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// True if the command has a positional argument that names files or directories: one called `file`,
-// or an argument of a command that works on local files.
+// True if a positional argument of the command names a file or a directory. This is the case if the
+// argument is called `file` or the command works on local files.
 bool TakesFiles(const CLI::App& app) {
   static const std::set<std::string> kCommands = {"prepare", "verify", "diff", "reshard"};
   for (const CLI::Option* option : app.get_options()) {
@@ -85,8 +85,8 @@ std::string FormatNames() {
   });
 }
 
-// Patterns of a shell `case` that match a level followed by one of its subcommands: " job"|"job
-// submit".
+// Returns patterns for a shell `case`, each of which matches a level followed by one of its
+// subcommands: " job"|"job submit".
 std::string DescentPatterns(const std::vector<Level>& levels) {
   std::vector<std::string> patterns;
   for (const Level& level : levels) {
@@ -108,7 +108,7 @@ std::string WordCases(const std::vector<Level>& levels) {
   return text;
 }
 
-// The scripts use the name `level` for Level::path, because zsh ties `path` to PATH.
+// The scripts call Level::path `level`, because zsh ties the name `path` to PATH.
 constexpr char kBash[] = R"(# bash completion: source <(trainyard completion bash)
 _trainyard() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
@@ -189,7 +189,7 @@ std::string FishOption(const std::string& name) {
   return absl::StrCat(is_long ? " -l " : " -s ", name.substr(is_long ? 2 : 1));
 }
 
-// In `data prepare`, -o means --out.
+// True for -o of `data prepare`, where it means --out.
 bool IsPrepareOut(const std::string& option, const Level& level) {
   return option == "-o" && level.path == "data prepare";
 }

@@ -12,7 +12,8 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddCompletion(CLI::App& parent, Grammar& grammar);
 
-// Script for bash, zsh or fish: commands, options, formats and the keys of --set.
+// Returns the completion script for bash, zsh or fish. It completes commands, options, formats and
+// the keys of --set.
 std::string CompletionScript(const std::string& shell, const CLI::App& app);
 
 Outcome RunCompletion(const std::string& shell, const CLI::App& app, Context& context);

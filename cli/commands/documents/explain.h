@@ -1,4 +1,4 @@
-// `trainyard explain`: explains one job file setting, or all of them.
+// `trainyard explain`: explains one setting of job files, or all of them.
 #ifndef TRAINYARD_CLI_COMMANDS_DOCUMENTS_EXPLAIN_H_
 #define TRAINYARD_CLI_COMMANDS_DOCUMENTS_EXPLAIN_H_
 

@@ -10,7 +10,7 @@ void AddSchema(CLI::App& parent, Grammar& grammar) {
   grammar.runners[command] = [](Context& context) { return RunSchema(context); };
 }
 
-// A JSON Schema has no table form: every format except YAML prints JSON.
+// Prints JSON for every format except YAML, because a JSON Schema has no table form.
 Outcome RunSchema(Context& context) {
   const OutputFormat format =
       context.format == OutputFormat::kYaml ? OutputFormat::kYaml : OutputFormat::kJson;

@@ -1,4 +1,4 @@
-// Commands that change one job after another.
+// Runs commands that change several jobs, one job after another.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_
 
@@ -13,16 +13,18 @@
 
 namespace trainyard::cli {
 
-// Parses all references before the first request, so that a mistyped one changes nothing.
+// Parses all references before any request is sent, so that nothing changes if one of them is
+// mistyped.
 absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
 
-// Calls `request` for each job and prints its errors. After an error it continues with the other
-// jobs, unless the controller is unreachable. The first error determines the exit code.
+// Calls `request` for each job and prints its errors. After an error, continues with the other
+// jobs, except if the controller is unreachable. The first error determines the exit code.
 ExitCode ForEachJob(const std::vector<std::string>& jobs,
                     const std::function<absl::Status(const std::string& job)>& request,
                     Context& context);
 
-// Like ForEachJob, where `change` returns the changed job, which is printed.
+// Calls `change` for each job, with the error handling of ForEachJob, and prints the changed job
+// that `change` returns.
 Outcome ChangeJobs(const std::vector<std::string>& jobs,
                    const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,
                    Context& context);

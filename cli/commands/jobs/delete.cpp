@@ -29,7 +29,7 @@ void PrintRemovals(const v1::DeleteJobResponse& response, std::ostream& out) {
     out << "  removes  " << RemovalLine(checkpoint) << "\n";
   }
   if (!response.removable().empty()) return;
-  // An older controller returns only the paths.
+  // An older controller returns only the paths of the checkpoints.
   for (const std::string& path : response.checkpoints()) out << "  removes  " << path << "\n";
 }
 
@@ -49,7 +49,7 @@ void PrintTable(const v1::DeleteJobResponse& response, Context& context) {
 
 void Print(const v1::DeleteJobResponse& response, Context& context) {
   if (context.format == OutputFormat::kJson) {
-    // Indent -1 is compact: one object per line, because several jobs may be printed.
+    // Indent -1 prints each object on one line, because there may be several jobs.
     *context.console.out << DumpJson(StableJson(response), -1) << "\n";
   } else if (IsTable(context.format)) {
     PrintTable(response, context);

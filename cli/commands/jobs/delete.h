@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct DeleteOptions {
   std::vector<std::string> jobs;
   bool checkpoints = false;
-  bool yes = false;  // Without it nothing is deleted.
+  bool yes = false;  // If false, nothing is deleted.
 };
 
 // Adds the command and its options.

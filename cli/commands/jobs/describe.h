@@ -11,7 +11,7 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddDescribe(CLI::App& parent, Grammar& grammar);
 
-// `job`: a job, or an attempt as NAME@ATTEMPT.
+// `job`: a job, or an attempt in the form NAME@ATTEMPT.
 Outcome RunDescribe(const std::string& job, Context& context);
 
 }  // namespace trainyard::cli

@@ -39,7 +39,7 @@ class Follower {
   }
 
  private:
-  // The job's number, once known, because a newer job may reuse the name.
+  // Returns the job's number once it is known, because a newer job may get the same name.
   std::string JobText() const { return job_.id() == 0 ? options_.job : absl::StrCat(job_.id()); }
 
   void OnLost() {
@@ -59,7 +59,7 @@ class Follower {
     progress_.Show(job);
   }
 
-  // Best effort: the watch itself reports the loss of the controller.
+  // Ignores errors: if the controller is lost, the watch reports it.
   void ShowPendingReason() {
     if (job_.state() == explained_) return;
     explained_ = job_.state();
@@ -93,7 +93,7 @@ class Follower {
     const bool succeeded = job_.state() == v1::JOB_STATE_SUCCEEDED;
     switch (context_.format) {
       case OutputFormat::kJson:
-        break;  // The last update already printed the final state.
+        break;  // The previous update has already printed the final state.
       case OutputFormat::kTable:
       case OutputFormat::kWide:
         *context_.console.out << EndText(job_) << "\n";
@@ -113,7 +113,7 @@ class Follower {
   Context& context_;
   ProgressLine progress_;
   v1::Job job_;
-  v1::JobState explained_ = v1::JOB_STATE_UNSPECIFIED;  // State that was last explained.
+  v1::JobState explained_ = v1::JOB_STATE_UNSPECIFIED;  // The state explained most recently.
 };
 
 }  // namespace
@@ -126,7 +126,7 @@ absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFro
     const std::string& text) {
   if (text.empty()) return std::nullopt;
   const int64_t limit_ms = ParseDurationText(text);
-  // A year: long enough for every wait, and too short to overflow a clock.
+  // A year. This is long enough for every wait and short enough not to overflow a clock.
   constexpr int64_t kMaxMs = int64_t{366} * 24 * 3600 * 1000;
   if (limit_ms < 0 || limit_ms > kMaxMs) {
     return absl::InvalidArgumentError(

@@ -12,18 +12,18 @@ namespace trainyard::cli {
 
 struct FollowOptions {
   std::string job;
-  // True to show progress on console.err. JSON output always gets every update.
+  // True to show progress on console.err. JSON output always contains every update.
   bool progress = true;
   std::optional<std::chrono::steady_clock::time_point> deadline;  // Unset: no time limit.
 };
 
-// Follows the job until it ends, and prints its last state on console.out. The exit code is 0 if it
-// succeeded, else 5. Stops early with exit code 130 after Ctrl-C and 6 at the deadline; the job
-// then continues, and console.err shows how to follow it again.
+// Follows the job until it ends, and prints its last state on console.out. The exit code is 0 if
+// the job succeeded, else 5. Stops earlier with exit code 130 after Ctrl-C, or 6 at the deadline.
+// In both cases the job continues, and console.err shows how to follow it again.
 Outcome FollowJob(const FollowOptions& options, Context& context);
 
-// The deadline for the --timeout `text`, counted from now; nullopt if it is empty. INVALID_ARGUMENT
-// if it is not a duration.
+// Returns the deadline for --timeout, counted from now; nullopt if `text` is empty. Returns
+// INVALID_ARGUMENT if it is not a duration.
 absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFrom(
     const std::string& text);
 

@@ -1,4 +1,4 @@
-// The commands about jobs, at top level and under the noun `job`.
+// The job commands, at top level and under the noun `job`.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_JOB_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_JOB_COMMANDS_H_
 

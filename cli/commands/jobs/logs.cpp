@@ -22,13 +22,14 @@ absl::Status WrongRanks(const std::string& text) {
       absl::StrCat("--rank ", text, ": must be ranks and ranges, such as 0 or 0,8-15"));
 }
 
-// Ranks of --rank, such as "0,8-15"; empty, which means all ranks, for an empty text.
+// Parses the ranks of --rank, such as "0,8-15". Returns an empty list, which means all ranks, for
+// an empty text.
 absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text) {
   std::vector<int> ranks;
   if (text.empty()) return ranks;
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
     const std::vector<std::string> ends = absl::StrSplit(part, '-');
-    // A single rank is a range whose two ends are the same element.
+    // For a single rank, both ends of the range are the same element.
     int first = 0;
     int last = 0;
     if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
@@ -57,7 +58,7 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
   request.mutable_ranks()->Add(ranks.begin(), ranks.end());
   request.set_attempt(reference.attempt != 0 ? reference.attempt : options.attempt);
   request.set_grep(options.grep);
-  // 0 means every line in the request, so `--tail 0` is sent as new_only.
+  // In the request, tail 0 means every line. `--tail 0` is therefore sent as new_only.
   request.set_tail(options.tail.value_or(0));
   request.set_new_only(options.tail == 0);
   request.set_follow(options.follow);
@@ -72,15 +73,15 @@ class LogPrinter {
         format_(context.format),
         timestamps_(options.timestamps),
         colors_(context.console.out_is_tty),
-        // No prefix when the user named a single rank.
+        // Lines have no rank prefix if the user chose a single rank.
         prefix_(request.ranks_size() != 1) {
     if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
   }
 
-  // Returns false once the output fails, for example because a pipe's reader has closed it.
+  // Returns false if the output has failed, for example because the reader of a pipe has closed it.
   bool Print(const v1::LogLine& line) {
     if (format_ == OutputFormat::kJson) {
-      // Indent -1: one object per line.
+      // Indent -1 prints each object on one line.
       out_ << DumpJson(StableJson(line), -1) << "\n";
     } else if (format_ == OutputFormat::kCsv) {
       out_ << line.attempt() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
@@ -97,12 +98,13 @@ class LogPrinter {
   std::ostream& out_;
   const OutputFormat format_;
   const bool timestamps_;
-  // Colours of the rank's output are shown on a terminal but not written to a file.
+  // True if colours in the output of ranks are kept. They are shown on a terminal but not written
+  // to a file.
   const bool colors_;
   const bool prefix_;
 };
 
-// Result of `logs -f` after Ctrl-C. Tells the user that the job continues.
+// Returns the result of `logs -f` after Ctrl-C. Tells the user that the job is still running.
 absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
   PrintNote(console,
             absl::StrCat("detached; the job continues\n  output  trainyard logs -f ", job));

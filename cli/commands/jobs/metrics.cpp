@@ -22,10 +22,11 @@
 namespace trainyard::cli {
 namespace {
 
-// Fits on a screen.
+// Number of rows that fit on a screen.
 constexpr int kTableBuckets = 20;
 
-// Rejects names without a series in the job: an empty column would look like missing data.
+// Rejects names of series that the job does not have. A column without values would look like
+// missing data.
 absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                        const std::string& job) {
   for (const std::string& key : asked) {
@@ -47,8 +48,8 @@ bool IsMain(const std::string& key) {
   return kMain.contains(key) || key.ends_with(telemetry::EvaluationLoss(""));
 }
 
-// Series of a table that fits on a screen: loss, loss of each evaluation set, gradient norm,
-// learning rate, speed. If a job has none of them, all its series.
+// Returns the series for a table that fits on a screen: loss, loss of each evaluation set, gradient
+// norm, learning rate and speed. If the job has none of these, returns all of its series.
 std::vector<std::string> MainKeys(std::vector<std::string> known, const std::string& job,
                                   Console& console) {
   const auto main = std::stable_partition(known.begin(), known.end(), IsMain);
@@ -79,7 +80,7 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   return known;
 }
 
-// One row per step at which any series has a point.
+// Returns one row for each step at which at least one series has a point.
 Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   Listing listing;
   listing.columns = {{"STEP", true}, {"TIME", false, true}};
@@ -112,7 +113,7 @@ Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   return listing;
 }
 
-// Notes that points were merged, and how to get all of them.
+// Prints a note if points were merged, with the command that shows all of them.
 void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job, Console& console) {
   int64_t points = 0, shown = 0;
   for (const v1::Series& series : response.series()) {

@@ -14,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Jobs requested in one ListJobs call.
+// Number of jobs requested in one ListJobs call.
 constexpr int kPageSize = 500;
 
 absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
@@ -23,13 +23,13 @@ absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
     return static_cast<v1::JobState>(value->number());
   }
   std::vector<std::string> names;
-  // Value 0 is UNSPECIFIED.
+  // Starts at 1, because value 0 is UNSPECIFIED.
   for (int i = 1; i < type.value_count(); ++i) names.push_back(EnumShortName(*type.value(i)));
   return absl::InvalidArgumentError(
       absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
 }
 
-// Requests jobs that have not ended, unless --all or --state is given.
+// Returns a request for jobs that have not ended, or for those selected by --all or --state.
 absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   v1::ListJobsRequest request;
   request.set_user(options.user);
@@ -44,15 +44,16 @@ absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   return request;
 }
 
-// Fetches pages until there are `limit` jobs. The result's next_cursor is empty unless the
-// controller has more.
+// Fetches pages until there are `limit` jobs. next_cursor of the result is empty if the controller
+// has no further jobs.
 absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int limit,
                                               Client& client) {
   v1::ListJobsResponse all;
   while (all.jobs_size() < limit) {
     request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
     TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
-    // A page without jobs is the last one, so that the loop ends regardless of its cursor.
+    // Treats a page without jobs as the last one, so that the loop ends whatever cursor the page
+    // has.
     if (page.jobs().empty()) page.clear_next_cursor();
     all.MergeFrom(page);
     all.set_next_cursor(page.next_cursor());
@@ -62,7 +63,7 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   return all;
 }
 
-// Explains why a list is empty and how to get a longer one.
+// Explains why the list is empty, and which option lists more jobs.
 std::string EmptyListNote(const PsOptions& options) {
   if (!options.states.empty() || (options.all && !options.user.empty())) return "no job matches";
   if (!options.user.empty()) return "no job matches; -a includes ended jobs";

@@ -1,4 +1,4 @@
-// `trainyard report`: the loss curve of a job, or the ledger of many jobs.
+// `trainyard report`: shows the loss curve of a job, or the time ledger of many jobs.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_REPORT_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_REPORT_H_
 
@@ -8,13 +8,13 @@
 
 namespace trainyard::cli {
 
-// The loss curve of one job or, with `by`, the ledger of many.
+// Selects the loss curve of one job or, if `by` is set, the time ledger of many jobs.
 struct ReportOptions {
   std::string job;
   std::string by;     // cluster, user, job or week.
   std::string since;  // A duration, such as 7d; empty for all time.
-  std::string user;   // Only this user's jobs.
-  int limit = 0;      // Number of groups; 0: 100.
+  std::string user;   // Include only this user's jobs.
+  int limit = 0;      // Maximum number of groups; 0: 100.
 };
 
 // Adds the command and its options.

@@ -12,10 +12,11 @@
 namespace trainyard::cli {
 namespace {
 
-// True if the user agrees or need not be asked. An error if there is no terminal to ask on.
+// True if the user agrees, or if no confirmation is needed. Returns an error if there is no
+// terminal for the question.
 absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std::string>& jobs,
                                Console& console) {
-  // Unlike a kill, a stop lets a job save a checkpoint first.
+  // A stop, unlike a kill, lets the job save a checkpoint first.
   const bool harmless = !options.kill && jobs.size() == 1;
   if (harmless || options.yes) return true;
   const std::string list = absl::StrJoin(jobs, ", ");

@@ -1,4 +1,4 @@
-// Submitting a resolved job file.
+// Submits a resolved job file.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_SUBMISSION_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_SUBMISSION_H_
 
@@ -9,7 +9,8 @@
 
 namespace trainyard::cli {
 
-// An id by which the controller distinguishes a repeated submit from a second job. Not a secret.
+// Returns an id by which the controller distinguishes a repeated submit from the submit of another
+// job. It is not a secret.
 std::string MakeRequestId();
 
 struct SubmissionTerms {

@@ -1,4 +1,4 @@
-// `trainyard submit`: submits a job and, if asked, follows it.
+// `trainyard submit`: submits a job and optionally follows it.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_SUBMIT_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_SUBMIT_H_
 

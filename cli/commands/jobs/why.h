@@ -1,4 +1,4 @@
-// `trainyard why`: explains why a job waits or ended.
+// `trainyard why`: explains why a job is waiting, or why it ended.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_WHY_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_WHY_H_
 

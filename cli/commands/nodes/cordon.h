@@ -11,7 +11,7 @@ namespace trainyard::cli {
 struct CordonOptions {
   std::string node;  // Name or id.
   std::string reason;
-  // False lifts the cordon.
+  // If false, the node is uncordoned.
   bool cordoned = true;
 };
 

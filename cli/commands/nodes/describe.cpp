@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-// The node with this id, else the only node with this name.
+// Returns the node with this id, or else the only node with this name.
 absl::StatusOr<const v1::Node*> FindNode(const v1::ListNodesResponse& response,
                                          const std::string& reference) {
   std::vector<const v1::Node*> named;

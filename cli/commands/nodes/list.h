@@ -1,4 +1,4 @@
-// `trainyard nodes`, also `node list`.
+// `trainyard nodes` and `trainyard node list`.
 #ifndef TRAINYARD_CLI_COMMANDS_NODES_LIST_H_
 #define TRAINYARD_CLI_COMMANDS_NODES_LIST_H_
 

@@ -1,4 +1,4 @@
-// `trainyard convert`: other trainers' files as job files.
+// `trainyard convert`: converts the files of other trainers to job files.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_CONVERT_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_CONVERT_H_
 
@@ -11,12 +11,12 @@
 namespace trainyard::cli {
 
 struct ConvertOptions {
-  std::vector<std::string> files;  // Files of one run; "-": standard input.
-  std::string format;              // Empty: detected from the text.
-  std::string name;                // Empty: taken from the files.
-  int64_t nodes = 0;               // With per_node: for files that name no cluster.
+  std::vector<std::string> files;  // The files that describe one run; "-": standard input.
+  std::string format;              // If empty, it is detected from the text.
+  std::string name;                // If empty, it is taken from the files.
+  int64_t nodes = 0;               // With per_node: the cluster, if the files do not name one.
   int64_t per_node = 0;
-  bool keeps_command = false;  // The job runs the script's own program.
+  bool keeps_command = false;  // True: the job runs the program that the script starts.
 };
 
 // Adds the command and its options.

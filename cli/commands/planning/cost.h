@@ -1,4 +1,4 @@
-// `trainyard cost`: estimates FLOPs, days, GPU-hours, failures and dollars of a run.
+// `trainyard cost`: estimates the FLOPs, days, GPU-hours, failures and dollars of a run.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_COST_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_COST_H_
 
@@ -12,18 +12,18 @@
 namespace trainyard::cli {
 
 struct CostOptions {
-  JobFileOptions job;  // Without a file: parameters and tokens.
+  JobFileOptions job;  // If it has no file: parameters and tokens.
   std::string parameters;
   std::string tokens;
   ClusterOptions cluster;
-  std::string layout;  // best or written; empty: written if it can run, else best.
+  std::string layout;  // "best" or "written"; empty: written if it can run, else best.
   double mfu = 0.45;
-  double price = 0;  // Dollars per GPU-hour; 0: prices of known clouds.
+  double price = 0;  // Dollars per GPU-hour; 0: use the prices of known clouds.
   double gpu_hours_per_failure = planner::kGpuHoursPerFailure;
   double checkpoint_seconds = planner::Interruptions().checkpoint_seconds;
   double restart_seconds = planner::Interruptions().restart_seconds;
-  double checkpoint_interval = 0;  // Seconds; 0: the best one.
-  std::string svg;                 // File for a figure; empty for none.
+  double checkpoint_interval = 0;  // In seconds; 0: the optimal interval.
+  std::string svg;                 // File to write a figure to; empty for none.
 };
 
 // Adds the command and its options.

@@ -27,15 +27,16 @@
 namespace trainyard::cli {
 namespace {
 
-// Placement of the job in the cluster: the controller's answer, its refusal, or why there is
-// neither.
+// The placement of the job in the cluster: the controller's answer, its refusal, or the reason why
+// the controller gave neither.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer = absl::UnavailableError("not asked");
   // The reason why the controller was not asked or did not answer; empty if it answered or refused.
   std::string unknown_because;
 };
 
-// True for codes by which the controller refuses a job. Other codes mean that it could not answer.
+// True for codes with which the controller refuses a job. Any other code means that it could not
+// answer.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status);
@@ -63,8 +64,8 @@ Placement AskController(const v1::JobSpec& spec, bool offline, Context& context)
   return placement;
 }
 
-// Bytes per GPU; nullopt for other programs, for CPUs, for jobs that could not start, and for
-// layouts chosen by the controller.
+// Returns the predicted bytes per GPU. Returns nullopt for jobs that run other programs, use CPUs,
+// could not start, or have a layout chosen by the controller.
 std::optional<double> PredictedMemory(const ResolvedSpec& resolved) {
   const RunConfig config = RunConfigOf(resolved.spec);
   const bool is_known = RunsOurTrainer(resolved.spec) && !resolved.spec.auto_layout() &&
@@ -80,7 +81,7 @@ void PrintMemory(const ResolvedSpec& resolved, Console& console) {
   *console.out << "\nPredicted peak memory per GPU: " << GigabytesText(*bytes) << "\n";
 }
 
-// Reasons why the job could not start, from its settings and its checkpoint.
+// Returns the reasons in its settings and its checkpoint why the job could not start.
 std::vector<std::string> WarningsOf(const ResolvedSpec& resolved, const CheckpointFit& start) {
   std::vector<std::string> warnings = CheckLaunch(resolved.spec, resolved.origins);
   if (!start.problem.empty()) warnings.push_back(start.problem);
@@ -101,10 +102,10 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
     document["predicted_memory_bytes"] = std::llround(*bytes);
   }
   if (!start.unchecked.empty()) document["resume_from_unchecked"] = start.unchecked;
-  // Without an answer, use an empty message, so that the document has the same keys.
+  // Without an answer, an empty message is used, so that the document has all keys.
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
-  // emplace does not overwrite: the spec stays as resolved by this command.
+  // emplace does not overwrite existing keys, so the spec is the one that this command resolved.
   for (const auto& [key, value] : answer.items()) document.emplace(key, value);
   if (placement.unknown_because.empty() && !placement.answer.ok()) {
     document["refusal"] = std::string(placement.answer.status().message());
@@ -112,7 +113,7 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
   return document;
 }
 
-// `plan` only warns of problems that `submit` rejects.
+// Prints problems for which `submit` would reject the job. `plan` only warns of them.
 void PrintWarnings(const std::vector<std::string>& warnings, Console& console) {
   if (warnings.empty()) return;
   *console.out << "\nsubmit would refuse this job\n";
@@ -148,9 +149,9 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
   }
 }
 
-// Does not contact a controller. If no layout fits, prints an error that names what is missing and
-// returns kFailed. INVALID_ARGUMENT for an unknown device or network, and for features the device
-// lacks.
+// Plans without a controller. If no layout fits, prints an error that states what is missing, and
+// returns kFailed. Returns INVALID_ARGUMENT for an unknown device or network, and for features that
+// the device does not have.
 Outcome PlanOnDevice(const PlanOptions& options, Context& context) {
   const planner::LayoutChoice choice =
       options.layout == "written" ? planner::LayoutChoice::kWritten : planner::LayoutChoice::kBest;

@@ -1,4 +1,4 @@
-// Layout plans on a cluster that need not exist, for `plan --device`, `cost` and `recipe new`.
+// Plans layouts on a cluster that need not exist, for `plan --device`, `cost` and `recipe new`.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_LAYOUT_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_LAYOUT_H_
 
@@ -10,12 +10,12 @@
 
 namespace trainyard::cli {
 
-// The plan of a job file or a recipe.
+// Returns the plan for a job file or a recipe.
 absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
                                             const ClusterOptions& cluster,
                                             planner::LayoutChoice choice, const Context& context);
 
-// Prints the assumptions of the plan as notes.
+// Prints the assumptions of the plan, one note each.
 void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console);
 
 }  // namespace trainyard::cli

@@ -45,7 +45,7 @@ Row ReportRow(const RecipeReport& report) {
       ReportDocument(report)};
 }
 
-// One line per finding, after the table.
+// Prints one line per finding, after the table.
 void PrintFindings(const std::vector<RecipeReport>& reports, Console& console) {
   for (const RecipeReport& report : reports) {
     for (const planner::Finding& finding : report.findings) {

@@ -1,4 +1,4 @@
-// `trainyard recipe check`: counts parameters and finds impossible settings and figures.
+// `trainyard recipe check`: counts the parameters and reports impossible settings and figures.
 #ifndef TRAINYARD_CLI_COMMANDS_RECIPES_CHECK_H_
 #define TRAINYARD_CLI_COMMANDS_RECIPES_CHECK_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct RecipeCheckOptions {
   std::vector<std::string> names;
   bool all = false;
-  bool renew = false;  // Rewrites the `# Expected on` lines.
+  bool renew = false;  // True: rewrite the `# Expected on` lines.
 };
 
 // Adds the command and its options.

@@ -15,7 +15,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Settings of a file by their dotted keys.
+// The settings of a file, by dotted key.
 using FlatSettings = std::map<std::string, std::string>;
 
 void Flatten(const nlohmann::json& value, const std::string& key, FlatSettings& flat) {

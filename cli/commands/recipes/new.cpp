@@ -29,7 +29,7 @@ namespace trainyard::cli {
 namespace {
 
 struct Base {
-  std::string name;  // As written in `extends`.
+  std::string name;  // Name as written in `extends`.
   RunConfig config;
 };
 
@@ -44,7 +44,7 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
   return Base{name, RunConfigOf(resolved.spec)};
 }
 
-// The trainable GPU recipe whose model size has the nearest ratio to `parameters`.
+// Returns the trainable GPU recipe whose model size is nearest to `parameters`, compared by ratio.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs found");
   double distance = 0;
@@ -71,8 +71,8 @@ int64_t DevicesOf(const RunConfig& config) {
   return config.resources.nodes * config.resources.slots_per_node;
 }
 
-// The batch size in proportion to the number of devices, like the data-parallel size if the rest of
-// the layout is unchanged.
+// Returns the base's batch size times the ratio of the numbers of devices. The data-parallel size
+// grows by the same ratio if the rest of the layout is unchanged.
 int64_t ScaledBatch(const RunConfig& base, int64_t devices) {
   const double target = static_cast<double>(base.train.global_batch) *
                         static_cast<double>(devices) / static_cast<double>(DevicesOf(base));
@@ -94,8 +94,8 @@ double RateFactor(const std::string& rule, double batches) {
   return rule == "linear" ? batches : std::sqrt(batches);
 }
 
-// Rejects a learning rate higher than in any published run of this size: a scaling rule holds only
-// up to some batch size, which the rule does not state.
+// Rejects a learning rate that is higher than in any published run of this size. A scaling rule
+// holds only up to a certain batch size, and the rule does not state that size.
 absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
   const double rate = base.optimizer.lr * factor;
   const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
@@ -108,21 +108,21 @@ absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, d
       "\npass a smaller --global-batch, --lr-rule sqrt or --lr-rule keep"));
 }
 
-// A new job and its base.
+// A new job, and the recipe on which it is based.
 struct Made {
   Base base;
   planner::LayoutPlan plan;
-  double rate = 1;  // Factor of the learning rates.
+  double rate = 1;  // Factor by which learning rates are multiplied.
   std::string name;
 };
 
-// The run keeps its number of samples: lengths in steps are converted to samples with the base's
-// batch size.
+// Keeps the number of samples of the run. Converts lengths in steps to samples, with the batch size
+// of the base.
 void SetLength(const RunConfig& base, RunConfig& config) {
   const int64_t samples = BatchPlan(base.train).SamplesThrough(base.train.steps);
   if (base.train.tokens == 0) config.train.samples = samples;
   config.train.steps = 0;
-  FillDerived(DevicesOf(config), config);  // Sets the steps for the new batch.
+  FillDerived(DevicesOf(config), config);  // Sets the number of steps for the new batch size.
   const int64_t batch = base.train.global_batch;
   ScheduleConfig& schedule = config.schedule;
   if (schedule.warmup_steps > 0) schedule.warmup_samples = schedule.warmup_steps * batch;
@@ -143,7 +143,8 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.resources.nodes = cluster.nodes;
   config.resources.slots_per_node = cluster.per_node;
   config.train.global_batch = batch;
-  // A ramp-up is designed for one batch size; its increments may not divide another.
+  // Removes the ramp-up. It is designed for one batch size, and its increments may not divide
+  // another one.
   config.train.rampup_batch_start = 0;
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;
@@ -158,8 +159,8 @@ std::string Entry(const char* key, int64_t value) {
 
 std::string NumberOf(double value) { return NumberText(value, 4); }
 
-// Writes every setting of the search: `extends` merges, so settings of the base must be
-// overwritten.
+// Writes every setting of the layout search. `extends` merges settings, so those of the base must
+// be overwritten.
 std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
   std::string recompute = "none";
   for (const auto& [name, value] : SettingNames<Recompute>::kNames) {
@@ -230,7 +231,7 @@ std::string TextOf(const Made& made) {
       ", min_lr: ", NumberOf(base.optimizer.min_lr * made.rate), "}\n", ScheduleLine(base, config));
 }
 
-// Rejects a text that `submit` would reject, such as one with a name that is too long.
+// Rejects a text that `submit` would reject, for example because the name is too long.
 absl::Status CheckText(const std::string& text, const Context& context) {
   const JobFileReader recipes = FileSystemReader(context.recipe_directories);
   const auto reader = [&](const std::string& reference,

@@ -1,4 +1,4 @@
-// The noun `recipe` with its commands.
+// The noun `recipe` and its commands.
 #ifndef TRAINYARD_CLI_COMMANDS_RECIPES_RECIPE_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_RECIPES_RECIPE_COMMANDS_H_
 

@@ -11,8 +11,8 @@
 namespace trainyard::cli {
 namespace {
 
-// OK if the data directory on this machine belongs to the controller that answered. Another machine
-// may have another controller's store at the same path.
+// Returns OK if the data directory on this machine is that of the controller that answered. If the
+// controller runs elsewhere, another controller's store may be at the same path here.
 absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::string& server) {
   const std::string place =
       absl::StrCat("the controller at ", server, " keeps its data in ", info.data_dir());

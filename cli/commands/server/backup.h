@@ -1,4 +1,5 @@
-// `trainyard server backup`: copies the controller's store, on its machine.
+// `trainyard server backup`: copies the controller's store. It must run on the controller's
+// machine.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_BACKUP_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_BACKUP_H_
 
@@ -10,7 +11,7 @@ namespace trainyard::cli {
 
 struct BackupOptions {
   std::string directory;  // To write.
-  std::string data_dir;   // Empty: the data directory of the controller that answers.
+  std::string data_dir;   // Empty: that of the controller that answers.
 };
 
 // Adds the command and its options.

@@ -11,7 +11,8 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddServerCheck(CLI::App& server, Grammar& grammar);
 
-// `data_dir`: of a stopped controller; empty: the controller that answers checks its own.
+// `data_dir`: the directory of a stopped controller. If empty, the controller that answers checks
+// its own store.
 Outcome RunServerCheck(const std::string& data_dir, Context& context);
 
 }  // namespace trainyard::cli

@@ -12,8 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Runs a program with this process's stdin, stdout and stderr, and waits until it ends. The program
-// prints its own errors.
+// Runs a program with the stdin, stdout and stderr of this process, and waits for its end. The
+// program prints its own errors.
 Outcome RunProgram(const std::vector<std::string>& arguments) {
   pid_t pid = 0;
   if (const int error = Spawn({.command = arguments}, pid); error != 0) {
@@ -33,7 +33,7 @@ Outcome RunProgram(const std::vector<std::string>& arguments) {
 
 Outcome RunControllerProgram(const std::string& data_dir, const std::vector<std::string>& words,
                              Context& context) {
-  // Earlier output of this process must come before that of the program.
+  // The earlier output of this process must appear before the output of the program.
   context.console.out->flush();
   std::vector<std::string> arguments = {
       context.environment.program_directory + "/trainyard-controller", "--data-dir", data_dir};

@@ -13,7 +13,8 @@
 namespace trainyard::cli {
 namespace {
 
-// "https://HOST:PORT/login#code=...", with the host that this program uses to reach the controller.
+// Returns "https://HOST:PORT/login#code=...". HOST is the host by which this program reaches the
+// controller.
 absl::StatusOr<std::string> LoginUrl(const std::string& server,
                                      const v1::CreateLoginCodeResponse& login) {
   const auto where = SplitAddress(server);
@@ -24,7 +25,8 @@ absl::StatusOr<std::string> LoginUrl(const std::string& server,
                       login.http_port(), login.path());
 }
 
-// "after 12h00m of inactivity, and at the latest after 7d00h"; empty for an older controller.
+// Returns a text such as "after 12h00m of inactivity, and at the latest after 7d00h"; empty for an
+// older controller.
 std::string SessionEnd(const v1::CreateLoginCodeResponse& login) {
   if (login.session_idle_ms() == 0) return "";
   return absl::StrCat("; the session ends after ", ShortDuration(login.session_idle_ms()),

@@ -1,4 +1,4 @@
-// `trainyard dashboard`: prints a login URL of the dashboard.
+// `trainyard dashboard`: prints a URL that logs in to the dashboard.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_DASHBOARD_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_DASHBOARD_H_
 

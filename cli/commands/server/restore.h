@@ -1,4 +1,4 @@
-// `trainyard server restore`: restores a backup to a data directory without a store.
+// `trainyard server restore`: restores a backup to a data directory that has no store.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_RESTORE_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_RESTORE_H_
 

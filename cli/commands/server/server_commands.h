@@ -1,4 +1,4 @@
-// The noun `server` with its commands.
+// The noun `server` and its commands.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_SERVER_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_SERVER_COMMANDS_H_
 

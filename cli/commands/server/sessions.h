@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// Lists the sessions if there are no ids and end_all is false.
+// If there are no ids and end_all is false, the sessions are listed.
 struct SessionsOptions {
   std::vector<std::string> ended_ids;
   bool end_all = false;

@@ -13,7 +13,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Prints the space of the stores and the disk, and the rules that free it.
+// Prints the space that the stores use, the space on the disk, and the rules by which space is
+// freed.
 void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& context) {
   std::ostream& out = *context.console.out;
   for (const v1::StoreSpace& store : info.stores()) {
@@ -45,7 +46,7 @@ void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& c
   }
 }
 
-// Webhooks and command hooks: one line each.
+// Prints one line per webhook and per command hook.
 void PrintHooks(const v1::GetServerInfoResponse& info, Timestamp now, std::ostream& out) {
   for (const v1::HookStatus& hook : info.hooks()) {
     out << "  hook         " << OneLine(hook.name()) << " -> " << OneLine(hook.target()) << ": "

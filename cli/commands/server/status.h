@@ -1,4 +1,5 @@
-// `trainyard server status`: version, addresses, space, hooks and problems of the controller.
+// `trainyard server status`: shows the version, addresses, space, hooks and problems of the
+// controller.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_STATUS_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_STATUS_H_
 

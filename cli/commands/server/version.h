@@ -1,4 +1,4 @@
-// `trainyard version`: versions of this program and the controller.
+// `trainyard version`: shows the versions of this program and of the controller.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_VERSION_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_VERSION_H_
 
@@ -9,7 +9,7 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddVersion(CLI::App& parent, Grammar& grammar);
 
-// client_only: does not contact the controller.
+// client_only: do not contact the controller.
 Outcome RunVersion(bool client_only, Context& context);
 
 }  // namespace trainyard::cli

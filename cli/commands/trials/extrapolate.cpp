@@ -26,7 +26,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Maximum of one call; for a longer run the losses are means of neighbours.
+// Maximum number of points of one call. In a longer run, each loss is the mean of neighbouring
+// losses.
 constexpr int kLossBuckets = 10'000;
 
 struct Extrapolation {
@@ -37,7 +38,7 @@ struct Extrapolation {
   planner::LossForecast forecast;
   double tokens_per_second = 0;
   double slots = 0;
-  std::string device;  // Name of the GPU if its prices are known; else empty.
+  std::string device;  // Name of the GPU; empty if its prices are unknown.
 
   double SecondsLeft() const { return (tokens - seen) / tokens_per_second; }
   double DeviceHours() const { return SecondsLeft() / 3600 * slots; }
@@ -45,7 +46,7 @@ struct Extrapolation {
 
 struct PriceRange {
   double low = 0;
-  double high = 0;  // 0: no known price.
+  double high = 0;  // 0 if no price is known.
 };
 
 PriceRange PricesOf(const std::string& device) {
@@ -72,7 +73,7 @@ std::vector<planner::LossPoint> PointsOf(const v1::Series& losses) {
   return points;
 }
 
-// Median of the newest half.
+// Returns the median of the newer half of the rates.
 double PresentRate(const v1::Series* rates) {
   if (rates == nullptr || rates->last().empty()) return 0;
   std::vector<double> values(rates->last().begin() + rates->last_size() / 2, rates->last().end());
@@ -80,7 +81,7 @@ double PresentRate(const v1::Series* rates) {
   return planner::MedianOf(std::move(values));
 }
 
-// 0 for other programs, which do not report their warm-up.
+// Returns 0 for jobs that run other programs, because their warm-up is not known.
 double WarmupTokens(const v1::JobSpec& spec) {
   if (!RunsOurTrainer(spec)) return 0;
   const RunConfig config = RunConfigOf(spec);
@@ -88,7 +89,7 @@ double WarmupTokens(const v1::JobSpec& spec) {
          static_cast<double>(config.train.seq_length);
 }
 
-// Empty if the slots are not GPUs of a known kind.
+// Returns an empty text if the slots are not GPUs of a known kind.
 std::string DeviceOf(const v1::Job& job, Context& context) {
   const v1::Attempt* attempt = NewestAttempt(job);
   const RunConfig config = RunConfigOf(job.spec());

@@ -1,4 +1,5 @@
-// `trainyard extrapolate`: predicts loss, days and cost of a run at more tokens from its progress.
+// `trainyard extrapolate`: predicts the loss, days and cost of a run with more tokens from the
+// progress of the run so far.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 

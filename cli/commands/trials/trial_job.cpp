@@ -20,13 +20,13 @@
 namespace trainyard::cli {
 namespace {
 
-// Number of steps of an unwatched trial, as a multiple of the requested steps. The trial ends there
-// if the command dies before it kills the trial.
+// Number of steps of an unwatched trial, as a multiple of the requested steps. If the command dies
+// before it kills the trial, the trial ends after these steps.
 constexpr int64_t kStepsUnwatched = 20;
-// Medians exclude the first 1 / kSettlingPart of the steps, and at least kSettlingSteps.
+// Medians exclude the first 1 / kSettlingPart of the steps, but at least kSettlingSteps steps.
 constexpr size_t kSettlingPart = 5;
 constexpr size_t kSettlingSteps = 2;
-// Metrics of the last steps may arrive after the job has ended.
+// Pause between requests for metrics: those of the last steps may arrive after the job has ended.
 constexpr std::chrono::milliseconds kMetricPause{100};
 constexpr int kMetricTries = 100;
 
@@ -70,7 +70,7 @@ v1::ScheduleSpec TrialSchedule(int64_t warmup_steps) {
 }
 
 void CutCheckpoints(v1::CheckpointSpec& checkpoint) {
-  checkpoint.clear_dir();  // Keep them apart from those of the real run.
+  checkpoint.clear_dir();  // Keeps them apart from the real run's checkpoints.
   checkpoint.clear_best_metric();
   checkpoint.clear_always_save_checkpoint();
   checkpoint.set_every_steps(0);
@@ -103,7 +103,8 @@ class TrialRun {
  private:
   std::string Number() const { return absl::StrCat(trial_.job.id()); }
 
-  // Watches until the job has ended or, with `until_steps`, has completed its steps.
+  // Watches until the job has ended. With `until_steps`, watches only until it has completed its
+  // steps.
   absl::Status Watch(bool until_steps) {
     v1::WatchJobRequest request;
     request.set_job(Number());
@@ -128,7 +129,7 @@ class TrialRun {
     progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
   }
 
-  // OK even if the job has ended in the meantime.
+  // Returns OK even if the job has ended in the meantime.
   absl::Status Kill() {
     v1::StopJobRequest request;
     request.set_job(Number());
@@ -208,7 +209,7 @@ absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const Trial
   spec.mutable_evaluation()->set_only(false);
   CutCheckpoints(*spec.mutable_checkpoint());
   spec.mutable_restart()->set_max_restarts(0);
-  // A failure must be reported, not healed.
+  // No spares: a failure must be reported instead of healed.
   spec.mutable_restart()->set_spares(0);
   FillDefaults(spec, trial.origins);
   const std::vector<std::string> problems = CheckSubmission(spec, trial.origins);

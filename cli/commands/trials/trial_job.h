@@ -1,4 +1,5 @@
-// Short ordinary jobs that a command submits, follows and measures, for `smoke` and `tune`.
+// Short jobs for `smoke` and `tune`. The command submits them as ordinary jobs, follows them and
+// measures them.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_JOB_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_JOB_H_
 
@@ -17,45 +18,49 @@ namespace trainyard::cli {
 
 struct TrialOptions {
   int64_t steps = 10;
-  // Kills the job after these steps, so that it saves no checkpoint; otherwise it runs to its end.
+  // True: kill the job after these steps, so that it saves no checkpoint. False: let it run to its
+  // end.
   bool kills = false;
 };
 
-// Metric values by name, in step order.
+// Values of each metric, by name, in the order of steps.
 using TrialMetrics = std::map<std::string, std::vector<double>>;
 
 struct Trial {
-  v1::Job job;  // Final state, with attempts and checkpoints.
+  v1::Job job;  // In its final state, with attempts and checkpoints.
   TrialMetrics metrics;
-  bool killed = false;  // Killed after its steps, as requested.
+  bool killed = false;  // True if it was killed after its steps, as requested.
 
-  // Reason why it ended before completing its steps; empty if it completed them.
+  // Returns the reason why the job ended before it had completed its steps; empty if it completed
+  // them.
   std::string Failure() const;
 };
 
-// The job reduced to a trial: `steps` steps, each logged, at the highest learning rate after a
-// warm-up over all steps, without evaluations, restarts or batch ramp-up, and with one checkpoint
-// at the end. `suffix` is added to its name. INVALID_ARGUMENT with all reasons if it could not
-// start.
+// Reduces the job to a trial. The trial has `steps` steps, each logged, with a warm-up over all of
+// them to the highest learning rate. It has no evaluations, restarts or batch ramp-up, and saves
+// one checkpoint at the end. `suffix` is appended to its name. Returns INVALID_ARGUMENT with all
+// reasons if the trial could not start.
 absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const TrialOptions& options,
                                        const std::string& suffix);
 
-// Submits the job, shows its progress on console.err, and waits until it ends. CANCELLED after
-// Ctrl-C: the job was killed, and console.err reports it.
+// Submits the job, shows its progress on console.err, and waits for its end. After Ctrl-C, kills
+// the job, reports this on console.err and returns CANCELLED.
 absl::StatusOr<Trial> RunTrial(const ResolvedSpec& trial, const TrialOptions& options,
                                Context& context);
 
-// Median without the first steps, in which caches and clocks settle; 0 without any.
+// Returns the median without the first steps, in which caches and clocks settle; 0 if there are no
+// values.
 double SettledMedian(const TrialMetrics& metrics, const std::string& name);
 
-// Parts of a step, by the same medians; 0 for parts that the job does not report.
+// Returns the parts of a step, each as a SettledMedian; 0 for parts that the job does not report.
 planner::StepTime MeasuredParts(const TrialMetrics& metrics);
 planner::StepWaits MeasuredWaits(const TrialMetrics& metrics);
 
-// A cluster of slots like the slot of the rank. It has no device if the device's rates are unknown.
+// A cluster whose slots are all like the slot of the rank. It has no device if the rates of the
+// device are unknown.
 struct TrialCluster {
   planner::Cluster cluster;
-  std::string model;  // As reported by its driver.
+  std::string model;  // Model name that the driver of the GPU reports.
 };
 absl::StatusOr<TrialCluster> ClusterOfRank(const v1::RankPlacement& rank, const RunConfig& config,
                                            Context& context);

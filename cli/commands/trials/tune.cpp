@@ -29,7 +29,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Seconds of the job's steps that are not explained by waiting for input data.
+// Returns the seconds of the job's steps, without the time spent waiting for input data.
 double WorkSeconds(const TrialMetrics& metrics) {
   return SettledMedian(metrics, telemetry::kStepSeconds) -
          SettledMedian(metrics, telemetry::kInputWaitSeconds);
@@ -100,7 +100,7 @@ class Tuner {
     return SlotsOfJob(base_.spec, report_.config, context_);
   }
 
-  // The runs have the number of steps that the sweep was written with.
+  // Reads the measured sweep. The trials get the number of steps for which the sweep was written.
   absl::Status ReadMeasured() {
     if (options_.measured.empty()) return absl::OkStatus();
     TRAINYARD_ASSIGN_OR_RETURN(measured_, ReadSweep(options_.measured));
@@ -111,8 +111,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Sets a placeholder data path if the job has none, because validation rejects a job without
-  // data.
+  // If the job has no data, sets a placeholder path, because validation rejects a job without data.
   void LeaveDataToTheMachine() {
     v1::DataSpec& data = *resolved_.spec.mutable_data();
     names_data_ = !data.path().empty() || !data.blend().empty();
@@ -132,7 +131,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // The trainer's spec, without `data` if the job names none.
+  // Returns the spec for the trainer. It has no `data` if the job names none.
   nlohmann::json SpecTextOf(const planner::TuneCandidate& candidate) const {
     nlohmann::json spec = MessageToJson(SpecOf(candidate).spec);
     if (!names_data_) spec.erase("data");
@@ -175,7 +174,7 @@ class Tuner {
     return ExitCode::kOk;
   }
 
-  // Reads the results from the measured sweep.
+  // Adds the results of the measured sweep to the report.
   absl::Status TakeMeasured() {
     const planner::TunePlan plan =
         planner::PlanUnattended(report_.config, report_.cluster, measured_.layouts);
@@ -193,7 +192,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Ignores `data`: other tokens do not change times.
+  // Ignores `data`, because step times do not depend on the tokens.
   absl::Status CheckSameRun(size_t index, const planner::TuneCandidate& candidate) const {
     nlohmann::json found = measured_.runs[index].spec;
     nlohmann::json planned = SpecTextOf(candidate);
@@ -233,7 +232,8 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // A failed candidate becomes a row of the results; an error ends the sweep.
+  // Measures one candidate. If its job fails, the failure becomes a row of the results. An error
+  // ends the sweep.
   absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
     PrintNote(context_.console, absl::StrCat("run ", report_.results.size() + 1, " of ", planned_,
                                              ": ", TextOf(candidate)));
@@ -280,7 +280,7 @@ class Tuner {
     }
   }
 
-  // "1 node of 2 H200, 2026-11-24, trainyard 0.1".
+  // Returns a text such as "1 node of 2 H200, 2026-11-24, trainyard 0.1".
   std::string MeasuredOn() const {
     const std::string date =
         measured_.date.empty() ? IsoTime(context_.console.Now()).substr(0, 10) : measured_.date;
@@ -309,7 +309,7 @@ class Tuner {
     if (report_.jobs.empty()) jobs = " those of " + options_.measured;
     for (size_t i = 0; i < report_.results.size(); ++i) {
       const planner::TuneResult& result = report_.results[i];
-      // No predictions exist for runs with other attention.
+      // Runs with another attention implementation have no predictions.
       if (!result.Ran() || result.candidate.reason == planner::TuneReason::kAttention) continue;
       RunConfig config = planner::WithCandidate(report_.config, result.candidate);
       config.layout.zero_size = 0;
@@ -338,8 +338,8 @@ class Tuner {
   TrialOptions trial_options_{.steps = options_.steps, .kills = true};
   TrialData data_;
   ResolvedSpec resolved_;
-  ResolvedSpec base_;  // The trial with unchanged settings.
-  Sweep measured_;     // Empty if jobs measure.
+  ResolvedSpec base_;  // The trial with the settings of the job file.
+  Sweep measured_;     // Empty if jobs make the measurements.
   bool names_data_ = true;
   TuneReport report_;
   size_t planned_ = 0;
@@ -348,7 +348,7 @@ class Tuner {
   std::vector<planner::StepWaits> waits_;
 };
 
-// Options for machines without daemons.
+// Adds the options for machines without daemons.
 void AddSweepFiles(CLI::App& command, TuneOptions& options) {
   CLI::Option* sweep = command.add_option(
       "--sweep", options.sweep,

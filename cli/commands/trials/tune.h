@@ -1,5 +1,5 @@
-// `trainyard tune`: measures settings in short jobs or, through files, on a machine without
-// daemons.
+// `trainyard tune`: measures settings in short jobs. On a machine without daemons, the measurements
+// are exchanged through files.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 
@@ -14,13 +14,13 @@ namespace trainyard::cli {
 struct TuneOptions {
   JobFileOptions job;
   int64_t steps = 10;  // Of each run.
-  int64_t runs = 8;    // Maximum, not counting runs with other attention.
+  int64_t runs = 8;    // Maximum; runs with other attention are not counted.
   std::string random_data;
   std::string calibration;
-  std::string write;      // Overlay file to write; empty for none.
+  std::string write;      // Overlay file to write; empty: none.
   std::string calibrate;  // Calibration file to write; empty for none.
-  // Without daemons: `sweep` is the file of runs to write, for slots of `device`; `measured` is
-  // such a file with measurements.
+  // For machines without daemons: `sweep` is the file to which the runs are written, for slots of
+  // `device`; `measured` is such a file with measurements added.
   std::string sweep;
   std::string device;
   std::string measured;

@@ -1,4 +1,4 @@
-// The slots used by a sweep of `tune`.
+// The slots that a sweep of `tune` uses.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_SLOTS_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_SLOTS_H_
 
@@ -11,16 +11,17 @@
 
 namespace trainyard::cli {
 
-// The device of a sweep on CPU slots.
+// Device name of a sweep on CPU slots.
 inline constexpr char kCpuSlots[] = "cpu";
 
-// The slots that the controller would assign to the job now. INVALID_ARGUMENT for a device with
-// unknown rates.
+// Returns the slots that the controller would assign to the job now. Returns INVALID_ARGUMENT if
+// the rates of the device are unknown.
 absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunConfig& config,
                                             Context& context);
 
-// Slots of one machine without daemons, with GPUs of this name or kCpuSlots; empty: CPUs, if the
-// job asks for them. INVALID_ARGUMENT if the job asks for other slots.
+// Returns the slots of one machine without daemons. device: the name of its GPUs or kCpuSlots; if
+// it is empty and the job asks for CPUs, kCpuSlots. Returns INVALID_ARGUMENT if the job asks for
+// other slots.
 absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::string& device);
 
 }  // namespace trainyard::cli

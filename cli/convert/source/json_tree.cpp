@@ -10,8 +10,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Counts the line ends before the byte read last: nlohmann's reader does not report positions to
-// its handler, and after a number it has read one more byte.
+// Counts the line ends before the byte that was read last. nlohmann's reader does not report
+// positions to its handler, and after a number it has read one byte too many.
 struct LineCount {
   int lines = 1;
   bool ends_line = false;
@@ -85,7 +85,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::detail::exception& error) override {
     const std::string what = error.what();
     const bool is_end = what.find("unexpected end of input") != std::string::npos;
-    // The end of the text is after the last line end.
+    // At the end of the text, the last line end is counted too.
     const int line = count_.lines + (is_end && count_.ends_line ? 1 : 0);
     const size_t reason = what.find("syntax error");
     return Fail(line, absl::StrCat("is not valid JSON: ",
@@ -95,7 +95,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   struct Open_ {
-    std::string base;  // Path of the object or list itself.
+    std::string base;  // Path of the object or list as a whole.
     std::string path;  // Path of the next value.
   };
 

@@ -24,7 +24,8 @@ bool IsPythonNameByte(char byte) {
   return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
 }
 
-// Comments and line ends are left out; a string is its raw bytes, with escapes unresolved.
+// The tokens of a text, without comments and line ends. A string is stored as its raw bytes, with
+// escapes unresolved.
 class PythonTokens {
  public:
   explicit PythonTokens(const std::string& text) : text_(text) {}
@@ -53,7 +54,7 @@ class PythonTokens {
     }
   }
 
-  // A number may contain a decimal point and the sign of its exponent.
+  // A number may contain a decimal point and a sign in its exponent.
   void TakeWord() {
     const size_t begin = at_;
     const bool is_number = std::isdigit(static_cast<unsigned char>(text_[at_])) != 0;
@@ -112,14 +113,15 @@ class PythonReader {
  private:
   static std::vector<std::string> NoTarget() { return {}; }
 
-  // True for `=`, but not `==` or `+=`.
+  // True for `=`, false for `==` and `+=`.
   bool IsAssignment() const {
     if (!Is("=") || IsAt(at_ + 1, "=") || at_ == 0) return false;
     const PythonToken& before = tokens_[at_ - 1];
     return before.kind == PythonToken::Kind::kName || IsAt(at_ - 1, "]");
   }
 
-  // The parts of `config.model.n_layers` and `config["lr"]` before the `=`.
+  // Returns the parts of the target before the `=`, as in `config.model.n_layers` and
+  // `config["lr"]`.
   std::vector<std::string> TargetBefore() const {
     std::vector<std::string> parts;
     size_t at = at_;
@@ -146,7 +148,7 @@ class PythonReader {
     return TakeValue("", 0);
   }
 
-  // Reads `name.key = value` into the newest tree of that name.
+  // Reads `name.key = value` into the newest tree with this name.
   absl::Status Add(const std::vector<std::string>& target) {
     for (auto tree = trees_.rbegin(); tree != trees_.rend(); ++tree) {
       if (tree->first != target[0]) continue;
@@ -177,7 +179,7 @@ class PythonReader {
   }
   bool IsEnd() const { return Now().kind == PythonToken::Kind::kEnd; }
 
-  // True for `name(` and `module.name(`.
+  // True at `name(` and at `module.name(`.
   bool IsCall() const {
     size_t at = at_;
     while (at < tokens_.size() && tokens_[at].kind == PythonToken::Kind::kName) {
@@ -201,7 +203,8 @@ class PythonReader {
     return TakeEntries(path, ")", depth);
   }
 
-  // True for parentheses with a comma at their own level; others are part of an expression.
+  // True for parentheses that contain a comma at their own level. Other parentheses are part of an
+  // expression.
   bool IsTuple() const {
     if (!Is("(")) return false;
     int depth = 0;
@@ -213,7 +216,7 @@ class PythonReader {
     return false;
   }
 
-  // Reads entries up to `close`: `"key": value`, `key=value` or bare values.
+  // Reads entries up to `close`. An entry is `"key": value`, `key=value` or a value alone.
   absl::Status TakeEntries(const std::string& path, const char* close, int depth) {
     ++at_;
     while (!Is(close)) {
@@ -233,14 +236,14 @@ class PythonReader {
       if (Is(",")) {
         ++at_;
       } else if (at_ == before && !Is(close)) {
-        ++at_;  // A sign that does not begin a value.
+        ++at_;  // Skips a sign that does not begin a value.
       }
     }
     ++at_;
     return absl::OkStatus();
   }
 
-  // Reads up to the next comma or closing bracket.
+  // Reads a value up to the next comma or closing bracket.
   absl::Status TakeScalar(const std::string& path) {
     const int line = Now().line;
     std::vector<PythonToken> parts;
@@ -266,7 +269,8 @@ class PythonReader {
     return tree_->Add({path, text, kind == SourceKind::kText ? SourceKind::kOpen : kind, line});
   }
 
-  // Value of `8/3`, `4 * 1024`, `-1`; nullopt for other expressions.
+  // Returns the value of a product such as `8/3`, `4 * 1024` or `-1`; nullopt for other
+  // expressions.
   static std::optional<double> ProductOf(const std::vector<PythonToken>& parts) {
     const bool is_negative = parts[0].text == "-";
     const size_t first = is_negative ? 1 : 0;
@@ -289,8 +293,8 @@ class PythonReader {
   std::vector<PythonToken> tokens_;
   size_t at_ = 0;
   std::vector<std::pair<std::string, SourceTree>> trees_;
-  SourceTree* tree_ = nullptr;  // The tree that receives values.
-  int statement_line_ = 0;      // Last line of a value without brackets; 0: no limit.
+  SourceTree* tree_ = nullptr;  // The tree to which values are added.
+  int statement_line_ = 0;      // Last line of a value without brackets; 0 for no limit.
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kMaxExpandedBytes = 1 << 20;
 
-// A text with the line of each byte: a word keeps its original line.
+// A text with a line number for each byte, so that each word keeps its original line.
 struct LinedText {
   std::string text;
   std::vector<int> lines;
@@ -80,7 +80,7 @@ class Splitter {
     }
   }
 
-  // Drops the file descriptor before it and the word after it.
+  // Drops a redirection: the file descriptor before it and the word after it.
   void TakeRedirection() {
     if (word_.text.find_first_not_of("0123456789") == std::string::npos) Clear();
     EndWord();
@@ -98,7 +98,7 @@ class Splitter {
     }
   }
 
-  // A whole `$((...))` is part of one word, with or without blanks.
+  // A `$((...))`, with or without blanks, is part of a single word.
   void TakeVariable() {
     if (Next() == '(') return KeepSubstitution();
     const bool braced = Next() == '{';
@@ -132,7 +132,7 @@ class Splitter {
     at_ = end - 1;
   }
 
-  // `rest`: the part after the name in braces, such as `[@]` and `:-8`.
+  // `rest`: the text after the name within the braces, such as `[@]` and `:-8`.
   void Expand(const std::string& name, const std::string& rest, const std::string& written) {
     const auto found = variables_.find(name);
     const bool is_list = rest == "[@]" || rest == "[*]";
@@ -147,7 +147,7 @@ class Splitter {
   }
 
   void AddText(const LinedText& text, bool splits) {
-    const LinedText copy = text;  // A variable may be part of its own next value.
+    const LinedText copy = text;  // A variable's new value may contain its old value.
     if (!splits) is_open_ = true;
     for (size_t i = 0; i < copy.text.size() && expanded_ <= kMaxExpandedBytes; ++i, ++expanded_) {
       if (splits && IsBlank(copy.text[i])) {
@@ -169,7 +169,7 @@ class Splitter {
     is_open_ = false;
   }
 
-  // True for `NAME=...` before the program, or after `export`.
+  // True for `NAME=...` before the program or after `export`.
   bool IsAssignment() const {
     const size_t equals = word_.text.find('=');
     if (!(command_.empty() || exports_) || is_list_ || equals == std::string::npos || equals == 0) {
@@ -209,7 +209,7 @@ class Splitter {
     assigned_.push_back({name, variables_[name].text, line, -1});
   }
 
-  // Assignments in a command without a program belong to the script itself.
+  // In a command without a program, assignments are made by the script itself.
   void EndCommand() {
     EndWord();
     for (ScriptVariable& variable : assigned_) {
@@ -226,7 +226,7 @@ class Splitter {
 
   const std::string& script_;
   size_t at_ = 0;
-  size_t expanded_ = 0;  // Bytes inserted for variables.
+  size_t expanded_ = 0;  // Number of bytes inserted for variables.
   int line_ = 1;
   char quote_ = '\0';
   bool is_open_ = false;

@@ -1,4 +1,4 @@
-// Words of a shell script that starts a program. Nothing is executed.
+// Splits a shell script that starts a program into words. Nothing is executed.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 
@@ -21,18 +21,19 @@ struct ScriptVariable {
   std::string name;
   std::string value;
   int line = 1;
-  int command = -1;  // `NAME=value program`: the position of the program's command.
+  int command = -1;  // For `NAME=value program`: index of the program's command.
 };
 
 struct ShellScript {
-  std::vector<ScriptCommand> commands;  // Without assignments, redirections and empty commands.
-  std::vector<ScriptVariable> exports;  // `export NAME=value`, and `NAME=value program`.
+  std::vector<ScriptCommand> commands;  // No assignments, redirections or empty commands.
+  std::vector<ScriptVariable> exports;  // From `export NAME=value` and `NAME=value program`.
 };
 
-// Splits at blanks outside of quotes and at `;`, `&&`, `|`, joins lines that end with a backslash,
-// and removes comments. `$NAME`, `${NAME}`, `${NAME:-value}` and `${LIST[@]}` are replaced if an
-// earlier assignment of the script, or `variables`, defines them; other variables and `$(...)` stay
-// unchanged. RESOURCE_EXHAUSTED if variables that contain variables grow endlessly.
+// Splits a script at blanks outside of quotes and at `;`, `&&`, `|`. Joins lines that end with a
+// backslash, and removes comments. `$NAME`, `${NAME}`, `${NAME:-value}` and `${LIST[@]}` are
+// replaced if an earlier assignment of the script, or `variables`, defines them. Other variables
+// and `$(...)` stay unchanged. Returns RESOURCE_EXHAUSTED if variables that contain variables grow
+// without limit.
 absl::StatusOr<ShellScript> SplitScript(const std::string& script,
                                         const std::map<std::string, std::string>& variables = {});
 

@@ -12,7 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Path referenced by `${target}` in the value at `from`: `.name` is next to that value.
+// Returns the path that `${target}` refers to in the value at `from`. `.name` is a sibling of that
+// value.
 std::string PathOf(std::string target, const std::string& from) {
   if (!absl::StartsWith(target, ".")) return target;
   std::string base = from;
@@ -77,7 +78,7 @@ bool SourceTree::Has(const std::string& path) const {
 }
 
 void SourceTree::ResolveReferences() {
-  constexpr int kMaxSteps = 8;  // Self-references are bounded, too.
+  constexpr int kMaxSteps = 8;  // Limits references that contain themselves, too.
   constexpr size_t kMaxText = 4096;
   for (SourceValue& value : values_) {
     for (int step = 0; step < kMaxSteps && value.text.size() <= kMaxText; ++step) {
@@ -98,7 +99,7 @@ std::optional<double> NumberOf(const std::string& text) {
   std::string digits = text;
   std::erase(digits, '_');
   double value = 0;
-  // Hexadecimal numbers do not exist in these formats.
+  // These formats have no hexadecimal numbers.
   if (digits.find_first_of("xX") != std::string::npos) return std::nullopt;
   if (digits.empty() || absl::ascii_isspace(digits.front()) || !absl::SimpleAtod(digits, &value) ||
       !std::isfinite(value)) {

@@ -1,4 +1,5 @@
-// A configuration of another program as a flat list of values, independent of its format.
+// A configuration of another program as a flat list of values. It does not depend on the format of
+// the file.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 
@@ -13,18 +14,18 @@
 
 namespace trainyard::cli {
 
-// kOpen: an expression or a reference whose value is not in the text.
+// kOpen: an expression or a reference whose value is not known from the text.
 enum class SourceKind { kText, kNumber, kSwitch, kNull, kOpen };
 
 struct SourceValue {
-  std::string path;  // "training.seq_len"; elements of a list share the path "betas[]".
+  std::string path;  // Such as "training.seq_len"; list elements share a path: "betas[]".
   std::string text;
   SourceKind kind = SourceKind::kText;
   int line = 0;
 };
 
-// Limits on the number of values and their depth: a few lines of YAML aliases can expand to
-// billions.
+// Limits on the number of values and on their depth. Without them, a few lines of YAML with aliases
+// could expand to billions of values.
 inline constexpr std::size_t kMaxSourceValues = 20000;
 inline constexpr int kMaxSourceDepth = 64;
 
@@ -35,7 +36,7 @@ class SourceTree {
 
   const std::vector<SourceValue>& values() const { return values_; }
 
-  // The Python call that created the configuration, such as "llm.GPTConfig7B"; empty if there is
+  // The Python call that creates the configuration, such as "llm.GPTConfig7B"; empty if there is
   // none.
   const std::string& call() const { return call_; }
   int call_line() const { return call_line_; }
@@ -44,21 +45,21 @@ class SourceTree {
     call_line_ = line;
   }
 
-  // The last value with this path, because in these formats the last occurrence of a repeated key
-  // wins.
+  // Returns the last value with this path. In these formats, the last occurrence of a repeated key
+  // counts.
   const SourceValue* Find(const std::string& path) const;
   std::vector<SourceValue> FindAll(const std::string& path) const;
-  std::string Text(const std::string& path) const;  // Empty if there is none.
-  int Line(const std::string& path) const;          // 0 if there is none.
-  // `fallback` also if the value is not a whole number. Clamped to 10^9 in magnitude, so that
-  // products fit.
+  std::string Text(const std::string& path) const;  // Empty if there is no such value.
+  int Line(const std::string& path) const;          // 0 if there is no such value.
+  // Returns the value as a whole number, limited to 10^9 in magnitude so that products do not
+  // overflow. Returns `fallback` if there is no value or it is not a whole number.
   int64_t Whole(const std::string& path, int64_t fallback) const;
   bool IsTrue(const std::string& path) const;
-  // True if a value has this path or is below it.
+  // True if there is a value at this path or below it.
   bool Has(const std::string& path) const;
 
-  // Resolves `${model.seq_length}` and `${.name}`, as Hydra does, if their values exist. Text in
-  // which a `${` remains becomes kOpen, and so does Hydra's `???`.
+  // Resolves `${model.seq_length}` and `${.name}`, as Hydra does, if the values they refer to
+  // exist. A text in which a `${` remains becomes kOpen. Hydra's `???` also becomes kOpen.
   void ResolveReferences();
 
  private:
@@ -68,22 +69,23 @@ class SourceTree {
   std::map<std::string, std::size_t> last_;  // Position of the last value of each path.
 };
 
-// Parses "3e-4", "1_000_000"; nullopt for other text, NaN and infinity.
+// Parses numbers such as "3e-4" and "1_000_000". Returns nullopt for any other text, NaN and
+// infinity.
 std::optional<double> NumberOf(const std::string& text);
-// The same for whole numbers of at most 10^18 in magnitude.
+// Parses whole numbers of at most 10^18 in magnitude. Returns nullopt for any other text.
 std::optional<int64_t> WholeOf(const std::string& text);
-// Kind of an unquoted scalar, with YAML's words for true, false and null.
+// Returns the kind of an unquoted scalar. Recognises YAML's words for true, false and null.
 SourceKind PlainKind(const std::string& text);
 
-// Each of these functions parses a text and records line numbers. INVALID_ARGUMENT names the
-// position of an error.
+// Each of these functions parses a text and records the line of each value. INVALID_ARGUMENT names
+// the position of an error.
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text);
 absl::StatusOr<SourceTree> ReadJsonTree(const std::string& text);  // Comments are permitted.
 absl::StatusOr<SourceTree> ReadTomlTree(const std::string& text);
 // Reads each assignment of a dictionary or of a call, such as `config = {"lr": 3e-4}` and `c =
-// TrainConfig(model=ModelConfig(d_model=4096))`, with later assignments below it: `c.model.n_layers
-// = 32`, `config["lr"] = 1e-4`. Nothing is executed; a value that is not a literal keeps its text
-// as kOpen. Returns at least one tree.
+// TrainConfig(model=ModelConfig(d_model=4096))`. Later assignments to its parts are included:
+// `c.model.n_layers = 32`, `config["lr"] = 1e-4`. Nothing is executed. A value that is not a
+// literal becomes kOpen, with its source text. Returns at least one tree.
 absl::StatusOr<std::vector<SourceTree>> ReadPythonTrees(const std::string& text);
 
 }  // namespace trainyard::cli

@@ -29,12 +29,12 @@
 namespace trainyard::controller {
 namespace {
 
-// OK if a submission that repeats an earlier request id asks for the same job; otherwise the error
-// for its sender.
+// Checks a submission that repeats an earlier request id. Returns OK if both submissions ask for
+// the same job, and otherwise the error for the sender.
 absl::Status CheckRepeated(const ClusterState& state, const v1::JobSubmitted& checked,
                            int64_t job_id) {
   const JobEntry* entry = FindEntry(state, job_id);
-  // For an archived job, controller/api/job_handlers.cpp compares the specs when it reads the
+  // If the job is archived, controller/api/job_handlers.cpp compares the specs after reading the
   // archive.
   if (entry == nullptr || AsksForSameJob(entry->job.spec(), checked.spec())) {
     return absl::OkStatus();
@@ -59,7 +59,7 @@ absl::StatusOr<std::vector<v1::Event>> Submit(const ClusterState& state,
   if (submitted.spec().checkpoint().dir().empty()) {
     submitted.mutable_spec()->mutable_checkpoint()->set_dir(absl::StrCat(
         options.checkpoint_root, "/", state.next_job_id, "-", submitted.spec().name()));
-    // Another job's spec may name this directory.
+    // Another job's spec may already name this checkpoint directory.
     TRAINYARD_RETURN_IF_ERROR(CheckDirectoryIsFree(state, submitted.spec()));
   }
   return events;
@@ -98,7 +98,8 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state, const C
   TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
-  // A user who has repaired the node need not wait for its backoff.
+  // When a user uncordons a node, its failed starts are forgotten: the user has repaired it, so it
+  // need not wait for its backoff.
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;
   if (forgives) events.push_back(By(principal, WithoutFailedStarts(node, now)));
@@ -132,7 +133,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideRelease(const ClusterState& state,
   return events;
 }
 
-// A choice is dropped if its job no longer waits.
+// A layout choice has no effect if its job no longer waits.
 std::vector<v1::Event> Choose(const ClusterState& state, const ChooseLayout& choice,
                               Timestamp now) {
   if (!state.pending_auto_jobs.contains(choice.job_id)) return {};

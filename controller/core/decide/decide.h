@@ -1,4 +1,4 @@
-// Decisions on requests: the events that a request causes.
+// Decides which events a request causes.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_DECIDE_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_DECIDE_H_
 
@@ -17,19 +17,19 @@
 namespace trainyard::controller {
 
 // Returns the events that the request causes, or an error for its sender. Does not change the
-// state. A repeated request (same request_id, or a fact already in the log) returns no events and
-// no error.
+// state. A repeated request (same request_id, or a fact already in the log) returns neither events
+// nor an error.
 // Errors of each request:
 // - JobSubmission: ALREADY_EXISTS, FAILED_PRECONDITION (the message names the largest shape that
 //   would fit), RESOURCE_EXHAUSTED (kMaxOpenJobs).
 // - StopJob: INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION (the job has ended).
-// - PauseJob, ResumeJob: pause.h. DeleteJob: deletion.h. RemoveNode: node_removal.h.
+// - PauseJob, ResumeJob: see pause.h. DeleteJob: see deletion.h. RemoveNode: see node_removal.h.
 // - CordonNode, ReleaseNode: NOT_FOUND, INVALID_ARGUMENT (several nodes have the name, or a text is
 //   too long).
 // - AttachWorker: INVALID_ARGUMENT, PERMISSION_DENIED (the node id is bound to another identity),
-//   UNAVAILABLE (decide_worker.h).
-// - ReceiveFact: FAILED_PRECONDITION (the node never attached), INVALID_ARGUMENT, OUT_OF_RANGE
-//   (facts before this one are missing in the log; the worker must resend them).
+//   UNAVAILABLE (see decide_worker.h).
+// - ReceiveFact: FAILED_PRECONDITION (the node never attached), INVALID_ARGUMENT, OUT_OF_RANGE (the
+//   log lacks facts before this one; the worker must resend them).
 // - ReportLostEvents, ReceiveTelemetry, ReportLeftOut, ChooseLayout: none.
 absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const Request& request,
                                               const CoreOptions& options, Timestamp now);

@@ -31,7 +31,8 @@ v1::Event NodeEvent(const ClusterState& state, const std::string& node_id, Times
   return event;
 }
 
-// Sizes are checked when the message arrives (controller/rpc/worker_message_check.h).
+// Sizes have already been checked on arrival of the message
+// (controller/rpc/worker_message_check.h).
 absl::Status CheckInventory(const v1::Inventory& inventory) {
   std::set<int> indexes;
   for (const v1::Slot& slot : inventory.slots()) {
@@ -95,8 +96,8 @@ bool HasStartedOn(const JobEntry& entry, const v1::Attempt& attempt, const std::
   });
 }
 
-// AttemptFailed event for the job's live attempt, which lost its ranks on `node` for the reason
-// `why`.
+// Returns the AttemptFailed event for the job's live attempt, which lost its ranks on `node`. `why`
+// is the reason.
 v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string& why,
                  Timestamp now) {
   v1::Event event;
@@ -109,8 +110,9 @@ v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string
   return event;
 }
 
-// Fails attempts whose ranks were started on this node but which its worker no longer has on disk.
-// The worker lost its data, so no more facts about these ranks will follow.
+// Fails attempts whose ranks were started on this node but of which its worker no longer has any
+// data on disk. Because the data is lost, the worker will not report any more facts about these
+// ranks.
 void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
                            const CoreOptions& options, Timestamp now,
                            std::vector<v1::Event>& events) {
@@ -118,7 +120,7 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = state.jobs.at(job_id);
     const v1::Attempt& attempt = *LiveAttempt(entry);
-    // A job with an unmanaged attempt on this node is paused instead of failed.
+    // A job with an unmanaged attempt on this node is paused, not failed.
     const bool over = attempt.state() == v1::ATTEMPT_STATE_STOPPING ||
                       entry.cleared_nodes.contains(hello.node_id()) ||
                       RunsUnmanaged(state, hello, job_id);
@@ -136,8 +138,9 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
   std::ranges::move(blame, std::back_inserter(events));
 }
 
-// Fails attempts on older nodes at the same place as this new node, and marks those nodes as lost.
-// Their workers' data is lost, and the new worker has killed every process of their ranks.
+// Handles a new node whose place belonged to older nodes: fails the attempts on the older nodes and
+// marks these nodes as lost. The data of their workers is lost, and the new worker has killed every
+// process of their ranks.
 void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                       std::vector<v1::Event>& events) {
   if (hello.place().empty()) return;
@@ -163,8 +166,9 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
   }
 }
 
-// Fails an attempt that the worker reports cleared without having reported the exit of each of its
-// ranks there (state restored from a backup, or stopped before spawn). No exit facts will follow.
+// Fails an attempt that the worker reports as cleared although the log lacks the exit of some of
+// its ranks on that node. This happens if the state was restored from a backup, or if the attempt
+// was stopped before its processes were spawned. No more facts about these exits will follow.
 void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
                              const v1::AttemptCleared& cleared, Timestamp now,
                              std::vector<v1::Event>& events) {
@@ -179,8 +183,8 @@ void FailAttemptClearedUnrun(const ClusterState& state, const NodeEntry& node,
   events.push_back(LossOf(node, entry, "its worker no longer has the attempt", now));
 }
 
-// Cordons a node that runs an attempt missing from the log. The slots of that attempt look free in
-// this state, but must not be assigned to another job.
+// Cordons a node that runs an attempt that the log does not contain. The slots of that attempt look
+// free in this state, but must not be assigned to another job.
 void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                          std::vector<v1::Event>& events) {
   const auto lost = std::ranges::find_if(hello.attempts(), [&](const v1::AttemptReport& report) {
@@ -199,8 +203,8 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
                    hello.node_name()));
 }
 
-// True if the fact is about the newest attempt of a known job, and the attempt has, or had, this
-// rank on this node. Other facts are received without effect.
+// Returns true if the fact is about a rank of the newest attempt of a known job, and that attempt
+// placed this rank on this node. Other facts are received but have no effect.
 bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t job_id,
                   int64_t attempt_number, int rank) {
   const JobEntry* entry = FindEntry(state, job_id);
@@ -209,8 +213,8 @@ bool ConcernsRank(const ClusterState& state, const std::string& node_id, int64_t
   return 0 <= rank && rank < newest->ranks_size() && newest->ranks(rank).node_id() == node_id;
 }
 
-// True if the fact is about an attempt with ranks on this node: the newest one of a known job, or
-// an older one that keeps slots until it is cleared.
+// Returns true if the fact is about an attempt with ranks on this node. The attempt must be the
+// newest one of a known job, or an older one that keeps its slots until it is cleared.
 bool ConcernsAttempt(const ClusterState& state, const std::string& node_id, int64_t job_id,
                      int64_t attempt_number) {
   if (state.nodes.at(node_id).uncleared.contains({job_id, attempt_number})) {
@@ -230,15 +234,16 @@ v1::RankExited ExitOf(const ReceiveFact& request, Timestamp now) {
   exited.set_limit_exceeded(std::string(Utf8Prefix(exited.limit_exceeded(), kMaxAlertBytes)));
   exited.set_stacks(std::string(Utf8Prefix(exited.stacks(), kMaxLogTailBytes)));
   const Timestamp corrected_ms = CorrectedTime(exited.time_ms(), request.clock_ahead_ms, now);
-  // The node's clock may have been set between the exit and the node's newest message. A report
-  // that the rank runs is rarely delayed by more than kClockWindowMs, so the exit is at most that
-  // much earlier than the arrival of the last such report.
+  // The node's clock may have been set between the exit and the node's newest message, so the exit
+  // time is bounded from below. Reports that a rank runs are rarely delayed by more than
+  // kClockWindowMs. Therefore the exit is at most kClockWindowMs earlier than the arrival of the
+  // last such report.
   const Timestamp earliest_ms = request.ran_ms == 0 ? 0 : request.ran_ms - kClockWindowMs;
   exited.set_corrected_ms(corrected_ms == 0 ? 0 : std::max(corrected_ms, earliest_ms));
   return exited;
 }
 
-// Fills in `event`. Returns false if the fact has no effect.
+// Fills in `event`. Returns false if the fact has no effect on the state.
 bool TakeFact(const ClusterState& state, const ReceiveFact& request, Timestamp now,
               v1::Event& event) {
   const v1::Fact& fact = request.fact;
@@ -263,7 +268,7 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
-  // A record with a later attempt's number would escape the rollback of its own attempt.
+  // A record with the number of a later attempt would survive the rollback of its own attempt.
   if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {
@@ -386,7 +391,7 @@ std::vector<v1::Event> DecideTelemetry(const ClusterState& state, const ReceiveT
   v1::Event event;
   event.set_time_ms(now);
   event.set_actor(absl::StrCat("rank ", request.rank));
-  // After a long disconnection, output of a node may arrive when its job is already archived.
+  // A node that was disconnected for a long time may send output of a job that is already archived.
   // Alerts are history and need no state, so they are still recorded. Checkpoints of an archived
   // job do not change.
   if (entry == nullptr && IsArchived(state, request.job_id) && request.record.has_alert()) {

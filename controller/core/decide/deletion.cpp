@@ -22,7 +22,8 @@ bool LiesIn(const std::string& path, const std::string& directory) {
   return absl::StartsWith(path, absl::StrCat(directory, "/")) && path.size() > directory.size() + 1;
 }
 
-// Id of another job that uses a path equal to or below the directory; 0 if none.
+// Returns the id of another job that uses the directory or a path below it. Returns 0 if there is
+// none.
 int64_t OtherUser(const ClusterState& state, const JobEntry& entry, const std::string& directory) {
   for (const DirectoryOfJob& other : DirectoriesOfOthers(state, entry.job.id())) {
     if (other.path == directory || LiesIn(other.path, directory)) return other.job_id;
@@ -30,7 +31,8 @@ int64_t OtherUser(const ClusterState& state, const JobEntry& entry, const std::s
   return 0;
 }
 
-// Reason why none of the job's checkpoints may be removed; empty if they may.
+// Returns the reason why none of the job's checkpoints may be removed. Empty if they may be
+// removed.
 std::string ReasonToKeepAll(const ClusterState& state, const JobEntry& entry,
                             const CoreOptions& options) {
   const std::string own = NormalPath(
@@ -48,7 +50,7 @@ void Keep(const std::string& path, const std::string& reason, CheckpointsOfDelet
   kept.set_reason(reason);
 }
 
-// The job in the state, or the archived job passed with the request.
+// Returns the job from the state, or else the archived job that the request carries.
 absl::StatusOr<const JobEntry*> FindEnded(const ClusterState& state, const DeleteJob& deletion) {
   const JobEntry* archived = deletion.archived.get();
   if (archived != nullptr && IsArchived(state, archived->job.id())) return archived;

@@ -1,4 +1,5 @@
-// Deletion of ended jobs: which jobs may be deleted, and which of their checkpoints with them.
+// Deletion of ended jobs: which jobs may be deleted, and which of their checkpoints are removed
+// with them.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_DELETION_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_DELETION_H_
 
@@ -16,36 +17,36 @@
 
 namespace trainyard::controller {
 
-// OK if the job has ended and no node may still run a process of it. Otherwise FAILED_PRECONDITION
-// with the reason.
+// OK if the job has ended and no node may still run a process of the job. FAILED_PRECONDITION:
+// otherwise; the message states the reason.
 absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry);
 
 struct CheckpointsOfDeletion {
-  // Directories that the controller may remove, without repetitions.
+  // Directories that the controller may remove, each listed once.
   std::vector<std::string> removable;
   std::vector<v1::KeptCheckpoint> kept;
 };
 
-// A directory used by a job: the normalised path in its job file.
+// A directory that a job uses, as the normalised path from its job file.
 struct DirectoryOfJob {
   int64_t job_id = 0;
   std::string path;
 };
 
-// Checkpoint directories of all other jobs in the state, and resume_from paths of those that have
-// not ended. Different paths may lead to the same directory; controller/api/directory_use.h
-// compares the directories themselves.
+// Returns the checkpoint directories of all other jobs in the state, and the resume_from paths of
+// those jobs that have not ended. Different paths may lead to the same directory;
+// controller/api/directory_use.h compares the directories themselves.
 std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64_t job_id);
 
-// Sorts the job's checkpoints into removable and kept ones. Paths come from trainers and users, so
-// only directories within the job's own directory under CoreOptions::checkpoint_root are removable,
-// and only if no other job writes or reads there.
+// Divides the job's checkpoints into removable and kept ones. Their paths come from trainers and
+// users, so they are not trusted: a checkpoint is removable only if it is within the job's own
+// directory under CoreOptions::checkpoint_root, and if no other job writes or reads there.
 CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry& entry,
                                       const CoreOptions& options);
 
-// The event that deletes the job. NOT_FOUND: the job is neither in the state nor passed as
-// archived. INVALID_ARGUMENT: a checkpoint is not removable. Returns the errors of CheckDeletable
-// as well.
+// Returns the event that deletes the job. NOT_FOUND: the job is neither in the state nor passed
+// with the request as an archived job. INVALID_ARGUMENT: a checkpoint is not removable. The errors
+// of CheckDeletable are returned as well.
 absl::StatusOr<std::vector<v1::Event>> DecideDeletion(const ClusterState& state,
                                                       const DeleteJob& deletion,
                                                       const CoreOptions& options, Timestamp now);

@@ -14,7 +14,7 @@ constexpr char kNextStep[] =
     "save checkpoints (checkpoint.every_steps) or raise alerts less often; every checkpoint stays "
     "on disk";
 
-// "12 checkpoint records and 3 alerts"
+// Returns, for example, "12 checkpoint records and 3 alerts".
 std::string CountText(int64_t checkpoints, int64_t alerts) {
   std::string text;
   if (checkpoints > 0) absl::StrAppend(&text, checkpoints, " checkpoint records");

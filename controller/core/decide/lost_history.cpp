@@ -15,15 +15,15 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kWarningMs = 7 * 86'400'000LL;
-// Job ids and attempt numbers beyond the mark that may have been assigned: a mark is written at
-// most a few seconds after its event.
+// The number of job ids and attempt numbers after the mark that may already have been assigned. The
+// mark can lack them, because it is written up to a few seconds after its event.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedAttempts = 1'000;
-// Maximum number of job ids, and of attempt numbers, that one loss skips.
+// The maximum number of job ids, and of attempt numbers, that are skipped because of one loss.
 constexpr int64_t kMostSkipped = 1'000'000'000;
 
-// Number of events that the log lost: those after its last event up to the mark. Each of them may
-// have started an attempt.
+// Returns the number of events that the log lost: the events after its last event, up to the mark.
+// Each of them may have started an attempt.
 int64_t LostEvents(const v1::LogMark& mark, uint64_t last_sequence) {
   if (mark.sequence() <= last_sequence) return 0;
   constexpr uint64_t kMost = kMostSkipped;
@@ -73,7 +73,7 @@ bool IsRecorded(const ClusterState& state, const v1::LogMark& mark) {
   return std::ranges::any_of(state.losses, [&](const v1::HistoryLoss& loss) {
     const v1::LogMark& known = loss.events_lost().mark();
     if (!loss.has_events_lost() || known.term() != mark.term()) return false;
-    // Marks of an older release have no term, so their sequence numbers are compared.
+    // Marks from older releases have no term, so sequence numbers are compared instead.
     return mark.term() != 0 || mark.sequence() <= known.sequence();
   });
 }
@@ -101,7 +101,8 @@ bool IsUnmanaged(const ClusterState& state, const AttemptKey& key) {
   if (entry == nullptr || job_id >= state.restored_jobs_below) return false;
   if (number >= state.restored_attempt) return false;
   const v1::Job& job = entry->job;
-  // Attempts older than the oldest kept one were known; they were only trimmed from the list.
+  // Attempts that are older than the oldest listed one are not missing from the log; they were only
+  // removed from the list.
   const bool is_trimmed = job.attempts_size() >= kAttemptsKept && number < job.attempts(0).number();
   return !is_trimmed && FindAttempt(job, number) == nullptr;
 }

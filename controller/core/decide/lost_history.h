@@ -1,10 +1,11 @@
-// Handling of an event log that is older than events known to others: the newest log was replaced
-// by a file copy or a disk snapshot, or its write-ahead log was removed.
+// Handles an event log that lacks events which workers or other stores have seen. This happens if
+// an older copy of the log replaced it (a file copy or a disk snapshot), or if its write-ahead log
+// was removed.
 //
-// Each store and each worker keeps the newest mark of the log (v1::LogMark). A mark that the log
-// does not have proves that events are lost. As after a restore, lost job and attempt numbers are
-// never assigned again, ranks that are missing from the log continue unmanaged, and their files are
-// not removed.
+// Each store and each worker keeps the newest mark of the log (v1::LogMark). A mark that is not in
+// the log proves that events are lost. The handling is as after a restore: lost job and attempt
+// numbers are never assigned again, ranks that are missing from the log continue unmanaged, and
+// their files are not removed.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
 
@@ -22,42 +23,44 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT for a mark that no cluster can have reached. This keeps a worker from using up
-// the job ids: each loss that it reports skips at most 10^9 of them.
+// INVALID_ARGUMENT: no cluster can have reached the mark. This check prevents a worker from using
+// up the job ids, because each loss that a worker reports skips at most 10^9 of them.
 absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 
-// True if the log has already recorded the loss of the mark's event. The job ids up to the mark are
-// then never assigned again.
+// Returns true if the log has already recorded that the mark's event was lost. In this case the job
+// ids up to the mark are never assigned again.
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark);
 
-// The EventsLost event; none if the loss is already recorded.
+// Returns the EventsLost event, or no event if the loss is already recorded.
 std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportLostEvents& request,
                                         Timestamp now);
 
-// True for an attempt that may be missing from the log. Its ranks are left running, and its files
-// are kept.
+// Returns true if the attempt may be missing from the log. The ranks of such an attempt continue,
+// and its files are kept.
 bool IsUnmanaged(const ClusterState& state, const AttemptKey& key);
 
-// Pauses jobs with unmanaged attempts on the worker, unless a newer attempt is live. Otherwise a
-// second gang would train the same job.
+// Pauses jobs that have unmanaged attempts on the worker, because a new attempt would train the
+// same job a second time. A job with a newer live attempt is not paused.
 std::vector<v1::Event> PausesForUnmanaged(const ClusterState& state, const v1::Hello& hello,
                                           Timestamp now);
 
-// False after the controller's start until all workers have attached, for at most
-// CoreOptions::confirm_log_ms. Only workers can show that the whole data directory is an older
-// copy.
+// Returns false from the controller's start until all workers have attached, for at most
+// CoreOptions::confirm_log_ms. If the whole data directory was replaced by an older copy, only
+// workers can prove it.
 bool IsLogConfirmed(const ClusterState& state, const Observations& observations,
                     const CoreOptions& options, Timestamp now);
 
-// False while the log is not confirmed. After a loss, also false until all nodes have attached, for
-// at most CoreOptions::return_within_ms: slots that look free may be in use by unmanaged ranks.
+// Returns true if jobs may be placed. False until the log is confirmed. After a loss, also false
+// until all nodes have attached, for at most CoreOptions::return_within_ms, because unmanaged ranks
+// may use slots that look free.
 bool MayPlace(const ClusterState& state, const Observations& observations,
               const CoreOptions& options, Timestamp now);
 
-// One sentence per loss of the last seven days, with cause, consequence and next step.
+// Returns one sentence for each loss of the last seven days, with its cause, its consequence and
+// the next step.
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now);
 
-// Cause, consequence and next step of one loss.
+// Returns the cause, the consequence and the next step of one loss.
 std::string LossText(const v1::HistoryLoss& loss);
 
 }  // namespace trainyard::controller

@@ -7,7 +7,8 @@
 namespace trainyard::controller {
 namespace {
 
-// True if the Hello proves the secret with this hash, or if there is no hash.
+// Returns true if the Hello proves the secret whose hash is `bound_hash`, or if `bound_hash` is
+// empty.
 bool ProvesSecret(const std::string& bound_hash, const v1::Hello& hello) {
   if (bound_hash.empty() || SameSecret(bound_hash, hello.node_secret())) return true;
   const std::string text =

@@ -1,4 +1,4 @@
-// Identity of a node: the key or secret bound to its id by its first Hello.
+// The identity of a node: the key or secret that its first Hello bound to its id.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_IDENTITY_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_IDENTITY_H_
 
@@ -8,11 +8,11 @@
 
 namespace trainyard::controller {
 
-// PERMISSION_DENIED if the node id is bound to another identity than the one that the Hello proves.
-// hello.node_key is verified; hello.node_secret is a hash (requests.h, AttachWorker).
+// PERMISSION_DENIED: the node id is bound to an identity that the Hello does not prove.
+// hello.node_key is already verified; hello.node_secret is a hash (requests.h, AttachWorker).
 absl::Status CheckNodeIdentity(const ClusterState& state, const v1::Hello& hello);
 
-// True if the event binds an additional key or secret to the known node.
+// Returns true if the event binds an additional key or secret to a known node.
 bool AddsIdentity(const NodeBinding& bound, const v1::NodeJoined& joined);
 
 }  // namespace trainyard::controller

@@ -14,7 +14,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A live or recovering job whose newest attempt has ranks on the node; nullptr if none.
+// Returns a live or recovering job whose newest attempt has ranks on the node. Returns nullptr if
+// there is none.
 const v1::Job* JobThatNeeds(const ClusterState& state, const std::string& node_id) {
   const auto needs = [&](int64_t job_id) {
     const v1::Attempt* newest = NewestAttempt(state.jobs.at(job_id));
@@ -70,8 +71,8 @@ std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOption
   std::vector<v1::Event> events;
   for (const std::string& node_id : state.lost_nodes) {
     const v1::Node& node = state.nodes.at(node_id).node;
-    // A cordoned or quarantined node may be switched off for repair. It stays in the state, so that
-    // it does not return as an unknown node.
+    // A cordoned or quarantined node may be switched off for repair. It is kept in the state, so
+    // that it is still known when it returns.
     if (node.cordoned() || node.health().has_quarantine()) continue;
     const int64_t away_ms = now - node.last_heartbeat_ms();
     if (away_ms < options.forget_lost_after_ms || JobThatNeeds(state, node_id) != nullptr) continue;

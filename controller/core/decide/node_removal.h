@@ -1,4 +1,4 @@
-// Removal of nodes, by a user's request or after a long time without a heartbeat.
+// Removal of nodes, either on a user's request or after a long time without a heartbeat.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_REMOVAL_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_NODE_REMOVAL_H_
 
@@ -17,13 +17,13 @@
 namespace trainyard::controller {
 
 // Removes a lost node. NOT_FOUND, INVALID_ARGUMENT: see FindNode. FAILED_PRECONDITION: the node is
-// not lost, or has ranks of the newest attempt of a live or recovering job.
+// not lost, or it has ranks of the newest attempt of a live or recovering job.
 absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& state,
                                                          const v1::RemoveNodeRequest& request,
                                                          const Principal& principal, Timestamp now);
 
-// Removals of lost nodes without a heartbeat for options.forget_lost_after_ms. Cordoned and
-// quarantined nodes, and nodes that a live or recovering job needs, are kept.
+// Returns the removals of lost nodes that sent no heartbeat for options.forget_lost_after_ms. Keeps
+// cordoned and quarantined nodes, and nodes that a live or recovering job needs.
 std::vector<v1::Event> NodesToForget(const ClusterState& state, const CoreOptions& options,
                                      Timestamp now);
 

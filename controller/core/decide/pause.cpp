@@ -18,7 +18,8 @@
 namespace trainyard::controller {
 namespace {
 
-// True for jobs that can be resumed. A pausing job starts again once its ranks have exited.
+// Returns true for jobs that can be resumed. If a pausing job is resumed, it starts again after its
+// ranks have exited.
 bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsPausedOrHeld(job.state()); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Jobs that users keep from running: paused after their first start, or held before it. They have
-// no slots and are not queued, but keep their name and checkpoint directory.
+// Jobs that a user prevents from running: a job is paused after its first start, or held before it.
+// Such a job has no slots and is not queued, but keeps its name and its checkpoint directory.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 
@@ -15,19 +15,19 @@
 
 namespace trainyard::controller {
 
-// NOT_FOUND, INVALID_ARGUMENT. FAILED_PRECONDITION: the job has ended, is stopping, or has
-// finished. No events if the job is already paused or pausing.
+// Returns no events if the job is already paused or pausing. Errors: NOT_FOUND, INVALID_ARGUMENT.
+// FAILED_PRECONDITION: the job has ended, is stopping, or has finished.
 absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
                                                    const v1::PauseJobRequest& request,
                                                    const Principal& principal, Timestamp now);
-// NOT_FOUND, INVALID_ARGUMENT. FAILED_PRECONDITION: the job has ended, or is neither paused,
-// pausing nor held.
+// Errors: NOT_FOUND, INVALID_ARGUMENT. FAILED_PRECONDITION: the job has ended, or it is neither
+// paused, pausing nor held.
 absl::StatusOr<std::vector<v1::Event>> DecideResume(const ClusterState& state,
                                                     const v1::ResumeJobRequest& request,
                                                     const Principal& principal, Timestamp now);
 
-// "is paused by user ada and holds no slots; it continues from the checkpoint of step 20 when it is
-// resumed", for a paused or held job.
+// Describes a paused or held job, for example: "is paused by user ada and holds no slots; it
+// continues from the checkpoint of step 20 when it is resumed".
 std::string PauseText(const JobEntry& entry);
 
 }  // namespace trainyard::controller

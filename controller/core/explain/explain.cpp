@@ -71,7 +71,7 @@ std::string RunningHintText(const ClusterState& state, const Observations& obser
   return reason.has_value() ? absl::StrCat("; ", reason->message()) : "";
 }
 
-// Reason why the newest attempt of a recovering job was stopped.
+// Returns the reason why the newest attempt of a recovering job was stopped.
 const char* StopText(const v1::Attempt& attempt) {
   switch (attempt.stop_reason()) {
     case v1::STOP_REASON_ROLLED_BACK:
@@ -85,7 +85,7 @@ const char* StopText(const v1::Attempt& attempt) {
   }
 }
 
-// Newest rollback by the loss guard; empty if there was none.
+// Describes the newest rollback by the loss guard. Empty if there was none.
 std::string RollbackText(const v1::Job& job) {
   if (job.rollbacks().empty()) return "";
   const v1::Rollback& newest = *job.rollbacks().rbegin();
@@ -94,7 +94,7 @@ std::string RollbackText(const v1::Job& job) {
                       newest.step(), " to ", newest.to_step(), " because ", newest.reason());
 }
 
-// Spare nodes of the live attempt, and its heals. Empty for a job without spares.
+// Describes the live attempt's spare nodes and heals. Empty for a job without spares.
 std::string SparesText(const ClusterState& state, const Observations& observations,
                        const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
@@ -109,7 +109,7 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   return text;
 }
 
-// "; " and the limit of the live gang's state; empty if there is none.
+// Returns "; " followed by the limit of the live gang's state. Empty if the state has no limit.
 std::string LimitHint(const Observations& observations, const JobEntry& entry, Timestamp now,
                       const CoreOptions& options) {
   if (LiveAttempt(entry) == nullptr) return "";

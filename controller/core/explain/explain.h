@@ -8,8 +8,8 @@
 
 namespace trainyard::controller {
 
-// The pending reason, the verdict, or the current activity, in one sentence. For a live gang it
-// ends with the limit of the gang's state (gang_limit.h).
+// Returns the pending reason, the verdict, or the current activity, in one sentence. For a live
+// gang, the sentence ends with the limit of the gang's state (gang_limit.h).
 v1::WhyJobResponse ExplainJob(const ClusterView& view, const JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -8,8 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A rank with at least kManyUnmatchedLines lines of output in which the parser found no step; -1 if
-// there is none.
+// Returns a rank with at least kManyUnmatchedLines lines of output in none of which the parser
+// found a step. Returns -1 if there is none.
 int UnmatchedRank(const AttemptObservation& attempt) {
   const auto found = std::ranges::find_if(attempt.ranks, [](const auto& entry) {
     return entry.second.unmatched_lines >= kManyUnmatchedLines;
@@ -25,13 +25,14 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
-  // The program may report metrics as telemetry in addition to its output.
+  // The program may send telemetry in addition to its output.
   if (observed->second.reporting_rank != kNoReportingRank) return std::nullopt;
   const int rank = UnmatchedRank(observed->second);
   if (rank < 0) return std::nullopt;
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NO_METRICS);
-  // The message omits the exact number of lines, because it would change the reason every second.
+  // The message does not contain the number of lines, because the reason would then change every
+  // second.
   reason.set_message(absl::StrCat("log_parser ", EnumText(entry.job.spec().log_parser().kind()),
                                   " has found no step in ", kManyUnmatchedLines,
                                   " or more lines of the output of rank ", rank,

@@ -1,4 +1,4 @@
-// Reason why a running job has no metrics: its log parser finds no step in the output.
+// Explains why a running job has no metrics: its log parser finds no step in the output.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_LOG_PARSER_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_LOG_PARSER_HINT_H_
 
@@ -11,11 +11,11 @@
 
 namespace trainyard::controller {
 
-// More lines than programs print before their first step.
+// More lines than programs usually print before their first step.
 inline constexpr int64_t kManyUnmatchedLines = 1000;
 
-// Reason with the code NO_METRICS and the next step as advice. nullopt if the job is not running,
-// has no log parser, or has sent metrics in this attempt.
+// Returns the reason with the code NO_METRICS and, as advice, the next step. Returns nullopt if the
+// job is not running, has no log parser, or has sent metrics in this attempt.
 std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
                                               const JobEntry& entry);
 

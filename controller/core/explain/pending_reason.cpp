@@ -29,15 +29,16 @@ v1::PendingReason Reason(v1::PendingCode code, std::string message) {
   return reason;
 }
 
-// Reason why the node accepts no ranks: "lost", "cordoned: bad fan (user ada)".
+// Returns the reason why the node accepts no ranks, for example "lost" or "cordoned: bad fan (user
+// ada)".
 std::string WhyUnavailable(const v1::Node& node, Timestamp now) {
   if (node.state() != v1::NODE_STATE_READY) return EnumText(node.state());
   if (!node.cordoned()) return HealthText(node, now);
   return absl::StrCat("cordoned: ", node.cordon_reason());
 }
 
-// Cordoned ready nodes that could give the gang its slots now: as many as the gang needs in
-// addition to `fitting_nodes`. Empty if there are too few.
+// Returns ready but cordoned nodes with enough free slots for the gang: as many as the gang needs
+// in addition to `fitting_nodes`. Empty if there are too few of them.
 std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangShape& shape,
                                          int fitting_nodes) {
   std::vector<std::string> names;
@@ -51,7 +52,7 @@ std::vector<std::string> CordonsInTheWay(const ClusterState& state, const GangSh
   return names;
 }
 
-// Advice on how to get slots for the head of the queue.
+// Advises the user how the head of the queue can get its slots.
 std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fitting_nodes) {
   const absl::Status fits = CheckShapeFits(state, shape);
   if (!fits.ok()) return std::string(fits.message());
@@ -61,7 +62,7 @@ std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fi
                       absl::StrJoin(cordoned, "` and `trainyard node uncordon "), "`");
 }
 
-// "24 of 40 gpu slots on ready nodes are taken; node-3 is suspect".
+// Returns, for example, "24 of 40 gpu slots on ready nodes are taken; node-3 is suspect".
 std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestamp now) {
   int total = 0, free = 0;
   std::vector<std::string> disconnected;
@@ -87,7 +88,7 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
   return text;
 }
 
-// Reason why a job with auto_layout does not continue on the remaining nodes; empty if it may.
+// Returns the reason why a job with auto_layout does not continue on fewer nodes. Empty if it may.
 std::string WhyNotWithFewer(const JobEntry& entry) {
   if (entry.layouts.empty()) return "";
   const v1::GrantedLayout& newest = entry.layouts.back();
@@ -96,8 +97,8 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
   return absl::StrCat("; the job cannot run on fewer nodes: ", newest.problem());
 }
 
-// Reason why the head of the queue waits although its slots are free: the nodes do not share the
-// checkpoint root.
+// Returns the reason why the head of the queue waits although its slots are free: the nodes do not
+// share the checkpoint root.
 v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
                                   const RootSightings& roots) {
   v1::PendingReason reason = Reason(
@@ -112,8 +113,8 @@ v1::PendingReason LayoutIsBeingChosen() {
   return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes about a second");
 }
 
-// True if the first job of the queue waits for a layout choice. If the newest schedule names this
-// job as the head, the schedule decides.
+// Returns true if the job is the first in the queue and waits for a layout choice. If the newest
+// schedule names this job as the head, the schedule decides.
 bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (view.schedule.awaits_workers) return false;
   const std::optional<QueueHead>& head = view.schedule.head;
@@ -123,8 +124,8 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
-// The head of the queue as named by the newest schedule, if that job still waits. Otherwise the
-// first job that requests slots; nullptr if no job does.
+// Returns the head of the queue. This is the head that the newest schedule names, if that job still
+// waits, and otherwise the first job that requests slots. Returns nullptr if no job requests slots.
 const JobEntry* HeadOfQueue(const ClusterView& view) {
   if (view.schedule.head.has_value()) {
     const JobEntry* head = FindEntry(view.state, view.schedule.head->job_id);
@@ -196,7 +197,7 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   return reason;
 }
 
-// Reason why a job with auto_layout has no layout for the slots that it asks for.
+// Returns the reason why a job with auto_layout has no layout for the slots that it requests.
 v1::PendingReason WhyNoLayout(const JobEntry& entry) {
   const v1::GrantedLayout* choice = NewestFullChoice(entry);
   if (choice == nullptr) {
@@ -236,10 +237,10 @@ bool PendingExplainer::IsBehindHead(const QueueKey& key) const {
 
 int PendingExplainer::CountAhead(const QueueKey& key) {
   if (!without_position_.has_value()) {
-    // Other jobs wait for the head even during its backoff, so the head keeps its position.
+    // The head keeps its position even during its backoff, because other jobs wait for it.
     const JobEntry* head = HeadOfQueue(view_);
     without_position_.emplace();
-    // Only recovering jobs and jobs with auto_layout can be in a backoff or without a layout.
+    // Only recovering jobs and jobs with auto_layout can be in a backoff or lack a layout.
     const auto add = [&](int64_t id) {
       const JobEntry& entry = view_.state.jobs.at(id);
       if (&entry == head || RequestsSlots(entry, view_.now)) return;

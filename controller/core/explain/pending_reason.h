@@ -1,4 +1,4 @@
-// Why a job waits, rendered from the newest schedule.
+// Explains why a job waits, based on the newest schedule.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_PENDING_REASON_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_PENDING_REASON_H_
 
@@ -13,29 +13,30 @@
 
 namespace trainyard::controller {
 
-// Code of the reason why the job waits, without a message; NOT_PENDING if it does not wait. O(log
-// jobs).
+// Returns the code of the reason why the job waits, without computing a message. Returns
+// NOT_PENDING if the job does not wait. Takes O(log jobs).
 v1::PendingCode PendingCodeOf(const ClusterView& view, const JobEntry& entry);
 
-// The main reason why the job waits; code NOT_PENDING if it does not wait.
+// Returns the main reason why the job waits. Its code is NOT_PENDING if the job does not wait.
 v1::PendingReason WhyPending(const ClusterView& view, const JobEntry& entry);
 
-// WhyPending for many jobs of one view. Computes the parts common to all jobs once.
+// Computes WhyPending for many jobs of one view. The parts that all jobs share are computed only
+// once.
 class PendingExplainer {
  public:
   explicit PendingExplainer(const ClusterView& view) : view_(view) {}
 
   v1::PendingReason Why(const JobEntry& entry);
 
-  // True if the head of the queue comes before this key, so that a job with this key waits.
+  // Returns true if a job with this key waits because the head of the queue comes before it.
   bool IsBehindHead(const QueueKey& key) const;
-  // Number of jobs with a position in the queue before this key.
+  // Returns the number of jobs in the queue before this key.
   int CountAhead(const QueueKey& key);
-  // Reason of a job that waits for `ahead` jobs. The queue must have a head.
+  // Returns the reason for a job that waits behind `ahead` other jobs. The queue must have a head.
   v1::PendingReason WhyBehind(int ahead);
 
  private:
-  // Position in the queue, counted from 1; 0 if the job has none.
+  // Returns the job's position in the queue, counted from 1. Returns 0 if the job has no position.
   int QueuePosition(const JobEntry& entry);
   v1::PendingReason ReasonOf(const JobEntry& entry);
   const std::string& WhatHeadWaitsFor(const JobEntry& head);
@@ -46,13 +47,15 @@ class PendingExplainer {
   std::optional<std::string> head_waits_;
 };
 
-// Reason of `entry`, which need not be in the queue, while the head of the queue waits for slots.
+// Returns the reason why `entry` waits while the head of the queue lacks slots. `entry` need not be
+// in the queue.
 v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const QueueHead& head);
 
-// Why a job with auto_layout has no layout for the slots that it asks for.
+// Returns the reason why a job with auto_layout has no layout for the slots that it requests.
 v1::PendingReason WhyNoLayout(const JobEntry& entry);
 
-// Nodes of the live attempt that have not confirmed its end: "node-1, node-2".
+// Names the nodes of the live attempt that have not confirmed its end, for example "node-1,
+// node-2".
 std::string UnclearedNodes(const ClusterState& state, const JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -20,7 +20,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The job as it would be after its submission.
+// Returns the job as it would be if it were submitted now.
 JobEntry EntryIfSubmitted(const ClusterView& view, v1::JobSpec spec,
                           const v1::GrantedLayout* layout) {
   JobEntry entry;
@@ -47,8 +47,8 @@ v1::PendingReason StartsAtOnce(const ClusterView& view, const JobEntry& entry) {
   return reason;
 }
 
-// Adds the job's ranks if it can start now. Otherwise adds the pending reason, the queue position,
-// and the ranks that it would get on an empty cluster.
+// Adds the job's rank placement if the job can start now. Otherwise adds the pending reason, the
+// queue position, and the placement that the job would get on an empty cluster.
 void AddPlacement(const ClusterView& view, const JobEntry& entry, v1::PlanJobResponse& response) {
   PendingExplainer explainer(view);
   const QueueKey key = QueueKeyOf(entry.job);

@@ -1,4 +1,4 @@
-// Preview of the place and time at which a job would run, without submitting it.
+// Shows where and when a job would run, without submitting it.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_PREVIEW_H_
 
@@ -10,8 +10,9 @@
 
 namespace trainyard::controller {
 
-// Checks a submission and computes its placement, without creating a job. Returns the errors of
-// CheckSpec and Admit. `layout`: the choice for a job with auto_layout, else nullptr.
+// Checks a submission and computes its placement without creating a job. Returns the errors of
+// CheckSpec and Admit. `layout` is the chosen layout of a job with auto_layout, and nullptr for
+// other jobs.
 absl::StatusOr<v1::PlanJobResponse> PreviewJob(const ClusterView& view, const v1::JobSpec& spec,
                                                const v1::GrantedLayout* layout = nullptr);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr int kDefaultGroups = 100;
 constexpr int kMostGroups = 1000;
 constexpr int64_t kWeekMs = 7 * 24 * kHourMs;
-// 1970-01-05 was a Monday.
+// 1970-01-05, the first Monday of Unix time.
 constexpr int64_t kFirstMondayMs = 4 * 24 * kHourMs;
 
 // Phases that also occur in an undisturbed run.
@@ -224,7 +224,8 @@ v1::ReportGroup Report::Message(const Group& group) const {
     message.set_effective_ratio(gang_ms > 0 ? effective / gang_ms : 0);
   }
   if (CountsIdle()) {
-    // Below 0 if a job still has slots of a lost node, which no longer count as capacity.
+    // The value can be negative: a job may still have slots on a lost node, whose slots no longer
+    // count as capacity.
     message.set_idle_slot_seconds(std::max(0.0, group.idle_slot_ms / 1e3));
     message.set_idle_since_ms(std::max(capacity_.since_ms(), window_.begin));
   }

@@ -1,4 +1,4 @@
-// The ledger across jobs: time totals of many jobs by user, job, week or cluster.
+// The time ledger of many jobs: time totals by user, job, week or cluster.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_REPORT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_REPORT_H_
 
@@ -20,26 +20,26 @@ namespace trainyard::controller {
 // INVALID_ARGUMENT: the request exceeds a limit, or its time range is empty.
 absl::Status CheckReportRequest(const v1::GetReportRequest& request, Timestamp now);
 
-// Adds up jobs one by one. Memory is bounded by kGroupsKept groups, regardless of the number of
-// jobs.
+// Adds up the time of jobs, one job at a time. Memory is limited to kGroupsKept groups, independent
+// of the number of jobs.
 class Report {
  public:
-  // `now` is the end of the time range, unless the request ends earlier. `capacity`: slots of the
-  // cluster over time.
+  // The time range ends at `now`, unless the request sets an earlier end. `capacity` is the number
+  // of slots of the cluster over time.
   Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now);
 
-  // Start of the time range; 0 if unlimited.
+  // Returns the start of the time range. 0 if the range has no start.
   Timestamp since_ms() const { return window_.begin; }
 
   void Add(const v1::JobTime& job);
 
-  // Call once, after all jobs.
+  // Returns the report. Must be called once, after all jobs were added.
   v1::GetReportResponse Take();
 
  private:
   static constexpr std::size_t kPhases = v1::LedgerPhase_ARRAYSIZE;
-  // Maximum number of groups kept separate. Beyond it the smaller half is merged, so that with more
-  // users or jobs only the largest groups are exact.
+  // The maximum number of separate groups. If there are more, the smaller half of the groups is
+  // merged, so only the largest groups are exact.
   static constexpr std::size_t kGroupsKept = 4096;
 
   struct Window {
@@ -54,8 +54,8 @@ class Report {
     int64_t restarts = 0;
     std::array<double, kPhases> ms{};
     std::array<double, kPhases> slot_ms{};
-    // Slot time that no job used. Before Take it contains only the time used by jobs, as a negative
-    // number.
+    // Slot time that no job used. Until Take is called, this is the time that jobs used, as a
+    // negative number.
     double idle_slot_ms = 0;
 
     double WallMs() const;
@@ -63,10 +63,11 @@ class Report {
     void Add(const Group& other);
   };
 
-  // Key of a group: the start of the week or the job id, and the name.
+  // Identifies a group. The number is the start of the week or the job id; the text is the name.
   using Key = std::pair<int64_t, std::string>;
 
-  // Calls `visit` for each week of the window, or once if groups are not weeks.
+  // Calls `visit` once for each week of the window if the groups are weeks, and otherwise once for
+  // the whole window.
   void ForEachPart(Window window,
                    const std::function<void(const Key& week, Window part)>& visit) const;
   Key KeyOf(const v1::JobTime& job, const Key& week) const;
@@ -82,7 +83,7 @@ class Report {
   const v1::CapacityHistory capacity_;
   Window window_;
   std::map<Key, Group> groups_;
-  // The merged smaller groups, and how many they are.
+  // The merged smaller groups and their number.
   Group rest_;
   int64_t joined_ = 0;
   Group total_;

@@ -16,11 +16,12 @@ namespace {
 
 using Findings = std::vector<planner::Finding>;
 
-// Number of timed steps before an attempt is judged. The first steps fill caches and raise clock
-// rates.
+// The number of timed steps required before an attempt is judged. The first steps are slower,
+// because they fill caches and GPU clocks rise during them.
 constexpr std::size_t kStepsToJudge = 16;
 
-// GPU of the attempt's first rank; nullptr for CPUs, and for GPUs with unknown rates.
+// Returns the GPU model of the attempt's first rank. Returns nullptr for CPUs, and for GPUs whose
+// rates are unknown.
 const planner::DeviceSpec* DeviceOf(const ClusterState& state, const v1::Attempt& attempt) {
   if (attempt.ranks().empty()) return nullptr;
   const v1::RankPlacement& rank = attempt.ranks(0);
@@ -63,7 +64,7 @@ void AddSlowness(const ClusterState& state, const AttemptObservation& observed,
                         static_cast<double>(cluster.devices());
     facts.mfu =
         tokens / seconds * TrainingFlopsPerToken(config.model, config.train.seq_length) / peak;
-    // Sharding within a subset of the ranks is not predicted.
+    // There is no prediction for sharding within a subset of the data-parallel ranks.
     if (config.layout.zero_size == 0) {
       facts.expected = planner::PredictStep(config, cluster).Total() / seconds;
     }

@@ -1,4 +1,4 @@
-// Advice on a slow or failed job, based on the planner's findings.
+// Advises on a slow or failed job, based on the planner's findings.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUN_ADVICE_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUN_ADVICE_H_
 
@@ -11,13 +11,15 @@
 
 namespace trainyard::controller {
 
-// For a running trainyard-trainer: slowness, derived from its speed, the waits within a step, and
-// the planner's prediction for its slots. For a job whose newest attempt failed: lack of memory,
-// and losses that are not finite. For any job: rollbacks and loss spikes.
+// Returns advice for three kinds of jobs:
+// - For a running trainyard-trainer: slowness, derived from its speed, its waits within a step, and
+//   the planner's prediction for its slots.
+// - For a job whose newest attempt failed: lack of memory, and losses that are not finite.
+// - For any job: rollbacks and loss spikes.
 std::vector<planner::Finding> AdviceOn(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry);
 
-// The job's settings that advice about spikes depends on.
+// Returns the job's settings that determine the advice about loss spikes.
 planner::SpikeSettings SpikeSettingsOf(const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller

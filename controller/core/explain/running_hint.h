@@ -1,4 +1,4 @@
-// Reason why a running job does not run as its user expects.
+// Explains why a running job does not run as its user expects.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUNNING_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_RUNNING_HINT_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// The most important reason, with the next step as advice. nullopt if the job is not running, or
-// runs as it should.
+// Returns the most important reason and, as advice, the next step. Returns nullopt if the job is
+// not running, or runs as expected.
 std::optional<v1::PendingReason> RunningHint(const ClusterState& state,
                                              const Observations& observations,
                                              const JobEntry& entry, Timestamp now);

@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// "no checkpoint since step 100", "no checkpoint yet".
+// Returns "no checkpoint since step 100" or "no checkpoint yet".
 std::string SinceText(const v1::Job& job) {
   const StartingPoint newest = NextStartingPoint(job);
   if (newest.step > 0) return absl::StrCat("no checkpoint since step ", newest.step);

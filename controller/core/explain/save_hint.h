@@ -1,4 +1,4 @@
-// Reasons why a running job writes no checkpoints.
+// Explains why a running job writes no checkpoints.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// Reason with the code NO_CHECKPOINT if the newest save of the live attempt failed, or waits until
-// it can write.
+// Returns the reason with the code NO_CHECKPOINT if the newest save of the live attempt failed, or
+// if it is waiting until it can write.
 std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observations,
                                                  const JobEntry& entry);
 

@@ -20,17 +20,19 @@
 namespace trainyard::controller {
 namespace {
 
-// Factor by which each consecutive hung attempt raises a limit, and the maximum number of such
-// attempts that count. A phase judged as a hang may only have been a long one, such as the first of
-// two kinds of evaluations.
+// kMorePatience is the factor by which each consecutive hung attempt raises a limit.
+// kMostHangsInARow is the maximum number of such attempts that are counted. Limits are raised
+// because a phase judged as a hang may only have been long, such as the slower of two kinds of
+// evaluations.
 constexpr int64_t kMorePatience = 3;
 constexpr int kMostHangsInARow = 4;
 
-// The time, or 0 (long ago) if it is in the future because the clock was set back.
+// Returns the time. If it is in the future, because the clock was set back, returns 0 instead,
+// which means long ago.
 Timestamp Past(Timestamp time_ms, Timestamp now) { return time_ms > now ? 0 : time_ms; }
 
-// Upper bound on the longest phase of this kind in the job's ended attempts: the largest total time
-// in such phases of one attempt. nullopt if no attempt had one.
+// Returns an upper bound on the longest phase of this kind in the job's ended attempts: the largest
+// total time that one attempt spent in such phases. Returns nullopt if no attempt had such a phase.
 std::optional<int64_t> EarlierPhasesMs(const v1::Job& job, Phase phase) {
   int64_t longest_ms = 0;
   for (const v1::Attempt& attempt : job.attempts()) {
@@ -63,13 +65,13 @@ class RunningLimit {
 
   GangLimit Find() const {
     std::optional<GangLimit> longest;
-    // Computed once per phase, because the ranks of a large gang are in only a few phases.
+    // Cached by phase, because the ranks of a large gang are in only a few different phases.
     std::map<std::string, GangLimit> by_phase;
     Timestamp since_ms = 0, still_since_ms = 0;
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
-      // While some ranks report steps or phases, ranks that report neither are skipped, until a
-      // rank has left.
+      // If some ranks report steps or phases, ranks that report neither are skipped. This applies
+      // only until a rank has left.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
       const auto [found, is_new] = by_phase.try_emplace(rank.phase);
       GangLimit& limit = found->second;
@@ -170,7 +172,7 @@ class RunningLimit {
             .source = LimitSource::kEarlierPhases};
   }
 
-  // The limit is longer before the second step, because a gang may compile then.
+  // Before the second step the limit is longer, because the gang may be compiling.
   GangLimit Train() const {
     const int64_t steps = last_step_ - attempt_.resume_step();
     if (steps >= 2) return AtPace();
@@ -201,8 +203,9 @@ class RunningLimit {
     return limit;
   }
 
-  // Limit after ranks left. The other ranks may be waiting for a rank that left. Or they are saving
-  // without reporting a phase, after a last step that only the program knows.
+  // Returns the limit after ranks have left. Either the other ranks wait for a rank that left, or
+  // they have trained a last step that only the program knows and now save without reporting a
+  // phase.
   GangLimit TrainWithoutLeft() const {
     GangLimit limit = Train();
     limit.state = GangState::kLeft;
@@ -216,8 +219,8 @@ class RunningLimit {
     return limit;
   }
 
-  // longest_pause limits the time between two steps, so it does not apply after the last step.
-  // Output counts as progress only in states that no further step need follow (kLeft, kFinish).
+  // longest_pause limits the time between two steps, so it does not apply after the last step. In
+  // the states that may follow the last step (kLeft, kFinish), output also counts as progress.
   void ApplyLongestPause(Timestamp still_since_ms, GangLimit& limit) const {
     const bool stepped = last_step_ > attempt_.resume_step();
     if (!rules_.has_longest_pause() || !stepped || at_last_step_) return;
@@ -246,7 +249,7 @@ class RunningLimit {
     return limit_ms;
   }
 
-  // Number of steps between two steps reported by the program.
+  // Returns the number of steps from one step that the program reports to the next.
   int64_t Stride() const {
     const auto& [first, second] = gang_.first_steps;
     return std::max<int64_t>(1, second - first);
@@ -258,8 +261,9 @@ class RunningLimit {
     return static_cast<int64_t>(1000 * gang_.step_times.Longest()) * Stride();
   }
 
-  // Milliseconds of the newest step, read from the store after a restart of the controller. Only
-  // for trainyard-trainer, which reports every step. 0 if unknown.
+  // Returns the milliseconds of the newest step, which is read from the store after a restart of
+  // the controller. Only for trainyard-trainer, because it reports every step. Returns 0 if
+  // unknown.
   int64_t EarlierStepMs() const {
     const auto progress = observations_.progress.find(job_.id());
     if (progress == observations_.progress.end() || !RunsOurTrainer(job_.spec())) return 0;
@@ -300,7 +304,7 @@ GangLimit Stopping(const JobEntry& entry, Timestamp now) {
           .since_ms = Past(LiveAttempt(entry)->stopping_time_ms(), now)};
 }
 
-// "15 s without a step or a phase".
+// Returns, for example, "15 s without a step or a phase".
 std::string AfterText(const GangLimit& limit) {
   const std::string time = DurationText(*limit.ms);
   if (limit.state == GangState::kNotStarted) return time;

@@ -1,6 +1,6 @@
-// States of a live gang, and the limit of each: the longest time that a gang may stay in it without
-// progress. At the limit the watchdog (hang_watch.h) acts; `trainyard why` shows it. README.md
-// lists the limits.
+// The states of a live gang and the limit of each state. The limit is the longest time that a gang
+// may be in the state without progress. At the limit, the watchdog (hang_watch.h) acts. `trainyard
+// why` shows the limit, and README.md lists all limits.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_GANG_LIMIT_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_GANG_LIMIT_H_
 
@@ -16,35 +16,35 @@
 
 namespace trainyard::controller {
 
-// Minimum limit of a phase other than training if the job's earlier phases of the kind were timed.
+// The minimum limit that is derived from the job's earlier phases or starts.
 inline constexpr int64_t kShortestPhaseLimitMs = 120'000;
-// Minimum limit of a phase other than training that is derived from earlier phases of the job.
+// The time, in addition to stop_grace, after which a stopping gang reaches its limit.
 inline constexpr int64_t kUnkillableReportMs = 10'000;
 
-// If the ranks of a gang are in several states, the state with the longest limit counts.
+// If the ranks of a gang are in several states, the gang is in the state with the longest limit.
 enum class GangState {
-  kNotStarted,  // A rank of the attempt has not started.
+  kNotStarted,  // Some rank of the attempt has not started.
   kSilent,      // No rank has reported a step or a phase.
   kUnphased,    // Steps without phases.
-  kOwnPhase,    // A phase unknown to phase.h.
+  kOwnPhase,    // A phase that phase.h does not define.
   kStart,       // init or load.
-  kFirstStep,   // train, before the first step.
-  kSecondStep,  // train, before the second step.
+  kFirstStep,   // Phase train, before the first step.
+  kSecondStep,  // Phase train, before the second step.
   kTrain,
   kCheckpoint,
   kEvaluation,
-  kFinish,      // The gang completed its last step, or reports the phase done.
-  kLeft,        // A rank exited with 0; the others do not save or evaluate.
+  kFinish,      // The last step is complete, or the phase is done.
+  kLeft,        // A rank exited with 0, and the others do not save or evaluate.
   kAwaitsHeal,  // A rank waits for a heal order or for a place, and no heal has begun.
   kHealing,
   kStopping,  // Includes gangs whose ranks all exited with 0, until their nodes confirm it.
 };
 
-// Consequence of reaching the limit.
+// The consequence when a gang reaches its limit.
 enum class AtLimit {
-  kHung,       // The verdict `hung`, or an alert, depending on watchdog.action.
-  kHealFails,  // The verdict on the failure that preceded the heal.
-  kReported,   // `trainyard why` reports it.
+  kHung,       // The verdict is `hung`, or an alert is raised (see watchdog.action).
+  kHealFails,  // The attempt ends with the verdict on the failure before the heal.
+  kReported,   // Only `trainyard why` reports it.
 };
 
 struct GangStateRow {
@@ -72,21 +72,21 @@ inline constexpr std::array kGangStates = {
     GangStateRow{GangState::kStopping, "stops", AtLimit::kReported},
 };
 
-// Source of a limit. SourceText returns its description.
+// The rule that determined a limit. SourceText describes it.
 enum class LimitSource {
-  kNoTelemetry,     // No limit: a program other than trainyard-trainer may never report anything.
+  kNoTelemetry,     // No limit: a program other than trainyard-trainer may report nothing.
   kNoPhases,        // No limit: a program without phases may save or evaluate for any time.
   kStartLease,      // CoreOptions::start_lease_ms.
   kTrainerReports,  // The lease: trainyard-trainer reports a phase as soon as it runs.
   kUnknownPhase,    // CoreOptions::unknown_phase_ms.
   kEarlierStarts,   // watchdog.factor x the longest start, at least kShortestPhaseLimitMs.
-  kEarlierPhases,   // Like kEarlierStarts, for saves or evaluations.
+  kEarlierPhases,   // Like kEarlierStarts, but with earlier saves or evaluations.
   kGroupWait,       // The lease: ranks report that they wait for another rank.
   kFirstStepTime,   // watchdog.factor x the first step, at least kShortestPhaseLimitMs.
   kSlowSteps,       // watchdog.factor x the slow steps timed by the workers.
   kStepTimes,       // watchdog.factor x the longest step reported by the program.
   kEarlierSteps,    // Like kFirstStepTime, with the newest step before a controller restart.
-  kNoPace,          // The lease: the step time is unknown.
+  kNoPace,          // The lease, because the step time is unknown.
   kFinishLease,     // CoreOptions::finish_lease_ms.
   kLongestPause,    // watchdog.longest_pause.
   kHealWait,        // The lease. Ranks stop waiting much earlier (TRAINYARD_HEAL_WAIT).
@@ -96,29 +96,30 @@ enum class LimitSource {
 
 struct GangLimit {
   GangState state = GangState::kSilent;
-  // nullopt: this state deliberately has no automatic limit.
+  // nullopt if this state deliberately has no automatic limit.
   std::optional<int64_t> ms;
   LimitSource source = LimitSource::kNoTelemetry;
-  // Time of the newest progress: a step or a phase and, if output_counts, telemetry or output. 0 if
-  // unknown.
+  // The time of the newest progress. Progress is a step or a phase and, if output_counts is true,
+  // also telemetry or output. 0 if unknown.
   Timestamp since_ms = 0;
   bool output_counts = false;
 };
 
-// False if watchdog.action is off.
+// Returns false if watchdog.action is off.
 bool IsWatched(const v1::JobSpec& spec);
 
 const GangStateRow& RowOf(GangState state);
 
-// "3 x its slow steps", using the job's factor.
+// Describes the source, for example "3 x its slow steps", with the job's factor.
 std::string SourceText(LimitSource source, const v1::JobSpec& spec);
 
-// State of the gang and its limit. The entry must have a live attempt.
+// Returns the state of the gang and its limit. The entry must have a live attempt.
 GangLimit LimitOfGang(const Observations& observations, const CoreOptions& options,
                       const JobEntry& entry, Timestamp now);
 
-// "the gang trains: it is restarted after 15 s without a step or a phase (3 x its slow steps)". For
-// a state without a limit, the text names the setting that sets one.
+// Describes the state and its limit, for example "the gang trains: it is restarted after 15 s
+// without a step or a phase (3 x its slow steps)". If the state has no limit, the text names the
+// setting that sets one.
 std::string LimitText(const GangLimit& limit, const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -56,8 +56,8 @@ class HangSearch {
     return age_ms >= 0 && age_ms <= options_.start_lease_ms;
   }
 
-  // Shortcut for the usual case: true if a rank made a step less than min_stall ago. No limit is
-  // shorter than min_stall.
+  // A shortcut for the usual case: returns true if a rank completed a step less than min_stall ago.
+  // No limit is shorter than min_stall.
   bool HasJustMoved() const {
     const int64_t least_ms = ToMs(rules_.min_stall());
     return std::ranges::any_of(gang_->ranks, [&](const auto& rank) {
@@ -66,9 +66,9 @@ class HangSearch {
     });
   }
 
-  // Hang of ranks that have not started. nullopt if one of these ranks is on a node without settled
-  // reports, because such a node is judged by other evidence, or if one is reported as running,
-  // because the fact of its start will follow.
+  // Returns the hang of ranks that have not started. Returns nullopt in two cases: one of these
+  // ranks is on a node without settled reports, which is judged by other evidence, or one of them
+  // is reported as running, so that the fact of its start will follow.
   std::optional<Hang> Unstarted(int64_t still_ms) const {
     Hang hang;
     for (const v1::RankPlacement* member : SeatedMembers(attempt_)) {
@@ -92,10 +92,10 @@ class HangSearch {
     return rank != gang_->ranks.end() && rank->second.running;
   }
 
-  // True if every rank of the gang exited with 0, or runs on a node whose reports arrive without a
-  // pause. A gang with an unresponsive node is judged by the evidence about that node instead.
-  // After the lease, reports with pauses are sufficient, even for a rank whose exit has not been
-  // reported.
+  // Returns true if every rank of the gang has exited with 0 or runs on a node whose reports arrive
+  // without a pause. A gang with an unresponsive node is judged by the evidence about that node
+  // instead. After the lease, reports with pauses are also sufficient, even for a rank whose exit
+  // has not been reported.
   bool AllReportSteadily(int64_t still_ms) const {
     const std::set<int> left = PlacesLeft(entry_);
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {
@@ -149,8 +149,8 @@ class HangSearch {
     return absl::StrCat("step ", rank.step, ", ", rank.phase);
   }
 
-  // Ranks in another phase than most, or at an earlier step than the others. Empty if neither
-  // distinguishes some ranks.
+  // Returns the ranks that are in another phase than most ranks, or at an earlier step than the
+  // others. Empty if neither criterion singles out some of the ranks.
   std::vector<int> RanksApart() const {
     std::map<std::string, std::vector<int>> by_phase;
     std::map<int64_t, std::vector<int>> by_step;

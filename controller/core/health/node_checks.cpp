@@ -11,8 +11,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum clock offset of a node. Telemetry and logs carry their nodes' times, and a curve must
-// match its log.
+// The maximum clock offset of a node. Telemetry and logs have the time of their node, and a job's
+// curves must match its log.
 constexpr int64_t kClockOffMsMax = 2000;
 
 v1::NodeCheck Check(const char* name, bool ok, const std::string& found, const char* advice) {

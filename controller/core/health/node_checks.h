@@ -1,5 +1,5 @@
-// Checks of a node for `trainyard doctor`: those reported by its worker, and those that only the
-// controller can make.
+// The checks of a node for `trainyard doctor`: those that its worker reports, and those that only
+// the controller can make.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_CHECKS_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_CHECKS_H_
 
@@ -9,9 +9,9 @@
 
 namespace trainyard::controller {
 
-// Checks of contact, identity, clock offset, the worker's own checks, and the node's checkpoint
-// root compared with that of other nodes. If the worker has reported no checks, only the check of
-// contact.
+// Returns five kinds of checks: of the node's contact, identity and clock offset, the worker's own
+// checks, and a comparison of the node's checkpoint root with that of other nodes. If the worker
+// has reported no checks, returns only the check of contact.
 v1::NodeChecks ChecksOf(const ClusterState& state, const NodeEntry& entry,
                         const Observations& observations);
 

@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Arguments that the functions below share.
+// The arguments that the functions below share.
 struct EvidenceContext {
   const ClusterState& state;
   const Observations& observations;
@@ -35,15 +35,16 @@ bool HasRecentHeartbeat(const EvidenceContext& context, const std::string& node_
 // True if the rank lost its connection to a peer and waits for a heal order.
 bool AwaitsHeal(const RankObservation& rank) { return rank.phase == PhaseName(Phase::kHeal); }
 
-// True during the first lost_after_ms of a heal. Until then, the heal explains why ranks of the
-// gang wait. After that, only a node without a heartbeat can be delaying the heal.
+// Returns true during the first lost_after_ms of a heal. During this time, the heal explains why
+// ranks of the gang wait. Afterwards, only a node without a heartbeat can be delaying the heal.
 bool HasBegunToHeal(const EvidenceContext& context, const v1::Attempt& attempt) {
   return IsHealing(attempt) &&
          context.now - attempt.heals().rbegin()->began_ms() < context.options.lost_after_ms;
 }
 
-// Progress of one peer rank as evidence about the judged node; nullopt if it proves nothing.
-// `last_heartbeat_ms` is that of the judged node, not of the rank's own node.
+// Returns the progress of one peer rank, as evidence about the judged node. Returns nullopt if it
+// proves nothing. `last_heartbeat_ms` is the last heartbeat of the judged node, not of the rank's
+// own node.
 std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
                                            const AttemptObservation& attempt, int rank,
                                            Timestamp last_heartbeat_ms) {
@@ -53,12 +54,12 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   if (!observed.running) return std::nullopt;
   if (AwaitsHeal(observed)) return PeerProgress::kStalled;
   if (!CanStall(attempt, observed)) return std::nullopt;
-  // A stall proves nothing about a node until it has lasted for lost_after_ms, the earliest time at
-  // which a node can be lost.
+  // A stall is no evidence about a node until it has lasted for lost_after_ms, because a node
+  // cannot be lost earlier.
   const int64_t pause_ms = std::max(context.options.lost_after_ms, LongestPauseMs(attempt));
   const Timestamp moved_ms = LastProgress(observed);
   if (context.now - moved_ms < pause_ms) return PeerProgress::kMoving;
-  // A stall is a sign of trouble only for a rank that made steady progress until the node's last
+  // A stall is evidence of trouble only if the rank made steady progress until the node's last
   // heartbeat.
   const bool was_steady = SteadyMs(observed) >= pause_ms;
   const bool moved_until_then = observed.moving_until_ms >= last_heartbeat_ms - pause_ms;
@@ -66,9 +67,9 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
   return PeerProgress::kStalled;
 }
 
-// Time without a heartbeat that is compared with the lease. A restart of the controller does not
-// restart the lease: a node that was already suspect, and has not returned within return_within_ms,
-// is measured from its stored last heartbeat.
+// Returns the time without a heartbeat that is compared with the lease. A restart of the controller
+// does not restart the lease. If a node was already suspect and has not returned within
+// return_within_ms, its time counts from its stored last heartbeat.
 int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
   const bool was_suspect_before =
       node.state() == v1::NODE_STATE_SUSPECT &&
@@ -79,8 +80,8 @@ int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t
   return std::max(heartbeat_age_ms, context.now - node.last_heartbeat_ms());
 }
 
-// True if a rank exited with 0 or reached the last step. Training is over, so missing progress is
-// no sign of trouble.
+// Returns true if a rank exited with 0 or reached the last step. Training is then over, so a lack
+// of progress is no evidence of trouble.
 bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
   const auto ended_well = [&](const auto& exited) {
     return IsSeated(entry, exited.first) && !IsFailure(exited.second);
@@ -92,9 +93,10 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
          });
 }
 
-// Newest progress of the attempt's ranks on nodes with recent heartbeats; 0 if none. The lease of a
-// training gang begins at this time, because the gang also saves and evaluates, and missing
-// progress during these phases proves nothing.
+// Returns the time of the newest progress of the attempt's ranks on nodes with recent heartbeats.
+// Returns 0 if there is none. The lease of a training gang begins at this time. It does not begin
+// earlier, because the gang also saves and evaluates, and a lack of progress during these phases
+// proves nothing.
 Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});
@@ -109,15 +111,15 @@ Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) 
   return newest;
 }
 
-// True if a rank of the attempt runs or may run on the node and was not asked to stop.
+// Returns true if a rank of the attempt runs or may run on the node and was not asked to stop.
 bool IsAtStake(const JobEntry& entry, const std::string& node_id) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.state() == v1::ATTEMPT_STATE_STOPPING) return false;
   return HasUnexitedRank(entry, attempt, node_id);
 }
 
-// Evidence, as one line, that an attempt has lost its ranks on a node without a heartbeat. Empty if
-// it is insufficient.
+// Returns the evidence that an attempt has lost its ranks on a node without a heartbeat, as one
+// line. Empty if the evidence is insufficient.
 std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry,
                            const v1::Node& node, int64_t heartbeat_age_ms) {
   const std::string& node_id = node.id();
@@ -152,8 +154,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
   return "";
 }
 
-// Reason to declare a node without a heartbeat lost. Empty if a healthy attempt may still be
-// running on it.
+// Returns the reason to declare a node without a heartbeat lost. Empty if a healthy attempt may
+// still be running on the node.
 std::string EvidenceOfDeath(const EvidenceContext& context, const NodeEntry& node,
                             int64_t heartbeat_age_ms) {
   const std::string& node_id = node.node.id();
@@ -178,14 +180,14 @@ v1::Event NodeEvent(Timestamp now) {
   return event;
 }
 
-// Appends the events that are due for one node. `heartbeat_ms`: as passed by ForEachNode.
+// Appends the events that are due for one node. `heartbeat_ms` is the time that ForEachNode passes.
 void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp heartbeat_ms,
                std::vector<v1::Event>& events) {
   const v1::Node& node = entry.node;
   const int64_t heartbeat_age_ms = context.now - heartbeat_ms;
   if (heartbeat_age_ms < context.options.suspect_after_ms) {
-    // since_ms stands for "no heartbeat received yet". A node has returned only if this controller
-    // process has received a heartbeat from it.
+    // A time of since_ms means that no heartbeat was received yet. A node has returned only if this
+    // controller process has received a heartbeat from it.
     if (node.state() == v1::NODE_STATE_READY || heartbeat_ms == context.observations.since_ms)
       return;
     events.push_back(NodeEvent(context.now));
@@ -208,11 +210,12 @@ void JudgeNode(const EvidenceContext& context, const NodeEntry& entry, Timestamp
   lost.set_reason(evidence);
 }
 
-// Calls visit(entry, time of the last heartbeat) for each node. The time is since_ms, the
-// controller's start, if the controller has received no heartbeat.
+// Calls visit(entry, time of the last heartbeat) for each node. If no heartbeat was received from
+// the node, the time is since_ms, the controller's start.
 template <typename Visit>
 void ForEachNode(const ClusterState& state, const Observations& observations, const Visit& visit) {
-  // Both maps are sorted by node id. Walking them together is much cheaper than a lookup per node.
+  // Both maps are sorted by node id, and iterating over them in parallel is much cheaper than a
+  // lookup per node.
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
     while (observed != observations.nodes.end() && observed->first < id) ++observed;
@@ -272,8 +275,8 @@ std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& s
     const NodeEntry& node = state.nodes.at(node_id);
     for (const int64_t job_id : node.live_jobs) {
       const JobEntry& entry = state.jobs.at(job_id);
-      // A job that lost ranks on several nodes gets one verdict: about the first of these nodes by
-      // id.
+      // A job that lost ranks on several nodes gets only one verdict, about the node with the
+      // lowest id.
       if (verdicts.contains(job_id) || !IsAtStake(entry, node_id)) continue;
       const std::string evidence = EvidenceOfLoss(context, entry, node.node, heartbeat_age_ms);
       if (!evidence.empty()) verdicts[job_id] = NodeLostVerdict(node.node, evidence, now);

@@ -1,6 +1,6 @@
-// Evidence on nodes without a heartbeat. A missing heartbeat alone is not a failure. Each attempt
-// is judged by the progress of its own ranks on other nodes. A node is declared lost only if no
-// healthy attempt can still be running on it.
+// Evidence about nodes without a heartbeat. A missing heartbeat alone is not a failure. Each
+// attempt is judged by the progress of its own ranks on other nodes. A node is declared lost only
+// if no healthy attempt can still be running on it.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_EVIDENCE_H_
 
@@ -18,35 +18,36 @@
 
 namespace trainyard::controller {
 
-// Evidence from one live attempt about a node without a heartbeat on which it has ranks. Peers are
-// the attempt's running ranks on nodes with recent heartbeats. A stall counts only for peers that
-// made progress until the node's last heartbeat.
+// The evidence that one live attempt gives about a node without a heartbeat on which it has ranks.
+// Peers are the attempt's running ranks on nodes with recent heartbeats. A stall counts only for
+// peers that made progress until the node's last heartbeat.
 enum class PeerProgress {
-  kMoving,   // A peer makes progress. Training continues, so the node is alive.
+  kMoving,   // A peer makes progress, so training continues and the node is alive.
   kStalled,  // Peers made no progress for longer than max(lost_after_ms, 3 x p99 step time).
-  kUnknown,  // No peer can show progress or a stall.
+  kUnknown,  // No peer shows progress or a stall.
 };
 
-// Progress of the attempt's ranks on nodes with recent heartbeats, as evidence about `node_id`. One
-// moving rank outweighs all stalled ones.
+// Returns the progress of the attempt's ranks on nodes with recent heartbeats, as evidence about
+// `node_id`. If one rank makes progress, the result is kMoving, even if all others are stalled.
 PeerProgress PeerProgressOf(const ClusterState& state, const Observations& observations,
                             const CoreOptions& options, const JobEntry& entry,
                             const std::string& node_id, Timestamp now);
 
-// Milliseconds since the last heartbeat, by id of each node that sent none for at least
-// CoreOptions::lost_after_ms. Attempts that are stopping no longer wait for these nodes.
+// Maps each node without a heartbeat for at least CoreOptions::lost_after_ms to the milliseconds
+// since its last heartbeat. Attempts that are stopping no longer wait for these nodes.
 using UnresponsiveNodes = std::map<std::string, int64_t>;
 UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
                                         const CoreOptions& options, Timestamp now);
 
-// Verdicts on running attempts that lost their ranks on an unresponsive node, by job id.
+// Returns, by job id, the verdicts on running attempts that lost their ranks on an unresponsive
+// node.
 std::map<int64_t, v1::Verdict> VerdictsOnUnresponsiveNodes(const ClusterState& state,
                                                            const Observations& observations,
                                                            const CoreOptions& options,
                                                            const UnresponsiveNodes& unresponsive,
                                                            Timestamp now);
 
-// The NodeSuspected, NodeReturned and NodeLost events that are due.
+// Returns the NodeSuspected, NodeReturned and NodeLost events that are due.
 std::vector<v1::Event> NodeEventsDue(const ClusterState& state, const Observations& observations,
                                      const CoreOptions& options, Timestamp now);
 

@@ -25,8 +25,8 @@ v1::Event HealthEvent(const std::string& node_id, v1::NodeHealth health, Timesta
   return event;
 }
 
-// True if the attempt was placed after the node's last failed start, so that its own start is new
-// evidence, or if the clock was set back since then.
+// Returns true if the attempt was placed after the node's last failed start, so that its start is
+// new evidence. Returns true as well if the clock was set back since the failed start.
 bool IsNews(const v1::NodeHealth& health, const v1::Attempt& attempt, Timestamp now) {
   return attempt.placed_time_ms() > health.failed_time_ms() || now < health.failed_time_ms();
 }
@@ -91,14 +91,14 @@ std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
   const auto take_report = [&](const NodeEntry& node, const NodeObservation& observed) {
     const std::string& trouble = observed.condition.trouble();
     v1::NodeHealth health = node.node.health();
-    // The numbers in the trouble text may change with each report. Therefore only the beginning and
-    // the end of a trouble are recorded as events.
+    // The numbers in the trouble text may change with each report. Therefore events record only
+    // when a trouble begins and ends.
     if (!observed.attached || trouble.empty() == health.reported().empty()) return;
     health.set_reported(trouble);
     if (health.since_ms() == 0) health.set_since_ms(now);
     if (health.failed_starts() == 0) health.set_reason(trouble);
-    // The trouble that just ended was the likely cause of the failed starts, so the node may be
-    // tried again now.
+    // The trouble that has just ended probably caused the failed starts, so the node may be tried
+    // again now.
     if (trouble.empty() && health.failed_starts() > 0) health.set_retry_not_before_ms(now);
     events.push_back(HealthEvent(node.node.id(), std::move(health), now));
   };

@@ -20,7 +20,8 @@ bool SavesOrEvaluates(const RankObservation& rank) {
   return rank.phase == PhaseName(Phase::kCheckpoint) || rank.phase == PhaseName(Phase::kEval);
 }
 
-// Longest time that the rank may be in its phase without progress; nullopt if unknown.
+// Returns the longest time that the rank may be in its phase without progress. Returns nullopt if
+// unknown.
 std::optional<int64_t> PhaseLimitMs(const Observations& observations, const CoreOptions& options,
                                     int64_t job_id, const AttemptObservation& attempt,
                                     const RankObservation& rank) {

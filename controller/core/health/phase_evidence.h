@@ -1,6 +1,6 @@
-// Evidence that an attempt lost its ranks on a node without a heartbeat while it was saving or
-// evaluating. Such a phase has no steps to measure, so its time is compared with earlier phases of
-// the job.
+// Finds evidence that an attempt lost its ranks on a node without a heartbeat while the attempt was
+// saving or evaluating. Such a phase has no steps to measure, so its duration is compared with that
+// of earlier phases of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 
@@ -13,16 +13,16 @@
 
 namespace trainyard::controller {
 
-// Evidence about `node_id`, which sends no heartbeat, as the end of a sentence. Empty if it is
-// insufficient. The evidence is sufficient if
+// Returns evidence about `node_id`, which sends no heartbeat, as the end of a sentence. Empty if
+// the evidence is insufficient. It is sufficient if
 // - no rank of the gang has exited,
 // - every rank on another node runs and has settled reports,
-// - each of them made no progress for longer than its limit: for a save or evaluation
+// - each of these ranks made no progress for longer than its limit: for a save or evaluation
 //   max(kShortestPhaseLimitMs, 3 x the longest earlier phase of the kind), for a step
 //   max(lost_after_ms, LongestPauseMs),
-// - at least one of them saves or evaluates, and
-// - none of them stopped longer than its limit before the node's last heartbeat, which would mean
-//   that it waits for something else.
+// - at least one of these ranks saves or evaluates, and
+// - none of these ranks stopped earlier than its limit before the node's last heartbeat, which
+//   would mean that it waits for something else.
 // The watchdog would also restart such a gang.
 std::string EvidenceOfLostPhase(const Observations& observations, const CoreOptions& options,
                                 const JobEntry& entry, const std::string& node_id, Timestamp now);

@@ -23,11 +23,11 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// If at least this many other nodes have no heartbeat either, the loss of a node is attributed to
-// network or power trouble.
+// If at least this many other nodes also send no heartbeat, the loss of a node is attributed to
+// trouble with the network or the power supply.
 constexpr int kSilentTogether = 2;
-// Device errors within this time of a known one count as the same error. Workers repeat the errors
-// that they found, with times by their own clock.
+// Device errors within this time of a known error are treated as the same error. Workers repeat the
+// errors that they found, and the times of these errors are measured by the worker's clock.
 constexpr int64_t kSameErrorMs = 60'000;
 
 v1::Event CoreEvent(Timestamp now) {
@@ -37,7 +37,8 @@ v1::Event CoreEvent(Timestamp now) {
   return event;
 }
 
-// Time of the newest evidence of this fault. `is_fatal`: consider only fatal evidence.
+// Returns the time of the newest evidence of this fault. If `is_fatal`, considers only fatal
+// evidence.
 Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = false) {
   Timestamp newest = 0;
   for (const v1::NodeEvidence& evidence : node.evidence()) {
@@ -47,15 +48,16 @@ Timestamp NewestOf(const v1::Node& node, v1::NodeFault fault, bool is_fatal = fa
   return newest;
 }
 
-// True for evidence based on a job's own output or behaviour, because a bug in the job's program
-// can produce the same evidence.
+// Returns true if the evidence is based on the output or behaviour of a job. A bug in the job's
+// program can also produce such evidence.
 bool IsWordOfJob(const v1::NodeEvidence& evidence) {
   return evidence.job_id() != 0 &&
          (evidence.fault() == v1::NODE_FAULT_DEVICE || evidence.fault() == v1::NODE_FAULT_HUNG);
 }
 
-// Failures that count towards a quarantine, including `another`: those within the window and after
-// the last release. Evidence that comes from one job's output or behaviour counts once.
+// Returns the number of failures that count towards a quarantine, including `another`: those within
+// the window and after the last release. All evidence from the output or behaviour of the same job
+// counts as one failure.
 int FailuresOf(const v1::Node& node, const v1::NodeEvidence& another, int64_t window_ms) {
   int failures = 0;
   std::set<int64_t> jobs_with_word;
@@ -79,8 +81,8 @@ bool MayQuarantine(const ClusterState& state) {
   return static_cast<std::size_t>(quarantined) < most;
 }
 
-// Minimum length of a quarantine: quarantine_ms, doubled for each older failure of the last week,
-// up to a day.
+// Returns the minimum length of a quarantine: quarantine_ms, doubled for each older failure of the
+// last week, but at most a day.
 int64_t LeastLengthMs(const v1::Node& node, int failures, const CoreOptions& options,
                       Timestamp now) {
   const auto in_week = std::ranges::count_if(node.evidence(), [&](const auto& evidence) {
@@ -120,7 +122,7 @@ std::vector<v1::Event> Blame(const v1::Node& node, v1::NodeEvidence evidence,
   return events;
 }
 
-// Kind of failure that the verdict blames on the node; unspecified if it blames none.
+// Returns the kind of failure for which the verdict blames a node. Unspecified if it blames none.
 v1::NodeFault FaultOf(const v1::Verdict& verdict, const v1::Attempt& attempt) {
   const CauseRules& rules = RulesOf(verdict.cause());
   if (rules.blames == Rule::kYes) return rules.fault;
@@ -149,8 +151,8 @@ std::string XidText(const Xid& xid) {
   return absl::StrCat("Xid ", xid.number, " (", std::string(xid.meaning), ")");
 }
 
-// Time of the error by the controller's clock, or unconverted if the offset of the node's clock is
-// unknown.
+// Converts the time of an error from the node's clock to the controller's clock. Returns it
+// unchanged if the offset of the node's clock is unknown.
 Timestamp NodeTime(int64_t time_ms, const NodeObservation& observed, Timestamp now) {
   const Timestamp corrected_ms = CorrectedTime(time_ms, observed.clock.AheadMs(), now);
   return corrected_ms == 0 ? std::min<int64_t>(time_ms, now) : corrected_ms;
@@ -163,8 +165,8 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
     const std::optional<Xid> xid = FindXid(error.xid());
     if (!xid.has_value() || xid->blame == XidBlame::kProgram) continue;
     const Timestamp time = NodeTime(error.time_ms(), observed, now);
-    // A fatal error may directly follow another error and is more specific, so fatal errors are
-    // compared only with each other.
+    // A fatal error may directly follow another error and is more specific. Therefore fatal errors
+    // are compared only with each other.
     const bool is_fatal = xid->blame == XidBlame::kFatal;
     const bool is_known = time <= NewestOf(node, v1::NODE_FAULT_DEVICE, is_fatal) + kSameErrorMs;
     if (is_known || time <= node.released_time_ms()) continue;
@@ -177,11 +179,12 @@ void AddDeviceErrors(const NodeObservation& observed, const v1::Node& node,
                                      XidText(*xid), " in the kernel log"));
     std::ranges::move(Blame(node, std::move(evidence), state, options, now),
                       std::back_inserter(events));
-    return;  // The next call handles further errors, once this one is in the state.
+    return;  // The next call, which sees this error in the state, handles others.
   }
 }
 
-// True if the worker reports a fatal device error. It does so until it restarts, as after a reboot.
+// Returns true if the worker reports a fatal device error. A worker reports it until the worker
+// restarts, for example after a reboot.
 bool HasFatalError(const v1::NodeCondition& condition) {
   return std::ranges::any_of(condition.device_errors(), [](const v1::DeviceError& error) {
     const std::optional<Xid> xid = FindXid(error.xid());
@@ -192,7 +195,8 @@ bool HasFatalError(const v1::NodeCondition& condition) {
 bool HasPassedChecks(const NodeObservation& observed, const v1::NodeQuarantine& quarantine,
                      Timestamp now) {
   const Timestamp from_ms = quarantine.checks_count_from_ms();
-  // If the clock was set back after the quarantine began, any reported checks count.
+  // If the clock was set back after the quarantine began, reported checks count regardless of their
+  // time.
   const bool is_time = HasPassed(quarantine.since_ms(), from_ms, now) &&
                        (observed.checked_ms >= from_ms || now < quarantine.since_ms());
   return observed.attached && is_time && observed.condition.trouble().empty() &&
@@ -238,7 +242,8 @@ std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
     const auto node = state.nodes.find(node_id);
     if (node == state.nodes.end()) continue;
     AddDeviceErrors(observations.nodes.at(node_id), node->second.node, state, options, now, events);
-    // Events of other nodes may depend on these, because of the limit on quarantined nodes.
+    // Events of other nodes may depend on these events, because the number of quarantined nodes is
+    // limited.
     if (!events.empty()) return events;
   }
   for (const std::string& node_id : state.unhealthy_nodes) {

@@ -1,5 +1,5 @@
-// Failures blamed on nodes, and the resulting quarantine: the part of a node's health
-// (node_health.h) that outlasts a failed start.
+// Failures that are blamed on nodes, and the resulting quarantine. The quarantine is the part of a
+// node's health (node_health.h) that lasts longer than the effect of a failed start.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_QUARANTINE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_QUARANTINE_H_
 
@@ -16,30 +16,33 @@
 
 namespace trainyard::controller {
 
-// At most 1/kQuarantinedPart of the nodes, but always one, may be quarantined for failures, so that
-// network trouble does not empty the cluster. A fatal device error always quarantines its node.
+// At most 1/kQuarantinedPart of the nodes may be quarantined for failures, so that network trouble
+// does not empty the cluster. One node may always be quarantined. A fatal device error always
+// quarantines its node, regardless of the limit.
 inline constexpr int kQuarantinedPart = 10;
 
-// Events for a verdict that blames a node: NodeBlamed, and NodeUnhealthy if the node reaches the
-// limit of failures. Empty if the verdict blames no node, if the attempt was placed before the
-// node's newest failure of the kind (attempts that fail together are one failure), and for a lost
-// node while several others send no heartbeat.
+// Returns the events for a verdict that blames a node: NodeBlamed, and NodeUnhealthy if the node
+// reaches the limit of failures. Empty in three cases:
+// - The verdict blames no node.
+// - The attempt was placed before the node's newest failure of the kind. Attempts that fail
+//   together count as one failure.
+// - The node is lost while several other nodes send no heartbeat either.
 std::vector<v1::Event> BlameFor(const v1::Verdict& verdict, const v1::Job& job,
                                 const v1::Attempt& attempt, const ClusterState& state,
                                 const CoreOptions& options, Timestamp now);
 
-// Events for device errors reported by workers, and NodeReleased for quarantined nodes that passed
-// their checks.
+// Returns the events for device errors that workers report, and NodeReleased for quarantined nodes
+// that passed their checks.
 std::vector<v1::Event> QuarantineEventsDue(const ClusterState& state,
                                            const Observations& observations,
                                            const CoreOptions& options, Timestamp now);
 
-// Event that ends the quarantine and clears the evidence that counts towards one; nullopt if there
-// is neither.
+// Returns the event that ends the quarantine and clears the evidence that counts towards one.
+// Returns nullopt if the node has neither.
 std::optional<v1::Event> Release(const v1::Node& node, const std::string& reason, Timestamp now);
 
-// Score from 0 to 100, where 100 is a node without evidence. Each evidence record subtracts 25, a
-// fatal one 50; the amount halves with each day of its age.
+// Returns a score from 0 to 100. A node without evidence has 100. Each evidence record subtracts
+// 25, and a fatal one 50. These amounts halve with each day of the record's age.
 int ScoreOf(const v1::Node& node, Timestamp now);
 
 }  // namespace trainyard::controller

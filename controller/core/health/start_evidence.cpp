@@ -12,7 +12,7 @@
 namespace trainyard::controller {
 namespace {
 
-// True if the node reported the start or end of one of the attempt's ranks.
+// Returns true if the node reported the start or the exit of one of the attempt's ranks.
 bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id) {
   return std::ranges::any_of(attempt.ranks(), [&](const v1::RankPlacement& rank) {
     return rank.node_id() == node_id &&
@@ -20,8 +20,8 @@ bool HasFacts(const JobEntry& entry, const v1::Attempt& attempt, const std::stri
   });
 }
 
-// True if the node has confirmed or reported that it has the attempt, or may have done so to an
-// earlier controller process.
+// Returns true if the node has confirmed or reported that it has the attempt, or may have done so
+// to an earlier controller process.
 bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
                     const v1::Attempt& attempt, const std::string& node_id) {
   if (HasFacts(entry, attempt, node_id)) return true;
@@ -31,9 +31,10 @@ bool MayHaveStarted(const Observations& observations, const JobEntry& entry,
          node->second.reports.contains({entry.job.id(), attempt.number()});
 }
 
-// True if the node cannot have the attempt: its stream is closed, its worker has not reported the
-// attempt, and either the start was never sent or the worker left on request. If this controller
-// process has not sent the worker a Welcome, an unsent start is no evidence.
+// Returns true if the node cannot have the attempt. This requires that the node's stream is closed
+// and its worker has not reported the attempt. In addition, either the worker left on request, or
+// the start was never sent. An unsent start counts only if this controller process has sent the
+// worker a Welcome.
 bool WentWithout(const Observations& observations, const JobEntry& entry,
                  const v1::Attempt& attempt, const std::string& node_id) {
   const auto found = observations.nodes.find(node_id);
@@ -44,7 +45,7 @@ bool WentWithout(const Observations& observations, const JobEntry& entry,
   return HasLeft(node) || (node.welcomed && !node.starts_sent.contains(key));
 }
 
-// Longest time that the node's peers may spend in init and load without progress.
+// Returns the longest time that the node's peers may spend in init and load without progress.
 int64_t StartLimitMs(const CoreOptions& options, const JobEntry& entry,
                      const v1::Attempt& attempt) {
   const bool all_started = CountSeated(attempt, entry.started_ranks) == GangSize(attempt);
@@ -53,13 +54,14 @@ int64_t StartLimitMs(const CoreOptions& options, const JobEntry& entry,
   return std::max(options.shortest_start_limit_ms, 3 * *longest_ms);
 }
 
-// Observable peers of a starting gang, and the time of their newest progress.
+// The peers of a starting gang whose progress can be observed, and the time of their newest
+// progress.
 struct WaitingPeers {
   int count = 0;
   Timestamp since_ms = 0;
 };
 
-// nullopt if a peer is past the start phases.
+// Returns nullopt if a peer is already past the start phases.
 std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
                                              const CoreOptions& options, const v1::Attempt& attempt,
                                              const AttemptObservation& observed, Timestamp now) {
@@ -70,20 +72,20 @@ std::optional<WaitingPeers> FindWaitingPeers(const Observations& observations,
     if (!HasSettledReports(observations, options, placement.node_id(), now)) continue;
     if (!IsStarting(rank->second)) return std::nullopt;
     ++peers.count;
-    // A rank that writes output while it loads is alive, however long the phase lasts.
+    // A rank that writes output while it loads is alive, regardless of the length of the phase.
     peers.since_ms = std::max(peers.since_ms, rank->second.quiet_since_ms);
   }
   return peers;
 }
 
-// True if a rank has trained, so all ranks had started.
+// Returns true if a rank has trained. This implies that all ranks had started.
 bool IsPastStart(const AttemptObservation& observed) {
   return !observed.step_times.empty() || std::ranges::any_of(observed.ranks, [](const auto& rank) {
     return !rank.second.phase.empty() && !IsStarting(rank.second);
   });
 }
 
-// Time of the newest progress of any rank; 0 if none.
+// Returns the time of the newest progress of any rank. Returns 0 if there is none.
 Timestamp LastProgress(const AttemptObservation& observed) {
   Timestamp newest_ms = 0;
   for (const auto& [number, rank] : observed.ranks) {
@@ -104,7 +106,8 @@ bool HasSettledReports(const Observations& observations, const CoreOptions& opti
 
 std::optional<int64_t> LongestStartMs(const v1::Job& job) {
   std::optional<int64_t> longest_ms;
-  // A start from a checkpoint reads data that a fresh start does not.
+  // A start from a checkpoint takes longer than a fresh start, because it also reads the
+  // checkpoint's data.
   const bool resumes = !job.attempts().empty() && job.attempts().rbegin()->resume_step() > 0;
   for (const v1::Attempt& attempt : job.attempts()) {
     if (resumes && attempt.resume_step() == 0) continue;
@@ -130,7 +133,7 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   }
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   if (!MayHaveStarted(observations, entry, attempt, node_id)) {
-    // A placement time in the future was recorded before the clock was set back.
+    // If the placement time is in the future, the clock was set back after the placement.
     const Timestamp placed_ms = attempt.placed_time_ms() > now ? 0 : attempt.placed_time_ms();
     const Timestamp since_ms = std::max({placed_ms, last_heartbeat_ms, LastProgress(observed)});
     if (now - since_ms < options.start_lease_ms) return "";
@@ -140,7 +143,7 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   const auto peers = FindWaitingPeers(observations, options, attempt, observed, now);
   if (!peers.has_value() || peers->count == 0) return "";
   const int64_t limit_ms = StartLimitMs(options, entry, attempt);
-  // Peers that stalled long before the node's last heartbeat are waiting for something else.
+  // If the peers stalled long before the node's last heartbeat, they wait for something else.
   if (peers->since_ms < last_heartbeat_ms - limit_ms || now - peers->since_ms < limit_ms) return "";
   return absl::StrCat(", and its peers in ", JobText(entry.job), " have waited in their start for ",
                       DurationText(now - peers->since_ms));

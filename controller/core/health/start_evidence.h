@@ -1,5 +1,6 @@
-// Evidence that an attempt lost its ranks on a node without a heartbeat before it trained. A start
-// has no steps to measure, so its time is compared with earlier starts of the job.
+// Finds evidence that an attempt lost its ranks on a node without a heartbeat before the attempt
+// trained. A start has no steps to measure, so its duration is compared with that of earlier starts
+// of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 
@@ -15,24 +16,25 @@
 
 namespace trainyard::controller {
 
-// True if the node's reports have arrived without a pause for so long that none of the reports
-// delayed by a broken or slow stream is still missing. Only then does missing progress of the
-// node's ranks mean a stall.
+// Returns true if the node's reports have arrived without a pause for so long that all reports
+// delayed by a broken or slow stream must have arrived. Only in this case does missing progress of
+// the node's ranks mean a stall.
 bool HasSettledReports(const Observations& observations, const CoreOptions& options,
                        const std::string& node_id, Timestamp now);
 
-// Milliseconds of the longest earlier start of the job, from the start of its programs to the first
-// step, as reported by its ranks. If the newest attempt resumes from a checkpoint, only earlier
-// starts from checkpoints count. nullopt if there is no such start.
+// Returns the duration of the job's longest earlier start in milliseconds, from the start of its
+// programs to the first step, as its ranks reported it. If the newest attempt resumes from a
+// checkpoint, considers only earlier starts from checkpoints. Returns nullopt if there is no such
+// start.
 std::optional<int64_t> LongestStartMs(const v1::Job& job);
 
-// Evidence that the live attempt lost its ranks on `node_id`, which sends no heartbeat, as the end
-// of a sentence. Empty if it is insufficient. Sufficient evidence is one of:
+// Returns evidence that the live attempt lost its ranks on `node_id`, which sends no heartbeat, as
+// the end of a sentence. Empty if the evidence is insufficient. Each of these is sufficient:
 // - The node went offline before it received the start order.
 // - For start_lease_ms there was no sign that the node received the start order.
 // - Peers on nodes with settled reports are in the phases init and load, and made no progress for
-//   longer than a start may take: start_lease_ms or, once all ranks have started and the job has
-//   started before, max(shortest_start_limit_ms, 3 x its longest start).
+//   longer than a start may take. This time is start_lease_ms or, if all ranks have started and the
+//   job has started before, max(shortest_start_limit_ms, 3 x its longest start).
 // A rank that trains, or that reports no phase, is no evidence.
 std::string EvidenceOfLostStart(const Observations& observations, const CoreOptions& options,
                                 const JobEntry& entry, const std::string& node_id, Timestamp now);

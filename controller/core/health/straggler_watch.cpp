@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Minimum excess over the median. A smaller one does not matter in any step of a real model.
+// The minimum excess over the median. In a step of a real model, a smaller excess does not matter.
 constexpr double kLeastExcessSeconds = 0.005;
 constexpr std::size_t kFewestCompared = 3;
 
@@ -111,7 +111,8 @@ std::optional<v1::PendingReason> WhySlow(const Observations& observations, const
       [](const Straggler& straggler) { return straggler.seconds / straggler.median_seconds; });
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STRAGGLER);
-  // The message omits the seconds, because they would change the reason with each update.
+  // The message does not contain the seconds, because the reason would then change with each
+  // update.
   reason.set_message(
       absl::StrFormat("the gang waits at each step for rank %d, which computes %.1f times as long "
                       "as its %d peer ranks",

@@ -1,4 +1,5 @@
-// Detects ranks that compute longer than the rest of their gang, which waits for them at each step.
+// Detects stragglers: ranks that compute longer than the rest of their gang, so that the gang waits
+// for them at each step.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_STRAGGLER_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_STRAGGLER_WATCH_H_
 
@@ -17,23 +18,25 @@ namespace trainyard::controller {
 
 struct Straggler {
   int rank = 0;
-  // Compute seconds per step: the rank's median over a minute, and the median of the comparable
-  // ranks.
+  // Compute seconds per step. `seconds` is the rank's median over a minute, and the next field is
+  // the median of the comparable ranks.
   double seconds = 0;
   double median_seconds = 0;
-  int compared = 0;  // Number of comparable ranks, including this one.
+  int compared = 0;  // The number of comparable ranks, including this one.
 };
 
-// Ranks of the running attempt, in order, whose compute time exceeds watchdog.slow_rank_ratio times
-// the median of the ranks in the same pipeline stage. A stage needs at least three measured ranks.
+// Returns the ranks of the running attempt whose compute time exceeds watchdog.slow_rank_ratio
+// times the median of their pipeline stage, in ascending order. A stage is considered only if at
+// least three of its ranks are measured.
 std::vector<Straggler> FindStragglers(const Observations& observations, const JobEntry& entry);
 
-// AlertRaised and NodeBlamed for each straggler of the attempt that has not been reported yet.
+// Returns AlertRaised and NodeBlamed for each straggler of the attempt that was not reported
+// before.
 std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry, Timestamp now);
 
-// Reason with the code STRAGGLER and the next step as advice. nullopt if the job is not running or
-// has no straggler.
+// Returns the reason with the code STRAGGLER and, as advice, the next step. Returns nullopt if the
+// job is not running or has no straggler.
 std::optional<v1::PendingReason> WhySlow(const Observations& observations, const JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -12,21 +12,22 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kSpansKept = 1000;
-// Maximum number of TrainedSteps records of unlisted attempts. Beyond it the oldest two are joined,
-// so that the state of a job that restarts for months stays small.
+// The maximum number of TrainedSteps records of unlisted attempts. If there are more, the two
+// oldest records are joined, so that the state of a job that restarts for months stays small.
 constexpr int kTrainedKept = 256;
 
-// False while the job only waits, without slots.
+// Returns false for phases in which the job waits without slots.
 bool HoldsSlots(v1::LedgerPhase phase) {
   return phase != v1::LEDGER_PHASE_QUEUED && phase != v1::LEDGER_PHASE_PAUSED;
 }
 
-// Consecutive phases; each begins where the previous one ended.
+// Consecutive phases. Each phase begins at the end of the previous one.
 class Timeline {
  public:
   explicit Timeline(Timestamp begin) : at_(begin) {}
 
-  // `slots`: slots that the job has during the phase. Ignored for phases without slots.
+  // `slots` is the number of slots that the job has during the phase. It is ignored for phases
+  // without slots.
   void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end) {
     if (end <= at_) return;
     v1::LedgerSpan span;
@@ -39,7 +40,7 @@ class Timeline {
     at_ = end;
   }
 
-  // Adds the slot time of standbys, which wait in parallel to the gang's phases.
+  // Adds the slot time of standbys, which wait while the gang runs through its phases.
   void AddStandbys(int64_t slots, Timestamp begin, Timestamp end) {
     if (slots > 0 && begin < end) standbys_.push_back({begin, end, slots});
   }
@@ -62,29 +63,30 @@ class Timeline {
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
-// Slots of an attempt: fewer than the job asks for if its layout was chosen for fewer nodes.
+// Returns the number of slots of an attempt. It is lower than the number that the job requests if
+// the layout was chosen for fewer nodes.
 int SlotsOf(const v1::Job& job, const v1::Attempt& attempt) {
   const v1::GrantedLayout& granted = attempt.layout();
   if (granted.nodes() > 0) return granted.nodes() * granted.slots_per_node();
   return WorldSize(job.spec());
 }
 
-// Share, from 0 to 1, of the `trained` steps that a later attempt trained again. The first `kept`
-// steps were not repeated.
+// Returns the share, from 0 to 1, of the `trained` steps that a later attempt trained again. The
+// first `kept` steps were not trained again.
 double RepeatedPart(int64_t trained, int64_t kept) {
   if (trained <= 0 || kept >= trained) return 0;
   return static_cast<double>(trained - std::max<int64_t>(kept, 0)) / static_cast<double>(trained);
 }
 
-// Steps that the attempt itself repeated after heals.
+// Returns the number of steps that the attempt trained again after heals.
 int64_t StepsLostInPlace(const v1::Attempt& attempt) {
   int64_t lost = 0;
   for (const v1::Heal& heal : attempt.heals()) lost += heal.lost_steps();
   return lost;
 }
 
-// RepeatedPart of a listed attempt, including the steps that the attempt itself repeated after
-// heals.
+// Returns RepeatedPart of a listed attempt. Includes the steps that the attempt trained again after
+// its own heals.
 double RepeatedPart(const v1::Job& job, int index) {
   const v1::Attempt& attempt = job.attempts(index);
   const int64_t trained = attempt.last_step() - StepBefore(attempt);
@@ -99,19 +101,20 @@ int64_t RepeatedMs(double part, int64_t steps_ms) {
   return static_cast<int64_t>(part * static_cast<double>(steps_ms));
 }
 
-// End of the attempt's useful time: its first failure, else the stop request, else its end.
+// Returns the end of the attempt's useful time: the time of its first failure, else of the stop
+// request, else of its end.
 Timestamp UsefulUntil(const v1::Attempt& attempt, Timestamp ended) {
   const Timestamp stopped = std::min(OrElse(attempt.stopping_time_ms(), ended), ended);
   const Timestamp failed = attempt.verdict().time_ms();
   return attempt.placed_time_ms() < failed && failed < stopped ? failed : stopped;
 }
 
-// Time that the gang spent healing: from each failure to the next completed step, or to `until`.
-// Several heals in a row count as one.
+// Returns the time that the gang spent healing: from each failure to the next completed step, or to
+// `until`. Consecutive heals without a completed step between them count as one.
 int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
   int64_t healed_ms = 0;
   Timestamp at = attempt.placed_time_ms();
-  // Start of the heals that have not completed a step; 0 if none.
+  // The start of the heals after which no step was completed yet. 0 if there are none.
   Timestamp since = 0;
   for (const v1::Heal& heal : attempt.heals()) {
     const Timestamp failed = heal.verdict().time_ms();
@@ -125,8 +128,9 @@ int64_t HealedMs(const v1::Attempt& attempt, Timestamp until) {
   return healed_ms + (since == 0 ? 0 : std::max<int64_t>(0, until - since));
 }
 
-// Divides the attempt's useful time among the phases that its ranks reported, up to the total
-// useful time. Clocks of nodes and programs affect only the shares, never the sum.
+// Divides the attempt's useful time among the phases that its ranks reported. The reported times
+// are scaled to at most the total useful time, so clocks of nodes and programs affect only the
+// shares, never the sum.
 void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timestamp until,
             Timeline& timeline) {
   const v1::TimeUse& use = attempt.time_use();
@@ -151,7 +155,7 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   add_until(v1::LEDGER_PHASE_HANG, until);
 }
 
-// Standbys wait from the placement until a heal assigns them a place.
+// Adds the time of standbys, which wait from the placement until a heal assigns them a place.
 void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
                  Timeline& timeline) {
   int64_t waiting = attempt.standbys();
@@ -165,20 +169,21 @@ void AddStandbys(const v1::Attempt& attempt, Timestamp placed, Timestamp ended,
   timeline.AddStandbys(waiting, at, ended);
 }
 
-// Number of the previous attempt. 0 if there was none, or if an older release dropped it from the
-// list.
+// Returns the number of the previous attempt. Returns 0 if there was none, or if an older release
+// removed it from the list.
 int64_t NumberBefore(const v1::Job& job, int index) {
   return index > 0 ? job.attempts(index - 1).number() : job.earlier().newest_attempt();
 }
 
-// Pauses within a gap: start of the first one (0 if none), and their total length.
+// The pauses within a gap: the start of the first pause (0 if there is none), and their total
+// length.
 struct Pauses {
   Timestamp from = 0;
   int64_t sum_ms = 0;
 };
 
-// Adds the gap between two attempts, or before the first one, up to `end`. At the first pause of
-// the gap the job releases its slots; after the pauses it is queued again.
+// Adds the gap before the first attempt or between two attempts, up to `end`. At the first pause in
+// the gap, the job releases its slots. After the pauses, it is queued again.
 void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp end,
             Timeline& timeline) {
   const v1::LedgerPhase phase = before == 0 ? v1::LEDGER_PHASE_QUEUED : v1::LEDGER_PHASE_RESTART;
@@ -189,8 +194,8 @@ void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp en
   timeline.AddUntil(v1::LEDGER_PHASE_QUEUED, before, 0, end);
 }
 
-// Adds the gap before the attempt and its phases. `repeated_part`: share of its steps that counts
-// as recompute.
+// Adds the attempt's phases and the gap before the attempt. `repeated_part` is the share of its
+// steps that counts as recompute.
 void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp end_of_all,
                 Timeline& timeline) {
   const v1::Attempt& attempt = job.attempts(index);
@@ -201,7 +206,8 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   if (before == 0 && attempt.number() > 1) {
     timeline.AddUntil(v1::LEDGER_PHASE_UNSPECIFIED, 0, slots, placed);
   } else {
-    // The slots of an attempt that is no longer listed are unknown; assume this attempt's slots.
+    // If the previous attempt is no longer listed, its number of slots is unknown. Assume that of
+    // this attempt.
     const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
     AddGap(before, kept, {attempt.paused_from_ms(), attempt.paused_before_ms()}, placed, timeline);
   }
@@ -209,7 +215,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   timeline.AddUntil(v1::LEDGER_PHASE_INIT, attempt.number(), slots,
                     std::min(OrElse(attempt.started_time_ms(), until), until));
   AddUse(attempt, repeated_part, slots, until, timeline);
-  // An attempt stopped by a user gets its verdict only when its job ends.
+  // If a user stopped the attempt, the verdict is recorded only when the job ends.
   const bool asked = attempt.stop_reason() == v1::STOP_REASON_USER ||
                      attempt.stop_reason() == v1::STOP_REASON_PAUSED;
   const bool stopped =
@@ -219,7 +225,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
   AddStandbys(attempt, placed, ended, timeline);
 }
 
-// Sums of whole milliseconds, converted to seconds only at the end, so that they are exact.
+// Sums in whole milliseconds. They are converted to seconds only at the end, so the sums are exact.
 struct Sum {
   int64_t length_ms = 0;
   int64_t slot_ms = 0;
@@ -248,27 +254,27 @@ PhaseSums SumsOf(Timeline& timeline) {
   return sums;
 }
 
-// Times of a record in job.earlier. Records of older releases have no slot time; the slots of the
-// spec are assumed.
+// Returns the times of a record in job.earlier. Records of older releases have no slot time, so the
+// slots of the spec are assumed.
 template <typename Record>
 Sum SumOf(const Record& record, int slots_asked) {
   const bool has_slots = record.slot_ms() > 0 || slots_asked == 0;
   return {record.length_ms(), has_slots ? record.slot_ms() : record.length_ms() * slots_asked};
 }
 
-// Part of the steps that counts as recompute.
+// Returns the part of the steps' time that counts as recompute.
 Sum RepeatedSum(const v1::TrainedSteps& trained, int slots_asked) {
   const double part = RepeatedPart(trained.steps(), trained.kept_steps());
   const Sum all = SumOf(trained, slots_asked);
   return {RepeatedMs(part, all.length_ms), RepeatedMs(part, all.slot_ms)};
 }
 
-// Shortens the kept steps: a later attempt resumed from `step`.
+// Reduces the number of kept steps, because a later attempt resumed from `step`.
 void CutAt(int64_t step, v1::TrainedSteps& trained) {
   trained.set_kept_steps(std::min(trained.kept_steps(), step - trained.resume_step()));
 }
 
-// Adds the time of attempts that are no longer listed.
+// Adds the time of the attempts that are no longer listed.
 void AddEarlier(const v1::Job& job, PhaseSums& sums) {
   const int slots_asked = WorldSize(job.spec());
   for (const v1::PhaseSum& sum : job.earlier().phases()) {
@@ -284,8 +290,8 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
       sums, [](const auto& sum) { return sum.second.length_ms == 0 && sum.second.slot_ms == 0; });
 }
 
-// Shortens the kept steps of all records when an attempt resumed from `step`. Records without kept
-// steps are removed, and their time counts as recompute.
+// Reduces the number of kept steps in all records, because an attempt resumed from `step`. Records
+// without kept steps are removed, and their time counts as recompute.
 void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   auto& all = *earlier.mutable_trained();
   for (v1::TrainedSteps& trained : all) {
@@ -298,7 +304,7 @@ void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSu
             all.end());
 }
 
-// Joins the two oldest records. Their repeated part counts as recompute from now on.
+// Joins the two oldest records. Their repeated part is added permanently to recompute.
 void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);
@@ -315,7 +321,8 @@ void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   earlier.mutable_trained()->DeleteSubrange(0, 1);
 }
 
-// Adds the oldest attempt's training, `all_steps`, to the training that later attempts may repeat.
+// Adds the oldest attempt's training time, `all_steps`, to the training that later attempts may
+// repeat.
 void AddTrained(const v1::Attempt& attempt, const Sum& all_steps, int slots_asked,
                 v1::EarlierTime& earlier, PhaseSums& sums) {
   CutEarlier(StepBefore(attempt), slots_asked, earlier, sums);
@@ -352,12 +359,13 @@ void AddPhases(const PhaseSums& sums, v1::Ledger& ledger) {
   ledger.set_goodput_ratio(static_cast<double>(trained_ms) / static_cast<double>(with_slots_ms));
 }
 
-// Start of the listed attempts' time: the end of the last unlisted attempt, or the submission.
+// Returns the time at which the listed attempts begin: the end of the last unlisted attempt, or the
+// submission.
 Timestamp BeginOf(const v1::Job& job) {
   return job.has_earlier() ? job.earlier().until_ms() : job.submitted_time_ms();
 }
 
-// Timeline of the listed attempts up to `end`.
+// Returns the timeline of the listed attempts up to `end`.
 Timeline ListedTime(const v1::Job& job, Timestamp end) {
   Timeline timeline(BeginOf(job));
   for (int i = 0; i < job.attempts_size(); ++i) {

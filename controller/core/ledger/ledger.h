@@ -1,4 +1,5 @@
-// Time ledger of a job: its time by phase, computed from its attempts.
+// The time ledger of a job. It divides the job's time by phase and is computed from the job's
+// attempts.
 #ifndef TRAINYARD_CONTROLLER_CORE_LEDGER_LEDGER_H_
 #define TRAINYARD_CONTROLLER_CORE_LEDGER_LEDGER_H_
 
@@ -8,22 +9,22 @@
 
 namespace trainyard::controller {
 
-// The job's time by phase: every moment from submission to the job's end, or to `now`, is in
-// exactly one phase. The observations of the live attempt must be merged into `job` (time_use.h).
-// Steps that a later attempt trained again count as recompute, in proportion to the steps of their
-// attempt. Slot time uses the slots that each attempt had.
+// Returns the job's time by phase. Every moment from submission to the job's end, or to `now`,
+// belongs to exactly one phase. The observations of the live attempt must already be merged into
+// `job` (time_use.h). If a later attempt trained steps again, their share of the attempt's steps
+// counts as recompute. Slot time uses the number of slots of each attempt.
 v1::Ledger LedgerOf(const v1::Job& job, Timestamp now);
 
-// The job's time for reports over many jobs (report.h). Its spans add up to the same phases as in
-// LedgerOf. Only sums are known for attempts that are no longer listed.
+// Returns the job's time for reports over many jobs (report.h). The sum of its spans by phase is
+// the same as in LedgerOf. For attempts that are no longer listed, only sums are known.
 v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now);
 
-// The step before the attempt's first one.
+// Returns the step before the first step of the attempt.
 int64_t StepBefore(const v1::Attempt& attempt);
 
-// Moves the time of the oldest attempt, which must have ended, into job.earlier, and removes the
-// attempt. The sums of LedgerOf stay the same, even if later attempts repeat steps of the moved
-// one.
+// Moves the time of the oldest attempt into job.earlier and removes the attempt, which must have
+// ended. The sums of LedgerOf do not change, and later attempts may still repeat steps of the
+// removed attempt.
 void FoldOldestAttempt(v1::Job& job);
 
 }  // namespace trainyard::controller

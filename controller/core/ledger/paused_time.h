@@ -1,4 +1,4 @@
-// Time for which a job was paused.
+// Computes how long a job was paused.
 #ifndef TRAINYARD_CONTROLLER_CORE_LEDGER_PAUSED_TIME_H_
 #define TRAINYARD_CONTROLLER_CORE_LEDGER_PAUSED_TIME_H_
 
@@ -9,7 +9,8 @@
 
 namespace trainyard::controller {
 
-// Milliseconds of pause since `begin`: the end of the newest attempt, or the submission.
+// Returns the milliseconds for which the job was paused since `begin`, which is the end of the
+// newest attempt, or the submission.
 int64_t PausedMs(const v1::Job& job, Timestamp begin, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -22,7 +22,7 @@ int64_t TokensOf(int64_t samples, int64_t length) {
   return samples > kMost / length ? kMost : samples * length;
 }
 
-// Remaining seconds at the samples per second of the newest step.
+// Estimates the remaining seconds from the samples per second of the newest step.
 double SecondsLeft(const BatchPlan& plan, const v1::Progress& progress) {
   const int64_t step = progress.step(), total = progress.total_steps();
   if (step <= 0 || total <= step) return progress.eta_seconds();

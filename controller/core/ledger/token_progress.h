@@ -1,4 +1,5 @@
-// Tokens and remaining time of a run whose settings define the samples per step. Pure.
+// Computes tokens and remaining time of a run whose settings define the number of samples per step.
+// Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_CORE_LEDGER_TOKEN_PROGRESS_H_
 #define TRAINYARD_CONTROLLER_CORE_LEDGER_TOKEN_PROGRESS_H_
 
@@ -7,9 +8,10 @@
 
 namespace trainyard::controller {
 
-// Sets tokens and total_tokens of `progress`. Corrects eta_seconds, which assumes equal steps, for
-// a growing batch: step time is proportional to the step's samples. Does nothing if the settings
-// have no batch or sequence length, such as those of a program other than trainyard-trainer.
+// Sets tokens and total_tokens of `progress`. Corrects eta_seconds for a batch that grows, because
+// eta_seconds assumes equal steps, but step time is proportional to the samples in the step. Does
+// nothing if the settings have no batch size or sequence length, as for a program other than
+// trainyard-trainer.
 void AddTokens(const v1::JobSpec& spec, v1::Progress& progress);
 
 }  // namespace trainyard::controller

@@ -11,16 +11,16 @@
 namespace trainyard::controller {
 namespace {
 
-// A time outside this range means that the clock was never set. With it, times of the state would
-// become negative.
+// Returns false for a time that shows that the clock was never set. With such a time, times in the
+// state would become negative.
 bool IsPlausible(Timestamp wall_ms) {
   constexpr Timestamp kEarliestMs = 946'684'800'000;    // The year 2000.
   constexpr Timestamp kLatestMs = 253'402'300'800'000;  // The year 10,000.
   return kEarliestMs <= wall_ms && wall_ms < kLatestMs;
 }
 
-// True if `known` is valid for this boot. If steady time is behind the newest event, `known` comes
-// from another machine, or from a container with its own steady time.
+// Returns true if `known` was recorded on this boot. If steady time is behind the newest event,
+// `known` comes from another machine, or from a container with its own steady time.
 bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
                 const ClockReading& reading) {
   return known.boot_id() == boot_id &&
@@ -40,7 +40,7 @@ std::string DoubtAbout(int64_t ahead_ms) {
                       "jobs that were running are wrong too");
 }
 
-// Event for a start on another boot.
+// Returns the event for a start on another boot than the last one.
 v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boot_id,
                            const ClockReading& reading) {
   const Timestamp newest_ms = known.newest_ms();

@@ -1,6 +1,6 @@
-// The controller's time. It advances by steady time only. A step of the wall clock becomes an event
-// that moves all times of the state (time_shift.h): durations remain sums of steady time, and times
-// of day follow the wall clock.
+// The controller's time. It advances with steady time only. When the wall clock jumps, an event
+// shifts all times in the state (time_shift.h). Therefore durations are always measured in steady
+// time, and times of day follow the wall clock.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_CLUSTER_CLOCK_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_CLUSTER_CLOCK_H_
 
@@ -14,26 +14,27 @@
 
 namespace trainyard::controller {
 
-// Smallest difference between wall clock and controller's time that is corrected. Times of day need
-// no higher precision.
+// The smallest difference between the wall clock and the controller's time that is corrected. Times
+// of day need no higher precision.
 inline constexpr int64_t kClockStepMs = 1000;
-// Longest time between the newest event and a start on another boot for which the wall clock is not
-// doubted. Only the wall clock can measure this time.
+// The wall clock is trusted at a start on another boot if at most this time has passed since the
+// newest event. Only the wall clock can measure this time.
 inline constexpr int64_t kUndoubtedGapMs = 86'400'000;
 
 class ClusterClock {
  public:
-  // For a wall clock that never jumps.
+  // Use this if the wall clock never jumps.
   ClusterClock() = default;
-  // For the start of the controller. `known` is part of the state. On the same boot, steady time
-  // continues regardless of the wall clock. On another boot, the wall clock measures the time since
-  // the newest event, which is at least 0.
+  // Use this at the start of the controller. `known` is part of the state. On the same boot, steady
+  // time continues regardless of the wall clock. On another boot, the time since the newest event
+  // is measured by the wall clock; if that is negative, 0 is used.
   ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
                const ClockReading& reading);
 
   Timestamp TimeAt(const ClockReading& reading) const { return boot_time_ms_ + reading.steady_ms; }
 
-  // The ClockSet event to record before any other event of this tick; nullopt if none is due.
+  // Returns the ClockSet event to record before all other events of this tick. Returns nullopt if
+  // none is due.
   std::optional<v1::ClockSet> Due(const ClockReading& reading) const;
 
   // Adopts the time of the event, which is about to be committed. Returns the milliseconds by which
@@ -49,8 +50,9 @@ class ClusterClock {
   std::optional<v1::ClockSet> due_at_start_;
 };
 
-// Reason to doubt the wall clock of the controller's machine, with the next step for a person;
-// empty if none. A doubt ends if the clocks of workers agree with it, and begins if they disagree.
+// Returns the reason to doubt the wall clock of the controller's machine, with the next step for
+// the operator. Empty if there is none. Workers' clocks can remove the doubt if they agree with it,
+// or cause one if they disagree.
 std::string ClockWarning(const v1::ClusterClock& known, const Observations& observations);
 
 }  // namespace trainyard::controller

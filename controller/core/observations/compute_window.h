@@ -1,4 +1,4 @@
-// Newest compute times of a rank, spread over a minute.
+// The newest compute times of a rank, sampled over a minute.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_COMPUTE_WINDOW_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_COMPUTE_WINDOW_H_
 
@@ -17,18 +17,18 @@ class ComputeWindow {
   // Minimum time between two kept values.
   static constexpr int64_t kSpacingMs = 4000;
 
-  // Adds the seconds of one step, which must be above 0. Ignored within kSpacingMs of the last kept
-  // value.
+  // Adds the seconds of one step, which must be above 0. The value is ignored if the last kept
+  // value is less than kSpacingMs old.
   void Add(double seconds, Timestamp now);
   // Adjusts to a step of the controller's clock by `step_ms`.
   void Shift(int64_t step_ms) { added_ms_ += step_ms; }
 
-  // Median of the window; nullopt until it is full, so that neither the first steps of a program
-  // nor a pause makes a rank slow.
+  // Returns the median of the window, or nullopt until the window is full. This way neither a
+  // program's first steps nor a pause makes a rank look slow.
   std::optional<double> Median() const;
 
  private:
-  // Ring buffer. `float`, because each of many ranks has one.
+  // A ring buffer. It uses `float` because there are many ranks and each of them has one.
   std::array<float, kTimes> seconds_{};
   std::size_t count_ = 0;
   Timestamp added_ms_ = 0;

@@ -1,5 +1,6 @@
-// First step of an attempt, derived from the reports of its ranks. Needed for programs that write
-// no checkpoint records and resume on their own: the controller knows none of their checkpoints.
+// Derives the first step of an attempt from the reports of its ranks. Needed for programs that
+// resume on their own and write no checkpoint records, because the controller does not know their
+// checkpoints.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_FIRST_STEP_H_
 
@@ -12,10 +13,11 @@
 
 namespace trainyard::controller {
 
-// The first step that the attempt trained, if its first two reported steps show that it is not
-// Attempt.resume_step + 1. Example: a program that reports every tenth step began ten steps before
-// its first report. nullopt if the reports show no such step, if the first step is already known,
-// or if `observed_since_ms` is after the placement, so that earlier reports may be missing.
+// Returns the first step that the attempt trained, if its first two reported steps show that it is
+// not Attempt.resume_step + 1. For example, a program that reports every tenth step began ten steps
+// before its first report. Returns nullopt in three cases: the reports show no such step, the first
+// step is already known, or `observed_since_ms` is after the placement, so that earlier reports may
+// be missing.
 std::optional<int64_t> FirstStepShown(const v1::Attempt& attempt,
                                       const AttemptObservation& observed,
                                       Timestamp observed_since_ms);

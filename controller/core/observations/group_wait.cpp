@@ -15,7 +15,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Flight records of the members of a group, by rank.
+// Maps the rank of each group member to its flight record.
 using GroupFlights = std::map<int, const v1::FlightRecord*>;
 
 bool Waits(const v1::FlightRecord& flight) { return flight.entered_ms() > 0; }
@@ -40,7 +40,8 @@ std::set<int> WaitingRanks(const std::map<std::string, GroupFlights>& groups) {
   return ranks;
 }
 
-// Record of a member that waits in the newest operation of the group; nullptr if no member waits.
+// Returns the record of a member that waits in the group's newest operation. Returns nullptr if no
+// member waits.
 const v1::FlightRecord* Front(const GroupFlights& flights) {
   const v1::FlightRecord* front = nullptr;
   for (const auto& [_, flight] : flights) {
@@ -68,7 +69,7 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
   return wait;
 }
 
-// Logs are addressed by member number, not by place.
+// The advice uses member numbers instead of places, because logs are stored by member number.
 v1::PendingReason ReasonOf(const GroupWait& wait, const v1::Attempt& attempt, int64_t job_id) {
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_STALLED);

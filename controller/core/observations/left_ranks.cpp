@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Ranks of a healthy gang exit within this time of each other.
+// The ranks of a healthy gang exit within this time of each other.
 constexpr int64_t kExitTogetherMs = 5000;
 
 int64_t StepOf(const AttemptObservation& attempt, int place) {
@@ -19,14 +19,14 @@ int64_t StepOf(const AttemptObservation& attempt, int place) {
   return rank == attempt.ranks.end() ? 0 : rank->second.step;
 }
 
-// Newest step of these ranks; 0 if none reports steps.
+// Returns the newest step of these ranks. Returns 0 if none of them reports steps.
 int64_t NewestStep(const AttemptObservation& attempt, const std::vector<int>& places) {
   int64_t step = 0;
   for (const int place : places) step = std::max(step, StepOf(attempt, place));
   return step;
 }
 
-// Ranks that left before the step that the others wait for.
+// Returns the ranks that left before the step that the other ranks wait for.
 std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job,
                            const LeftRanks& ranks) {
   std::vector<int> early;
@@ -34,7 +34,7 @@ std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job
     std::ranges::set_intersection(ranks.left, ranks.wait->missing, std::back_inserter(early));
     if (!early.empty()) return early;
   }
-  // A program may end before the last step of its settings. In that case most ranks leave.
+  // A program may end before the last step of its settings. If it does, most of its ranks leave.
   const int64_t total = TotalSteps(attempt, job);
   const bool has_more_steps = total > 0 && LastStep(attempt) < total;
   if (has_more_steps && ranks.left.size() <= ranks.staying.size()) return ranks.left;
@@ -48,7 +48,7 @@ std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job
 
 std::string AtStep(int64_t step) { return step > 0 ? absl::StrCat(" at step ", step) : ""; }
 
-// "still run (step 10, train)".
+// Returns, for example, "still run (step 10, train)".
 std::string StayText(const AttemptObservation& attempt, const std::vector<int>& staying) {
   std::string text = staying.size() == 1 ? " still runs" : " still run";
   const auto first = attempt.ranks.find(staying.front());

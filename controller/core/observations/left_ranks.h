@@ -1,4 +1,4 @@
-// A gang in which some ranks have exited with 0 while others still run.
+// Describes a gang in which some ranks have exited with 0 while others still run.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LEFT_RANKS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LEFT_RANKS_H_
 
@@ -16,33 +16,33 @@
 
 namespace trainyard::controller {
 
-// Places whose member exited with 0. The entry must have a live attempt.
+// Returns the places whose member exited with 0. The entry must have a live attempt.
 std::set<int> PlacesLeft(const JobEntry& entry);
 
-// True if every rank's steps are so long that all ranks of a healthy gang report the same step or
-// neighbouring steps. A rank writes its step at most once per second.
+// Returns true if the steps of every rank are so long that the ranks of a healthy gang always
+// report the same step or neighbouring steps. A rank writes its step at most once per second.
 bool HasDistinctSteps(const AttemptObservation& attempt);
 
 struct LeftRanks {
-  std::vector<int> left;  // Ascending, like `staying` and `culprits`.
+  std::vector<int> left;  // In ascending order, as are `staying` and `culprits`.
   std::vector<int> staying;
-  // Operation in which the staying ranks wait, according to their flight records.
+  // The operation in which the staying ranks wait, according to their flight records.
   std::optional<GroupWait> wait;
-  // Ranks that block the gang: those that left before the step that the others wait for, else those
-  // that stay.
+  // The ranks that block the gang: those that left before the step that the others wait for or, if
+  // there are none, those that stay.
   std::vector<int> culprits;
   bool left_early = false;
 };
 
-// nullopt if no rank, or every rank, has exited with 0.
+// Returns nullopt if no rank has exited with 0, or if every rank has.
 std::optional<LeftRanks> FindLeftRanks(const AttemptObservation& attempt, const JobEntry& entry);
 
-// "rank 2 exited with 0 at step 41 while ranks 0,1,3 wait in all-reduce 42 of group dp0", "rank 0
-// exited with 0 at step 10 while rank 1 still runs (step 10, train)".
+// Returns, for example, "rank 2 exited with 0 at step 41 while ranks 0,1,3 wait in all-reduce 42 of
+// group dp0" or "rank 0 exited with 0 at step 10 while rank 1 still runs (step 10, train)".
 std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ranks);
 
-// Reason with the code STALLED for a running job, some seconds after a rank exited with 0 while
-// others stay.
+// Returns the reason with the code STALLED for a running job in which a rank exited with 0 some
+// seconds ago while others still run.
 std::optional<v1::PendingReason> WhyRanksStay(const Observations& observations,
                                               const JobEntry& entry, Timestamp now);
 

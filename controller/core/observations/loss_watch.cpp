@@ -9,9 +9,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Standard deviation of a normal distribution divided by its median absolute deviation.
+// The ratio of the standard deviation to the median absolute deviation of a normal distribution.
 constexpr double kDeviationsOfMad = 1.4826;
-// Minimum spread, as a part of the median: nearly equal losses have no measurable spread.
+// The minimum spread, as a fraction of the median. Losses that are nearly equal have no measurable
+// spread.
 constexpr double kLeastSpread = 0.01;
 
 double MedianOf(std::vector<double> values) {
@@ -45,7 +46,8 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
     finding = {LossProblem::kSpike, loss, *evidence};
   }
   if (++spikes_in_a_row_ > 1) {
-    // A whole window of consecutive spikes is a new loss level: the window restarts from it.
+    // If a whole window of consecutive losses spikes, the loss has reached a new level, and the
+    // window restarts from these losses.
     if (spikes_in_a_row_ >= rules.window()) {
       window_.clear();
       spikes_in_a_row_ = 0;
@@ -55,8 +57,8 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   return finding;
 }
 
-// Drops losses of steps after the attempt's starting point. Otherwise the attempt's first losses
-// would be compared with those of a model that was trained longer.
+// Drops the losses of steps after the attempt's starting point. Otherwise the attempt's first
+// losses would be compared with those of a model that was trained for longer.
 void LossWatch::Begin(int64_t attempt, int64_t resume_step) {
   attempt_ = attempt;
   newest_step_ = resume_step;

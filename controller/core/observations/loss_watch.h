@@ -1,4 +1,4 @@
-// Detects losses that are not finite or that spike, among those reported by a job's gang.
+// Finds losses that are not finite or that spike, among the losses that a job's gang reports.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOSS_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOSS_WATCH_H_
 
@@ -15,25 +15,27 @@ namespace trainyard::controller {
 
 enum class LossProblem { kNotFinite, kSpike };
 
-// A loss that the loss guard objects to.
+// A loss that violates the rules of the loss guard.
 struct LossFinding {
   LossProblem trouble = LossProblem::kSpike;
   double loss = 0;
-  // The evidence, such as "the loss 9.1 is 4.2 times the mean of the last 100 (2.17)".
+  // The evidence, for example "the loss 9.1 is 4.2 times the mean of the last 100 (2.17)".
   std::string evidence;
 };
 
-// Window of a job's recent losses, against which a new loss is judged. Not durable: a restarted
-// controller reads the losses from the metric store.
+// The window of a job's recent losses, with which a new loss is compared. It is not durable: after
+// a restart, the controller reads the losses from the metric store.
 class LossWatch {
  public:
   // Judges the loss of a step of `attempt`, which started from `resume_step`. Adds the loss to the
-  // window unless there is a finding. Returns only the first of consecutive findings. Losses of
-  // older attempts, and of steps not above the newest one, are ignored.
+  // window unless there is a finding. If there are several consecutive findings, returns only the
+  // first. Losses of older attempts are ignored, and so are losses of steps that are not above the
+  // newest one.
   std::optional<LossFinding> Add(const v1::GuardSpec& rules, int64_t attempt, int64_t resume_step,
                                  int64_t step, double loss);
 
-  // Adds losses from before the controller's start, oldest first, in front of those already added.
+  // Adds losses from before the controller's start, oldest first. They are inserted before the
+  // losses already added.
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
@@ -45,11 +47,11 @@ class LossWatch {
   std::optional<std::string> Judge(const v1::GuardSpec& rules, double loss) const;
   void Keep(const v1::GuardSpec& rules, int64_t step, double loss);
 
-  // Step and loss, oldest first.
+  // Pairs of step and loss, oldest first.
   std::deque<std::pair<int64_t, double>> window_;
   int64_t attempt_ = 0;
   int64_t newest_step_ = 0;
-  // Findings since the newest loss in the window.
+  // The number of findings since the newest loss in the window.
   int64_t spikes_in_a_row_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Offset between a node's clock and the controller's, derived from the times in the node's
-// messages.
+// Estimates the offset between a node's clock and the controller's clock from the times in the
+// node's messages.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_NODE_CLOCK_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_NODE_CLOCK_H_
 
@@ -12,24 +12,24 @@
 
 namespace trainyard::controller {
 
-// A message with a delay of d milliseconds shows an offset that is d too small, so the largest
-// recent offset is the most accurate. A node's clock that is set forward takes effect immediately;
-// one that is set back takes effect within kClockWindowMs.
+// A message that was delayed by d milliseconds shows an offset that is d too small. Therefore the
+// largest recent offset is the most accurate one. If the node's clock is set forward, the offset
+// changes immediately. If it is set back, the offset changes within kClockWindowMs.
 class NodeClock {
  public:
-  // Records a message with this time of the node's clock. A time of 0 (from an older release) or
-  // outside any valid range is ignored.
+  // Records a message that contains this time of the node's clock. Ignores a time of 0 (from an
+  // older release) and a time outside the valid range.
   void Note(int64_t node_ms, Timestamp now);
-  // Milliseconds by which the node's clock is ahead of the controller's; nullopt before any
-  // message.
+  // Returns the milliseconds by which the node's clock is ahead of the controller's clock. Returns
+  // nullopt before any message was recorded.
   std::optional<int64_t> AheadMs() const;
-  // Adjusts to a step of the controller's clock by `step_ms`, which reduces the node's offset by
+  // Must be called when the controller's clock is set by `step_ms`. Reduces the node's offset by
   // `step_ms`.
   void Shift(int64_t step_ms);
 
  private:
-  // Largest offset of the messages within a few seconds. Bounds memory regardless of the message
-  // rate.
+  // The largest offset of the messages within a few seconds. Buckets limit memory regardless of the
+  // message rate.
   struct Bucket {
     Timestamp since_ms = 0;
     int64_t ahead_ms = 0;
@@ -40,8 +40,8 @@ class NodeClock {
 inline constexpr int64_t kClockBucketMs = 5000;
 inline constexpr int64_t kClockWindowMs = 60'000;
 
-// Converts `time_ms` of a node's clock to the controller's clock. At most `now`, the time of
-// receipt. 0 if the offset is unknown or the time is outside any valid range.
+// Converts `time_ms` from a node's clock to the controller's clock. The result is at most `now`,
+// the time of receipt. Returns 0 if the offset is unknown or the time is outside the valid range.
 Timestamp CorrectedTime(int64_t time_ms, std::optional<int64_t> ahead_ms, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -1,5 +1,6 @@
-// Newest reports of workers: heartbeats, progress, attempts on disk. Not durable: a restarted
-// controller begins empty and measures time without a heartbeat from its own start.
+// The newest reports of workers: heartbeats, progress, and attempts on disk. They are not durable:
+// after a restart, the controller begins without observations and measures the time without a
+// heartbeat from its own start.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVATIONS_H_
 
@@ -24,132 +25,139 @@
 
 namespace trainyard::controller {
 
-// Longest pause within a series of reports. Workers report once per second.
+// The longest pause between two reports of the same series. Workers report once per second.
 inline constexpr int64_t kReportPauseMs = 3000;
 
 struct NodeObservation {
   // True while the worker's stream is open.
   bool attached = false;
-  // Release of a worker that sent its node's secret instead of a proof; empty for other workers.
+  // The release of the worker, if the worker sent its node's secret instead of a proof. Empty for
+  // other workers.
   std::string older_release;
-  // Time of the worker's last message, by the controller's clock.
+  // The time of the worker's last message, by the controller's clock.
   Timestamp last_heartbeat_ms = 0;
-  // Time of the newest report (heartbeat or Hello), and start of the current series of reports,
-  // which has no pause longer than kReportPauseMs. Other messages only show that the worker is
-  // alive; they do not contain the state of its ranks.
+  // The time of the newest report, and the start of the current series of reports. A report is a
+  // heartbeat or a Hello. A series has no pause longer than kReportPauseMs. Other messages do not
+  // contain the state of the ranks; they only show that the worker is alive.
   Timestamp last_report_ms = 0;
   Timestamp reports_since_ms = 0;
-  // Newest report of the node's own condition.
+  // The newest report about the condition of the node itself.
   v1::NodeCondition condition;
-  // Newest report of each attempt that the worker has on disk.
+  // The newest report about each attempt that the worker has on disk.
   std::map<AttemptKey, v1::AttemptReport> reports;
-  // Newest checks of the node, and their arrival time.
+  // The newest checks of the node, and the time at which they arrived.
   std::vector<v1::NodeCheck> checks;
   Timestamp checked_ms = 0;
   NodeClock clock;
   // Attempts whose start was sent since the worker's newest Welcome and which the worker has not
-  // reported yet. A stream that ends before its Welcome reveals nothing about an earlier start.
+  // reported yet. If a stream ends before its Welcome, it reveals nothing about an earlier start,
+  // so the set is kept.
   std::set<AttemptKey> starts_sent;
-  bool welcomed = false;  // This controller process has welcomed the worker at least once.
-  // The open stream has received its Welcome, so it accepts commands.
+  bool welcomed = false;  // True if this controller process has sent the worker a Welcome.
+  // True if the worker has received its Welcome over the open stream, so that it accepts commands.
   bool takes_commands = false;
 };
 
 struct RankObservation {
   int64_t step = 0;
-  // Lines of output, counted by the worker, in which the job's log parser found no step. 0 once it
-  // found one.
+  // The number of output lines in which the job's log parser found no step, as counted by the
+  // worker. 0 as soon as a step was found.
   int64_t unmatched_lines = 0;
-  // Newest report of step times and memory.
+  // The newest report of step times and memory.
   v1::RankRecord newest;
-  // Step of the first such report in the generation of `newest`.
+  // The step in the first such report of the generation of `newest`.
   int64_t first_step_of_generation = 0;
   std::string phase;
-  // Start of the current phase, by the controller's clock.
+  // The start of the current phase, by the controller's clock.
   Timestamp phase_since_ms = 0;
-  // False if the worker's newest report says that the rank is not running: it has not started, or
-  // has ended. The fact that shows which may not have arrived yet.
+  // False if the rank is not running according to the worker's newest report: it has not started,
+  // or it has ended. The fact about the start or the end may not have arrived yet.
   bool running = true;
-  // Time of the newest report that the rank is running; 0 if none.
+  // The time of the newest report in which the rank is running. 0 if there is none.
   Timestamp ran_ms = 0;
-  // Time of the first report that the rank is no longer running; 0 while it runs.
+  // The time of the first report in which the rank is no longer running. 0 while it runs.
   Timestamp left_ms = 0;
-  // Time of the last new step or phase, and time of the last telemetry or output, converted to the
-  // controller's clock; 0 before a report. The worker measures both times, so telemetry or output
-  // that arrives late does not count as progress.
+  // The time of the last new step or phase, and the time of the last telemetry or output, both
+  // converted to the controller's clock. 0 before the first report. The worker measures these
+  // times, so telemetry or output that arrives late does not count as progress.
   Timestamp still_since_ms = 0;
   Timestamp quiet_since_ms = 0;
-  // Start of the steady progress (without a long pause) within this phase, and time of the newest
-  // progress: a report whose step, phase or output differs from the previous one. A rank that
-  // reports no steps may write nothing while it trains, so its lack of progress proves nothing.
+  // The start of steady progress (progress without a long pause) within this phase, and the time of
+  // the newest progress. A report shows progress if its step, phase or output differs from the
+  // previous report. A rank that reports no steps may write nothing while it trains, so missing
+  // progress of such a rank proves nothing.
   Timestamp moving_since_ms = 0;
   Timestamp moving_until_ms = 0;
   // RankReport.slow_step_ms.
   int64_t slow_step_ms = 0;
-  // Compute times of measured steps.
+  // The compute times of steps that were measured.
   ComputeWindow compute;
-  // Phase of the newest phase record, and its time by the controller's clock; 0 before the first
-  // one.
+  // The phase in the newest phase record, and the record's time by the controller's clock. The time
+  // is 0 before the first record.
   std::string recorded_phase;
   int64_t recorded_phase_ms = 0;
-  // Milliseconds of steady progress in earlier training periods that were interrupted only by
-  // saving and evaluation. Thus a job that saves often also counts as steady.
+  // The milliseconds of steady progress in earlier training periods, if these were interrupted only
+  // by saving and evaluation. Because of this, a job that saves often also counts as steady.
   int64_t steady_before_ms = 0;
 };
 
-// True while the rank is in a phase in which only steps are expected.
+// Returns true if the rank is in a phase in which it only trains steps.
 bool IsTraining(const RankObservation& rank);
-// True if the rank is in a phase before the first step.
+// Returns true if the rank is in a phase before its first step.
 bool IsStarting(const RankObservation& rank);
 
-// True if the rank reports steps or phases. If not, output is its only sign of life.
+// Returns true if the rank reports steps or phases. If it does not, its output is the only evidence
+// that it is alive.
 bool ReportsSteps(const RankObservation& rank);
 
-// Time of the rank's newest progress: a step or new phase, or output if the rank reports no steps.
-// 0 before a report. Time in which the worker was paused or not running does not count against the
-// rank, so the result may be later than moving_until_ms.
+// Returns the time of the rank's newest progress: a step, a new phase or, if the rank reports no
+// steps, output. Returns 0 before the first report. Time during which the worker was paused or not
+// running does not count against the rank, so the result may be later than moving_until_ms.
 Timestamp LastProgress(const RankObservation& rank);
 
-// Milliseconds of steady progress up to the newest progress: earlier training periods plus the
-// current phase.
+// Returns the milliseconds of steady progress up to the newest progress: the sum of earlier
+// training periods and the current phase.
 int64_t SteadyMs(const RankObservation& rank);
 
-// Value of reporting_rank before a rank has written metrics.
+// The value of reporting_rank until a rank has written metrics.
 inline constexpr int kNoReportingRank = std::numeric_limits<int>::max();
 
-// Newest failed save of an attempt.
+// The newest failed save of an attempt.
 struct SaveProblem {
   int64_t step = 0;
   std::string message;
-  // True if the final save of the run waits until it can write. If false, training continues.
+  // True if the final save of the run waits until it can write. If false, training continues after
+  // the failed save.
   bool blocked = false;
-  // The ranks see different checkpoint directories; freeing disk space does not help.
+  // True if the ranks see different checkpoint directories. In this case, freeing disk space does
+  // not help.
   bool unshared = false;
 };
 
 struct AttemptObservation {
-  // Number of workers that have the attempt on disk. The observation is removed when it reaches 0.
+  // The number of workers that have the attempt on disk. When it reaches 0, this observation is
+  // removed.
   int reporting_nodes = 0;
-  // By place (gang.h). Standbys and replaced ranks are not included.
+  // Ranks by their place (gang.h). Does not include standbys and replaced ranks.
   std::map<int, RankObservation> ranks;
-  // Lowest rank that has written metrics. Its metrics represent the gang.
+  // The lowest rank that has written metrics. Its metrics are used for the whole gang.
   int reporting_rank = kNoReportingRank;
-  // Number of steps of the whole run; 0 until the trainer reports it.
+  // The number of steps of the whole run. 0 until the trainer reports it.
   int64_t total_steps = 0;
   // Step times of the reporting rank.
   StepTimes step_times;
-  // RankObservation::slow_step_ms of the ranks that report it. Sorted, because every report needs
-  // the longest one.
+  // RankObservation::slow_step_ms of all ranks that report it. Sorted, because every report needs
+  // the largest value.
   std::multiset<int64_t> slow_steps_ms;
-  // At least one rank reports its compute time.
+  // True if at least one rank reports its compute time.
   bool measures_compute = false;
-  // First two different steps, in order of their reports; 0 until reported.
+  // The first two different steps, in the order in which they were reported. 0 until reported.
   std::array<int64_t, 2> first_steps{};
-  // Reset when a later save succeeds.
+  // nullopt again as soon as a later save succeeds.
   std::optional<SaveProblem> save_problem;
 };
 
-// Number of records of a job that were left out of the event log (left_out.h).
+// The number of a job's records that were left out of the event log (left_out.h).
 struct LeftOutRecords {
   int64_t checkpoints = 0;
   int64_t alerts = 0;
@@ -157,11 +165,12 @@ struct LeftOutRecords {
 };
 
 struct Observations {
-  // Time at which the controller started to receive messages.
+  // The time at which the controller started to receive messages.
   Timestamp since_ms = 0;
-  // Sum of the steps of the controller's clock since since_ms: `now - stepped_ms` is steady.
+  // The sum of all changes of the controller's clock since since_ms. `now - stepped_ms` therefore
+  // advances steadily.
   int64_t stepped_ms = 0;
-  // End of the last stall of the controller; 0 if none.
+  // The end of the last stall of the controller. 0 if there was none.
   Timestamp resumed_ms = 0;
   std::map<std::string, NodeObservation> nodes;
   // Nodes whose newest report contains trouble.
@@ -169,47 +178,49 @@ struct Observations {
   // Nodes whose newest report contains device errors.
   std::set<std::string> nodes_with_device_errors;
   std::map<AttemptKey, AttemptObservation> attempts;
-  // Directories that nodes see at the path of the checkpoint root.
+  // The directories that nodes see at the path of the checkpoint root.
   RootSightings roots;
-  // Newest metrics of each job, for progress display.
+  // The newest metrics of each job, for the progress display.
   std::map<int64_t, v1::Progress> progress;
-  // Newest losses of each job, for the loss guard.
+  // The newest losses of each job, for the loss guard.
   std::map<int64_t, LossWatch> losses;
-  // By job and phase: longest ended phase of any rank of the job, for the watchdog.
+  // The longest ended phase of any rank, by job and phase name. Used by the watchdog.
   std::map<int64_t, std::map<std::string, int64_t>> longest_phase_ms;
-  // By job, since the start of the controller.
+  // Left-out records by job, counted since the start of the controller.
   std::map<int64_t, LeftOutRecords> left_out;
 };
 
-// Longest ended phase of this name among the job's ranks; nullopt if none has ended.
+// Returns the longest ended phase with this name among the job's ranks. Returns nullopt if no such
+// phase has ended.
 std::optional<int64_t> LongestPhaseMs(const Observations& observations, int64_t job_id,
                                       const std::string& phase);
 
-// nullptr when no worker has reported the attempt.
+// Returns nullptr if no worker has reported the attempt.
 const AttemptObservation* ObservedAttempt(const Observations& observations, const AttemptKey& key);
 
-// Highest step reported by any rank.
+// Returns the highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
-// Number of steps of the whole run: as reported by the program, else as set in the job file; 0 if
-// neither is known.
+// Returns the number of steps of the whole run, as reported by the program or, if it has not
+// reported it, as set in the job file. Returns 0 if neither is known.
 int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
-// The worker's description of an unkillable process of the attempt on the node; empty if none is
-// reported.
+// Returns the worker's description of a process of the attempt on this node that survives SIGKILL.
+// Empty if none is reported.
 std::string UnkillableOn(const Observations& observations, const std::string& node_id,
                          const AttemptKey& attempt);
 
-// True when the worker's stream is open.
+// Returns true if the worker's stream is open.
 bool IsAttached(const Observations& observations, const std::string& node_id);
 
-// True if the worker left on request and has not reattached. It starts nothing, and its last report
-// lists every attempt it has.
+// Returns true if the worker left on request and has not attached again. Such a worker starts
+// nothing, and its last report lists every attempt that it has.
 bool HasLeft(const NodeObservation& node);
 
-// NodeClock::AheadMs of the node; also nullopt if the controller has received no message from it.
+// Returns NodeClock::AheadMs of the node, or nullopt if the controller has received no message from
+// the node.
 std::optional<int64_t> ClockAheadMs(const Observations& observations, const std::string& node_id);
 
-// Time of the node's last heartbeat, at least the controller's start.
+// Returns the time of the node's last heartbeat, but at least the time of the controller's start.
 Timestamp LastHeartbeat(const Observations& observations, const std::string& node_id);
 
 }  // namespace trainyard::controller

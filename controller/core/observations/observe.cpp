@@ -16,7 +16,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kMaxSaveProblemBytes = 1024;
-// Bound on times reported by workers, which are untrusted input.
+// The maximum for times that workers report, which are untrusted input.
 constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
 constexpr int kMaxDeviceErrors = 8;
 
@@ -35,8 +35,8 @@ bool Moved(const v1::RankReport& before, const v1::RankReport& now, const RankOb
   return !ReportsSteps(rank) && before.last_activity_ms() != now.last_activity_ms();
 }
 
-// Records progress shown by a report. rank.phase is still the previous phase; the other fields are
-// already those of the report.
+// Records the progress that a report shows. When this is called, rank.phase is still the previous
+// phase; all other fields of `rank` already have the values from the report.
 void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObservation& rank) {
   const Timestamp now = LastProgress(rank);
   const bool new_phase = !phase.empty() && phase != rank.phase;
@@ -57,10 +57,10 @@ void NoteMovement(const std::string& phase, int64_t longest_pause_ms, RankObserv
   rank.moving_until_ms = now;
 }
 
-// `before`: the previous report, or nullptr.
+// `before` is the previous report, or nullptr if there is none.
 void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
                      int64_t longest_pause_ms, RankObservation& rank) {
-  // The worker stops measuring a rank once it has ended.
+  // Once a rank has ended, the worker no longer measures it.
   if (before == nullptr || report.running()) {
     rank.still_since_ms = now - SaneMs(report.still_ms());
     rank.quiet_since_ms = now - SaneMs(report.quiet_ms());
@@ -70,7 +70,7 @@ void ObserveProgress(const v1::RankReport* before, const v1::RankReport& report,
   NoteMovement(report.phase(), longest_pause_ms, rank);
 }
 
-// Counts the compute time of each step once: a stalled rank repeats its newest report.
+// Adds the compute time of each step only once: a stalled rank repeats its newest report.
 void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, Timestamp now,
                     RankObservation& rank, AttemptObservation& attempt) {
   const double seconds = report.newest().step_time().compute();
@@ -82,7 +82,8 @@ void ObserveCompute(const v1::RankReport* before, const v1::RankReport& report, 
 
 void TakeNewest(const v1::RankRecord& newest, RankObservation& rank) {
   const bool is_new_generation = rank.newest.generation() != newest.generation();
-  // Another member may have the place now. Compute times of the previous member do not apply to it.
+  // Another member may now have this place. The compute times of the previous member do not apply
+  // to it.
   if (is_new_generation) rank.compute = {};
   if (is_new_generation || rank.first_step_of_generation == 0) {
     rank.first_step_of_generation = newest.step();
@@ -98,7 +99,7 @@ void TakeSlowStep(int64_t ms, RankObservation& rank, AttemptObservation& attempt
   all.insert(ms);
 }
 
-// `before`: the previous report, or nullptr.
+// `before` is the previous report, or nullptr if there is none.
 void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& report, Timestamp now,
                    const ClusterState& state, AttemptObservation& attempt) {
   for (const v1::RankReport& rank : report.ranks()) {
@@ -112,7 +113,7 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
     observed.running = rank.running();
     observed.unmatched_lines = rank.unmatched_lines();
     if (rank.has_newest()) TakeNewest(rank.newest(), observed);
-    // A restarted worker has not timed any steps yet.
+    // The value is 0 if the worker was restarted and has not timed any steps yet.
     if (rank.slow_step_ms() > 0) TakeSlowStep(SaneMs(rank.slow_step_ms()), observed, attempt);
     ObserveCompute(earlier, rank, now, observed, attempt);
     ObserveProgress(earlier, rank, now, LongestPauseMs(attempt), observed);
@@ -121,8 +122,8 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
 
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 
-// Records that a node no longer reports the attempt. The observation is removed with the last
-// reporting node.
+// Records that a node no longer reports the attempt. When no node reports it any longer, its
+// observation is removed.
 void DropReport(const AttemptKey& key, Observations& observations) {
   const auto attempt = observations.attempts.find(key);
   if (attempt == observations.attempts.end()) return;
@@ -172,7 +173,7 @@ void TakeCondition(const std::string& node_id, const v1::NodeCondition& conditio
   }
 }
 
-// Stores only the trouble; the rest of the condition stays as last reported.
+// Updates only the trouble. The rest of the node's condition keeps its last reported values.
 void TakeProblem(const std::string& node_id, const v1::NodeCondition& condition,
                  Observations& observations) {
   v1::NodeCondition known = observations.nodes[node_id].condition;
@@ -197,8 +198,8 @@ void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
 void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
                     v1::Progress& progress) {
   const v1::MetricsRecord& metrics = record.metrics();
-  // The reported step time is untrusted and may be Infinity. This limit keeps sums of step times,
-  // and their conversion to milliseconds, finite.
+  // The reported step time is untrusted input and may be Infinity. This limit ensures that sums of
+  // step times, and their conversion to milliseconds, are finite.
   constexpr double kLongestStepSeconds = 365 * 86400.0;
   const double step_seconds =
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
@@ -241,9 +242,9 @@ void ObserveWelcomed(const std::string& node_id, Observations& observations) {
 }
 
 void ObserveDetached(const std::string& node_id, Observations& observations) {
-  // A refused worker has no observation.
+  // A worker that was refused has no observation.
   const auto node = observations.nodes.find(node_id);
-  // Time without a heartbeat counts from the last message, not from the end of the stream.
+  // Time without a heartbeat is measured from the last message, not from the end of the stream.
   if (node == observations.nodes.end()) return;
   node->second.attached = false;
   node->second.takes_commands = false;
@@ -276,19 +277,20 @@ void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt
                           unshared};
 }
 
-// Time of the member's record by the controller's clock, so that a step of the node's clock does
-// not lengthen a phase.
+// Returns the time of the member's record, converted to the controller's clock. Because of the
+// conversion, a change of the node's clock does not lengthen a phase.
 int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* member,
                const Observations& observations) {
   const auto node =
       member == nullptr ? observations.nodes.end() : observations.nodes.find(member->node_id());
-  // A worker of an older release does not report its clock.
+  // Workers of older releases do not report their clock.
   if (node == observations.nodes.end() || !node->second.clock.AheadMs()) return record.time_ms();
   return CorrectedTime(record.time_ms(), node->second.clock.AheadMs(),
                        node->second.last_heartbeat_ms);
 }
 
-// Measures phases by the times of their records, because a batch may arrive much later.
+// Measures phases by the times in their records, because a batch may arrive much later than its
+// records were written.
 void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObservation& rank,
                   std::map<std::string, int64_t>& longest_ms) {
   if (!record.has_phase()) return;
@@ -306,7 +308,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
                       Observations& observations) {
   const v1::StreamId& stream = batch.stream();
   const AttemptKey key{stream.job_id(), stream.attempt()};
-  // Records of a replaced member may arrive after another member got its place.
+  // Records of a replaced member may arrive after its place was assigned to another member.
   const int place = LastPlaceIn(state, key, stream.rank());
   if (place == kNoPlace) return;
   AttemptObservation& attempt = observations.attempts[key];
@@ -356,8 +358,8 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
     if (attempt == observations.attempts.end()) continue;
     for (const v1::RankReport& rank : report.ranks()) {
       const auto observed = attempt->second.ranks.find(PlaceIn(state, key, rank.rank()));
-      // Restart the steady-progress window: the rank's progress counts as evidence again once it
-      // has been steady.
+      // Restart the steady-progress window. The rank's progress counts as evidence again after the
+      // rank has been steady for long enough.
       if (observed == attempt->second.ranks.end()) continue;
       observed->second.moving_since_ms = now;
       observed->second.steady_before_ms = 0;

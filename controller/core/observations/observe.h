@@ -1,4 +1,4 @@
-// Updates the observations with worker messages and clock changes.
+// Updates the observations on worker messages and clock changes.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_OBSERVE_H_
 
@@ -16,43 +16,45 @@ namespace trainyard::controller {
 // Records that a worker attached.
 void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& state,
                      Observations& observations);
-// Records that the worker got its Welcome, so commands may follow.
+// Records that a Welcome was sent to the worker, so that commands may follow.
 void ObserveWelcomed(const std::string& node_id, Observations& observations);
 // Records that the worker's stream ended.
 void ObserveDetached(const std::string& node_id, Observations& observations);
-// Records a heartbeat and its reports. From a blocked worker only the node's condition is recorded.
+// Records a heartbeat and its reports. If the worker is blocked, records only the node's condition.
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations);
 
-// Records that the start order of the attempt was handed to the node's stream.
+// Records that the start order of the attempt was passed to the node's stream.
 void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
                       Observations& observations);
 
 // Records that the controller is not reading the node's messages (backpressure). This counts as a
-// heartbeat, and restarts the steady-progress window of the node's ranks: their missing progress
-// proves nothing.
+// heartbeat. It also restarts the steady-progress window of the node's ranks, because their missing
+// progress proves nothing.
 void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
                    Observations& observations);
 
-// Records the progress in a telemetry batch of one rank.
+// Records the progress contained in a telemetry batch of one rank.
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
                       Observations& observations);
 
-// Removes the metrics from a batch that ObserveTelemetry has processed, unless they come from the
-// reporting rank. A curve must not mix values of several ranks for one step.
+// Removes the metrics from a batch unless it comes from the reporting rank, so that a curve never
+// mixes values of several ranks for the same step. ObserveTelemetry must already have processed the
+// batch.
 void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
                                v1::TelemetryBatch& batch);
 
 // Shifts heartbeat and progress times by `gap_ms`, the length of a stall of the controller that
-// ended at `now`. The stall then counts neither as time without a heartbeat nor as time without
-// progress. No time is shifted beyond `now`.
+// ended at `now`. Because of the shift, the stall counts neither as time without a heartbeat nor as
+// time without progress. No time is shifted beyond `now`.
 void ShiftHeartbeats(int64_t gap_ms, Timestamp now, Observations& observations);
 
-// Shifts every time measured by the controller's clock, after that clock was set by `step_ms`.
+// Shifts every time that was measured by the controller's clock, after this clock was set by
+// `step_ms`.
 void ShiftTimes(int64_t step_ms, Observations& observations);
 
-// Removes data of jobs that are no longer in the state, and of detached nodes that are not in the
-// state.
+// Removes data of jobs that are no longer in the state, and of nodes that are neither attached nor
+// in the state.
 void ForgetOld(const ClusterState& state, Observations& observations);
 
 }  // namespace trainyard::controller

@@ -22,7 +22,8 @@ void Note(const std::string& node_id, const v1::CheckpointRoot& root, RootSighti
   roots.nodes_by_nonce[root.nonce()].insert(node_id);
 }
 
-// Nonces of shared directories, largest directory first.
+// Returns the nonces of the shared directories, in descending order of the number of nodes that
+// share them.
 std::vector<std::string> NoncesBySize(const RootSightings& roots) {
   std::vector<std::string> nonces;
   for (const auto& [nonce, nodes] : roots.nodes_by_nonce) {
@@ -34,8 +35,9 @@ std::vector<std::string> NoncesBySize(const RootSightings& roots) {
   return nonces;
 }
 
-// Nonce of the intended directory: the one that the controller reads, else the one that most nodes
-// read. Empty if two directories have equally many nodes.
+// Returns the nonce of the directory that is probably intended: the one that the controller reads
+// or, if it reads none, the one that most nodes read. Empty if two directories have equally many
+// nodes.
 std::string ReferenceNonce(const RootSightings& roots) {
   if (roots.nodes_by_nonce.contains(roots.controllers_nonce)) return roots.controllers_nonce;
   const std::vector<std::string> nonces = NoncesBySize(roots);
@@ -44,7 +46,7 @@ std::string ReferenceNonce(const RootSightings& roots) {
   return nonces.size() > 1 && size(0) == size(1) ? "" : nonces[0];
 }
 
-// Sorted names of the nodes that are not lost.
+// Returns the sorted names of those nodes that are not lost.
 std::vector<std::string> NamesOf(const ClusterState& state, const std::set<std::string>& ids) {
   std::vector<std::string> names;
   for (const std::string& id : ids) {
@@ -57,7 +59,7 @@ std::vector<std::string> NamesOf(const ClusterState& state, const std::set<std::
   return names;
 }
 
-// "a", "a and b", "a, b and 7 more nodes".
+// Returns "a", "a and b", or "a, b and 7 more nodes".
 std::string Listed(std::vector<std::string> names) {
   if (names.size() > kNodesNamed) {
     const std::size_t more = names.size() - kNodesNamed + 1;
@@ -91,8 +93,8 @@ bool AllShare(const RootSightings& roots) {
 void NoteRoot(const std::string& node_id, const v1::Hello& hello, Timestamp now,
               RootSightings& roots) {
   if (!hello.has_checkpoint_root()) {
-    // A worker of an older release reports no root, and reports of the node's earlier worker are
-    // out of date.
+    // Forget what the node's earlier worker reported, because it is out of date. A worker of an
+    // older release reports no root at all.
     ForgetRoot(node_id, roots);
     roots.awaited.erase(node_id);
     return;
@@ -121,7 +123,7 @@ void ForgetRoot(const std::string& node_id, RootSightings& roots) {
 
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots) {
   if (roots.path.empty() || spec.evaluation().only()) return false;
-  // A job without checkpoint.dir gets a directory below the root.
+  // The directory of a job without checkpoint.dir is below the root.
   if (spec.checkpoint().dir().empty()) return true;
   return absl::StartsWith(absl::StrCat(CheckpointDirectory(spec), "/"),
                           absl::StrCat(NormalPath(roots.path), "/"));

@@ -7,7 +7,7 @@ namespace trainyard::controller {
 int64_t LongestPauseMs(const AttemptObservation& attempt) {
   constexpr int64_t kShortStepsPauseMs = 5000;
   int64_t slow_ms = static_cast<int64_t>(1000 * attempt.step_times.Slow());
-  // The workers' timing is needed too, because a program may report only every hundredth step.
+  // The workers' timing is needed as well, because a program may report only every hundredth step.
   if (!attempt.slow_steps_ms.empty()) slow_ms = std::max(slow_ms, *attempt.slow_steps_ms.rbegin());
   return std::max(kShortStepsPauseMs, 3 * slow_ms);
 }

@@ -10,7 +10,7 @@ namespace trainyard::controller {
 
 inline constexpr std::size_t kStepTimesKept = 256;
 
-// Up to kStepTimesKept step times in seconds, each above 0. Not thread-safe.
+// Up to kStepTimesKept step times in seconds. Each is above 0. Not thread-safe.
 class StepTimes {
  public:
   StepTimes() = default;
@@ -20,17 +20,17 @@ class StepTimes {
 
   bool empty() const { return seconds_.empty(); }
   std::size_t size() const { return seconds_.size(); }
-  // 0 if empty, like Pace, Slow and Longest.
+  // Returns 0 if there are no times, as do Pace, Slow and Longest.
   double Newest() const;
 
-  // Mean of the newest 16: seconds per step at the current pace.
+  // Returns the mean of the newest 16 times, which is the current pace in seconds per step.
   double Pace() const;
 
-  // 99th percentile, rounded down: among 2 to 101 times it is the second largest, so that one slow
-  // step proves nothing. Computed by Add, because every report of a rank reads it.
+  // Returns the 99th percentile, rounded down. With 2 to 101 times this is the second largest, so a
+  // single slow step has no effect. Computed by Add, because every report of a rank reads it.
   double Slow() const { return slow_; }
 
-  // The longest time: with few known times, the only bound on the next one.
+  // Returns the longest time. If only a few times are known, it is the only bound on the next one.
   double Longest() const;
 
  private:

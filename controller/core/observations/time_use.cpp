@@ -9,14 +9,15 @@
 namespace trainyard::controller {
 namespace {
 
-// Converts seconds reported by a program, which are untrusted input, to milliseconds.
+// Converts seconds to milliseconds. The seconds come from a program and are untrusted input.
 int64_t SaneMs(double seconds) {
   constexpr double kHundredYears = 100 * 365.25 * 86400;
   if (!(seconds > 0)) return 0;
   return static_cast<int64_t>(std::min(seconds, kHundredYears) * 1000);
 }
 
-// Milliseconds of the rank's current phase so far; 0 if the rank is in another phase.
+// Returns the milliseconds that the rank has spent in this phase so far. Returns 0 if the rank is
+// in another phase.
 int64_t OpenMs(const RankObservation& rank, Phase phase, Timestamp now) {
   if (rank.phase != PhaseName(phase)) return 0;
   const Timestamp until = rank.left_ms == 0 ? now : rank.left_ms;
@@ -49,7 +50,7 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
   std::optional<int64_t> init_ms;
   for (const auto& [number, rank] : observed.ranks) {
     const v1::TimeUse of_rank = OfRank(rank, now);
-    // A standby's startup time does not count towards the gang's.
+    // The startup time of a standby does not count as startup time of the gang.
     if (CameByHeal(attempt, number)) continue;
     const bool has_spoken = !rank.phase.empty() || rank.newest.ByteSizeLong() > 0;
     if (has_spoken) init_ms = std::min(init_ms.value_or(of_rank.init_ms()), of_rank.init_ms());

@@ -1,16 +1,18 @@
-// Source of a request to the core. It selects the queue for the request.
+// The source of a request to the core. The source determines the queue in which the request waits.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUEST_SOURCE_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUEST_SOURCE_H_
 
 namespace trainyard::controller {
 
 enum class RequestSource {
-  // Decided first. The number of waiting requests is limited. Refused while the disk is full.
+  // Decided first. The number of waiting requests is limited. Requests are refused while the disk
+  // is full.
   kUser,
-  // Decided together with users' requests, without a limit. Refused while the disk is full.
+  // Decided together with users' requests. The number of waiting requests is not limited. Requests
+  // are refused while the disk is full.
   kController,
-  // Decided after users' requests. Waits while the disk is full: workers keep facts and telemetry
-  // until they are acknowledged.
+  // Decided after users' requests. Requests wait while the disk is full, because workers keep facts
+  // and telemetry until they are acknowledged.
   kWorker,
 };
 

@@ -1,5 +1,5 @@
-// Requests to the core from users, workers and trainers. A request of a user has its principal; the
-// field `user` of its message is only a claim and is not read.
+// Requests to the core from users, workers and trainers. A user's request contains its principal.
+// The field `user` of its message is only a claim and is not read.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUESTS_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_REQUESTS_H_
 
@@ -25,74 +25,76 @@ namespace trainyard::controller {
 
 struct JobEntry;
 
-// A user stops or kills a job. `job` is a number, a name or "@last".
+// A user's request to stop or kill a job. `job` is a number, a name or "@last".
 struct StopJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::StopJobRequest request;
   Principal principal;
 };
 
-// A user pauses a job, or holds one that has not started.
+// A user's request to pause a job or, if it has not started, to hold it.
 struct PauseJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::PauseJobRequest request;
   Principal principal;
 };
-// A user returns a paused or held job to the queue.
+// A user's request to return a paused or held job to the queue.
 struct ResumeJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::ResumeJobRequest request;
   Principal principal;
 };
 
-// A user or the retention rules delete an ended job. `request.confirmed` is not read: a dry run
-// sends no request to the core.
+// A request to delete an ended job, from a user or from the retention rules. `request.confirmed` is
+// not read, because a dry run sends no request to the core.
 struct DeleteJob {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::DeleteJobRequest request;
-  Principal principal;  // The controller, for the retention rules.
-  // Directories of the job's checkpoints to delete with it (deletion.h).
+  Principal principal;  // For the retention rules, the controller.
+  // The checkpoint directories of the job to delete together with it (deletion.h).
   std::vector<std::string> checkpoints;
-  // The job, if it is in the archive, which the core cannot read.
+  // The job if it is archived, otherwise nullptr. The core cannot read the archive.
   std::shared_ptr<const JobEntry> archived = nullptr;
 };
 
-// A user keeps new ranks off a node (cordon), or allows them again (uncordon).
+// A user's request to accept no new ranks on a node (cordon), or to accept them again (uncordon).
 struct CordonNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::CordonNodeRequest request;
   Principal principal;
 };
 
-// A user ends the quarantine of a node.
+// A user's request to end the quarantine of a node.
 struct ReleaseNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::ReleaseNodeRequest request;
   Principal principal;
 };
 
-// A user removes a lost node.
+// A user's request to remove a lost node.
 struct RemoveNode {
   static constexpr RequestSource kSource = RequestSource::kUser;
   v1::RemoveNodeRequest request;
   Principal principal;
 };
 
-// A worker attached. The service that received the Hello has verified its signature. A secret sent
-// by an older release has already been replaced: by its hash, and by the public key in node_key.
+// A worker attached. The service that received the Hello has already verified its signature. If an
+// older release sent a secret, the service has replaced it with its hash and has set node_key to
+// the public key.
 struct AttachWorker {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::Hello hello;
-  // The event log does not have hello.log_mark. The worker is refused until that loss is recorded.
+  // True if the event log does not contain hello.log_mark. The worker is refused until this loss of
+  // events is recorded.
   bool events_lost = false;
 };
 
-// The event log does not have this mark, so it has lost events (lost_history.h).
+// The event log does not contain this mark, so events are lost (lost_history.h).
 struct ReportLostEvents {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   v1::LogMark mark;
   std::string seen_by;         // As in v1::EventsLost.
-  uint64_t last_sequence = 0;  // Last event of the log.
+  uint64_t last_sequence = 0;  // The last event in the log.
 };
 
 // A worker reports a durable fact.
@@ -100,9 +102,9 @@ struct ReceiveFact {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   std::string node_id;
   v1::Fact fact;
-  // Milliseconds by which the node's clock is ahead (node_clock.h); nullopt if unknown.
+  // The milliseconds by which the node's clock is ahead (node_clock.h). nullopt if unknown.
   std::optional<int64_t> clock_ahead_ms = std::nullopt;
-  // For an exit: time of the newest report that the rank runs; 0 if none.
+  // Only for an exit: the time of the newest report that the rank runs. 0 if there is none.
   Timestamp ran_ms = 0;
 };
 
@@ -113,15 +115,15 @@ struct ReceiveTelemetry {
   int64_t attempt = 0;
   int rank = 0;
   v1::TelemetryRecord record;
-  // Node of the worker that sent the record. The loss guard acts only on a record of a rank placed
-  // on that node.
+  // The node whose worker sent the record. The loss guard acts only if the record's rank was placed
+  // on this node.
   std::string node_id = {};
-  // For metrics: the loss guard's objection to their loss.
+  // For a metrics record: the loss guard's finding about its loss.
   std::optional<LossFinding> loss = std::nullopt;
 };
 
-// Telemetry records of a job were left out of the event log because the job used up its budget
-// (controller/kernel/durable_records.h).
+// Telemetry records of a job were not added to the event log, because the job had used up its
+// budget of events (controller/kernel/durable_records.h).
 struct ReportLeftOut {
   static constexpr RequestSource kSource = RequestSource::kWorker;
   int64_t job_id = 0;

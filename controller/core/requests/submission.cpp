@@ -18,7 +18,8 @@ namespace {
 
 constexpr char kRequestOrigin[] = "request";
 
-// Origins sent by the client. A client that sent none set every value of the spec itself.
+// Returns the origins that the client sent. If it sent none, every value of the spec is treated as
+// set by the client.
 Origins OriginsOf(const v1::SubmitJobRequest& request) {
   Origins origins;
   for (const v1::Origin& origin : request.origins()) {
@@ -60,7 +61,7 @@ absl::StatusOr<JobSubmission> JobSubmission::Check(v1::SubmitJobRequest request,
   FillDefaults(spec, origins);
   TRAINYARD_RETURN_IF_ERROR(CheckSpecSize(spec));
   TRAINYARD_RETURN_IF_ERROR(Refuse(CheckSubmission(spec, origins)));
-  // The directory name contains the job number, which the loop assigns.
+  // The directory name is derived from the job number, which the loop assigns later.
   if (spec.checkpoint().dir().empty()) origins["checkpoint.dir"] = kDerivedOrigin;
   submitted.set_origin_list(PackOrigins(origins));
   return JobSubmission(std::move(submitted), std::move(principal));

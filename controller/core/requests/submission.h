@@ -1,4 +1,5 @@
-// Checks of a submission that need no state. They run before the loop receives the request.
+// Checks of a submission that do not need the state. They run before the request reaches the loop
+// thread.
 #ifndef TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 #define TRAINYARD_CONTROLLER_CORE_REQUESTS_SUBMISSION_H_
 
@@ -19,12 +20,13 @@ class JobSubmission {
  public:
   static constexpr RequestSource kSource = RequestSource::kUser;
 
-  // INVALID_ARGUMENT if a text is too long, the spec breaks rules, or trainyard-trainer could not
-  // start the run; one problem per line. Pure; callable from any thread.
+  // INVALID_ARGUMENT: a text is too long, the spec breaks a rule, or trainyard-trainer could not
+  // start the run. The message has one problem per line. Has no side effects and may be called on
+  // any thread.
   static absl::StatusOr<JobSubmission> Check(v1::SubmitJobRequest request, Principal principal);
 
-  // The JobSubmitted event to append, without job_id and, if the spec has none, checkpoint.dir. The
-  // loop assigns both.
+  // Returns the JobSubmitted event to append. It lacks job_id and, if the spec does not set it,
+  // checkpoint.dir, because the loop assigns both.
   const v1::JobSubmitted& submitted() const { return *submitted_; }
   const Principal& principal() const { return principal_; }
 
@@ -37,15 +39,16 @@ class JobSubmission {
   Principal principal_;
 };
 
-// True if a repeated submission asks for the job that the first one created: the specs are equal,
-// except for a checkpoint directory assigned by the controller.
+// Returns true if a repeated submission asks for the job that the first one created. The specs must
+// be equal, except for a checkpoint directory that the controller assigned.
 bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked);
 
-// ALREADY_EXISTS, for a submission that repeats a request id with another spec.
+// Returns the ALREADY_EXISTS error for a submission that repeats a request id with another spec.
 absl::Status OtherSpecOfRequest(const std::string& request_id, const v1::Job& first);
 
-// Checks every rule that one spec can break on its own. `origins` name the positions in the job
-// file. The spec has its defaults. INVALID_ARGUMENT, with one rule per line.
+// Checks all rules that can be checked for a single spec. The spec must already contain its
+// defaults. `origins` provide the positions in the job file for error messages. INVALID_ARGUMENT:
+// the message has one broken rule per line.
 absl::Status CheckSpec(const v1::JobSpec& spec, const Origins& origins);
 
 }  // namespace trainyard::controller

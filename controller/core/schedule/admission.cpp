@@ -37,7 +37,7 @@ absl::Status CheckQueueCapacity(const ClusterState& state) {
       " are allowed; wait until some end (trainyard ps), or stop some (trainyard stop)"));
 }
 
-// Returns as soon as enough nodes are found, so that large clusters are not scanned to the end.
+// Returns as soon as enough nodes are found, so that not all nodes of a large cluster are checked.
 bool Fits(const ClusterState& state, const GangShape& shape) {
   int fitting = 0;
   for (const auto& [id, entry] : state.nodes) {

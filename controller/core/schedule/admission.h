@@ -13,25 +13,27 @@
 
 namespace trainyard::controller {
 
-// Maximum number of jobs that have not ended. Each takes a few KiB here and in every snapshot. Only
-// a runaway script would create more.
+// The maximum number of jobs that have not ended. Each job takes a few KiB in the state and in
+// every snapshot. Only a runaway script would create more jobs.
 inline constexpr std::size_t kMaxOpenJobs = 100'000;
 
-// OK if the cluster accepts a job whose spec is complete and valid (submission.h).
+// Checks whether the cluster accepts a job. Its spec must be complete and valid (submission.h).
 // ALREADY_EXISTS: a live job has the same name or checkpoint directory.
 // FAILED_PRECONDITION: the cluster is too small. The message names the largest shape that fits.
 // RESOURCE_EXHAUSTED: too many jobs have not ended.
 absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 
-// ALREADY_EXISTS if a job that has not ended writes checkpoints to the same directory, even if the
-// paths are spelled differently. Each job would delete and replace the other's checkpoints.
+// ALREADY_EXISTS: a job that has not ended writes checkpoints to the same directory. Differently
+// spelled paths of one directory are recognised. Two jobs with one directory would delete and
+// replace each other's checkpoints.
 absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 
-// Shape with the most slots that fits the nodes that are not lost; with equally many slots, the one
-// with fewer nodes. nullopt if no node has a slot of this kind.
+// Returns the shape with the most slots that fits the nodes that are not lost. If several shapes
+// have equally many slots, returns the one with the fewest nodes. Returns nullopt if no node has a
+// slot of this kind.
 std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
 
-// OK if the nodes that are not lost could run the gang with all their slots free.
+// OK if the gang would fit the nodes that are not lost if all of their slots were free.
 absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape);
 
 }  // namespace trainyard::controller

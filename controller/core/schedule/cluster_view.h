@@ -1,4 +1,4 @@
-// The state that a caller of the controller's loop receives, and the outcome of its request.
+// The view of the state that the controller's loop passes to callers, and the outcome of a request.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_CLUSTER_VIEW_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_CLUSTER_VIEW_H_
 
@@ -16,32 +16,32 @@
 
 namespace trainyard::controller {
 
-// The state between two ticks. Valid only during the call of the function that receives it.
+// The state between two ticks. Valid only during the call of the function to which it is passed.
 struct ClusterView {
   const ClusterState& state;
   const Observations& observations;
   const CoreOptions& options;
-  // Result of the newest pass over the queue. The state may have changed since then.
+  // The result of the newest pass over the queue. The state may have changed since that pass.
   const Schedule& schedule;
   Timestamp now = 0;
-  // Sequence number of the last durable event.
+  // The sequence number of the last durable event.
   uint64_t revision = 0;
 };
 
 // Changes made by one tick.
 struct TickSummary {
   std::set<int64_t> changed_jobs;
-  // All events of the tick. The last event's sequence number is the view's revision. A JobSubmitted
-  // has no spec here; it is in the view.
+  // All events of the tick. The sequence number of the last one is the view's revision.
+  // JobSubmitted events lack their spec here; the view contains it.
   std::span<const v1::Event> events;
 };
 
-// The durable events caused by a request, as in TickSummary. Empty for a repeated request. Valid
-// only during the call of the function that receives them.
+// The durable events that a request caused (see TickSummary). Empty for a repeated request. Valid
+// only during the call of the function to which they are passed.
 using RequestOutcome = absl::StatusOr<std::span<const v1::Event>>;
 using RequestDone = std::function<void(const RequestOutcome& outcome, const ClusterView& view)>;
 
-// Called after each committed tick until it returns false.
+// Called after each committed tick, until it returns false.
 using TickListener = std::function<bool(const ClusterView& view, const TickSummary& summary)>;
 
 }  // namespace trainyard::controller

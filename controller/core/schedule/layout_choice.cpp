@@ -22,14 +22,15 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum number of node counts whose layouts are compared if fewer nodes are available than the
-// job asks for: the largest counts for which a layout exists. Far fewer nodes are never faster.
+// The maximum number of node counts whose layouts are compared if fewer nodes are available than
+// the job requests. The largest node counts with a layout are compared, because far fewer nodes are
+// never faster.
 constexpr int kSizesCompared = 3;
 
 constexpr char kDeviceSeparator[] = ", ";
 
-// Specs of the question's slot kinds. Empty if the spec of a kind is unknown; its name is then
-// stored in `unknown`.
+// Returns the specs of the question's slot kinds. If the spec of a kind is unknown, returns an
+// empty list and stores the kind's name in `unknown`.
 std::vector<const planner::DeviceSpec*> SpecsOf(const LayoutQuestion& question,
                                                 std::string& unknown) {
   if (question.shape.kind == v1::DEVICE_KIND_CPU) return {&planner::CpuSlotSpec()};
@@ -76,14 +77,15 @@ v1::GrantedLayout Granted(const LayoutQuestion& question, RunConfig config,
   granted.set_step_seconds(best.step.Total());
   granted.set_tokens_per_second(
       planner::EstimateOf(config, cluster, best.step.Total()).tokens_per_second);
-  // CPU memory is not predicted.
+  // Memory use on CPUs is not predicted.
   if (question.shape.kind == v1::DEVICE_KIND_GPU) {
     granted.set_memory_bytes(std::llround(best.memory.Total()));
   }
   return granted;
 }
 
-// Best layout on `cluster.nodes` nodes, or on fewer, down to fewest_nodes.
+// Returns the best layout on `cluster.nodes` nodes or, if there is none, on fewer nodes, down to
+// fewest_nodes.
 v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config,
                          planner::Cluster cluster, int64_t fewest_nodes) {
   std::optional<v1::GrantedLayout> chosen;
@@ -108,14 +110,14 @@ v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config
 
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) {
   std::set<std::string> devices;
-  std::string last;  // Consecutive nodes mostly have the same kind.
+  std::string last;  // The previous node's kind. Consecutive nodes mostly have the same.
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const v1::Slot* slot = SlotOfKind(node, shape.kind);
     const bool counts = slot != nullptr && node.state() != v1::NODE_STATE_LOST &&
                         TotalSlots(node, shape.kind) >= shape.slots_per_node;
     if (!counts) continue;
-    // All CPUs count as one kind.
+    // All CPUs are treated as one kind.
     if (shape.kind == v1::DEVICE_KIND_CPU) return KindName(shape.kind);
     if (slot->model() == last) continue;
     last = slot->model();

@@ -14,8 +14,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Slots that each node of an ended attempt had: those of the gang by place, then those of unused
-// spares.
+// Returns the slots that each node of an ended attempt had. The nodes of the gang come first, by
+// place, followed by the unused spare nodes.
 Gang GangOf(const v1::Attempt& attempt) {
   std::vector<const v1::RankPlacement*> members = SeatedMembers(attempt);
   for (const v1::RankPlacement& member : attempt.ranks()) {
@@ -45,7 +45,7 @@ std::set<std::string> KeptNodes(const std::vector<std::optional<NodeSlots>>& gan
   return ids;
 }
 
-// Users read gangs by node name.
+// Sorts by node name, because users identify nodes by name.
 void SortByName(const ClusterState& state, Gang& gang) {
   std::ranges::sort(gang, [&](const NodeSlots& a, const NodeSlots& b) {
     return std::make_pair(NodeName(state, a.node_id), a.node_id) <
@@ -53,8 +53,8 @@ void SortByName(const ClusterState& state, Gang& gang) {
   });
 }
 
-// Sorts by highest score, then by id. Scores are computed at the time of the newest evidence,
-// because their relative order does not depend on the time.
+// Sorts by descending score, then by id. Scores are computed for the time of the newest evidence;
+// the order of the scores is the same at any time.
 void SortByScore(const ClusterState& state, std::vector<std::string>& ids) {
   Timestamp newest = 0;
   for (const std::string& id : ids) {
@@ -124,8 +124,8 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
                                                  const GangShape& shape,
                                                  const std::vector<int>& preferred,
                                                  bool over_reservations) {
-  // The job's own slots first, then free ones, then slots that other jobs have reserved; lowest
-  // index first.
+  // Candidate slots: first the job's own slots, then free slots, then slots that other jobs have
+  // reserved. In each group the lowest index comes first.
   std::vector<std::tuple<int, int>> candidates;
   for (int i = 0; i < node.node.inventory().slots_size(); ++i) {
     const v1::Slot& slot = node.node.inventory().slots(i);
@@ -144,8 +144,8 @@ std::optional<NodeSlots> PlacementPass::TakeFrom(const NodeEntry& node, const Jo
   return chosen;
 }
 
-// A node keeps its position in a gang of the same size. In a gang of another size, the remaining
-// nodes move up.
+// In a gang of the same size, each remaining node keeps its position. In a gang of another size,
+// the remaining nodes close the gaps.
 bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
                              std::vector<std::optional<NodeSlots>>& gang) {
   gang.assign(shape.nodes, std::nullopt);
@@ -158,15 +158,17 @@ bool PlacementPass::KeepGang(const JobEntry& job, const GangShape& shape,
   const AttemptKey key{job.job.id(), before->number()};
   const std::set<std::string> to_avoid = NodesToAvoid(job.job);
   for (std::size_t i = 0; i < old_gang.size(); ++i) {
-    // Nodes of a paused job may have been removed.
+    // A node of a paused job may have been removed in the meantime.
     const auto found = state_.nodes.find(old_gang[i].node_id);
     if (found == state_.nodes.end()) continue;
     const NodeEntry& node = found->second;
-    // Old ranks of the job may still run on this node, so it is as unusable as a lost one.
+    // Old ranks of the job may still run on this node, so the node cannot be used, like a lost
+    // node.
     if (node.uncleared.contains(key)) continue;
     const bool suspect =
         node.node.state() == v1::NODE_STATE_SUSPECT || limits_.changing.contains(node.node.id());
-    // The job's slots on the suspect node are still reserved for it, unless a pause released them.
+    // Wait, because the job's slots on the suspect node are still reserved for it. If a pause
+    // released them, there is no reservation and the job need not wait.
     if (suspect && state_.reservations.contains(job.job.id())) return false;
     if (suspect) continue;
     if (!IsOpen(node) || to_avoid.contains(node.node.id())) continue;
@@ -232,7 +234,7 @@ std::vector<std::string> PlacementPass::PickNodes(const GangShape& shape, int co
 
 bool PlacementPass::FillGang(const JobEntry& job, const GangShape& shape, bool over_reservations,
                              std::vector<std::optional<NodeSlots>>& gang) {
-  // Nodes already in the gang, and nodes to avoid.
+  // Nodes that must not be used: those already in the gang, and those to avoid.
   std::set<std::string> not_these = KeptNodes(gang);
   const int missing = static_cast<int>(gang.size() - not_these.size());
   not_these.merge(NodesToAvoid(job.job));
@@ -265,7 +267,8 @@ std::vector<std::set<std::string>> PlacementPass::BarredSets(const JobEntry& job
   const bool may_differ = roots == nullptr || !NeedsSharedRoot(job.job.spec(), shape.nodes, *roots);
   if (may_differ) return {{}};
   std::vector<std::set<std::string>> sets = NodesOutsideOfRoots(*roots);
-  // Prefer the directory that the job's previous nodes see: it contains the job's checkpoints.
+  // Prefer the directory that the job's previous nodes see, because it contains the job's
+  // checkpoints.
   const v1::Attempt* before = NewestAttempt(job);
   if (before == nullptr) return sets;
   const std::vector<std::string> nodes = GangNodes(*before);
@@ -381,7 +384,8 @@ void PlacementPass::Take(const Gang& gang) {
   for (const NodeSlots& chosen : gang) {
     const NodeEntry& node = state_.nodes.at(chosen.node_id);
     std::set<int>& taken = taken_[chosen.node_id];
-    // An unhealthy node is tried with only one attempt, so it is closed for the rest of the pass.
+    // Only one attempt at a time may use an unhealthy node, so the node is closed for the rest of
+    // the pass.
     if (node.node.has_health()) limits_.closed.insert(chosen.node_id);
     for (const v1::DeviceKind kind : kDeviceKinds)
       touched_[kind][FreeNow(node, kind)].erase(node.node.id());

@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Sets where the attempt continues the training.
+// Sets the checkpoint and the step from which the attempt continues the training.
 void SetStart(const JobEntry& entry, v1::JobPlaced& placed) {
   const v1::Attempt* before = NewestAttempt(entry);
   const StartingPoint start = NextStartingPoint(entry.job);

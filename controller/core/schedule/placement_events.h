@@ -1,4 +1,4 @@
-// Events of a placement.
+// The events that a placement causes.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_PLACEMENT_EVENTS_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_PLACEMENT_EVENTS_H_
 
@@ -12,8 +12,8 @@
 
 namespace trainyard::controller {
 
-// The JobPlaced event and, for a job's first attempt, a warning if its nodes do not share the
-// checkpoint root.
+// Returns the JobPlaced event. For a job's first attempt, also returns a warning if its nodes do
+// not share the checkpoint root.
 std::vector<v1::Event> PlacementEvents(const ClusterState& state, const RootSightings& roots,
                                        const Placement& placement, Timestamp now);
 

@@ -1,4 +1,4 @@
-// Rendezvous ports for gangs.
+// Assigns rendezvous ports to gangs.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_RENDEZVOUS_PORTS_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_RENDEZVOUS_PORTS_H_
 
@@ -13,17 +13,17 @@
 
 namespace trainyard::controller {
 
-// Assigns ports. An object never returns a port twice for one address. `state` and `options` must
-// outlive it.
+// Assigns ports. An object never returns the same port twice for one address. `state` and `options`
+// must outlive it.
 class RendezvousPorts {
  public:
   RendezvousPorts(const ClusterState& state, const CoreOptions& options)
       : state_(state), options_(options) {}
 
-  // A port at this address for the generation of an attempt; nullopt if none is left. Ports are
-  // spread over the range by cluster, job, attempt and generation, so that clusters that share
-  // hosts rarely collide. `just_used` is excluded, so that a stuck port, or one taken by another
-  // program, is not tried twice in a row.
+  // Returns a port at this address for the generation of an attempt. Returns nullopt if no port is
+  // free. Ports are spread over the range by cluster, job, attempt and generation, so that clusters
+  // that share hosts rarely collide. `just_used` is never returned. Because of this, a port that is
+  // stuck or used by another program is not tried twice in a row.
   std::optional<int> Find(const AttemptKey& attempt, int64_t generation, int just_used,
                           const std::string& address);
 

@@ -12,13 +12,13 @@
 namespace trainyard::controller {
 namespace {
 
-// A gang and, if the controller chose it, the gang's layout.
+// A gang and its layout, which is set if the controller chose it.
 struct FoundGang {
   Gang gang;
   const v1::GrantedLayout* layout = nullptr;
 };
 
-// Assigns free slots to the queue.
+// Assigns free slots to the jobs of the queue.
 class QueueWalk {
  public:
   QueueWalk(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits, Timestamp now)
@@ -29,8 +29,8 @@ class QueueWalk {
   }
 
   Schedule Walk() {
-    // A recovering job that finds all its own slots takes none from another job, so it need not
-    // wait for its turn.
+    // A recovering job that gets all of its own slots back takes none from other jobs, so it need
+    // not wait for its turn.
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (const auto found = FindAgain(entry)) {
@@ -71,15 +71,16 @@ class QueueWalk {
     if (!request.auto_layout) return false;
     const GangShape shape = request.Full();
     const std::string& device = DeviceFor(shape);
-    // Without slots of a usable kind no choice is needed yet: the job waits for slots.
+    // Without slots of a usable kind, no layout choice is needed yet, because the job waits for
+    // slots.
     return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
   }
 
-  // Places recovering jobs that can continue on fewer nodes, using only their own slots.
+  // Places recovering jobs that can continue on fewer nodes, with their own slots only.
   void PlaceWithFewer() {
-    // True if the walk ended at an earlier job that was paused or held and now waits for slots
-    // reserved by recovering jobs. If these left the free slots to that job, they would wait for
-    // each other.
+    // True if the walk ended at a job that was paused or held and now waits for slots that
+    // recovering jobs have reserved. In this case recovering jobs may take free slots. Otherwise
+    // the job and the recovering jobs would wait for each other.
     const bool head_recovers =
         schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
     const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
@@ -94,7 +95,8 @@ class QueueWalk {
     }
   }
 
-  // The job's choice for this shape. If there is none yet, adds a question and returns nullptr.
+  // Returns the job's choice for this shape. If there is none yet, adds a question and returns
+  // nullptr.
   const v1::GrantedLayout* ChoiceFor(const JobEntry& entry, const GangShape& shape) {
     LayoutQuestion question{entry.job.id(), shape, DeviceFor(shape)};
     const v1::GrantedLayout* choice = FindChoice(entry, question);
@@ -131,8 +133,8 @@ class QueueWalk {
     }
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
-    // Allowed during the job's backoff, too: a job that needs no other job's slots blocks no other
-    // job.
+    // This is allowed even during the job's backoff, because a job that needs no other job's slots
+    // blocks no other job.
     if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, request, /*with_free=*/true)) return fewer;
@@ -142,13 +144,13 @@ class QueueWalk {
     return FoundGang{*std::move(gang), choice};
   }
 
-  // True if the cluster has become too small for a job that has run before.
+  // Returns true if the job has run before and the cluster has become too small for it since then.
   bool LacksNodesSincePause(const JobEntry& entry, const GangRequest& request) const {
     return NewestAttempt(entry) != nullptr && !CheckShapeFits(state_, request.Full()).ok();
   }
 
-  // Gang of a recovering job with as many of its spare nodes as are available: the job trains with
-  // fewer spares rather than wait.
+  // Returns the gang of a recovering job with as many of its spare nodes as are available. The job
+  // rather trains with fewer spares than waits.
   std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, const GangRequest& request,
                                            bool with_free) {
     GangShape shape = request.Full();
@@ -159,7 +161,7 @@ class QueueWalk {
     return std::nullopt;
   }
 
-  // Gang of a recovering job with auto_layout on the remaining nodes.
+  // Returns the gang of a recovering job with auto_layout on its remaining nodes.
   std::optional<FoundGang> FindFewer(const JobEntry& entry, const GangRequest& request,
                                      bool with_free) {
     if (request.min_nodes == request.nodes) return std::nullopt;
@@ -180,8 +182,8 @@ class QueueWalk {
                     restored ? state_.restored_attempt : 1);
   }
 
-  // False if no rendezvous port is left. A job in its backoff is not placed, but keeps its slots in
-  // this pass.
+  // Returns false if no rendezvous port is free. A job in its backoff is not placed, but keeps its
+  // slots in this pass.
   bool Place(const JobEntry& entry, const FoundGang& found) {
     if (!IsDue(entry, now_)) return true;
     const v1::Attempt* before = NewestAttempt(entry);
@@ -202,12 +204,12 @@ class QueueWalk {
   RendezvousPorts& ports_;
   const Timestamp now_;
   PlacementPass pass_;
-  // Jobs with a reservation, in the order of the queue.
+  // Jobs with a reservation, in queue order.
   JobQueue recovering_;
-  // Jobs already handled in this pass.
+  // Jobs that this pass has already handled.
   std::set<int64_t> settled_;
   std::map<std::pair<v1::DeviceKind, int>, std::string> devices_;
-  // Jobs and numbers of nodes of the schedule's layout questions.
+  // Pairs of job and number of nodes for which the schedule already has a layout question.
   std::set<std::pair<int64_t, int>> asked_;
   Schedule schedule_;
 };

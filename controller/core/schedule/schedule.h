@@ -16,18 +16,18 @@
 
 namespace trainyard::controller {
 
-// Limit on placements from the queue per pass. Recovering jobs that take only their own slots are
-// not limited.
+// The maximum number of placements from the queue per pass. Recovering jobs that use only their own
+// slots are not limited.
 inline constexpr int kPlacementsPerPass = 1024;
 
-// Slots that a job gets.
+// The slots assigned to a job.
 struct Placement {
   int64_t job_id = 0;
   int64_t attempt = 0;
   Gang gang;
-  // Layout chosen by the controller for a job with auto_layout.
+  // The layout that the controller chose for a job with auto_layout.
   std::optional<v1::GrantedLayout> layout;
-  // Rendezvous of the gang.
+  // The address and port of the gang's rendezvous.
   std::string master_address;
   int master_port = 0;
 };
@@ -36,32 +36,33 @@ struct Placement {
 struct QueueHead {
   int64_t job_id = 0;
   Shortage shortage = Shortage::kSlots;
-  // Nodes whose free slots suffice for one node of the head's gang.
+  // The number of nodes whose free slots suffice for one node of the head's gang.
   int fitting_nodes = 0;
 };
 
-// Result of a pass. Events, pending reasons, lists, metrics and layout questions are all derived
-// from it.
+// The result of a pass. Events, pending reasons, lists, metrics and layout questions are all
+// derived from it.
 struct Schedule {
   std::vector<Placement> placements;
   // nullopt if no job blocks the queue.
   std::optional<QueueHead> head;
-  // Layout choices that jobs up to the head wait for.
+  // The layout choices for which the jobs up to and including the head wait.
   std::vector<LayoutQuestion> layout_questions;
-  // True if nothing is placed yet, because workers that may run lost jobs have not attached
+  // True if nothing is placed yet because workers that may run lost jobs have not attached
   // (lost_history.h).
   bool awaits_workers = false;
 };
 
-// One pass over the queue: first come, first served. The head is never overtaken. Exceptions:
+// Makes one pass over the queue: first come, first served. The head is never overtaken, with two
+// exceptions:
 // - A recovering job that needs only its own slots does not wait for its turn.
-// - A job without a fitting layout waits for other nodes, and blocks no other job.
+// - A job without a fitting layout waits for other nodes and blocks no other job.
 // Equal input gives equal output.
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
                       Timestamp now);
 
-// True if the job requests slots in a pass. A job in its backoff, or without a fitting layout, does
-// not, and has no position in the queue.
+// Returns true if the job requests slots in a pass. A job does not request slots, and has no
+// position in the queue, while it is in its backoff or has no fitting layout.
 bool RequestsSlots(const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -108,8 +108,8 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
   MarkDamaged(rejected, EntryOf(rejected.job_id(), state).job);
 }
 
-// Alerts are history for users and do not change the state. Exception: alerts of the loss guard,
-// and hang alerts of the watchdog, are recorded so that neither acts on the same step again.
+// Alerts are history for users and do not change the state, with one exception: alerts of the loss
+// guard and hang alerts of the watchdog are recorded, so that neither acts on the same step again.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
   const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
   if (!raised.by_guard() && !hung) return;
@@ -152,7 +152,7 @@ void ApplyToCheckpoint(const v1::Event& event, ClusterState& state) {
   ApplyKind(event.checkpoint_rejected(), event, state);
 }
 
-// Applies an event about the log itself: a restore, a loss, or a step of the clock.
+// Applies an event about the log itself: a restore, a loss, or a change of the clock.
 void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   if (event.has_store_restored()) return ApplyKind(event.store_restored(), event, state);
   if (event.has_events_lost()) return ApplyKind(event.events_lost(), event, state);
@@ -160,7 +160,7 @@ void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   AddLoss(event, state);
 }
 
-// Removes an ended job from the state: it was archived or deleted.
+// Removes an ended job from the state, because it was archived or deleted.
 void ApplyDeparture(const v1::Event& event, ClusterState& state) {
   if (event.has_job_deleted()) return ApplyKind(event.job_deleted(), event, state);
   TakeArchived(event.job_archived(), event.time_ms(), state);

@@ -7,12 +7,12 @@
 
 namespace trainyard::controller {
 
-// Applies an event. Equal events in equal order produce equal states. An event that breaks a rule
-// of the job state machine is a bug: the process ends.
+// Applies an event. Equal events in the same order produce equal states. An event that breaks a
+// rule of the job state machine is a bug, and the process ends.
 void Apply(const v1::Event& event, ClusterState& state);
 
-// Applies an event like Apply, at less cost: moves the spec of a submitted job out of the event
-// into the state.
+// Works like Apply, but is cheaper: moves the spec of a submitted job out of the event into the
+// state instead of copying it.
 void ApplyTakingSpec(v1::Event& event, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -18,7 +18,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The attempt if it is the job's live one, else nullptr.
+// Returns the attempt with this number if it is the job's live attempt, else nullptr.
 v1::Attempt* LiveAttemptOf(int64_t attempt_number, JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
   if (live == nullptr || live->number() != attempt_number) return nullptr;
@@ -32,7 +32,7 @@ v1::Attempt& RequireLive(int64_t attempt_number, JobEntry& entry) {
   return *live;
 }
 
-// Limits the state of a job that restarts for months.
+// Limits the size of the state for a job that restarts for months.
 void TrimAttempts(v1::Job& job) {
   while (job.attempts_size() > kAttemptsKept) FoldOldestAttempt(job);
   const int bare = job.attempts_size() - kAttemptsKeptWithRanks;
@@ -89,7 +89,7 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
-// A hung rank reports its output and stacks when it is killed, which is after the verdict.
+// A hung rank's output and stacks are reported when it is killed, which is after the verdict.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
   const auto& hung = attempt.verdict().ranks();
   const bool is_first = !hung.empty() && hung[0] == PlaceOf(attempt.ranks(exited.rank()));
@@ -103,10 +103,10 @@ void ApplyKind(const v1::RankExited& exited, const v1::Event& event, ClusterStat
   v1::Attempt* live = LiveAttemptOf(exited.attempt(), entry);
   if (live == nullptr || entry.exited_ranks.contains(exited.rank())) return;
   v1::RankExited& kept = entry.exited_ranks[exited.rank()] = exited;
-  // A worker that is killed between the start and the exit of a rank reports only the exit.
+  // If a worker is killed between the start and the exit of a rank, it reports only the exit.
   if (exited.spawn_error().empty()) entry.started_ranks.insert(exited.rank());
-  // Exits of a stopping gang are consequences. Only a possible culprit keeps its final output,
-  // which takes up to 8 KiB per rank.
+  // Exits of a stopping gang are consequences of the stop. Only a rank that may have caused the
+  // failure keeps its final output, which takes up to 8 KiB per rank.
   const bool may_be_culprit = IsFailure(exited) && IsSeated(live->ranks(exited.rank())) &&
                               live->state() != v1::ATTEMPT_STATE_STOPPING;
   if (!may_be_culprit) kept.clear_log_tail();
@@ -128,13 +128,13 @@ void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& st
   RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
-// Stores the verdict on an attempt that is stopping.
+// Stores the verdict on an attempt that is being stopped.
 void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
   *attempt.mutable_verdict() = verdict;
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
 }
 
-// A job that is pausing or already recovering keeps its state.
+// If the job is pausing or already recovering, its state does not change.
 void Recover(v1::Job& job) {
   const bool runs = job.state() == v1::JOB_STATE_STARTING || job.state() == v1::JOB_STATE_RUNNING;
   if (runs) MoveJob(v1::JOB_STATE_RECOVERING, job);
@@ -159,7 +159,7 @@ void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, Cluste
   MarkRolledBack(entry.job);
   v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();
   Judge(back.verdict(), attempt, entry);
-  // If the attempt has already ended, its ranks failed over the same loss.
+  // If the attempt has already ended, its ranks failed because of the same loss.
   if (attempt.state() == v1::ATTEMPT_STATE_ENDED) return;
   StopAttempt(v1::STOP_REASON_ROLLED_BACK, event.time_ms(), attempt);
   Recover(entry.job);

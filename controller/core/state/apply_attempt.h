@@ -1,4 +1,4 @@
-// Effects of placements and of events about attempts and their ranks.
+// Applies placements and events about attempts and their ranks to the state.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_APPLY_ATTEMPT_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_APPLY_ATTEMPT_H_
 

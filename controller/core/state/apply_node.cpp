@@ -100,7 +100,7 @@ void ApplyKind(const v1::NodeHealthy& healthy, const v1::Event&, ClusterState& s
       healthy.node_id(), [](NodeEntry& entry) { entry.node.clear_health(); }, state);
 }
 
-// A straggler is reported only once.
+// Each straggler is reported only once.
 void ApplyKind(const v1::NodeBlamed& blamed, const v1::Event&, ClusterState& state) {
   const v1::NodeEvidence& evidence = blamed.evidence();
   EditNode(
@@ -156,7 +156,7 @@ void ChangeNode(const v1::Event& event, ClusterState& state) {
 void ApplyToNode(const v1::Event& event, ClusterState& state) {
   const int64_t slots = state.present_slots;
   ChangeNode(event, state);
-  // A state written by an older release has no capacity history yet.
+  // A state that an older release wrote has no capacity history yet.
   const bool is_due = state.present_slots != slots || state.capacity.since_ms() == 0;
   if (is_due) CountCapacity(slots, event.time_ms(), state.capacity);
 }

@@ -1,4 +1,4 @@
-// Effects of events about nodes.
+// Applies events about nodes to the state.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_APPLY_NODE_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_APPLY_NODE_H_
 

@@ -1,4 +1,4 @@
-// Outcome of ranks and attempts.
+// The outcome of ranks and attempts.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_ATTEMPT_OUTCOME_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_ATTEMPT_OUTCOME_H_
 
@@ -7,10 +7,11 @@
 
 namespace trainyard::controller {
 
-// True for a non-zero code, a signal, or a program that could not be started.
+// Returns true if the rank exited with a non-zero code, was killed by a signal, or could not be
+// started.
 bool IsFailure(const v1::RankExited& exited);
 
-// True if the attempt was stopped because it failed or hung.
+// Returns true if the attempt was stopped because it failed or hung.
 bool HasFailed(const v1::Attempt& attempt);
 
 }  // namespace trainyard::controller

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kHoursKept = 366 * 24;
 
-// Start of the hour after the one that contains `time`.
+// Returns the start of the next full hour after `time`.
 Timestamp NextHour(Timestamp time) { return (time / kHourMs + 1) * kHourMs; }
 
 void DropOld(v1::CapacityHistory& capacity) {
@@ -20,8 +20,8 @@ void DropOld(v1::CapacityHistory& capacity) {
   capacity.set_since_ms(capacity.first_hour() * kHourMs);
 }
 
-// Adds slot time to the hour of capacity.until_ms, then sets until_ms to `until`, which must be at
-// most the end of that hour.
+// Adds slot time to the hour that contains capacity.until_ms, then sets until_ms to `until`.
+// `until` must not be later than the end of that hour.
 void AddToHour(int64_t slot_ms, Timestamp until, v1::CapacityHistory& capacity) {
   const auto index = static_cast<int>(capacity.until_ms() / kHourMs - capacity.first_hour());
   while (capacity.slot_ms_size() <= index) capacity.add_slot_ms(0);
@@ -38,7 +38,7 @@ void CountCapacity(int64_t slots, Timestamp until, v1::CapacityHistory& capacity
     capacity.set_until_ms(until);
     capacity.set_first_hour(until / kHourMs);
   }
-  // After a gap longer than the history, counting restarts at the start of the oldest kept hour.
+  // If the gap is longer than the history, counting continues at the start of the oldest kept hour.
   const Timestamp oldest = (until / kHourMs - kHoursKept) * kHourMs;
   if (capacity.until_ms() < oldest) {
     capacity.clear_slot_ms();

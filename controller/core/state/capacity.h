@@ -1,4 +1,5 @@
-// Slots of the cluster over time, counted per hour. The ledger derives idle slots from them.
+// The number of slots of the cluster over time, counted per hour. The ledger computes idle slot
+// time from it.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_CAPACITY_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_CAPACITY_H_
 
@@ -12,15 +13,16 @@ namespace trainyard::controller {
 
 inline constexpr int64_t kHourMs = 3'600'000;
 
-// Counts `slots` from capacity.until_ms to `until`. An empty history begins at `until`. Hours older
-// than a year are dropped.
+// Adds `slots` for the time from capacity.until_ms to `until`. An empty history begins at `until`.
+// Hours older than a year are removed.
 void CountCapacity(int64_t slots, Timestamp until, v1::CapacityHistory& capacity);
 
-// Moves the history by `step_ms` when the wall clock is set, like all times in the state. The sum
-// stays the same. An hour that straddles two hours afterwards is split in proportion.
+// Shifts the history by `step_ms` after the wall clock was set, as is done for all times in the
+// state. The sum does not change. If a shifted hour overlaps two hours, it is divided between them
+// in proportion.
 void ShiftCapacity(int64_t step_ms, v1::CapacityHistory& capacity);
 
-// The state's history, counted up to `now`.
+// Returns the state's history, extended to `now`.
 v1::CapacityHistory CapacityUntil(const ClusterState& state, Timestamp now);
 
 }  // namespace trainyard::controller

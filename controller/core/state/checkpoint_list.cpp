@@ -9,7 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kMaxCheckpointsListed = 1000;
-// Deleted checkpoints are kept for display only: their files are gone.
+// Deleted checkpoints are listed for display only, because their files no longer exist.
 constexpr int kMaxDeletedListed = 100;
 
 using Checkpoints = google::protobuf::RepeatedPtrField<v1::Checkpoint>;
@@ -31,15 +31,16 @@ void KeepDeleted(const v1::Checkpoint& checkpoint, v1::Job& job) {
 }  // namespace
 
 void AddCheckpoint(const v1::Checkpoint& published, v1::Job& job) {
-  // A later attempt that reaches the same step writes to the same directory.
+  // If a later attempt reaches the same step, it writes to the same directory.
   const auto is_same = [&](const auto& old) { return old.path() == published.path(); };
   RemoveWhere(is_same, *job.mutable_checkpoints());
   RemoveWhere(is_same, *job.mutable_deleted_checkpoints());
   v1::Checkpoint& added = *job.add_checkpoints();
   added = published;
-  // Reports of a rolled-back attempt may arrive late.
+  // Reports of an attempt that was rolled back may arrive late.
   added.set_rolled_back(IsRolledBack(job, published));
-  // Bounds the list of a job that never reports deletions. Restarts need only the newest ones.
+  // Limits the list of a job that never reports deletions. Restarts need only the newest
+  // checkpoints.
   if (job.checkpoints_size() > kMaxCheckpointsListed) {
     job.mutable_checkpoints()->erase(job.checkpoints().begin());
   }
@@ -57,8 +58,8 @@ void RemoveCheckpoint(const v1::CheckpointDeleted& deleted, v1::Job& job) {
 
 void MarkDamaged(const v1::CheckpointRejected& rejected, v1::Job& job) {
   for (v1::Checkpoint& checkpoint : *job.mutable_checkpoints()) {
-    // A checkpoint under the same path that was published by the rejecting attempt, or a later one,
-    // is a different checkpoint.
+    // If the rejecting attempt or a later one has published a checkpoint at the same path, that is
+    // a different checkpoint.
     const bool is_it =
         checkpoint.path() == rejected.path() && checkpoint.attempt() < rejected.attempt();
     if (is_it) checkpoint.set_damaged(true);

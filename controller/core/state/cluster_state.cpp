@@ -82,7 +82,7 @@ const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_
 }
 
 const v1::Attempt* FindAttempt(const v1::Job& job, int64_t number) {
-  // Search from the newest attempt, which callers ask for most often.
+  // Search backwards, because callers mostly ask for the newest attempt.
   for (auto attempt = job.attempts().rbegin(); attempt != job.attempts().rend(); ++attempt) {
     if (attempt->number() == number) return &*attempt;
   }

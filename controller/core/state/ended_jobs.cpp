@@ -10,10 +10,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer than the time from a submission's lookup in the archive to its decision.
+// Longer than the time between a submission's lookup in the archive and its decision.
 constexpr int64_t kArchivedRequestKeptMs = 600'000;
 
-// Keeps the request id for a while, and drops expired ones.
+// Stores the request id for kArchivedRequestKeptMs, and removes expired ones.
 void KeepArchivedRequest(const JobEntry& entry, Timestamp now, ClusterState& state) {
   std::deque<ArchivedRequest>& kept = state.archived_requests;
   while (!kept.empty() && kept.front().archived_ms <= now - kArchivedRequestKeptMs) {

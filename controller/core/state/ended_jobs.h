@@ -1,4 +1,4 @@
-// Ended jobs that leave the state: archived or deleted.
+// Removes ended jobs from the state, because they were archived or deleted.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_ENDED_JOBS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_ENDED_JOBS_H_
 
@@ -14,11 +14,11 @@ namespace trainyard::controller {
 // Applies JobArchived: removes the job from the state.
 void TakeArchived(const v1::JobArchived& archived, Timestamp now, ClusterState& state);
 
-// Job entry built from a record of the archive.
+// Returns the job entry that an archive record describes.
 JobEntry FromArchived(v1::ArchivedJob archived);
 
-// Removes a deleted job from the state. Does nothing for an archived job, which is no longer there.
-// Part of Apply.
+// Removes a deleted job from the state. Does nothing if the job is archived, because it is not in
+// the state. Part of Apply.
 void ForgetJob(int64_t job_id, ClusterState& state);
 
 }  // namespace trainyard::controller

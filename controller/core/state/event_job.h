@@ -1,4 +1,4 @@
-// Job that an event is about.
+// Finds the job that an event is about.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_EVENT_JOB_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_EVENT_JOB_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::controller {
 
-// The `job_id` field of the event's kind; 0 if the event has no job.
+// Returns the `job_id` field of the event. Returns 0 if the event has no job.
 int64_t JobIdOf(const v1::Event& event);
 
 }  // namespace trainyard::controller

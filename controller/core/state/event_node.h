@@ -1,4 +1,4 @@
-// Node that an event changes.
+// Finds the node that an event changes.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_EVENT_NODE_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_EVENT_NODE_H_
 
@@ -8,8 +8,8 @@
 
 namespace trainyard::controller {
 
-// Id of the node whose state, health or slots the event changes; empty if there is none. An event
-// about an attempt that changes slots on all nodes of the gang names no node.
+// Returns the id of the node whose state, health or slots the event changes. Empty if there is
+// none, and for an event about an attempt that changes slots on all nodes of the gang.
 std::string ChangedNode(const v1::Event& event);
 
 }  // namespace trainyard::controller

@@ -11,8 +11,8 @@ bool CountsAsFailure(const v1::NodeEvidence& evidence) {
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node) {
   *node.add_evidence() = evidence;
   if (node.evidence_size() <= kEvidenceKept) return;
-  // Evidence that does not count towards a quarantine, such as slow ranks, must not displace
-  // evidence that does.
+  // Some evidence, such as slow ranks, does not count towards a quarantine. It must not displace
+  // evidence that counts.
   const auto least = std::ranges::find_if_not(node.evidence(), CountsAsFailure);
   const auto oldest = least == node.evidence().end() ? node.evidence().begin() : least;
   node.mutable_evidence()->erase(oldest);

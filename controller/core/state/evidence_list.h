@@ -10,12 +10,12 @@ namespace trainyard::controller {
 // Maximum number of evidence records per node.
 inline constexpr int kEvidenceKept = 16;
 
-// True for evidence that counts towards taking the node out of service. A failed start does not: it
-// costs no training, and its own backoff keeps ranks off (node_health.h). A slow rank does not: it
-// still trains.
+// Returns true for evidence that counts towards a quarantine of the node. A failed start does not
+// count: it costs no training time, and its own backoff already prevents new ranks on the node
+// (node_health.h). A slow rank does not count, because it still trains.
 bool CountsAsFailure(const v1::NodeEvidence& evidence);
 
-// Add an evidence record, and end a quarantine. Used only by Apply.
+// These functions add an evidence record and end a quarantine. Used only by Apply.
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node);
 void EndQuarantine(Timestamp now, v1::Node& node);
 

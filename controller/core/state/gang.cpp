@@ -92,7 +92,7 @@ const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey&
                                     int member) {
   const JobEntry* entry = FindEntry(state, attempt.job_id);
   if (entry == nullptr) return nullptr;
-  // Newest first: almost all reports are about the newest attempt.
+  // Search the newest attempt first, because almost all reports are about it.
   const auto& attempts = entry->job.attempts();
   const auto found = std::find_if(attempts.rbegin(), attempts.rend(),
                                   [&](const auto& one) { return one.number() == attempt.number; });

@@ -1,9 +1,10 @@
-// Gang of an attempt: the members that occupy its places.
+// The gang of an attempt: the members that occupy its places.
 //
-// A member is a process of the attempt, numbered by its position in Attempt.ranks: first the ranks
-// of the gang, then the standbys of spare nodes. Facts, streams and slots are recorded by member. A
-// place is a rank of the gang. A member keeps its number; a heal assigns places to standbys.
-// Everything about training (progress, failures, verdicts) is recorded by place.
+// A member is a process of the attempt. Its number is its position in Attempt.ranks: first the
+// ranks of the gang, then the standbys of spare nodes. A place is a rank of the gang. Heals assign
+// places to standbys, but the number of a member never changes. Facts, streams and slots are
+// recorded by member. Everything about training (progress, failures, verdicts) is recorded by
+// place.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_GANG_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_GANG_H_
 
@@ -20,47 +21,49 @@
 
 namespace trainyard::controller {
 
-// Value for a member without a place.
+// The place of a member that has no place.
 inline constexpr int kNoPlace = -1;
 
-// Number of nodes that the gang was placed on, excluding spares.
+// Returns the number of nodes on which the gang was placed, without spares.
 int TrainingNodes(const v1::Attempt& attempt);
 
-// Number of members placed as standbys.
+// Returns the number of members that were placed as standbys.
 int StandbyCount(const v1::Attempt& attempt);
 
-// Generation of the gang: 1, plus one per heal.
+// Returns the generation of the gang: 1 plus the number of heals.
 int64_t GenerationOf(const v1::Attempt& attempt);
 
-// Place of the member, or kNoPlace.
+// Returns the place of the member, or kNoPlace.
 int PlaceOf(const v1::RankPlacement& member);
 
-// Place of the member, or the place it had before it was replaced, or kNoPlace.
+// Returns the place of the member or, if the member was replaced, its place before that. Returns
+// kNoPlace if it never had one.
 int LastPlaceOf(const v1::RankPlacement& member);
 
 inline bool IsSeated(const v1::RankPlacement& member) { return PlaceOf(member) != kNoPlace; }
 
-// True for a standby that has not had a place.
+// Returns true for a standby that has never had a place.
 inline bool IsStandby(const v1::RankPlacement& member) {
   return member.standby() && !member.has_place();
 }
 
-// Member at the place. The gang must have the place.
+// Returns the member at the place. The gang must have the place.
 const v1::RankPlacement& MemberAt(const v1::Attempt& attempt, int place);
 
-// Members of the gang, by place.
+// Returns the members of the gang, ordered by place.
 std::vector<const v1::RankPlacement*> SeatedMembers(const v1::Attempt& attempt);
 
-// Node ids of these members, in order, without repetitions.
+// Returns the node ids of these members, in order and without duplicates.
 std::vector<std::string> NodesOf(const std::vector<const v1::RankPlacement*>& members);
 
-// Nodes waiting as spares: their members are unused standbys. Ordered by position.
+// Returns the unused spare nodes, whose members are all standbys without a place. Ordered by
+// position.
 std::vector<std::string> SpareNodes(const v1::Attempt& attempt);
 
-// Nodes swapped out by heals. The attempt needs no process there any longer.
+// Returns the nodes that heals have replaced. The attempt no longer needs a process on them.
 std::set<std::string> ReplacedNodes(const v1::Attempt& attempt);
 
-// Number of `members`, such as JobEntry::started_ranks, that have a place.
+// Returns the number of `members` (such as JobEntry::started_ranks) that have a place.
 int CountSeated(const v1::Attempt& attempt, const std::set<int>& members);
 template <typename Value>
 int CountSeated(const v1::Attempt& attempt, const std::map<int, Value>& members) {
@@ -68,30 +71,34 @@ int CountSeated(const v1::Attempt& attempt, const std::map<int, Value>& members)
       members, [&](const auto& member) { return IsSeated(attempt.ranks(member.first)); }));
 }
 
-// True if the member of the newest attempt has a place. False for a number outside the attempt.
+// Returns true if the member of the newest attempt has a place. Returns false if the attempt has no
+// member with this number.
 bool IsSeated(const JobEntry& entry, int member);
 
-// True while a member with a place on this node has not reported its exit. `attempt` is the job's
-// newest. The loss of a node with only standbys or replaced members does not affect the gang.
+// Returns true if a member with a place on this node has not reported its exit. `attempt` must be
+// the job's newest attempt. The loss of a node that has only standbys or replaced members does not
+// affect the gang.
 bool HasUnexitedRank(const JobEntry& entry, const v1::Attempt& attempt, const std::string& node_id);
 
-// True if every rank of the newest attempt's gang exited with 0.
+// Returns true if every rank of the newest attempt's gang exited with 0.
 bool AllRanksSucceeded(const JobEntry& entry);
 
-// True if all ranks exited with 0 without being asked to stop, and the attempt only waits for its
-// nodes to confirm. Ranks asked to stop may exit with 0, too.
+// Returns true if all ranks exited with 0 without a stop request, so that the attempt only waits
+// for its nodes' confirmation. A stop request makes a difference because ranks may also exit with 0
+// after one.
 bool HasFinished(const JobEntry& entry);
 
-// The member of the attempt, or nullptr if the state does not have it.
+// Returns the member of the attempt, or nullptr if the state does not have it.
 const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
                                     int member);
 
-// Place of `member` in this attempt (PlaceOf, LastPlaceOf), for workers' reports and telemetry. If
-// the state does not have the attempt, or not its members, the member number is the place.
+// Return the place of `member` in this attempt (PlaceOf, LastPlaceOf), for workers' reports and
+// telemetry. If the state does not have the attempt or its members, the member number is returned
+// as the place.
 int PlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 int LastPlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 
-// "rank 3", or "rank 3 (member 9)" if the member's number differs from its place.
+// Returns "rank 3", or "rank 3 (member 9)" if the member's number differs from its place.
 std::string RankText(const v1::RankPlacement& member);
 
 }  // namespace trainyard::controller

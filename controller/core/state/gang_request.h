@@ -1,4 +1,4 @@
-// The request of a job for nodes and slots.
+// A job's request for nodes and slots.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_GANG_REQUEST_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_GANG_REQUEST_H_
 
@@ -7,7 +7,7 @@
 
 namespace trainyard::controller {
 
-// Nodes and slots of one gang.
+// The number of nodes of a gang, and the slots on each node.
 struct GangShape {
   // Including spare nodes.
   int nodes = 0;
@@ -15,28 +15,29 @@ struct GangShape {
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
 };
 
-// Range of shapes that a job accepts. The attempt records the granted shape: its ranks and layout.
+// The range of shapes that a job accepts. The attempt records the shape that was granted, as its
+// ranks and layout.
 struct GangRequest {
-  // Fewest nodes that a job that has run before may continue on. Smaller than `nodes` only with
-  // auto_layout.
+  // The minimum number of nodes on which the job may continue once it has run. Lower than `nodes`
+  // only with auto_layout.
   int min_nodes = 0;
   // Nodes that train.
   int nodes = 0;
-  // `nodes` and the spare nodes.
+  // The sum of `nodes` and the number of spare nodes.
   int max_nodes = 0;
   int slots_per_node = 0;
   v1::DeviceKind kind = v1::DEVICE_KIND_UNSPECIFIED;
-  // The controller chooses the layout.
+  // True if the controller chooses the layout.
   bool auto_layout = false;
 
   int Spares() const { return max_nodes - nodes; }
   GangShape ShapeOn(int node_count) const { return {node_count, slots_per_node, kind}; }
-  // The shape of a first attempt.
+  // Returns the shape of a first attempt.
   GangShape Full() const { return ShapeOn(max_nodes); }
   GangShape WithoutSpares() const { return ShapeOn(nodes); }
 };
 
-// The request of a job. No other code derives it from the spec.
+// Returns the request of a job. No other code derives it from the spec.
 GangRequest GangRequestOf(const v1::JobSpec& spec);
 
 }  // namespace trainyard::controller

@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Entry of the fact's job. Its live attempt must be the fact's attempt, and must be running.
+// Returns the entry of the fact's job. The fact's attempt must be the live one and must be running.
 template <typename Fact>
 JobEntry& EntryOfRunning(const Fact& fact, ClusterState& state) {
   const auto found = state.jobs.find(fact.job_id());
@@ -50,8 +50,8 @@ void TakeHealing(const v1::AttemptHealing& healing, Timestamp now, ClusterState&
   state.rendezvous_in_use.insert({healing.master_address(), healing.master_port()});
   for (auto& [rank, exited] : entry.exited_ranks) exited.clear_log_tail();
   entry.first_failure_ms = 0;
-  // If all ranks of a replaced node ended before the heal, no AttemptCleared follows, so its slots
-  // are released here.
+  // If all ranks of a replaced node ended before the heal, the node sends no AttemptCleared.
+  // Therefore its slots are released here.
   for (const std::string& node_id : ReplacedNodes(attempt)) {
     if (!entry.cleared_nodes.contains(node_id)) continue;
     ReleaseSlotsOn(healing.job_id(), attempt, node_id, state);

@@ -1,4 +1,4 @@
-// Effects of heal events on the state: places move to other members.
+// Applies heal events to the state: assigns places to other members.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_HEALS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_HEALS_H_
 
@@ -8,10 +8,10 @@
 
 namespace trainyard::controller {
 
-// Moves places to standbys, and sets the attempt's new rendezvous.
+// Assigns places to standbys and sets the attempt's new rendezvous.
 void TakeHealing(const v1::AttemptHealing& healing, Timestamp now, ClusterState& state);
 
-// Records that the newest heal completed a step.
+// Records that the gang completed a step after its newest heal.
 void TakeHealed(const v1::AttemptHealed& healed, Timestamp now, ClusterState& state);
 
 }  // namespace trainyard::controller

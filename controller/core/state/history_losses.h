@@ -1,4 +1,4 @@
-// Losses of history, as kept in the state.
+// The losses of history that the state contains.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_HISTORY_LOSSES_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_HISTORY_LOSSES_H_
 
@@ -9,13 +9,13 @@
 
 namespace trainyard::controller {
 
-// Skips job and attempt numbers (StoreRestored, EventsLost).
+// Skips job and attempt numbers, for StoreRestored and EventsLost events.
 void SkipNumbers(int64_t job_ids, int64_t attempts, ClusterState& state);
 
-// Loss recorded by an EventsLost or StoreDataLost event.
+// Returns the loss that an EventsLost or StoreDataLost event records.
 v1::HistoryLoss HistoryLossOf(const v1::Event& event);
 
-// Adds the loss to the newest losses.
+// Adds the event's loss to the list of the newest losses.
 void AddLoss(const v1::Event& event, ClusterState& state);
 
 }  // namespace trainyard::controller

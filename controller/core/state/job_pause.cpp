@@ -16,13 +16,14 @@ void SetPause(const v1::Event& event, v1::Job& job) {
   job.mutable_pause()->set_reason(event.job_paused().reason());
 }
 
-// End of the newest attempt, or the submission time. 0 while an attempt is live.
+// Returns the end of the newest attempt or, before the first attempt, the submission time. Returns
+// 0 while an attempt is live.
 Timestamp BeginOfWait(const v1::Job& job) {
   const int count = job.attempts_size();
   return count == 0 ? job.submitted_time_ms() : job.attempts(count - 1).ended_time_ms();
 }
 
-// Records the start of the first pause of this wait. No rank of the job is left by now.
+// Records the start of the first pause since the newest attempt. By now no rank of the job exists.
 void NotePauseBegin(v1::Job& job) {
   if (job.paused_from_ms() != 0) return;
   job.set_paused_from_ms(std::max(job.pause().time_ms(), BeginOfWait(job)));
@@ -38,8 +39,8 @@ void TakePaused(const v1::Event& event, ClusterState& state) {
   SetPause(event, job);
   if (LiveAttempt(entry) == nullptr) return CompletePause(entry, state);
   v1::Attempt& attempt = *job.mutable_attempts()->rbegin();
-  // An attempt stopping after a failure keeps its stop reason, which determines whether another
-  // attempt follows.
+  // An attempt that was already stopping because of a failure keeps its stop reason, which
+  // determines whether another attempt follows.
   if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
     StopAttempt(v1::STOP_REASON_PAUSED, event.time_ms(), attempt);
   }
@@ -50,7 +51,7 @@ void TakeResumed(const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(event.job_resumed().job_id(), state);
   v1::Job& job = entry.job;
   EndPause(event.time_ms(), job);
-  // The ranks of a pausing job exit first. The job keeps its slots.
+  // The ranks of a pausing job must exit first. The job keeps its slots.
   if (IsPausing(job)) return MoveJob(v1::JOB_STATE_RECOVERING, job);
   MoveJob(v1::JOB_STATE_QUEUED, job);
   RemoveWaiting(job, state);
@@ -76,7 +77,7 @@ void CompletePause(JobEntry& entry, ClusterState& state) {
 
 void EndPause(Timestamp now, v1::Job& job) {
   const Timestamp begin = BeginOfWait(job);
-  // `begin` is 0 while the attempt has not ended; the pause has not begun then.
+  // `begin` is 0 while the attempt has not ended. In this case the pause has not begun.
   if (begin != 0) job.set_paused_ms(PausedMs(job, begin, now));
   job.clear_pause();
 }

@@ -1,4 +1,4 @@
-// Effects of pauses on the state (decide/pause.h).
+// Applies pauses to the state (decide/pause.h).
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_JOB_PAUSE_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_JOB_PAUSE_H_
 
@@ -8,20 +8,20 @@
 
 namespace trainyard::controller {
 
-// True while the ranks of a job that is being paused are still exiting.
+// Returns true if the job is being paused and its ranks have not all exited.
 bool IsPausing(const v1::Job& job);
 
-// Effects of JobPaused and JobResumed.
+// These functions apply JobPaused and JobResumed.
 void TakePaused(const v1::Event& event, ClusterState& state);
 void TakeResumed(const v1::Event& event, ClusterState& state);
 
-// Holds a job submitted with `hold`.
+// Holds the job if it was submitted with `hold`.
 void Hold(const v1::Event& submitted, v1::Job& job);
 
-// Completes a pause once no rank of the job is left: frees its slots.
+// Completes a pause after the last rank of the job is gone: frees the job's slots.
 void CompletePause(JobEntry& entry, ClusterState& state);
 
-// Ends the pause, if there is one: the job was resumed, stopped or killed.
+// Ends the pause, if there is one, because the job was resumed, stopped or killed.
 void EndPause(Timestamp now, v1::Job& job);
 
 }  // namespace trainyard::controller

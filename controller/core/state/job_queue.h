@@ -11,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// Position of a job in the queue. A job with a smaller key is placed first. No other code defines
-// the order of jobs.
+// The position of a job in the queue. Jobs with smaller keys are placed first. No other code
+// defines the order of jobs.
 struct QueueKey {
   int64_t job_id = 0;
   friend auto operator<=>(const QueueKey&, const QueueKey&) = default;
@@ -21,18 +21,18 @@ struct QueueKey {
 QueueKey QueueKeyOf(const v1::Job& job);
 
 // A sorted list of keys. Jobs mostly join at the end and leave at the front, which takes constant
-// time. A change elsewhere moves the keys on the shorter side.
+// time. A change in the middle moves all keys on the shorter side of it.
 class JobQueue {
  public:
   using value_type = QueueKey;
   using const_iterator = std::deque<QueueKey>::const_iterator;
 
-  // The job must not be in the queue. Remove it before its key changes.
+  // The job must not already be in the queue. Before a job's key changes, the job must be removed.
   void Insert(const QueueKey& key);
   // Does nothing if the job is not in the queue.
   void Remove(const QueueKey& key);
   bool Contains(const QueueKey& key) const;
-  // Number of jobs with a smaller key. O(log size()).
+  // Returns the number of jobs with a smaller key. Takes O(log size()).
   std::size_t CountBefore(const QueueKey& key) const;
 
   std::size_t size() const { return keys_.size(); }

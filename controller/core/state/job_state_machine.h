@@ -1,4 +1,4 @@
-// Legal state transitions of jobs and attempts. README.md shows those of jobs.
+// The legal state transitions of jobs and attempts. README.md shows those of jobs.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_JOB_STATE_MACHINE_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_JOB_STATE_MACHINE_H_
 
@@ -65,7 +65,7 @@ constexpr bool CanMove(v1::AttemptState from, v1::AttemptState to) {
                              [=](const auto& edge) { return edge.from == from && edge.to == to; });
 }
 
-// True if the table has no transition from this state.
+// Returns true if the table has no transition from this state.
 constexpr bool HasNoWayOut(v1::JobState state) {
   return std::ranges::none_of(kJobTransitions,
                               [=](const auto& edge) { return edge.from == state; });
@@ -75,16 +75,16 @@ constexpr bool HasNoWayOut(v1::JobState state) {
 static_assert(std::ranges::all_of(kJobTransitions, [](const auto& edge) {
   return HasEnded(edge.from) == HasNoWayOut(edge.from) && HasEnded(edge.to) == HasNoWayOut(edge.to);
 }));
-// A recovering job never goes back to QUEUED, because it keeps its slots. Only a pause releases its
-// slots. A paused job starts only through the queue. A user's stop is never undone.
+// A recovering job never returns to QUEUED, because it keeps its slots. Only a pause releases them,
+// and a paused job starts again only through the queue. A user's stop is never undone.
 static_assert(!CanMove(v1::JOB_STATE_RECOVERING, v1::JOB_STATE_QUEUED));
 static_assert(!CanMove(v1::JOB_STATE_PAUSED, v1::JOB_STATE_STARTING) &&
               !CanMove(v1::JOB_STATE_HELD, v1::JOB_STATE_STARTING));
 static_assert(!CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_STARTING) &&
               !CanMove(v1::JOB_STATE_STOPPING, v1::JOB_STATE_SUCCEEDED));
 
-// The only functions that change the state of a job or attempt. A move outside the table is a bug:
-// the process ends.
+// These functions are the only ones that change the state of a job or attempt. A transition that is
+// not in the table is a bug, and the process ends.
 void MoveJob(v1::JobState to, v1::Job& job);
 void MoveAttempt(v1::AttemptState to, v1::Attempt& attempt);
 

@@ -1,4 +1,4 @@
-// Waits and limits of one job.
+// Waiting times and time limits of one job.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_JOB_TIMING_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_JOB_TIMING_H_
 
@@ -9,15 +9,15 @@
 
 namespace trainyard::controller {
 
-// True if the job's backoff is over. The backoff begins at the end of the newest attempt.
+// Returns true if the job's backoff is over. The backoff begins at the end of the newest attempt.
 bool IsDue(const JobEntry& entry, Timestamp now);
 
-// Grace period for ranks that cannot or must not save: ranks of a gang that lost a member, and
-// ranks of an older attempt. It is just long enough to write their final output. The whole gang
-// must be gone within 5 s.
+// The grace period for ranks that cannot or must not save: ranks of a gang that lost a member, and
+// ranks of an older attempt. It is just long enough for them to write their final output. The whole
+// gang must have ended within 5 s.
 inline constexpr int64_t kUnwantedGraceMs = 3000;
 
-// Milliseconds between SIGTERM and SIGKILL of the live attempt when it is stopped.
+// Returns the milliseconds between SIGTERM and SIGKILL when the live attempt is stopped.
 int64_t StopGraceMs(const JobEntry& entry);
 
 }  // namespace trainyard::controller

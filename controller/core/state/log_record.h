@@ -13,7 +13,7 @@ namespace trainyard::controller {
 struct LogRecord {
   std::string payload;  // The event, serialized.
   v1::Event::KindCase kind = v1::Event::KIND_NOT_SET;
-  int64_t job_id = 0;  // As returned by JobIdOf.
+  int64_t job_id = 0;  // The result of JobIdOf.
   int64_t time_ms = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 
 std::string PackOrigins(const Origins& origins) {
-  // One memory block for the twenty or so messages of a submission.
+  // A single memory block for the roughly twenty messages of a submission.
   google::protobuf::Arena arena;
   auto& list = *google::protobuf::Arena::CreateMessage<v1::OriginList>(&arena);
   for (const auto& [key, source] : origins) {
@@ -32,8 +32,8 @@ std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins) 
 
 void UnpackOrigins(const std::string& packed, v1::Job& job) {
   v1::OriginList list;
-  // `packed` was written by PackOrigins and is covered by the checksum of its event or snapshot, so
-  // parsing cannot fail.
+  // Parsing cannot fail: PackOrigins wrote `packed`, and the checksum of its event or snapshot
+  // protects it.
   list.ParseFromString(packed);
   *job.mutable_origins() = std::move(*list.mutable_origins());
 }

@@ -1,5 +1,5 @@
-// Origins of a job's values, packed into one string. A job has twenty or more of them. They are
-// copied with every event and snapshot of the job, and read only when a client requests the whole
+// The origins of a job's values, packed into one string. A job has twenty or more origins. They are
+// copied with every event and snapshot of the job, but read only when a client requests the whole
 // job.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_ORIGIN_LIST_H_
@@ -12,11 +12,11 @@
 
 namespace trainyard::controller {
 
-// A serialized v1::OriginList, sorted by key.
+// Returns a serialized v1::OriginList, sorted by key.
 std::string PackOrigins(const Origins& origins);
 
-// Packs origins of older logs and snapshots, which include those of defaults. They are left out: a
-// value without an origin is a default.
+// Packs the origins of older logs and snapshots. These also contain origins of defaults, which are
+// omitted here, because a value without an origin is a default.
 std::string PackOrigins(google::protobuf::RepeatedPtrField<v1::Origin> origins);
 
 void UnpackOrigins(const std::string& packed, v1::Job& job);

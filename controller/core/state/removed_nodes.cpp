@@ -7,7 +7,7 @@
 namespace trainyard::controller {
 
 void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state) {
-  // Removes the node from the indexes.
+  // Removes the node from all indexes.
   EditNode(
       node_id, [](NodeEntry& entry) { entry.node.set_state(v1::NODE_STATE_UNSPECIFIED); }, state);
   const auto found = state.nodes.find(node_id);

@@ -1,4 +1,4 @@
-// State kept of removed nodes.
+// The part of the state that is kept for removed nodes.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_REMOVED_NODES_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_REMOVED_NODES_H_
 
@@ -10,12 +10,12 @@
 
 namespace trainyard::controller {
 
-// Bounds the state of clusters that create new nodes every day. A worker of a node removed earlier
-// joins as a new node.
+// Limits the state of clusters that create new nodes every day. If a node was removed too long ago
+// to be kept, its worker joins as a new node.
 inline constexpr std::size_t kMaxRemovedNodes = 10'000;
 
-// Removes the node from the state, and keeps what its worker would need to rejoin, for the
-// kMaxRemovedNodes nodes removed last. Part of Apply.
+// Removes the node from the state. Keeps the data that its worker would need to rejoin, for the
+// kMaxRemovedNodes most recently removed nodes. Part of Apply.
 void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state);
 
 // Restores the saved state of a removed node when it rejoins. Part of Apply.

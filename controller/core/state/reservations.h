@@ -1,4 +1,4 @@
-// Reservations: slots that recovering jobs keep for their next attempts.
+// Reservations. A reservation contains the slots that a recovering job keeps for its next attempt.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_RESERVATIONS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_RESERVATIONS_H_
 
@@ -11,15 +11,16 @@
 
 namespace trainyard::controller {
 
-// The reservation that includes this slot of the node, or nullptr. `position`: position of the slot
-// in the inventory.
+// Returns the reservation that contains this slot of the node, or nullptr. `position` is the slot's
+// position in the inventory.
 const Reservation* FindReservation(const ClusterState& state, const NodeEntry& node, int position);
 
-// Reserves the slots of the job's newest attempt, which has ended. Slots on nodes where it is
-// uncleared are left out: ReserveOn adds them when the node is cleared.
+// Reserves the slots of the job's newest attempt, which must have ended. Slots on nodes where the
+// attempt is uncleared are not reserved yet; ReserveOn adds them when the node has confirmed the
+// end.
 void Reserve(const v1::Job& job, ClusterState& state);
 
-// Adds the attempt's slots on the node to the job's reservation, which must exist.
+// Adds the attempt's slots on the node to the job's reservation. The reservation must exist.
 void ReserveOn(const AttemptKey& attempt, const NodeEntry& node, ClusterState& state);
 
 // Removes a slot from the job's reservation.

@@ -1,4 +1,4 @@
-// Restarts of a job that count against its budget.
+// Counts the restarts of a job against its restart budget.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_
 

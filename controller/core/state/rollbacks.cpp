@@ -14,9 +14,9 @@ namespace {
 
 using Range = std::pair<int64_t, int64_t>;
 
-// Largest position that trainers accept (trainer/data/skip_ranges.cpp).
+// The largest position that trainers accept (trainer/data/skip_ranges.cpp).
 constexpr int64_t kLastPosition = int64_t{1} << 53;
-// Upper bound: more samples than the steps between two records can contain.
+// An upper bound on the number of samples that the steps between two records can contain.
 constexpr int64_t kMostSamples = int64_t{1} << 33;
 
 }  // namespace

@@ -47,7 +47,7 @@ void RemoveFromIndexes(const NodeEntry& entry, ClusterState& state) {
   }
 }
 
-// Position of the slot in the inventory; nullopt if the node has no such slot.
+// Returns the position of the slot in the inventory, or nullopt if the node has no such slot.
 std::optional<int> PositionOf(int slot, const v1::Node& node) {
   for (int i = 0; i < node.inventory().slots_size(); ++i) {
     if (node.inventory().slots(i).index() == slot) return i;
@@ -55,7 +55,7 @@ std::optional<int> PositionOf(int slot, const v1::Node& node) {
   return std::nullopt;
 }
 
-// Frees the slot if a recovering job has reserved it.
+// Frees the slot if it is reserved by a recovering job.
 void EndReservation(int position, NodeEntry& entry, ClusterState& state) {
   const Reservation* reservation = FindReservation(state, entry, position);
   if (reservation == nullptr) return;
@@ -90,7 +90,7 @@ void FreeSlotsOf(const AttemptKey& key, v1::Node& node) {
   }
 }
 
-// True if the attempt has ended but its ranks may still run on this node.
+// Returns true if the attempt has ended but its ranks may still run on this node.
 bool IsUncleared(const AttemptKey& key, const std::string& node_id, const ClusterState& state) {
   const JobEntry* job = FindEntry(state, key.job_id);
   const v1::Attempt* newest = job == nullptr ? nullptr : NewestAttempt(*job);
@@ -148,7 +148,7 @@ void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) 
 
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state) {
   for (const std::string& node_id : GangNodes(attempt)) {
-    // A node of a paused job may have been removed.
+    // A node of a paused job may have been removed in the meantime.
     if (state.nodes.contains(node_id)) ReleaseSlotsOn(job_id, attempt, node_id, state);
   }
 }

@@ -1,4 +1,5 @@
-// Holders of slots, and the indexes derived from them. Used only by Apply and FromSnapshot.
+// Records which attempt has each slot, and maintains the indexes derived from it. Used only by
+// Apply and FromSnapshot.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_SLOT_LEDGER_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_SLOT_LEDGER_H_
 
@@ -14,28 +15,28 @@ namespace trainyard::controller {
 void EditNode(const std::string& node_id, const std::function<void(NodeEntry&)>& edit,
               ClusterState& state);
 
-// Assigns slots to the members of a new attempt. A slot that is neither free nor reserved by a
-// recovering job is a bug.
+// Assigns slots to the members of a new attempt. It is a bug if a slot is neither free nor reserved
+// by a recovering job.
 void TakeSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 
-// Frees the slots of an ended attempt on the nodes that confirmed that its ranks are gone.
+// Frees the slots of an ended attempt on those nodes that confirmed that its ranks are gone.
 void ReleaseSlots(int64_t job_id, const v1::Attempt& attempt, ClusterState& state);
 
-// Frees the attempt's slots on one node, unless the attempt is uncleared there. The attempt may be
-// live.
+// Frees the attempt's slots on one node, unless the attempt is uncleared on that node. The attempt
+// may still be live.
 void ReleaseSlotsOn(int64_t job_id, const v1::Attempt& attempt, const std::string& node_id,
                     ClusterState& state);
 
-// Marks an ended attempt as not cleared on a node where it still has a slot.
+// Marks an ended attempt as uncleared on a node where it still has a slot.
 void MarkUncleared(const AttemptKey& key, const std::string& node_id, ClusterState& state);
 
-// Records that a node confirmed that no process of the attempt runs there. `reserved`: the job
-// keeps the slots.
+// Records the node's confirmation that no process of the attempt runs there. If `reserved` is true,
+// the job keeps the slots.
 void MarkCleared(const AttemptKey& key, const std::string& node_id, bool reserved,
                  ClusterState& state);
 
-// Replaces the node's description with the one that its worker sent. Uses of slots that no longer
-// exist are dropped.
+// Replaces the node's description with the one that its worker sent. If a slot no longer exists,
+// its use is removed.
 void ReplaceNode(const v1::Node& joined, ClusterState& state);
 
 // Rebuilds every index from jobs and nodes.

@@ -9,7 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 // Snapshots of older releases do not list lost jobs. When they were written, the state contained
-// every other job, so the gaps between job ids are the lost jobs.
+// all other jobs. Therefore the gaps between the job ids are the lost jobs.
 void FindLostJobs(ClusterState& state) {
   int64_t next = 1;
   for (const auto& [id, entry] : state.jobs) {
@@ -53,7 +53,7 @@ void SetBinding(const NodeBinding& binding, v1::NodeSnapshot& node) {
   node.set_secret_hash(binding.secret_hash);
 }
 
-// Snapshots of older releases do not record why an attempt is stopping.
+// Derives the stop reason, because snapshots of older releases do not contain it.
 void NameStopReason(JobEntry& entry) {
   const v1::Attempt* live = LiveAttempt(entry);
   const bool unnamed = live != nullptr && live->state() == v1::ATTEMPT_STATE_STOPPING &&

@@ -1,4 +1,4 @@
-// Snapshots: the state as the first record of a compacted log.
+// A snapshot is the first record of a compacted log and contains the whole state.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_SNAPSHOT_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_SNAPSHOT_H_
 
@@ -9,11 +9,12 @@
 
 namespace trainyard::controller {
 
-// Converts between a job entry and the part of its state that API responses do not show.
+// These functions convert between a job entry and the part of its state that API responses do not
+// show.
 v1::JobSnapshot DetailsOf(const JobEntry& entry);
 void TakeDetails(const v1::JobSnapshot& details, JobEntry& entry);
 
-// Converts between the state and the first record of a compacted log.
+// These functions convert between the state and the first record of a compacted log.
 v1::Snapshot ToSnapshot(ClusterState state, uint64_t last_sequence);
 ClusterState FromSnapshot(v1::Snapshot snapshot);
 

@@ -1,4 +1,4 @@
-// Checkpoint that the next attempt starts from.
+// Finds the checkpoint from which the next attempt starts.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_STARTING_POINT_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_STARTING_POINT_H_
 
@@ -10,20 +10,21 @@
 
 namespace trainyard::controller {
 
-// True if the newest attempt published a checkpoint newer than the one that it started from.
+// Returns true if the newest attempt published a checkpoint that is newer than the one from which
+// it started.
 bool PublishedNewerCheckpoint(const JobEntry& entry);
 
-// Checkpoint and step that an attempt starts from.
+// The checkpoint and the step from which an attempt starts.
 struct StartingPoint {
-  // Checkpoint directory; empty for a fresh start.
+  // The checkpoint directory. Empty for a fresh start.
   std::string path;
   int64_t step = 0;
-  // Attempt that saved the checkpoint; 0 for a fresh start or another job's checkpoint.
+  // The attempt that saved the checkpoint. 0 for a fresh start, and for another job's checkpoint.
   int64_t attempt = 0;
 };
 
-// Starting point of the next attempt: the newest published checkpoint that is neither damaged nor
-// rolled back, else checkpoint.resume_from of the spec.
+// Returns the starting point of the next attempt. This is the newest published checkpoint that is
+// neither damaged nor rolled back. If there is none, it is checkpoint.resume_from of the spec.
 StartingPoint NextStartingPoint(const v1::Job& job);
 
 }  // namespace trainyard::controller

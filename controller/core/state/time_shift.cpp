@@ -22,7 +22,8 @@ struct FieldMeaning {
   TimeField meaning;
 };
 
-// Every field of a snapshot that counts milliseconds. time_shift_test.cpp fails if one is missing.
+// Every field of a snapshot that contains milliseconds. time_shift_test.cpp fails if a field is
+// missing here.
 constexpr FieldMeaning kFields[] = {
     {"ArchivedRequest.time_ms", TimeField::kMoment},
     {"Attempt.ended_time_ms", TimeField::kMoment},
@@ -36,7 +37,7 @@ constexpr FieldMeaning kFields[] = {
     {"CapacityHistory.slot_ms", TimeField::kDuration},
     {"CapacityHistory.until_ms", TimeField::kForeign},
     {"Checkpoint.time_ms", TimeField::kForeign},
-    // TakeClockSet and Apply set both fields of ClusterClock.
+    // Both fields of ClusterClock are set by TakeClockSet and Apply.
     {"ClusterClock.boot_time_ms", TimeField::kForeign},
     {"ClusterClock.newest_ms", TimeField::kForeign},
     {"EarlierTime.until_ms", TimeField::kMoment},
@@ -75,12 +76,13 @@ constexpr FieldMeaning kFields[] = {
     {"TimeUse.stalled_since_ms", TimeField::kMoment},
     {"TrainedSteps.length_ms", TimeField::kDuration},
     {"TrainedSteps.slot_ms", TimeField::kDuration},
-    // By the controller's clock, except in verdicts about nodes with an older worker.
+    // Measured by the controller's clock, except in verdicts about nodes with a worker of an older
+    // release.
     {"Verdict.time_ms", TimeField::kMoment},
 };
 
-// Adds to `found` the kMoment fields of `type`, and the message fields that contain any. Returns
-// true if there are any.
+// Adds to `found` the kMoment fields of `type`, and its message fields that contain such fields.
+// Returns true if anything was added.
 bool Collect(const Descriptor& type, std::set<const Descriptor*>& seen,
              std::set<const FieldDescriptor*>& found) {
   if (!seen.insert(&type).second) return false;

@@ -1,5 +1,5 @@
-// Shifts the times of the state when the wall clock is set, so that their differences stay the
-// same.
+// Shifts all times in the state when the wall clock is set, so that the differences between them do
+// not change.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_TIME_SHIFT_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_TIME_SHIFT_H_
 
@@ -11,19 +11,19 @@
 
 namespace trainyard::controller {
 
-// Meaning of a field that counts milliseconds.
+// The meaning of a field that contains milliseconds.
 enum class TimeField {
   kNone,      // Unknown: a new field that is missing in time_shift.cpp.
-  kMoment,    // A time by the controller's clock: shifted.
-  kForeign,   // A time by another clock, or one shifted elsewhere: not shifted here.
+  kMoment,    // A time by the controller's clock. It is shifted.
+  kForeign,   // A time by another clock, or shifted elsewhere. It is not shifted here.
   kDuration,  // Not shifted.
 };
 
-// Meaning of the field according to the table in time_shift.cpp.
+// Returns the meaning of the field according to the table in time_shift.cpp.
 TimeField TimeFieldOf(const google::protobuf::FieldDescriptor& field);
 
-// Shifts every kMoment field of the message, including nested messages, by `step_ms`. 0 means "not
-// set" and stays 0.
+// Shifts every kMoment field of the message and its nested messages by `step_ms`. A value of 0
+// means "not set" and is not changed.
 void ShiftTimes(int64_t step_ms, google::protobuf::Message& message);
 
 // Applies the event: shifts every time in the state.

@@ -1,4 +1,4 @@
-// Indexes of jobs that have not ended and have no live attempt.
+// Indexes of the jobs that have neither ended nor a live attempt.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 
@@ -6,11 +6,11 @@
 
 namespace trainyard::controller {
 
-// Adds the job to the indexes of its state: the queue, or the paused and held jobs. Reserves the
-// slots of the newest attempt for a recovering job.
+// Adds the job to the index for its state: the queue, or the index of paused and held jobs. If the
+// job is recovering, reserves the slots of its newest attempt.
 void AddWaiting(const v1::Job& job, ClusterState& state);
 
-// Removes the job from all these indexes, and its reservation.
+// Removes the job from all these indexes, and removes its reservation.
 void RemoveWaiting(const v1::Job& job, ClusterState& state);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Events caused by the controller.
+// Events that the controller itself causes.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_CONTROLLER_EVENT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_CONTROLLER_EVENT_H_
 
@@ -7,7 +7,7 @@
 
 namespace trainyard::controller {
 
-// An event at time `now`; the caller sets its kind.
+// Returns an event with the time `now`. The caller sets the event's kind.
 inline v1::Event ControllerEvent(Timestamp now) {
   v1::Event event;
   event.set_time_ms(now);

@@ -1,5 +1,5 @@
-// Invariant checks. A broken invariant is a bug in the core: the process ends, and the next one
-// replays the log.
+// Checks invariants. A broken invariant is a bug in the core. The process ends, and the next
+// process replays the log.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_INVARIANT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_INVARIANT_H_
 

@@ -1,4 +1,4 @@
-// The user or program in whose name a request is decided.
+// The user or program on whose behalf a request is decided.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_PRINCIPAL_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_PRINCIPAL_H_
 
@@ -8,20 +8,21 @@
 
 namespace trainyard::controller {
 
-// Source of the name of a principal.
+// The source of a principal's name.
 enum class Verification {
-  // The client named the user. A token proves that the client may call, but not who it is.
+  // The client claims to be this user. The token proves that the client may call, but not who the
+  // client is.
   kClaim,
-  // The kernel named the owner of the connection to the local socket.
+  // The kernel identified the owner of the connection to the local socket.
   kPeerCredentials,
-  // The dashboard session belongs to a user whom the kernel named at its login.
+  // The dashboard session belongs to a user whom the kernel identified at login.
   kSession,
-  // The controller itself makes the request, for no user.
+  // The controller itself makes the request, not on behalf of a user.
   kController,
 };
 
 struct Principal {
-  // Empty if nobody named a user.
+  // Empty if the user is unknown.
   std::string user;
   Verification verification = Verification::kClaim;
 };
@@ -34,7 +35,7 @@ Principal ControllerPrincipal();
 // See Event.actor_verified.
 bool IsVerified(const Principal& principal);
 
-// "user ada" or "controller". See Event.actor.
+// Returns "user ada" or "controller" (see Event.actor).
 std::string ActorOf(const Principal& principal);
 
 }  // namespace trainyard::controller

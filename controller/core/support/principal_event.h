@@ -1,4 +1,4 @@
-// Events caused by a principal's request.
+// Events that a principal's request causes.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_PRINCIPAL_EVENT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_PRINCIPAL_EVENT_H_
 
@@ -17,7 +17,7 @@ inline v1::Event By(const Principal& principal, v1::Event event) {
   return event;
 }
 
-// An event of the principal; the caller sets its kind.
+// Returns an event of the principal. The caller sets the event's kind.
 inline v1::Event EventBy(const Principal& principal, Timestamp now) {
   v1::Event event;
   event.set_time_ms(now);

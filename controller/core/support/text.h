@@ -1,4 +1,4 @@
-// Building blocks of the messages that the core writes for users.
+// Helper functions for the messages that the core writes for users.
 #ifndef TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_
 #define TRAINYARD_CONTROLLER_CORE_SUPPORT_TEXT_H_
 
@@ -13,20 +13,20 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT if `text` is longer than max_bytes. The message uses `what` as the name of the
+// INVALID_ARGUMENT: `text` is longer than max_bytes. The message uses `what` as the name of the
 // text.
 absl::Status CheckLength(const char* what, const std::string& text, std::size_t max_bytes);
 
-// "1 node", "3 nodes".
+// Returns "1 node" or "3 nodes".
 std::string Counted(int64_t count, const char* noun);
 
 // "cpu" or "gpu".
 std::string KindName(v1::DeviceKind kind);
 
-// "2 nodes with 4 gpu slots each".
+// Returns, for example, "2 nodes with 4 gpu slots each".
 std::string ShapeText(int nodes, int slots_per_node, v1::DeviceKind kind);
 
-// "rank 3", "ranks 0-2,7".
+// Returns, for example, "rank 3" or "ranks 0-2,7".
 std::string RanksText(const std::vector<int>& ranks);
 
 // "job 17 (llama-tiny)".

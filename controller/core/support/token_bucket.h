@@ -10,15 +10,15 @@
 namespace trainyard::controller {
 
 // A bucket of at most `at_once` tokens. It starts full and gains `per_minute` tokens per minute.
-// The time is an argument, so equal calls return equal results. A time earlier than the previous
-// one adds no token.
+// The time is an argument, so equal calls return equal results. If the time is earlier than in the
+// previous call, no token is added.
 class TokenBucket {
  public:
-  // Both limits are above 0; per_minute divides 60,000.
+  // Both limits must be above 0, and per_minute must divide 60,000.
   TokenBucket(int64_t at_once, int64_t per_minute)
       : token_ms_(60'000 / per_minute), full_ms_(at_once * token_ms_), credit_ms_(full_ms_) {}
 
-  // Takes one token; false if there is none.
+  // Takes one token. Returns false if there is none.
   bool Take(Timestamp now) {
     Refill(now);
     if (credit_ms_ < token_ms_) return false;
@@ -38,9 +38,9 @@ class TokenBucket {
     credit_ms_ = std::min(credit_ms_ + passed, full_ms_);
   }
 
-  int64_t token_ms_;  // Time to earn one token.
+  int64_t token_ms_;  // Milliseconds to gain one token.
   int64_t full_ms_;
-  int64_t credit_ms_;  // Available tokens, as the time to earn them.
+  int64_t credit_ms_;  // The available tokens, as the milliseconds to gain them.
   Timestamp newest_ms_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Consequences of each verdict cause for the job, its gang and its node.
+// The consequences of each verdict cause for the job, its gang and its node.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_CAUSE_RULES_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_CAUSE_RULES_H_
 
@@ -9,23 +9,23 @@
 
 namespace trainyard::controller {
 
-// Result of a rule. kDepends: the details of the verdict decide.
+// The result of a rule. kDepends means that the details of the verdict decide.
 enum class Rule { kNo, kYes, kDepends };
 
-// Rule for charging a restart to the budget (restart.max_restarts).
+// Determines whether a restart is charged to the restart budget (restart.max_restarts).
 enum class Charge {
   kAlways,
-  // Charged unless the blamed node ran no part of the attempt.
+  // Charged, unless no part of the attempt ran on the blamed node.
   kIfRan,
   kNever,
 };
 
-// Information about the job's program that the end of an attempt gives to the comparison of
-// failures (repeated_failure.h).
+// The information about the job's program that the end of an attempt provides. The comparison of
+// failures (repeated_failure.h) uses it.
 enum class Reveals {
-  // Nothing: the comparison skips the attempt.
+  // No information. The comparison skips the attempt.
   kNothing,
-  // Another cause ended the job, so the comparison stops here.
+  // The job ended for another cause, so the comparison stops at this attempt.
   kOtherCause,
   // The exit shows whether the program or its environment failed.
   kByExit,
@@ -35,16 +35,17 @@ struct CauseRules {
   v1::VerdictCause cause = v1::VERDICT_CAUSE_UNSPECIFIED;
   // True if a restart may help.
   bool restartable = false;
-  // A spare node may take over the place of the rank.
+  // kYes if a spare node may take over the place of the rank.
   Rule heals = Rule::kNo;
   Charge charge = Charge::kAlways;
   Reveals reveals = Reveals::kOtherCause;
-  // Kind of failure that counts against the node if `blames` allows it.
+  // The kind of failure that counts against the node, if `blames` allows it.
   v1::NodeFault fault = v1::NODE_FAULT_UNSPECIFIED;
   Rule blames = Rule::kNo;
 };
 
-// All causes, in the order of the enum. The only place that decides by cause alone.
+// The rules of all causes, in the order of the enum. No other code makes decisions based on the
+// cause alone.
 inline constexpr std::array kCauseRules{
     CauseRules{.cause = v1::VERDICT_CAUSE_COMPLETED},
     CauseRules{.cause = v1::VERDICT_CAUSE_STOPPED},
@@ -61,9 +62,9 @@ inline constexpr std::array kCauseRules{
                .fault = v1::NODE_FAULT_DEVICE,
                .blames = Rule::kDepends},
     CauseRules{.cause = v1::VERDICT_CAUSE_OUT_OF_MEMORY, .restartable = true, .heals = Rule::kYes},
-    // A restart would meet the same refused settings or data.
+    // After a restart, the same settings or data would be refused again.
     CauseRules{.cause = v1::VERDICT_CAUSE_BAD_JOB},
-    // The program may exist on another node (WhyNoOtherNode).
+    // The program may exist on another node (see WhyNoOtherNode).
     CauseRules{
         .cause = v1::VERDICT_CAUSE_SPAWN_FAILED, .restartable = true, .charge = Charge::kIfRan},
     CauseRules{.cause = v1::VERDICT_CAUSE_NODE_LOST,
@@ -73,7 +74,8 @@ inline constexpr std::array kCauseRules{
                .reveals = Reveals::kNothing,
                .fault = v1::NODE_FAULT_LOST,
                .blames = Rule::kYes},
-    // Each checkpoint is rejected at most once, so the fallback terminates without a budget.
+    // Each checkpoint is rejected at most once, so falling back to older checkpoints ends even
+    // without a budget.
     CauseRules{.cause = v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED,
                .restartable = true,
                .charge = Charge::kNever},
@@ -83,7 +85,7 @@ inline constexpr std::array kCauseRules{
                .reveals = Reveals::kNothing,
                .fault = v1::NODE_FAULT_START,
                .blames = Rule::kYes},
-    // The program would exceed the limit again.
+    // After a restart, the program would exceed the limit again.
     CauseRules{.cause = v1::VERDICT_CAUSE_LIMIT_EXCEEDED},
     // Rollbacks of the loss guard have their own limit (guard.max_rollbacks).
     CauseRules{
@@ -97,7 +99,7 @@ inline constexpr std::array kCauseRules{
                .blames = Rule::kDepends},
 };
 
-// Rules of the cause; those of an unknown cause forbid everything.
+// Returns the rules of the cause. For an unknown cause, the rules forbid everything.
 const CauseRules& RulesOf(v1::VerdictCause cause);
 
 }  // namespace trainyard::controller

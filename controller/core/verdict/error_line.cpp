@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer lines are skipped: they are data, not error messages, and are slow to search.
+// Longer lines are skipped, because they are data instead of error messages and are slow to search.
 constexpr std::size_t kMaxSearchedBytes = 4096;
 
 bool NamesAnError(absl::string_view line) {
@@ -24,7 +24,7 @@ bool NamesAnError(absl::string_view line) {
   return RE2::PartialMatch(text, kForms) && !RE2::PartialMatch(text, kWarning);
 }
 
-// The line with every number and address replaced by "#".
+// Returns the line with every number and address replaced by "#".
 std::string Form(std::string line) {
   static const RE2 kNumbers(R"(0x[0-9a-fA-F]+|\d+)");
   RE2::GlobalReplace(&line, kNumbers, "#");

@@ -6,14 +6,15 @@
 
 namespace trainyard::controller {
 
-// Maximum length of the returned line.
+// The maximum length of the line that ErrorLine returns.
 inline constexpr std::size_t kMaxErrorLineBytes = 300;
 
-// Last line in a form that programs use for errors: a Python exception, an uncaught C++ exception,
-// a failed assertion, "error: ..." or "FATAL ...". Empty if there is none.
+// Returns the last line that looks like an error message of a program: a Python exception, an
+// uncaught C++ exception, a failed assertion, "error: ..." or "FATAL ...". Empty if there is none.
 std::string ErrorLine(const std::string& log_tail);
 
-// True if both lines name the same error: they differ only in numbers and addresses.
+// Returns true if both lines describe the same error, that is, if they differ only in numbers and
+// addresses.
 bool SameError(const std::string& a, const std::string& b);
 
 }  // namespace trainyard::controller

@@ -67,14 +67,15 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
   if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
   if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
   if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
-  // Only a rank with a checkpoint to resume from can have found it damaged.
+  // A rank can find a checkpoint damaged only if the attempt has a checkpoint to resume from.
   if (Is(exited.exit_code(), ExitCode::kBadCheckpoint) && !attempt.resume_from().empty()) {
     return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
   }
   return v1::VERDICT_CAUSE_RANK_EXITED;
 }
 
-// True if the nodes outside the given set could take the whole gang, now or later.
+// Returns true if the nodes outside the given set have enough slots for the whole gang, free or in
+// use.
 bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
                    const std::set<std::string>& not_these) {
   int fitting = 0;
@@ -89,9 +90,9 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
   return false;
 }
 
-// Reason why a job is not retried on another node after its program could not be started on this
-// one. Empty if it is retried. A program missing on one node may exist on another, but a program
-// missing on two nodes is assumed to be missing everywhere.
+// If a job's program could not be started on a node, returns the reason why the job is not retried
+// on another node. Empty if it is retried. A program that is missing on one node may exist on
+// another, but a program that is missing on two nodes is assumed to be missing everywhere.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -137,12 +138,13 @@ bool LostPeer(const v1::RankExited& exited) {
   return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
 }
 
-// By the controller's clock if the offset of the node's clock was known.
+// Returns the exit time. It is converted to the controller's clock if the offset of the node's
+// clock was known.
 Timestamp ExitTime(const v1::RankExited& exited) {
   return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
 }
 
-// First failed rank of the gang; nullptr if none has failed.
+// Returns the exit of the gang's first failed rank. Returns nullptr if no rank has failed.
 const v1::RankExited* FirstFailure(const JobEntry& entry) {
   const auto order = [](const v1::RankExited& exited) {
     return std::make_tuple(LostPeer(exited), ExitTime(exited), exited.rank());
@@ -155,24 +157,24 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
   return first;
 }
 
-// The wait of the gang before its ranks exited, from the flight records that ranks write when they
-// end. Needed if every failed rank lost a peer, because exit codes do not show the cause then.
-// `observed` may be nullptr.
+// Returns the wait of the gang before its ranks exited, based on the flight records that ranks
+// write when they end. This is needed if every failed rank lost a peer, because the exit codes then
+// do not show the cause. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit, int gang_size) {
   if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;
   return FindGroupWait(*observed, gang_size);
 }
 
-// True while a worker has not reported since its ranks exited. The next report will contain the
-// last flight records.
+// Returns true if a worker has not reported since its ranks exited. Its next report will contain
+// the last flight records.
 bool AwaitsLastRecords(const AttemptObservation* observed) {
   return observed != nullptr &&
          std::ranges::any_of(observed->ranks, [](const auto& rank) { return rank.second.running; });
 }
 
-// Exit to judge: the exit of the rank that the others waited for, if there is exactly one such rank
-// and it failed, too. Otherwise `first`.
+// Returns the exit to judge. If the others waited for exactly one rank and this rank failed as
+// well, returns the exit of this rank. Otherwise returns `first`.
 const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
                                   const std::optional<GroupWait>& wait) {
   if (!wait.has_value() || wait->culprits.size() != 1) return first;
@@ -184,7 +186,7 @@ const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& f
   return has_failed ? exited->second : first;
 }
 
-// Nodes of the attempt without a recent heartbeat. A lost peer probably ran there.
+// Names the attempt's nodes without a recent heartbeat. A lost peer probably ran on one of them.
 std::string UnresponsiveNodesText(const ClusterState& state, const Observations& observations,
                                   const v1::Attempt& attempt, Timestamp now) {
   std::string text;
@@ -224,7 +226,7 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
-// Adds to the verdict the line of the rank's output that names the error.
+// Adds to the verdict the line of the rank's output that describes the error.
 void AddErrorLine(v1::Verdict& verdict) {
   verdict.set_error_line(ErrorLine(verdict.log_tail()));
   if (!verdict.error_line().empty()) {
@@ -237,8 +239,8 @@ void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
   absl::StrAppend(verdict.mutable_summary(), "; before the exits: ", GroupWaitText(wait));
 }
 
-// Applies the first rule of restart.rules that matches the last lines of the rank's output. Rules
-// are checked at submission.
+// Applies the first of restart.rules that matches the last lines of the rank's output. The rules
+// were already checked at submission.
 void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   for (const std::string& text : job.spec().restart().rules()) {
     const absl::StatusOr<FailureRule> rule = ParseFailureRule(text);
@@ -256,8 +258,8 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
   }
 }
 
-// Keeps the job's next attempt off a node whose device computes wrong results, if other nodes could
-// run it.
+// Excludes a node whose device computes wrong results from the job's next attempt, if the other
+// nodes could run the job.
 void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -266,7 +268,8 @@ void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdic
   verdict.set_action(v1::FAILURE_ACTION_OTHER_NODE);
 }
 
-// Number of consecutive attempts, counted from the newest, that ended with "try again" (75).
+// Returns the number of consecutive attempts, counted back from the newest, that ended with exit
+// code 75 ("try again").
 int TriesAgainInARow(const v1::Job& job) {
   int tries = 0;
   for (int i = job.attempts_size() - 1; i >= 0; --i, ++tries) {
@@ -278,8 +281,8 @@ int TriesAgainInARow(const v1::Job& job) {
   return tries;
 }
 
-// True if the loss was not finite in the two newest attempts without a newer checkpoint in between.
-// A third attempt would train the same steps and compute the same numbers.
+// Returns true if the loss was not finite in the two newest attempts and no checkpoint was saved
+// between them. A third attempt would train the same steps and compute the same numbers.
 bool LossFailsAgain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   const auto not_finite = [&](int index) {
@@ -291,7 +294,8 @@ bool LossFailsAgain(const JobEntry& entry) {
          !PublishedNewerCheckpoint(entry);
 }
 
-// Wait before a restart after `count` restarts without progress; `count` is at least 0.
+// Returns the wait before a restart, after `count` restarts without progress. `count` must be at
+// least 0.
 int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   const int64_t longest_ms = ToMs(rules.backoff_max());
   int64_t wait_ms = std::min(ToMs(rules.backoff()), longest_ms);
@@ -301,7 +305,7 @@ int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   return wait_ms;
 }
 
-// True if the node could not start the program for a reason other than the job's storage.
+// Returns true if the node could not start the program, and the reason is not the job's storage.
 bool CouldNotStart(const JobEntry& entry, const v1::Verdict& verdict) {
   if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule blames the job.
   const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
@@ -310,7 +314,7 @@ bool CouldNotStart(const JobEntry& entry, const v1::Verdict& verdict) {
          exited->second.start_fault() != v1::START_FAULT_STORAGE;
 }
 
-// True if the node to blame ran no part of the attempt.
+// Returns true if no part of the attempt ran on the blamed node.
 bool NeverRan(const JobEntry& entry, const v1::Verdict& verdict) {
   if (verdict.cause() == v1::VERDICT_CAUSE_SPAWN_FAILED) return CouldNotStart(entry, verdict);
   const v1::Attempt* attempt = NewestAttempt(entry);
@@ -324,8 +328,9 @@ bool IsUncharged(const JobEntry& entry, const v1::Verdict& verdict) {
   return charge == Charge::kNever || (charge == Charge::kIfRan && NeverRan(entry, verdict));
 }
 
-// True if the two newest attempts ended because they could not write, and the newest one published
-// no checkpoint. A third attempt would train the same steps again without saving them.
+// Returns true if the two newest attempts ended because they could not write, and the newest one
+// published no checkpoint. A third attempt would train the same steps and could not save them
+// either.
 bool WouldRepeatWorkInVain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   if (attempts < 2 || PublishedNewerCheckpoint(entry)) return false;
@@ -336,15 +341,16 @@ bool WouldRepeatWorkInVain(const JobEntry& entry) {
          could_not_write(entry.job.attempts(attempts - 2));
 }
 
-// True if the newest attempt ended because it could not write, and a restart would repeat steps
-// that no checkpoint contains. The program has already waited for free space, and as far as is
-// known there is still none.
+// Returns true if the newest attempt ended because it could not write, and a restart would repeat
+// steps that no checkpoint contains. The program has already waited for free space, and as far as
+// is known there is still none.
 bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, int64_t last_step) {
   const int64_t saved = std::max(NextStartingPoint(entry.job).step, newest.resume_step());
   return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
 }
 
-// Reason why another attempt cannot help. Empty if it may help, or if a rule of the job decided.
+// Returns the reason why another attempt cannot help. Empty if another attempt may help, or if one
+// of the job's rules decided.
 std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";
@@ -367,7 +373,8 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   return WhyItWouldRepeat(entry, last_step, now);
 }
 
-// Each checkpoint is rejected at most once, so the fallback terminates without a budget.
+// Each checkpoint is rejected at most once, so falling back to older checkpoints ends even without
+// a budget.
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
   if (older.path.empty() || older.path == verdict.checkpoint()) {
@@ -440,8 +447,8 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
   if (verdict.cause() == v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED) {
     return FallBack(entry.job, verdict, now);
   }
-  // The blamed node ran no part of the attempt, so the restart is not counted. The next attempt is
-  // placed on other nodes, or waits for them.
+  // No part of the attempt ran on the blamed node, so the restart is not counted. The next attempt
+  // is placed on other nodes, or waits for them.
   if (IsUncharged(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};

@@ -25,8 +25,8 @@ namespace {
 
 using Members = std::vector<const v1::RankPlacement*>;
 
-// False for codes that mean that a new process in the same place would end the same way, or that
-// the rank only lost a peer.
+// Returns false for two kinds of exit codes: those after which a new process in the same place
+// would end in the same way, and the one which means that the rank only lost a peer.
 bool MayHealAfterCode(int code) {
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:
@@ -55,8 +55,8 @@ const AttemptObservation* FindObserved(const Observations& observations, const J
   return found == observations.attempts.end() ? nullptr : &found->second;
 }
 
-// True if the newest heal was for the same program error and the gang has completed no newer step.
-// A new process would end the same way.
+// Returns true if the newest heal was for the same program error and the gang has completed no
+// newer step since. A new process would end in the same way.
 bool IsRepeated(const v1::Attempt& attempt, const v1::Verdict& verdict, int64_t step) {
   if (attempt.heals().empty()) return false;
   const v1::Heal& newest = *attempt.heals().rbegin();
@@ -73,15 +73,15 @@ std::set<std::string> FailedNodes(const JobEntry& entry, const Members& gang,
   return failed;
 }
 
-// True once the rank has completed a step in the generation, or has the gang's state and is
-// evaluating or saving.
+// Returns true if the rank has completed a step in the generation, or if it has received the gang's
+// state and is evaluating or saving.
 bool HasSteppedIn(int64_t generation, const RankObservation& rank) {
   return rank.newest.generation() == generation && rank.newest.step() > 0 &&
          rank.phase != PhaseName(Phase::kHeal);
 }
 
-// True while a rank of the generation is training, so that only the reports of other ranks are
-// missing.
+// Returns true if a rank of the generation is training. In this case only the reports of other
+// ranks are missing.
 bool TrainsOn(const AttemptObservation& observed, int64_t generation, Timestamp now) {
   const int64_t pause_ms = LongestPauseMs(observed);
   return std::ranges::any_of(observed.ranks, [&](const auto& rank) {
@@ -89,7 +89,7 @@ bool TrainsOn(const AttemptObservation& observed, int64_t generation, Timestamp 
   });
 }
 
-// True once a rank exited with 0: training is over.
+// Returns true if a rank exited with 0, which means that training is over.
 bool IsFinishing(const JobEntry& entry, const Members& gang) {
   return std::ranges::any_of(gang, [&](const v1::RankPlacement* member) {
     const auto exited = entry.exited_ranks.find(member->rank());
@@ -120,7 +120,7 @@ std::vector<v1::Seat> SeatsFor(const v1::Attempt& attempt, const Members& gang,
   return seats;
 }
 
-// True if a surviving rank has the gang's state.
+// Returns true if at least one surviving rank has the gang's state.
 bool KeepsState(const v1::Attempt& attempt, const Members& gang,
                 const std::set<std::string>& failed) {
   const std::vector<int> without = PlacesWithoutState(attempt);
@@ -137,7 +137,7 @@ const std::string& NodeOfFirstPlace(const v1::Attempt& attempt,
                               : attempt.ranks(first->member()).node_id();
 }
 
-// "rank 3 is replaced by the spare node c", for the newest heal.
+// Describes the newest heal, for example "rank 3 is replaced by the spare node c".
 std::string HealText(const ClusterState& state, const v1::Attempt& attempt) {
   const v1::Heal& heal = *attempt.heals().rbegin();
   std::vector<int> places;
@@ -239,8 +239,9 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   const v1::Heal& heal = *LiveAttempt(entry)->heals().rbegin();
   const AttemptObservation* observed = FindObserved(observations, entry);
   const int64_t limit_ms = HealLimitMs(observations, options, entry);
-  // A heal time in the future was recorded before the clock was set back. Time during which this
-  // controller was down or stalled does not count: the gang may have healed meanwhile.
+  // If the heal's time is in the future, the clock was set back after it was recorded. Time during
+  // which this controller was down or stalled does not count, because the gang may have healed
+  // meanwhile.
   const Timestamp began_ms =
       heal.began_ms() > now
           ? 0

@@ -1,8 +1,8 @@
-// Recovery in place: which failures a gang survives, which spare node replaces which node, and when
-// a heal has completed a step or is abandoned.
+// Recovery in place: decides which failures a gang survives, which spare node replaces which node,
+// and whether a heal has completed a step or is abandoned.
 //
-// A spare node replaces a whole node, so that a tensor-parallel group stays on one node. Ranks
-// still running on a replaced node are killed.
+// A spare node replaces a whole node, so that a tensor-parallel group stays on one node. Ranks that
+// still run on a replaced node are killed.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_HEAL_POLICY_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_HEAL_POLICY_H_
 
@@ -18,53 +18,56 @@
 
 namespace trainyard::controller {
 
-// Time for which a restarted controller waits for reports before it abandons a heal.
+// After a restart, the controller waits this long for reports before it abandons a heal.
 inline constexpr int64_t kHealReportsWaitMs = 5000;
 
-// Decision on a failed gang.
+// The decision about a failed gang.
 struct HealDecision {
-  // Places that get a new member. Empty if the gang does not continue in place.
+  // The places that are assigned to new members. Empty if the gang does not continue in place.
   std::vector<v1::Seat> seats;
-  // Node of place 0 after the heal.
+  // The node of place 0 after the heal.
   std::string master_node_id;
-  // Newest step reported by the gang.
+  // The newest step that the gang reported.
   int64_t step = 0;
-  // True if it is too early to decide: workers have not reported to this controller process yet.
+  // True if it is too early to decide, because workers have not reported to this controller process
+  // yet.
   bool awaits_reports = false;
 };
 HealDecision DecideHeal(const ClusterState& state, const Observations& observations,
                         const JobEntry& entry, const v1::Verdict& verdict, Timestamp now);
 
-// True until the gang has completed a step after its newest heal.
+// Returns true until the gang has completed a step after its newest heal.
 bool IsHealing(const v1::Attempt& attempt);
 
-// Event due once each place has reported a step of the newest generation.
+// Returns the event that is due when every place has reported a step of the newest generation.
 std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 
-// Limit on the time until a heal completes a step: CoreOptions::heal_within_ms, or longer for a
-// gang with long steps.
+// Returns the limit on the time until a heal completes a step. This is CoreOptions::heal_within_ms,
+// or longer for a gang with long steps.
 int64_t HealLimitMs(const Observations& observations, const CoreOptions& options,
                     const JobEntry& entry);
 
-// Verdict for a heal that exceeds HealLimitMs: the verdict on the failure that preceded the heal.
+// Returns a verdict if a heal exceeds HealLimitMs. It is the verdict on the failure that preceded
+// the heal.
 std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
                                          const CoreOptions& options, const JobEntry& entry,
                                          Timestamp now);
 
-// Verdict for an attempt that would fail with `verdict`. If a rank lost a peer while the gang was
-// healing, the result is the verdict on the failure that preceded the heal.
+// Returns the verdict for an attempt that would otherwise fail with `verdict`. If a rank lost a
+// peer while the gang was healing, returns the verdict on the failure that preceded the heal.
 v1::Verdict VerdictWithoutHeal(const v1::Attempt& attempt, const v1::Verdict& verdict);
 
-// Spare nodes that could take places now, ordered by position.
+// Returns the spare nodes that could take over places now, ordered by position.
 std::vector<std::string> WholeSpares(const ClusterState& state, const Observations& observations,
                                      const JobEntry& entry);
 
-// Places whose process has not received the gang's state yet: the places of all heals after the
-// newest completed one.
+// Returns the places whose process has not received the gang's state yet: the places of all heals
+// after the newest completed one.
 std::vector<int> PlacesWithoutState(const v1::Attempt& attempt);
 
-// "healing: rank 3 is replaced by the spare node c". nullopt if the gang is not healing.
+// Returns a reason such as "healing: rank 3 is replaced by the spare node c". Returns nullopt if
+// the gang is not healing.
 std::optional<v1::PendingReason> WhyHealing(const ClusterState& state, const JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum delay of an alert after the exit of the rank that raised it.
+// The maximum time by which an alert may arrive after the exit of the rank that raised it.
 constexpr int64_t kAlertWaitMs = 2000;
 
 bool GoesBack(const v1::GuardSpec& rules) {
@@ -38,7 +38,8 @@ const v1::SampleRange& SamplesOf(const v1::TelemetryRecord& record) {
   return record.has_alert() ? record.alert().samples() : record.metrics().samples();
 }
 
-// The newest attempt, if the request is about it and its rank was placed on the reporting node.
+// Returns the newest attempt if the request is about it and the request's rank was placed on the
+// reporting node. Otherwise returns nullptr.
 const v1::Attempt* FencedAttempt(const JobEntry& entry, const ReceiveTelemetry& request) {
   const v1::Attempt* newest = NewestAttempt(entry);
   const bool is_own = newest != nullptr && newest->number() == request.attempt &&
@@ -47,8 +48,8 @@ const v1::Attempt* FencedAttempt(const JobEntry& entry, const ReceiveTelemetry& 
   return is_own ? newest : nullptr;
 }
 
-// First step that the record's bad loss may affect. A loss in a metrics record covers the steps
-// since the previous record.
+// Returns the first step to which the bad loss in the record may belong. The loss in a metrics
+// record covers the steps since the previous record.
 int64_t FirstBadStep(const v1::JobSpec& spec, const v1::TelemetryRecord& record) {
   const int64_t steps =
       record.has_metrics() ? std::max<int64_t>(spec.train().log_every_steps(), 1) : 1;
@@ -90,11 +91,11 @@ class Guard {
            attempt_.state() == v1::ATTEMPT_STATE_RUNNING;
   }
 
-  // True if the job may roll back. Includes an attempt whose ranks failed over the same loss: their
-  // exits may arrive before the record that explains them.
+  // Returns true if the job may roll back. This includes an attempt whose ranks failed because of
+  // the same loss, since their exits may arrive before the record that explains them.
   bool MayGoBack() const {
-    // The record may arrive after the job was paused with a checkpoint that already contains the
-    // spike.
+    // The record may arrive after the job was paused, and the checkpoint saved for the pause
+    // already contains the spike.
     if (Runs() || attempt_.stop_reason() == v1::STOP_REASON_PAUSED) return true;
     return job_.state() == v1::JOB_STATE_RECOVERING &&
            attempt_.stop_reason() == v1::STOP_REASON_FAILED;
@@ -106,7 +107,7 @@ class Guard {
 
   v1::Event& NewEvent() { return events_.emplace_back(event_); }
 
-  // Raises the alert. If the program raised it, its text is kept.
+  // Raises the alert. If the program raised it, the program's text is used.
   void Raise() {
     v1::AlertRaised& alert = *NewEvent().mutable_alert_raised();
     alert.set_job_id(job_.id());
@@ -161,7 +162,7 @@ class Guard {
     *back.mutable_verdict() = VerdictOf(Consequence(rollback), true);
   }
 
-  // Records in the rollback the changes for later attempts, and returns them as text.
+  // Records in the rollback what it changes for later attempts. Returns the changes as text.
   std::string Consequence(v1::Rollback& rollback) const {
     const std::string text = absl::StrCat("rolled back to step ", rollback.to_step());
     if (rules_.policy() == v1::GUARD_POLICY_LOWER_LR) {

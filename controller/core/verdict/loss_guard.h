@@ -1,8 +1,9 @@
 // The loss guard: reacts to a loss that is not finite or that spikes.
 //
-// The controller decides once for all ranks. A rollback is an event: it ends the attempt, marks the
-// checkpoints after the spike, and extends the samples that later attempts skip. So it survives
-// every restart. It counts against guard.max_rollbacks, not against the restart budget.
+// The controller decides once for all ranks. A rollback is an event, so it survives every restart
+// of the controller. It ends the attempt, marks the checkpoints after the spike, and extends the
+// list of samples that later attempts skip. It counts against guard.max_rollbacks, not against the
+// restart budget.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_LOSS_GUARD_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_LOSS_GUARD_H_
 
@@ -20,23 +21,24 @@
 
 namespace trainyard::controller {
 
-// Finding for a trainer's alert with the code nan_loss or nan_gradient.
+// Returns the finding for a trainer's alert with the code nan_loss or nan_gradient.
 std::optional<LossFinding> FindingOf(const v1::AlertRecord& alert);
 
-// Adds the losses of a batch, which ObserveTelemetry has processed, to the job's LossWatch. Returns
-// a request for each loss that the loss guard objects to. Losses of older attempts are ignored.
+// Adds the losses of a batch to the job's LossWatch. ObserveTelemetry must already have processed
+// the batch. Returns a request for each loss that violates the rules of the loss guard. Ignores
+// losses of older attempts.
 std::vector<ReceiveTelemetry> WatchLosses(const ClusterState& state, const std::string& node_id,
                                           const v1::TelemetryBatch& batch,
                                           Observations& observations);
 
-// Events for the finding: an alert, and the action of guard.policy. Empty if the guard has already
-// acted on the step, for an older attempt, and for a rank that was not placed on the reporting
-// node. `event` provides the time and the actor.
+// Returns the events for the finding: an alert, and the action that guard.policy sets. Returns no
+// events if the guard has already acted on the step, if the attempt is not the newest one, or if
+// the rank was not placed on the reporting node. `event` provides the time and the actor.
 std::vector<v1::Event> DecideLoss(const JobEntry& entry, const ReceiveTelemetry& request,
                                   const LossFinding& finding, v1::Event event);
 
-// True while the exit of a rank whose loss was not finite cannot be judged yet: the alert with the
-// step and its samples may still be on its way.
+// Returns true if the exit of a rank whose loss was not finite cannot be judged yet, because the
+// alert with the step and its samples may still arrive.
 bool AwaitsLossAlert(const JobEntry& entry, const v1::RankExited& exited, Timestamp now);
 
 }  // namespace trainyard::controller

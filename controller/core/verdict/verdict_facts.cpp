@@ -20,11 +20,11 @@ std::set<std::string> NodesToAvoid(const v1::Job& job) {
   std::set<std::string> nodes;
   for (int i = job.attempts_size() - 1; i >= 0; --i) {
     const v1::Verdict& verdict = job.attempts(i).verdict();
-    // A live attempt has no verdict yet.
+    // A live attempt does not have a verdict yet.
     const bool is_uninformative = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
                                   verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
     if (is_uninformative) continue;
-    // A rule of the job overrides the meaning of the exit code.
+    // One of the job's rules may override the meaning of the exit code.
     const bool is_of_node =
         verdict.action() == v1::FAILURE_ACTION_OTHER_NODE ||
         (verdict.action() == v1::FAILURE_ACTION_UNSPECIFIED && IsMissingProgram(verdict));

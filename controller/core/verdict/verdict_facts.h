@@ -1,4 +1,4 @@
-// Facts about a node contained in a verdict.
+// Reads from a verdict what it states about a node.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_VERDICT_FACTS_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_VERDICT_FACTS_H_
 
@@ -9,15 +9,15 @@
 
 namespace trainyard::controller {
 
-// True if the rank of the verdict found that its device computes wrong results.
+// Returns true if the rank that the verdict names found that its device computes wrong results.
 bool IsDeviceFault(const v1::Verdict& verdict);
 
-// True if the job's program could not be started on the node, by the worker or by a shell (126,
-// 127).
+// Returns true if the job's program could not be started on the node. Either the worker or a shell
+// (exit code 126 or 127) reports this.
 bool IsMissingProgram(const v1::Verdict& verdict);
 
-// Nodes of the newest consecutive attempts that failed in a way that another node may prevent: the
-// program could not be started, or a rule of restart.rules says other_node.
+// Returns the nodes of the newest consecutive attempts that failed in a way that might not occur on
+// another node: the program could not be started, or one of restart.rules says other_node.
 std::set<std::string> NodesToAvoid(const v1::Job& job);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// A cluster as requested by a user. Its names and numbers are not checked yet.
+// A cluster as a user requests it. Its names and numbers are not checked yet.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 
@@ -17,19 +17,19 @@ inline constexpr int64_t kUsualPerNode = 8;
 
 struct ClusterRequest {
   std::string device;
-  int64_t nodes = 0;  // 0: as many as the job requests.
+  int64_t nodes = 0;  // 0 means as many as the job requests.
   int64_t per_node = kUsualPerNode;
-  std::string network;  // Empty: the device's usual network.
-  std::string storage;  // Storage of the token files; empty: a local disk of each node.
+  std::string network;  // If empty, the device's usual network.
+  std::string storage;  // Storage of the token files. If empty, a local disk of each node.
   std::optional<Calibration> calibration;
 };
 
-// INVALID_ARGUMENT for an unknown device, network or storage (lists the known ones), for too many
-// ranks, and for another device's calibration.
+// INVALID_ARGUMENT: the device, network or storage is unknown (the message lists the known ones),
+// there are too many ranks, or the calibration is for another device.
 absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_nodes);
 
-// Applies the calibration to the cluster's predictions. INVALID_ARGUMENT if it is for another
-// device.
+// Applies the calibration to the cluster's predictions. INVALID_ARGUMENT: the calibration is for
+// another device.
 absl::Status ApplyCalibration(const Calibration& calibration, Cluster& cluster);
 
 }  // namespace trainyard::planner

@@ -84,7 +84,8 @@ void AddStages(const LayoutPlan& plan, v1::PlanLayoutResponse& response) {
   }
 }
 
-// Adds one dp axis for the two axes Expert and ExpertData, because experts are spread within dp.
+// Adds a single dp axis instead of the two axes Expert and ExpertData, because experts are
+// distributed within dp.
 void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
   const RankGrid grid({layout.tp, layout.cp, layout.ep, layout.dp, layout.pp});
   int64_t stride = 1;
@@ -120,9 +121,9 @@ void AddCosts(const std::vector<CloudPrice>& prices, double device_hours,
   }
 }
 
-// Number of points of a plotted line.
+// The number of points of a plotted line.
 constexpr int kPoints = 41;
-// A goodput plot shows intervals from the best one divided by this factor to the best one
+// A goodput plot shows intervals from the best interval divided by this factor to the best interval
 // multiplied by it.
 constexpr double kIntervalSpan = 30;
 
@@ -148,7 +149,8 @@ v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& clust
   return message;
 }
 
-// A loss plot shows operations from this fraction of the run's to this multiple.
+// A loss plot shows numbers of operations between these two multiples of the run's number of
+// operations.
 constexpr double kBudgetLow = 1e-3;
 constexpr double kBudgetHigh = 100;
 

@@ -1,4 +1,5 @@
-// Plans and the planner's tables as messages, for documents, the API and the dashboard. Pure.
+// Converts plans and the planner's tables to messages, for documents, the API and the dashboard.
+// Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_MESSAGE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_MESSAGE_H_
 
@@ -7,10 +8,10 @@
 
 namespace trainyard::planner {
 
-// `price`: dollars per GPU-hour; 0 means the known prices of the device.
+// `price` is in dollars per GPU-hour. If it is 0, the known prices of the device are used.
 v1::PlanLayoutResponse LayoutMessage(const LayoutPlan& plan, double price);
 
-// Devices, networks and limits; the caller adds recipes and nodes.
+// Returns devices, networks and limits. The caller adds recipes and nodes.
 v1::GetPlannerResponse PlannerTables();
 
 }  // namespace trainyard::planner

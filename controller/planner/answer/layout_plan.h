@@ -1,4 +1,5 @@
-// The best layout of a job on a cluster that need not exist. Pure; may take seconds.
+// Finds the best layout of a job on a cluster, which need not exist. Has no side effects. May take
+// seconds.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_PLAN_H_
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_PLAN_H_
 
@@ -22,43 +23,44 @@ enum class LayoutChoice {
   kWrittenIfPossible,  // The job file's layout if it can run on the cluster, else the best.
 };
 
-// The job file's layout.
+// The layout that the job file sets.
 struct WrittenLayout {
-  PlannedLayout planned;  // Has predictions only if `is_predicted`.
+  PlannedLayout planned;  // Contains predictions only if `is_predicted`.
   bool is_predicted = false;
-  // Why the layout cannot run on the cluster, and the fix; empty if it can run.
+  // The reason why the layout cannot run on the cluster, and how to fix it. Empty if it can run.
   std::string problem;
   std::string advice;
 };
 
 struct LayoutPlan {
-  RunConfig config;  // Resolved, with the planned layout, if any.
+  RunConfig config;  // Resolved. Contains the planned layout if there is one.
   Cluster cluster;
   LayoutSearch search;
   std::optional<LayoutProblem> problem;  // Set if the search found no layout.
   std::vector<std::string> warnings;     // Reasons why submit would refuse the job.
-  std::string note;                      // Why the written layout is not the planned one.
-  // Set if the job file sets its layout.
+  std::string note;                      // The reason why the job file's layout is not planned.
+  // Set if the job file sets a layout.
   std::optional<WrittenLayout> written;
-  bool is_written = false;  // The written layout is planned instead of the best one.
+  bool is_written = false;  // True if the job file's layout is planned, not the best one.
 
-  // The planned layout. Requires that there is no problem.
+  // Returns the planned layout. There must be no problem.
   const PlannedLayout& Planned() const { return is_written ? written->planned : *search.best; }
 };
 
-// INVALID_ARGUMENT for the errors of ClusterFor, for jobs with a command, and for arithmetic not
-// supported by the device. If no layout fits, or the chosen one cannot run, the plan states the
-// reason.
+// INVALID_ARGUMENT: the errors of ClusterFor, the job has a command, or the device does not support
+// the job's arithmetic. If no layout fits, or if the chosen layout cannot run, the plan contains
+// the reason.
 absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request,
                                       LayoutChoice choice = LayoutChoice::kBest);
 
-// Sets `search`, and the layout or `problem`, from config and cluster.
+// Sets `search` and either the layout or `problem`, based on config and cluster.
 void FindLayout(LayoutPlan& plan);
 
-// Reason and advice, one line each.
+// Returns the reason and the advice, one line each.
 std::string ProblemText(const LayoutProblem& problem);
 
-// Reasons why layouts were not chosen, with their counts, most frequent first.
+// Returns the reasons why layouts were not chosen and the number of layouts for each reason, most
+// frequent first.
 std::vector<std::pair<std::string, int64_t>> ReasonsOf(const LayoutSearch& search);
 
 }  // namespace trainyard::planner

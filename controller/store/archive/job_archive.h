@@ -1,4 +1,4 @@
-// Ended jobs that have left the controller's state.
+// Stores ended jobs that are no longer in the controller's state.
 #ifndef TRAINYARD_CONTROLLER_STORE_ARCHIVE_JOB_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_STORE_ARCHIVE_JOB_ARCHIVE_H_
 
@@ -16,8 +16,8 @@
 
 namespace trainyard::controller {
 
-// Sort key of a job in a list: number, text, negative job id. Among equal keys the newest job comes
-// first.
+// The sort key of a job in a list: number, text, negative job id. Because the id is negative, the
+// newest job comes first if number and text are equal.
 using JobPlace = std::tuple<double, std::string, int64_t>;
 
 // Sort key of a job with this progress in the given order.
@@ -27,9 +27,9 @@ JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& pro
 bool PassesFilters(const v1::ListJobsRequest& request, const v1::Job& job);
 
 struct ArchivedPage {
-  // In the order of the request.
+  // Sorted as the request asks.
   std::vector<v1::ArchivedJob> jobs;
-  // Number of jobs that pass the request's filters, on all pages.
+  // The number of jobs on all pages that pass the request's filters.
   int64_t total = 0;
 };
 
@@ -38,15 +38,16 @@ struct ArchivedEnd {
   int64_t ended_ms = 0;  // Unix time in milliseconds.
 };
 
-// Any thread may read. EventLog::Append adds jobs together with the event that removes them from
-// the state, and removes jobs named by a JobDeleted. DATA_LOSS: a job's record is damaged.
+// Any thread may read. Only EventLog::Append changes the archive: it adds jobs together with the
+// event that removes them from the state, and it removes jobs that a JobDeleted event names.
+// DATA_LOSS: the record of a job is damaged.
 class JobArchive {
  public:
   using Found = absl::StatusOr<std::optional<v1::ArchivedJob>>;
 
   virtual ~JobArchive() = default;
 
-  // True if the archive has any job. Does not block.
+  // True if the archive contains any job. Does not block.
   virtual bool HasJobs() const = 0;
   // Number of jobs by state. Does not access the disk.
   virtual std::map<v1::JobState, int64_t> CountByState() const = 0;
@@ -56,19 +57,20 @@ class JobArchive {
   virtual Found FindByName(const std::string& name) = 0;
   virtual Found FindByRequestId(const std::string& request_id) = 0;
 
-  // The first `limit` jobs that pass the request's filters, in its order. With `after`, the first
-  // `limit` jobs after that place. Ignores cursor and limit of the request.
+  // Returns the first `limit` jobs that pass the request's filters, in the request's order. With
+  // `after`, returns the first `limit` jobs after that place. Ignores the cursor and the limit in
+  // the request.
   virtual absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                             const std::optional<JobPlace>& after, int limit) = 0;
 
-  // Calls `visit` with the time (ledger.h, JobTimeOf) of each job that ended at or after
-  // `since_ms`, most recently ended first. Keeps one job in memory at a time.
+  // Calls `visit` for each job that ended at or after `since_ms`, with the job's time (JobTimeOf in
+  // ledger.h). The most recently ended job comes first. Keeps one job in memory at a time.
   virtual absl::Status ForEachTime(int64_t since_ms,
                                    const std::function<void(const v1::JobTime&)>& visit) = 0;
 
-  // Jobs that ended at or before this time, oldest end first, at most `limit`.
+  // Returns at most `limit` jobs that ended at or before this time, oldest end first.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) = 0;
-  // Ends of the given jobs that are in the archive.
+  // Returns the ends of those jobs in `job_ids` that are in the archive.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) = 0;
 };
 

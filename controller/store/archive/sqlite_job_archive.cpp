@@ -14,9 +14,10 @@
 
 namespace trainyard::controller {
 
-// `newest` is the negative job id: an index stores the primary key after its own columns, so each
-// order is one ascending key. Lists read the narrow table; a job's record is read only by id.
-// `sought` is the text that searches are matched against. archived_count avoids counting rows.
+// `newest` is the negative job id. SQLite appends the primary key to the columns of each index, so
+// each index is sorted as one list order, with the newest job first among equals. Lists read only
+// the narrow table; the record of a job is read only by id. `sought` is the text that searches are
+// matched against. archived_count makes counting rows unnecessary.
 const char kArchiveSchema[] = R"(
   CREATE TABLE archived_job (
     newest INTEGER PRIMARY KEY,
@@ -46,7 +47,7 @@ const char kArchiveSchema[] = R"(
   ) STRICT, WITHOUT ROWID;
 )";
 
-// Jobs archived by older releases have no row in this table.
+// Jobs that older releases archived have no row in this table.
 const char kArchiveTimeSchema[] = R"(
   CREATE TABLE archived_time (
     newest INTEGER PRIMARY KEY,
@@ -108,7 +109,7 @@ absl::StatusOr<v1::JobTime> OpenTime(int64_t newest, std::string_view block,
   return DamagedJob(newest, path);
 }
 
-// The record in the first row, if any. Columns: newest, block.
+// Returns the record in the first row, if there is a row. Columns: newest, block.
 JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::string& path) {
   if (!query.ok()) return query.status();
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
@@ -118,7 +119,7 @@ JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::stri
   return job;
 }
 
-// Column that contains the first part of a sort key, and its index.
+// The column that contains the first part of a sort key, and the index on this column.
 struct OrderColumn {
   const char* column;
   const char* index;
@@ -141,8 +142,8 @@ OrderColumn ColumnOf(v1::JobOrder order) {
   }
 }
 
-// The index to use. In the default order (newest first), the index of a filter also returns the
-// rows in that order.
+// Returns the index to use. In the default order (newest first), the index for a filter also
+// returns the rows in the correct order.
 std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   if (!request.name().empty()) return " INDEXED BY archived_by_name";
   if (const char* index = ColumnOf(request.order()).index; index != nullptr) {
@@ -152,8 +153,8 @@ std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   return has_state ? " INDEXED BY archived_by_state" : "";
 }
 
-// `state` 0 means any state. The arguments are name, user, state and text (?1 to ?4). SQLite
-// expects as many arguments as the highest number used, so ?4 is always used.
+// `state` 0 means any state. The arguments ?1 to ?4 are name, user, state and text. SQLite expects
+// as many arguments as the highest number in the statement, so the clause always uses ?4.
 std::string FilterClause(const v1::ListJobsRequest& request, int state) {
   std::string clause = "?4 IS NOT NULL";
   if (!request.name().empty()) clause += " AND name = ?1";
@@ -167,7 +168,7 @@ bool OrdersByText(v1::JobOrder order) {
   return order == v1::JOB_ORDER_NAME || order == v1::JOB_ORDER_USER;
 }
 
-// One index scan: jobs of one state, or of all states.
+// One scan of an index, over the jobs of one state or of all states.
 class Walk {
  public:
   Walk(const v1::ListJobsRequest& request, int state)
@@ -239,7 +240,7 @@ std::set<int> StatesOf(const v1::ListJobsRequest& request) {
   return {request.states().begin(), request.states().end()};
 }
 
-// Sorts the jobs of several walks and keeps the first `limit`.
+// Sorts the jobs that several walks have returned and keeps the first `limit`.
 void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::ArchivedJob>& jobs) {
   const auto place = [&](const v1::ArchivedJob& one) {
     return PlaceOf(request.order(), one.job(), one.job().progress());

@@ -1,5 +1,5 @@
-// The archive, in the event log's database: one commit removes a job from the state and adds it to
-// the archive.
+// The archive in the event log's database. It is in the same database so that one commit removes a
+// job from the state and adds it to the archive.
 #ifndef TRAINYARD_CONTROLLER_STORE_ARCHIVE_SQLITE_JOB_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_STORE_ARCHIVE_SQLITE_JOB_ARCHIVE_H_
 
@@ -15,7 +15,7 @@
 
 namespace trainyard::controller {
 
-// Archive tables, used by the event log's migrations.
+// The schema of the archive's tables. The event log's migrations use it.
 extern const char kArchiveSchema[];
 extern const char kArchiveTimeSchema[];
 
@@ -24,14 +24,15 @@ class SqliteJobArchive : public JobArchive {
   // The schema of the database must be up to date.
   static absl::StatusOr<std::unique_ptr<SqliteJobArchive>> Open(SqliteDatabase& writer);
 
-  // Change in the number of archived jobs by state, made by one transaction.
+  // The changes that one transaction makes to the numbers of archived jobs, by state.
   using Changes = std::map<v1::JobState, int64_t>;
 
-  // Add jobs, or remove a job if present, within the open transaction of `writer`.
+  // Insert adds jobs. Remove removes a job if the archive contains it. Both work within the open
+  // transaction of `writer`.
   static absl::Status Insert(const std::vector<v1::ArchivedJob>& jobs, SqliteDatabase& writer,
                              Changes& changes);
   static absl::Status Remove(int64_t job_id, SqliteDatabase& writer, Changes& changes);
-  // Call after the transaction was committed.
+  // Call after the transaction with these changes was committed.
   void CountCommitted(const Changes& changes);
 
   bool HasJobs() const override;

@@ -19,8 +19,8 @@
 
 namespace trainyard::controller {
 
-// Call Recover, Append and TryWrite on the loop thread only. Any thread may call the other
-// functions; WriteSnapshot by one thread at a time.
+// Call Recover, Append and TryWrite only on the loop thread. WriteSnapshot may be called by one
+// thread at a time. Any thread may call the other functions.
 class EventLog : public PrunableEvents {
  public:
   struct Recovery {
@@ -31,13 +31,13 @@ class EventLog : public PrunableEvents {
     uint64_t last_sequence = 0;
   };
 
-  // Everything needed to rebuild the state. DATA_LOSS if the log is damaged.
+  // Returns everything needed to rebuild the state. DATA_LOSS if the log is damaged.
   virtual absl::StatusOr<Recovery> Recover() = 0;
 
   // Appends all events and adds `archived` to the archive, or changes nothing. After OK the events
-  // survive a power failure. RESOURCE_EXHAUSTED: the disk is full and none of the events is in the
-  // log; Recover returns the existing events. After any other error the caller must end the process
-  // and recover.
+  // survive a power failure. RESOURCE_EXHAUSTED: the disk is full, and the log contains none of the
+  // events; Recover returns the events that it does contain. After any other error the caller must
+  // end the process and recover.
   virtual absl::Status Append(const std::vector<LogRecord>& events,
                               const std::vector<v1::ArchivedJob>& archived) = 0;
   absl::Status Append(const std::vector<v1::Event>& events,
@@ -45,43 +45,45 @@ class EventLog : public PrunableEvents {
     return Append(ToLogRecords(events), archived);
   }
 
-  // Mark of the last durable event, without a job id. Any thread.
+  // Returns the mark of the last durable event, without a job id. Any thread.
   virtual v1::LogMark NewestMark() const = 0;
-  // True if the log has the mark's event. False means that the log is older than the mark. Any
-  // thread.
+  // True if the log contains the mark's event. If not, the log is an older copy than the one that
+  // issued the mark. Any thread.
   virtual bool Covers(const v1::LogMark& mark) const = 0;
 
-  // Records that the named store is durable up to `mark`. Appends write the marks, at most once per
-  // second of event time. Any thread.
+  // Records that the named store is durable up to `mark`. Append writes the recorded marks at most
+  // once per second, measured by the times of the events. Any thread.
   virtual void NoteStore(const std::string& store, const StoreMark& mark) = 0;
-  // Marks written by appends, by store name.
+  // Returns the marks that Append has written, by store name.
   virtual absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() = 0;
 
-  // Jobs that have left the state.
+  // The jobs that are no longer in the state.
   virtual JobArchive& archive() = 0;
 
   // Writes and syncs without changing the log, to test whether the disk has free space again.
-  // Errors as for Append.
+  // Returns the same errors as Append.
   virtual absl::Status TryWrite() = 0;
 
-  // Everything needed to rebuild the state after event `last_sequence`. That event must be in the
-  // log, and no snapshot of a later state may exist. DATA_LOSS if the log is damaged.
+  // Returns everything needed to rebuild the state after event `last_sequence`. The log must
+  // contain that event, and there must be no snapshot of a later state. DATA_LOSS if the log is
+  // damaged.
   virtual absl::StatusOr<Recovery> ReadUpTo(uint64_t last_sequence) = 0;
 
   // Replaces the snapshot. Recover may then skip the events that the snapshot covers, and these
   // events may be removed (pruning.h).
   virtual absl::Status WriteSnapshot(const v1::Snapshot& snapshot) = 0;
 
-  // Newest `limit` events of the job, oldest first.
+  // Returns the newest `limit` events of the job, oldest first.
   virtual absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) = 0;
 
-  // Newest `limit` events before sequence number `before` (0: up to the newest), newest first. Only
-  // events of the job, or all events if job_id is 0.
+  // Returns the newest `limit` events before sequence number `before` (0: up to the newest), newest
+  // first. Returns only events of the job, or all events if job_id is 0.
   virtual absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id,
                                                                        uint64_t before,
                                                                        int limit) = 0;
 
-  // Oldest `limit` events after sequence number `after`, oldest first. Removed events are skipped.
+  // Returns the oldest `limit` events after sequence number `after`, oldest first. Skips removed
+  // events.
   virtual absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsAfter(uint64_t after,
                                                                       int limit) = 0;
 };

@@ -14,7 +14,7 @@ namespace {
 
 // kArchiveSchema is constant-initialized, so it can be used here.
 const std::array<Migration, 7> kEventMigrations = {
-    // The index finds the events of a job. Most node events have no job.
+    // The index finds the events of a job. It is partial, because most node events have no job.
     Migration{R"(
       CREATE TABLE event (
         seq INTEGER PRIMARY KEY,
@@ -31,13 +31,13 @@ const std::array<Migration, 7> kEventMigrations = {
         checksum INTEGER NOT NULL
       ) STRICT;
     )"},
-    // `sealed`: the payload is compressed (block_codec.h), so that writing a snapshot delays an
-    // append by little more than the sync.
+    // If `sealed` is set, the payload is compressed (block_codec.h). A small payload keeps the
+    // write of a snapshot short, so that an append waits for little more than the sync.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},
     Migration{kArchiveSchema},
-    // Deletions of jobs, written together with their events.
+    // Deletions of jobs. Each row is written together with the event of the deletion.
     Migration{R"(
       CREATE TABLE deletion (
         job_id INTEGER PRIMARY KEY,
@@ -48,7 +48,7 @@ const std::array<Migration, 7> kEventMigrations = {
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
     Migration{kArchiveTimeSchema},
-    // Evidence that this log, or another store, was replaced by an older copy (log_terms.h,
+    // Data that shows whether this log or another store was replaced by an older copy (log_terms.h,
     // store_mark.h).
     Migration{R"(
       CREATE TABLE term (
@@ -62,7 +62,7 @@ const std::array<Migration, 7> kEventMigrations = {
       ) STRICT, WITHOUT ROWID;
     )"},
     // A large snapshot is written in parts, so that an append never waits for the whole snapshot.
-    // `part_set` identifies the parts; 0 means that the payload is in the row itself.
+    // `part_set` identifies the parts. If it is 0, the payload is in the row itself.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN part_set INTEGER NOT NULL DEFAULT 0;
       CREATE TABLE snapshot_part (

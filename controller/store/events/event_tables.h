@@ -20,28 +20,30 @@
 
 namespace trainyard::controller {
 
-// Bytes per part of a snapshot. An append waits for the transaction of at most one part.
+// The size of a part of a snapshot. Each part has its own transaction, and an append waits for at
+// most one of these.
 inline constexpr std::size_t kSnapshotPartBytes = 256 << 10;
-// Part ids of a set: set * kPartsOfSet + part number. Larger than the number of parts of any
-// snapshot.
+// The id of a part is set * kPartsOfSet + part number. kPartsOfSet is larger than the number of
+// parts of any snapshot.
 inline constexpr int64_t kPartsOfSet = 1 << 20;
 
 std::span<const Migration> EventMigrations();
 
-// DATA_LOSS that names the file and the next step. `what` describes the damage.
+// Returns a DATA_LOSS error that names the file and the next step. `what` describes the damage.
 absl::Status EventsDamaged(const std::string& path, absl::string_view what);
 
-// Checksum of an event, or of a snapshot up to that event.
+// Returns the checksum of the event with this sequence number, or of a snapshot up to that event.
 int64_t PayloadChecksum(std::string_view payload, int64_t sequence);
 
-// The event of the current row. Columns: seq, payload, checksum.
+// Returns the event in the current row. Columns: seq, payload, checksum.
 absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string& path);
 
-// Events of all rows. Columns: seq, payload, checksum.
+// Returns the events of all rows. Columns: seq, payload, checksum.
 absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,
                                                         const std::string& path);
 
-// Adds the event and, if it deletes a job, the row of the deletion. Requires a write transaction.
+// Inserts the row of the event. If the event deletes a job, also inserts the row of the deletion.
+// Requires a write transaction.
 absl::Status InsertEvent(SqliteDatabase& writer, const LogRecord& event, int64_t sequence);
 
 // Reads the snapshot and the events after it, up to `last`, in one consistent view.

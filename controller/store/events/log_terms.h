@@ -1,6 +1,6 @@
-// Terms of the event log: which controller process appended which events. A sequence number alone
-// does not identify an event, because a log that was replaced by an older copy assigns the number
-// again. Term and number together identify it.
+// Terms of the event log. A term is the range of events that one controller process appended. A
+// sequence number alone does not identify an event: if the log is replaced by an older copy, the
+// number is assigned again. Term and number together identify an event.
 #ifndef TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
 #define TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
 
@@ -20,18 +20,19 @@ struct LogTerm {
 // Covers durable events only. Thread-safe.
 class LogTerms {
  public:
-  // Sets the terms of the log, oldest first, and its last event.
+  // Sets the terms of the log, oldest first, and the sequence number of its last event.
   void Load(std::vector<LogTerm> terms, uint64_t last_sequence);
-  // Records that events up to `last_sequence` are durable. `id` is the term of the new events.
+  // Records that events up to `last_sequence` are durable, and that the new ones belong to term
+  // `id`.
   void Appended(uint64_t id, uint64_t last_sequence);
 
-  // True if the newest term is not `id`: the next append then begins term `id`.
+  // True if the newest term is not `id`. The next append then begins term `id`.
   bool Begins(uint64_t id) const;
 
-  // Mark of the last event, without a job id; empty for an empty log.
+  // Returns the mark of the last event, without a job id; empty if the log is empty.
   v1::LogMark Newest() const;
-  // True if the log contains the mark's event. For a mark without a term, as written by older
-  // releases, only the number is compared.
+  // True if the log contains the mark's event. Marks written by older releases have no term; for
+  // these only the number is compared.
   bool Covers(const v1::LogMark& mark) const;
 
  private:

@@ -16,8 +16,9 @@
 
 namespace trainyard::controller {
 
-// Stores serialized events, so that unserialized fields are lost as in a database. Thread-safe. A
-// test "restarts" a controller by recovering from the same object.
+// Keeps events in serialized form, so that fields that are not serialized are lost, as in a
+// database. Thread-safe. A test simulates a restart of the controller by recovering from the same
+// object.
 class MemoryEventLog : public EventLog {
  public:
   absl::StatusOr<Recovery> Recover() override;
@@ -49,8 +50,8 @@ class MemoryEventLog : public EventLog {
 
  private:
   Recovery Read(uint64_t last_sequence) const;
-  // Removes the events that the snapshot covers and for which `goes` is true. Keeps the newest
-  // event.
+  // Removes the events that the snapshot covers and for which `goes` returns true, but never the
+  // newest event.
   template <typename Goes>
   void DropWhere(const Goes& goes);
 

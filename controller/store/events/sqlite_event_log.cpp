@@ -67,7 +67,7 @@ absl::Status SqliteEventLog::WriteTerm() {
 }
 
 absl::Status SqliteEventLog::WriteStoreMarks(int64_t time_ms) {
-  // The marks are also due if the clock was set back.
+  // If the clock was set back, the marks are due too.
   const bool is_due = !store_marks_written_ms_.has_value() || time_ms < *store_marks_written_ms_ ||
                       time_ms >= *store_marks_written_ms_ + kStoreMarksEveryMs;
   if (!is_due) return absl::OkStatus();
@@ -126,8 +126,8 @@ absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
 absl::Status SqliteEventLog::TryWrite() {
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  // Tests whether the disk can be written. The number is unchanged, but SQLite still writes the
-  // page.
+  // Tests whether the disk can be written. The statement stores the same number again, but SQLite
+  // still writes the page.
   TRAINYARD_RETURN_IF_ERROR(
       writer_->RunScript(absl::StrCat("PRAGMA user_version = ", EventMigrations().size())));
   return transaction.Commit();
@@ -145,7 +145,7 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
   const absl::StatusOr<int64_t> set = WriteSnapshotParts(sealed);
   const absl::Status installed = set.ok() ? InstallSnapshot(sequence, sealed, *set) : set.status();
-  // Run this even after a failure, so that useless parts do not fill the disk.
+  // Do this even after a failure, so that unused parts do not fill the disk.
   const absl::Status dropped = DropStaleParts();
   return installed.ok() ? dropped : installed;
 }
@@ -295,7 +295,7 @@ absl::StatusOr<bool> SqliteEventLog::Reclaim() {
 absl::StatusOr<int64_t> SqliteEventLog::LastDroppable() {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t held,
                              writer_->QueryInt64("SELECT MAX(last_sequence) FROM snapshot"));
-  // The newest event must stay: it marks the end of the log.
+  // The newest event must not be removed, because it marks the end of the log.
   return std::min(held, static_cast<int64_t>(last_sequence_) - 1);
 }
 
@@ -329,7 +329,8 @@ absl::StatusOr<bool> SqliteEventLog::DropNodeEvents(int64_t before_ms) {
       const int64_t next_ms,
       writer_->QueryInt64("SELECT time_ms FROM event WHERE seq > ? ORDER BY seq LIMIT 1", end));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
-  // If a scanned event is too young to be removed, the same events must be scanned again next time.
+  // Not all scanned events were old enough to be removed. The next call must scan them again, so
+  // node_events_dropped_ does not advance.
   if (end >= last || next_ms >= before_ms) return false;
   node_events_dropped_ = end;
   return true;

@@ -42,13 +42,14 @@ constexpr char kListFile[] = "backup";
 constexpr char kListHeader[] = "trainyard backup 1";
 constexpr char kClusterIdFile[] = "cluster_id";
 constexpr char kMarkFile[] = "RESTORING";
-// Order in which a backup opens the databases and a restore writes them: the event log is last.
+// The order in which a backup opens the databases and in which a restore writes them. The event log
+// must be last.
 constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-// A restore skips this many job ids and attempt numbers: more than a controller assigns between the
-// backup and the loss of its disk. The count is a fixed part plus a part per second since the
-// backup's newest event. The growing part keeps a second restore of the same backup from
-// reassigning the numbers of the first.
+// A restore skips job ids and attempt numbers, because the controller may have assigned them
+// between the backup and the loss of its disk. It skips this many, plus one per second since the
+// newest event in the backup. The part that grows with time matters if the same backup is restored
+// twice: it keeps the second restore from assigning the numbers of the first again.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedJobIdsPerSecond = 100;
 constexpr int64_t kSkippedAttempts = 1'000;
@@ -64,8 +65,8 @@ absl::Status FileProblem(int error, absl::string_view what, const std::string& p
   return absl::ErrnoToStatus(error, absl::StrCat("cannot ", what, " ", path));
 }
 
-// PERMISSION_DENIED if the data directory belongs to another user, whose controller could not open
-// files that this user creates there.
+// PERMISSION_DENIED if the data directory belongs to another user. That user's controller could not
+// open the files that this user would create there.
 absl::Status CheckOwner(const std::string& data_directory) {
   struct stat info {};
   if (stat(data_directory.c_str(), &info) != 0 || info.st_uid == geteuid()) {
@@ -83,15 +84,15 @@ UniqueFd OpenFile(const std::string& path, int flags) {
   return UniqueFd(open(path.c_str(), flags | O_CLOEXEC, 0600));
 }
 
-// Syncs a directory, or a file that another writer has closed.
+// Syncs a directory, or a file that its writer has already closed.
 absl::Status Sync(const std::string& path) {
   const UniqueFd file = OpenFile(path, O_RDONLY);
   if (!file.valid() || fsync(file.get()) != 0) return FileProblem(errno, "sync", path);
   return absl::OkStatus();
 }
 
-// Passes the whole file to `take` in pieces. Returns the file's size and a checksum chained over
-// the pieces.
+// Passes the whole file to `take` in pieces. Returns the file's size and a checksum, which is
+// computed piece by piece.
 template <typename Take>
 absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
   const UniqueFd file = OpenFile(path, O_RDONLY);
@@ -105,7 +106,8 @@ absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
     if (count < 0) return FileProblem(errno, "read", path);
     if (count == 0) return read;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
-    // A regular file has short reads only at its end, so the pieces are the same each time.
+    // Reads of a regular file are short only at its end. Each pass over the file therefore has the
+    // same pieces, and the chained checksum is the same.
     read.checksum = Checksum(piece, read.checksum);
     read.bytes += count;
     TRAINYARD_RETURN_IF_ERROR(take(piece));
@@ -128,7 +130,7 @@ absl::StatusOr<ListedFile> CopyDurably(const std::string& from, const std::strin
 
 // ---- Backup
 
-// A database and a fixed view of it.
+// A database and a read transaction on it, whose view of the data does not change.
 struct PinnedDatabase {
   std::unique_ptr<SqliteDatabase> database;
   std::optional<SqliteTransaction> view;
@@ -140,7 +142,7 @@ absl::StatusOr<PinnedDatabase> Pin(const std::string& path) {
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
   TRAINYARD_ASSIGN_OR_RETURN(auto view, SqliteTransaction::BeginRead(*pinned.database));
   pinned.view.emplace(std::move(view));
-  // The first statement fixes the transaction's view.
+  // A read transaction's view is fixed by its first statement.
   TRAINYARD_RETURN_IF_ERROR(
       pinned.database->QueryInt64("SELECT COUNT(*) FROM sqlite_schema").status());
   return pinned;
@@ -153,7 +155,7 @@ bool HasPageChecks(SqliteDatabase& database) {
   return bytes > 0;
 }
 
-// True if the error code of a failed copy means that the source is damaged. The copy's own pages
+// True if this error code of a failed copy means that the source is damaged. The pages of the copy
 // were just written, so a damaged page must be in the source.
 bool MeansDamage(int code) {
   const int primary = code & 0xff;
@@ -165,7 +167,7 @@ struct CloseDatabase {
 };
 
 absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
-  // SQLite would create a file that every user can read.
+  // Create the file here, because SQLite would create one that every user can read.
   if (!OpenFile(path, O_WRONLY | O_CREAT | O_EXCL).valid()) {
     return FileProblem(errno, "create", path);
   }
@@ -176,7 +178,7 @@ absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
       PageCheckVfs());
   const std::unique_ptr<sqlite3, CloseDatabase> target(opened);
   if (code != SQLITE_OK) return SqliteError(path, opened, code, "make a copy");
-  // Write page 1 first: its header tells the VFS whether pages have checksums.
+  // Page 1 must be written first, because its header states whether pages have checksums.
   if (HasPageChecks(source)) EnablePageChecks(opened);
   constexpr char kMakeFirstPage[] = "PRAGMA synchronous = FULL; CREATE TABLE t (a); DROP TABLE t;";
   if (sqlite3_exec(opened, kMakeFirstPage, nullptr, nullptr, nullptr) != SQLITE_OK) {
@@ -193,7 +195,7 @@ absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
                              : SqliteError(path, opened, copied, "make a copy");
 }
 
-// Reads every page of the copy.
+// Verifies the copy by reading every page.
 absl::Status VerifyDatabase(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
@@ -204,7 +206,7 @@ absl::Status VerifyDatabase(const std::string& path) {
 }
 
 // Merges the write-ahead log of a copy into the database file, so that one checksum covers the
-// whole copy. Nothing writes to a copy.
+// whole copy. This is safe because nothing else writes to a copy.
 absl::Status FoldLogIntoDatabase(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
@@ -227,7 +229,7 @@ absl::Status WriteList(const std::string& directory, const std::vector<ListedFil
   return Sync(directory);
 }
 
-// OK if the directory is empty or missing.
+// Returns OK if the directory is empty or does not exist.
 absl::Status CheckTarget(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error) || fs::is_empty(directory, error)) return absl::OkStatus();
@@ -244,8 +246,8 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
   return absolute.has_filename() ? absolute.string() : absolute.parent_path().string();
 }
 
-// Directory in which a backup is built before it gets its name. The destructor removes it if it
-// still exists.
+// The directory in which a backup is built. When the backup is complete, the directory is renamed.
+// The destructor removes the directory if it has not been renamed.
 class PartialDirectory {
  public:
   static absl::StatusOr<PartialDirectory> Beside(const std::string& directory) {
@@ -283,7 +285,7 @@ absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_direct
     TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
     TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
     TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
-    // Release the view: the source no longer needs to keep its write-ahead log for it.
+    // Release the view, so that the source no longer has to keep its write-ahead log for it.
     pinned[i].view.reset();
     pinned[i].database.reset();
   }
@@ -354,7 +356,7 @@ absl::StatusOr<std::vector<ListedFile>> ReadList(const std::string& directory) {
     std::istringstream words(line);
     ListedFile& file = files.emplace_back();
     words >> file.name >> file.bytes >> std::hex >> file.checksum;
-    // A file name must not lead out of the directory.
+    // Reject a file name that leads out of the directory.
     if (!words || file.name.find('/') != std::string::npos) {
       return absl::DataLossError(absl::StrCat(path, " is damaged at `", line, "`"));
     }
@@ -398,16 +400,16 @@ absl::Status CheckNoStore(const std::string& data_directory) {
   return absl::OkStatus();
 }
 
-// Deletes the store marks. A backup opens its view of the event log last, so the marks may be newer
-// than the copied stores.
+// Deletes the store marks from the restored event log. A backup opens its view of the event log
+// last, so the marks may be newer than the copies of the other stores.
 absl::Status ForgetStoreMarks(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
   return database->Run("DELETE FROM store_mark");
 }
 
-// Skips numbers assigned after the backup, which workers and checkpoint directories may still
-// contain.
+// Skips numbers that were assigned after the backup was made. Workers and checkpoint directories
+// may still contain these numbers.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
   TRAINYARD_RETURN_IF_ERROR(ForgetStoreMarks(path));

@@ -1,13 +1,13 @@
 // Backup and restore of a controller's store.
 //
-// A backup is a directory with events.db, metrics.db, logs.db, cluster_id, and the file `backup`,
-// which is written last and lists size and checksum of the other files.
+// A backup is a directory with the files events.db, metrics.db, logs.db, cluster_id and `backup`.
+// The file `backup` is written last and lists the size and the checksum of each other file.
 //
-// The three databases are copied as of one moment: a read transaction is opened on each before the
-// first byte is copied, on the event log last. A job, attempt or checkpoint is in the event log
-// before telemetry and output that refer to it are stored. Therefore the copied event log contains
-// everything that the copied metrics and logs refer to. The copied metrics and logs may lack the
-// newest bytes of a stream. Its worker sends them again if it still has them.
+// Before any database is copied, a read transaction is opened on each, and on the event log last. A
+// job, attempt or checkpoint is written to the event log before telemetry and output that refer to
+// it are stored. Therefore the copied event log contains everything that the copied metrics and
+// logs refer to. The copied metrics and logs may lack the newest bytes of a stream. The stream's
+// worker sends these bytes again if it still has them.
 #ifndef TRAINYARD_CONTROLLER_STORE_FILES_BACKUP_H_
 #define TRAINYARD_CONTROLLER_STORE_FILES_BACKUP_H_
 
@@ -36,11 +36,11 @@ struct BackupSummary {
 absl::StatusOr<BackupSummary> BackUp(const std::string& data_directory,
                                      const std::string& directory);
 
-// Restores a backup into a data directory that has no store; other files stay. Job ids and attempt
-// numbers assigned after the backup was made are not assigned again. To finish an interrupted
-// restore, call this again; until then no controller starts on the directory. Errors:
-// ALREADY_EXISTS: there is a store. FAILED_PRECONDITION: a controller is running there. DATA_LOSS:
-// the backup is damaged.
+// Restores a backup into a data directory that has no store. Other files in the directory are not
+// changed. Job ids and attempt numbers that were assigned after the backup was made are not
+// assigned again. If a restore is interrupted, call this again to finish it. Until then no
+// controller starts on the directory. Errors: ALREADY_EXISTS: there is a store.
+// FAILED_PRECONDITION: a controller is running there. DATA_LOSS: the backup is damaged.
 absl::StatusOr<BackupSummary> Restore(const std::string& directory,
                                       const std::string& data_directory, int64_t now_ms);
 

@@ -57,15 +57,15 @@ absl::Status TakeLock(int fd, const std::string& directory) {
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
                      "; stop it first, or set another --data-dir"));
   }
-  // The process id is only used in the message above. If a full disk prevents writing it, the lock
-  // still works.
+  // The process id is only used in the error message above. If it cannot be written because the
+  // disk is full, the lock still works.
   const std::string pid = absl::StrCat(getpid(), "\n");
   (void)!ftruncate(fd, 0);
   (void)!pwrite(fd, pid.data(), pid.size(), 0);
   return absl::OkStatus();
 }
 
-// A trailing slash would make the last component empty.
+// Removes a trailing slash, with which the last component of the path would be empty.
 std::string WithoutSlash(const std::string& path) {
   return path == "/" ? path : std::string(absl::StripSuffix(path, "/"));
 }

@@ -13,11 +13,11 @@ namespace trainyard::controller {
 absl::Status MakeDataDirectory(const std::string& path);
 
 // Keeps the exclusive lock on PATH/LOCK during its lifetime. The kernel releases the lock when the
-// process ends in any way; the file remains.
+// process ends, even after a crash. The file is not removed.
 class DataDirectory {
  public:
   // Creates the directory (0700) if it is missing. FAILED_PRECONDITION: another process has the
-  // lock. PERMISSION_DENIED, NOT_FOUND and similar: the directory cannot be used.
+  // lock. PERMISSION_DENIED, NOT_FOUND or another file error: the directory cannot be used.
   static absl::StatusOr<std::unique_ptr<DataDirectory>> Open(const std::string& path);
 
   DataDirectory(const DataDirectory&) = delete;

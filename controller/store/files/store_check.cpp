@@ -21,7 +21,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr std::size_t kDamagedKept = 8;
-// Number of times a page with a wrong checksum is read, because another process may be writing it.
+// The number of reads before a page with a wrong checksum counts as damaged. One read is not
+// enough, because another process may be writing the page.
 constexpr int kReads = 3;
 constexpr std::chrono::milliseconds kBetweenReads{20};
 constexpr int64_t kWholeFile = int64_t{1} << 62;
@@ -33,13 +34,13 @@ bool ReadAt(int file, int64_t offset, std::string& buffer) {
 bool IsSoundAt(int file, int64_t offset, std::string& page) {
   for (int i = 0; i < kReads; ++i) {
     if (i > 0) std::this_thread::sleep_for(kBetweenReads);
-    // A short read means that the file was truncated.
+    // If the read is short, the file was truncated.
     if (!ReadAt(file, offset, page) || IsSoundPage(page, offset)) return true;
   }
   return false;
 }
 
-// Runs SQLite's own check. Returns the first problem, or empty.
+// Runs SQLite's own check. Returns the first problem; empty if there is none.
 absl::StatusOr<std::string> QuickCheck(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));

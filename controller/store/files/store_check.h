@@ -1,4 +1,4 @@
-// Checks one database from its first page to its last.
+// Checks all pages of one database.
 #ifndef TRAINYARD_CONTROLLER_STORE_FILES_STORE_CHECK_H_
 #define TRAINYARD_CONTROLLER_STORE_FILES_STORE_CHECK_H_
 
@@ -13,19 +13,19 @@
 namespace trainyard::controller {
 
 // Reads the pages of a database file in order and verifies their checksums. The database may be in
-// use: a page being written is read again. The pages of a file without checksums are not read. One
-// thread.
+// use: if a checksum is wrong because the page is being written, the page is read again. If the
+// database has no checksums, no pages are read. One thread.
 class PageScrub {
  public:
   explicit PageScrub(std::string path) : path_(std::move(path)) {}
 
-  // Checks the next pages, at most `bytes` in total. Returns true at the end of the file; the next
-  // call then starts over. Fails if the file cannot be read.
+  // Checks the next pages, at most `bytes` bytes in total. Returns true at the end of the file; the
+  // next call then starts again at the first page. Returns an error if the file cannot be read.
   absl::StatusOr<bool> Step(int64_t bytes);
 
-  // Completed part of the current pass, 0 to 1.
+  // The completed share of the current pass, 0 to 1.
   double part() const;
-  // Offsets of the damaged pages found in the current pass; only the first few.
+  // The offsets of damaged pages found in the current pass. Contains only the first few.
   const std::vector<int64_t>& damaged() const { return damaged_; }
   int64_t damaged_pages() const { return damaged_pages_; }
 
@@ -49,7 +49,7 @@ struct StoreCheckResult {
 };
 
 // Reads every page, runs SQLite's check of its trees, and reads the cluster id. Never fails: errors
-// are reported as problems.
+// are part of the result, as problems.
 StoreCheckResult CheckDatabase(const std::string& path);
 
 }  // namespace trainyard::controller

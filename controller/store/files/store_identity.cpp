@@ -14,7 +14,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr char kEvents[] = "events.db";
-// Databases that hold data of the jobs in the event log.
+// The databases that contain data of the jobs in the event log.
 constexpr std::array kFollowers = {"metrics.db", "logs.db"};
 
 absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
@@ -27,7 +27,8 @@ absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
   return found ? std::string(query.Bytes(0)) : std::string();
 }
 
-// True if the database has data of any job. Both follower databases have a row per stream.
+// True if the database contains data of any job. This is true if it has a row for any stream, in
+// either of the two databases.
 absl::StatusOr<bool> HoldsData(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
@@ -96,8 +97,8 @@ absl::Status BindStores(const std::string& directory, const std::string& cluster
                                                         cluster_id, "; ", NextStep(directory)));
     }
     const absl::Status bound = Bind(path, cluster_id);
-    // Disk full: bind no further databases. The event log is bound first, because no other database
-    // may have an id while the event log has none.
+    // If the disk is full, bind no further databases. The event log is bound first, so no other
+    // database has an id while the event log has none.
     if (absl::IsResourceExhausted(bound)) return absl::OkStatus();
     TRAINYARD_RETURN_IF_ERROR(bound);
   }

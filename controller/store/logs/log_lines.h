@@ -17,48 +17,49 @@ class SegmentSource {
  public:
   virtual ~SegmentSource() = default;
 
-  // The segment containing the byte at `offset`; nullopt if that byte is not stored. A later call
-  // may return a larger segment, because segments are merged.
+  // Returns the segment that contains the byte at `offset`; nullopt if that byte is not stored. A
+  // later call may return a larger segment for the same offset, because segments are merged.
   virtual absl::StatusOr<std::optional<LogSegment>> SegmentAt(int64_t offset) const = 0;
 
-  // Offset of the first byte before `end` that was read at or after this time; `end` if there is
-  // none. Times never decrease within a stream.
+  // Returns the offset of the first byte before `end` that the worker read at or after this time;
+  // `end` if there is none. Times never decrease within a stream.
   virtual absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const = 0;
 };
 
-// A line, or one part of a split line. `text` is raw, without the line end.
+// A line, or one part of a split line. `text` contains the stored bytes without the line end.
 struct RawLine {
   int64_t begin = 0;
-  // Start of the next line.
+  // The offset at which the next line starts.
   int64_t end = 0;
   int64_t time_ms = 0;
   std::string_view text;
 };
 
 struct LineRange {
-  // Start of a line, or of a part of one.
+  // The offset of the start of a line, or of the start of a part of a split line.
   int64_t begin = 0;
   int64_t end = 0;
-  // True if trailing bytes without a line end count as a line.
+  // True if bytes at the end of the stream without a line end count as a line.
   bool include_partial = false;
 };
 
-// Lines of a range that contain `grep`, first to last. An empty `grep` matches every line.
+// Iterates forwards over those lines of a range that contain `grep`. An empty `grep` matches every
+// line.
 class ForwardLines {
  public:
   ForwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
 
-  // Moves to the next line. Returns false at the end.
+  // Moves to the next line. Returns false if there is none.
   absl::StatusOr<bool> Next();
 
   // The line that Next moved to. Its text is valid until the next call.
   const RawLine& line() const { return line_; }
 
-  // All bytes before this offset were returned or do not match.
+  // All lines before this offset were returned or do not match.
   int64_t position() const { return position_; }
 
  private:
-  // Result of scanning the buffered bytes: a line, or the need for more bytes.
+  // The result of scanning the buffered bytes: a line was found, or more bytes are needed.
   enum class Scan { kFound, kNeedsMore };
 
   Scan ScanBuffer();
@@ -75,7 +76,7 @@ class ForwardLines {
   RawLine line_;
 };
 
-// Iterates over the same lines as ForwardLines, in reverse order.
+// Iterates over the same lines as ForwardLines, but in reverse order.
 class BackwardLines {
  public:
   BackwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
@@ -85,15 +86,17 @@ class BackwardLines {
 
   const RawLine& line() const { return line_; }
 
-  // All bytes from this offset on were returned or do not match. Between Start and the first Next,
-  // the end of the last line in the range.
+  // All lines from this offset on were returned or do not match. Between Start and the first Next,
+  // it is the end of the last line in the range.
   int64_t position() const { return position_; }
 
-  // Skips an unfinished last line unless the range includes it. Call once, before Next.
+  // Moves to the end of the range. Skips an unfinished last line unless the range includes it. Call
+  // once, before Next.
   absl::Status Start();
 
  private:
-  // Start of the line that ends at position_. Loads segments until it is in the buffer.
+  // Returns the start of the line that ends at position_. Loads segments until that start is in the
+  // buffer.
   absl::StatusOr<int64_t> FindLineBegin();
   std::optional<int64_t> LineBeginInBuffer() const;
   absl::Status LoadPrevious();
@@ -106,11 +109,12 @@ class BackwardLines {
   RawLine line_;
 };
 
-// Start of the line, or part of one, that contains the byte before `offset`. Returns `offset` if
-// that byte ends its line.
+// Returns the start of the line, or of the part of a split line, that contains the byte before
+// `offset`. Returns `offset` if that byte ends its line.
 absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset);
 
-// Start of the first line that starts at or after `offset`; `end` if none starts before `end`.
+// Returns the start of the first line that starts at or after `offset`; `end` if no line starts
+// between `offset` and `end`.
 absl::StatusOr<int64_t> LineStartAtOrAfter(const SegmentSource& source, int64_t offset,
                                            int64_t end);
 

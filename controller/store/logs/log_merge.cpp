@@ -12,10 +12,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Maximum bytes of a chunk. Each slow consumer keeps one chunk in memory, and there may be a few
-// hundred slow consumers.
+// The maximum size of a chunk. It is small because each slow consumer keeps one chunk in memory,
+// and there may be a few hundred slow consumers.
 constexpr std::size_t kEmitBytesMax = std::size_t{256} << 10;
-// Maximum bytes of a line's fields other than its text.
+// The maximum size of all fields of a line together, except its text.
 constexpr std::size_t kLineOverheadBytes = 48;
 
 v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
@@ -28,12 +28,12 @@ v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
   return line;
 }
 
-// Collects lines into chunks, and moves the cursor only past emitted lines.
+// Collects lines into chunks. The cursor moves only past lines that were emitted.
 class LineEmitter {
  public:
   LineEmitter(const EmitLines& emit, LogCursor& cursor) : emit_(emit), cursor_(cursor) {}
 
-  // Returns false if the reader wants no further lines.
+  // Adds the line. Returns false if the reader wants no further lines.
   bool Add(const StreamKey& stream, const RawLine& raw) {
     v1::LogLine line = ToLogLine(stream, raw);
     const std::size_t size = line.text().size() + kLineOverheadBytes;
@@ -44,7 +44,7 @@ class LineEmitter {
     return true;
   }
 
-  // All bytes of the stream before `offset` were emitted or do not match.
+  // Records that all lines of the stream before `offset` were emitted or do not match.
   void MoveTo(const StreamKey& stream, int64_t offset) { moved_[stream] = offset; }
 
   bool Flush() {
@@ -63,7 +63,8 @@ class LineEmitter {
   LogCursor moved_;
 };
 
-// Next line of each stream of one attempt, in a priority queue. A higher rank has a higher index.
+// An entry of the priority queue, which contains the next line of each stream of one attempt. The
+// streams are sorted by rank.
 using Head = std::tuple<int64_t, std::size_t>;  // Time of the line, index of the stream.
 using EarliestFirst = std::priority_queue<Head, std::vector<Head>, std::greater<>>;
 using LatestFirst = std::priority_queue<Head>;
@@ -105,7 +106,7 @@ std::vector<LogMerge::AttemptStreams> LogMerge::Attempts() const {
 LineRange LogMerge::RangeOf(const LogStream& stream) const {
   const auto given = cursor_.find(stream.key);
   const int64_t begin = given == cursor_.end() ? 0 : given->second;
-  // An attempt that has a successor is over.
+  // An attempt is over if a later attempt has streams.
   const bool is_over = include_partial_ || stream.key.attempt != streams_.back().key.attempt;
   return {.begin = std::clamp<int64_t>(begin, 0, stream.end_offset),
           .end = stream.end_offset,
@@ -188,8 +189,8 @@ absl::Status LogMerge::Read(const EmitLines& emit) {
 
 namespace {
 
-// Start of the stream's first line after the position. With `inclusive`, a line at the position
-// counts too.
+// Returns the start of the stream's first line after the position. If `inclusive` is true, a line
+// exactly at the position counts too.
 absl::StatusOr<int64_t> BoundaryOf(const LogStream& stream, const LogPosition& position,
                                    bool inclusive) {
   const StreamKey& key = stream.key;
@@ -201,7 +202,7 @@ absl::StatusOr<int64_t> BoundaryOf(const LogStream& stream, const LogPosition& p
         std::clamp<int64_t>(position.offset + (inclusive ? 0 : 1), 0, stream.end_offset);
     return LineStartAtOrAfter(*stream.source, offset, stream.end_offset);
   }
-  // Among lines with the same time, higher ranks come later.
+  // If two lines have the same time, the line of the higher rank comes later.
   const int64_t time_ms = position.time_ms + (key.rank > position.rank ? 0 : 1);
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t offset,
                              stream.source->OffsetAtTime(time_ms, stream.end_offset));
@@ -216,7 +217,7 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
     TRAINYARD_ASSIGN_OR_RETURN(
         place,
         LineStartAtOrBefore(*stream.source, std::min(query.from_offset + 1, stream.end_offset)));
-    // The byte ends its line, so `place` is the start of the next line.
+    // The byte at from_offset is a line end, so `place` is the start of the next line.
     if (place > query.from_offset && place > 0) {
       TRAINYARD_ASSIGN_OR_RETURN(place, LineStartAtOrBefore(*stream.source, place - 1));
     }
@@ -234,8 +235,9 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
 
 constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
 
-// Adds lines of one attempt, nearest first, until the page has one line more than the limit or
-// kPageTextBytes. `Lines` iterates over one stream; `Heads` yields the next line.
+// Adds lines of one attempt, starting with the line nearest to the position. Stops when the page
+// has one line more than the limit, or kPageTextBytes of text. `Lines` iterates over one stream;
+// `Heads` yields the next line of all streams.
 template <typename Lines, typename Heads>
 absl::Status TakePageLines(std::span<const LogStream> attempt, const std::vector<LineRange>& ranges,
                            const LogPageQuery& query, std::size_t& bytes, LogPage& page) {
@@ -269,8 +271,8 @@ bool IsFull(const LogPage& page, const LogPageQuery& query, std::size_t bytes) {
   return static_cast<int>(page.lines.size()) > query.limit || bytes >= kPageTextBytes;
 }
 
-// Puts the lines, which are ordered nearest first, into log order, and sets more_before and
-// more_after.
+// Sorts the lines, which are ordered by distance from the position, into log order, and sets
+// more_before and more_after.
 void FinishPage(const LogPageQuery& query, std::size_t bytes, LogPage& page) {
   const bool more = IsFull(page, query, bytes);
   if (more && page.lines.size() > 1) page.lines.pop_back();

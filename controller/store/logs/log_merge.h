@@ -1,4 +1,4 @@
-// Answers a LogQuery by merging the streams of one job: order, tail, cursor and chunks.
+// Answers a LogQuery by merging the streams of one job. Implements order, tail, cursor and chunks.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_LOG_MERGE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_LOG_MERGE_H_
 
@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// One stream of the job, as of the start of the query.
+// One stream of the job, up to its end when the query started.
 struct LogStream {
   StreamKey key;
   int64_t end_offset = 0;
@@ -35,8 +35,8 @@ bool Wants(const LogQuery& query, const StreamKey& stream);
 absl::StatusOr<LogPage> ReadLogPage(const LogPageQuery& query,
                                     const std::vector<LogStream>& streams, bool include_partial);
 
-// One query over streams sorted by key. Times within a stream never decrease, so the order by time,
-// then rank, is the same for reading forwards and backwards.
+// One query over streams that are sorted by key. Times within a stream never decrease. Therefore
+// reading forwards and reading backwards find the same order, by time and then by rank.
 class LogMerge {
  public:
   LogMerge(const LogQuery& query, std::vector<LogStream> streams, bool include_partial,

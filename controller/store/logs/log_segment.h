@@ -1,4 +1,4 @@
-// A stored piece of one rank's output.
+// A stored section of one rank's output.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_LOG_SEGMENT_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_LOG_SEGMENT_H_
 
@@ -11,14 +11,14 @@
 
 namespace trainyard::controller {
 
-// A longer line is split. Splits fall between UTF-8 characters, so a part may be up to three bytes
-// longer.
+// A line with more bytes is split into parts. It is never split inside a UTF-8 character, so a part
+// may be up to three bytes longer.
 inline constexpr int64_t kLineBytesMax = 64 * 1024;
 
-// Bytes starting at `begin`, with everything a reader needs to split them into lines without
+// Bytes starting at `begin`, with all data that a reader needs to split them into lines without
 // reading earlier bytes.
 struct LogSegment {
-  // Bytes from `offset` on were read at `time_ms`.
+  // The bytes from `offset` to the next mark were read at `time_ms`.
   struct Mark {
     int64_t offset = 0;
     int64_t time_ms = 0;
@@ -30,38 +30,41 @@ struct LogSegment {
   std::string bytes;
   // By ascending offset; the first mark is at `begin`.
   std::vector<Mark> marks;
-  // Ascending offsets at which a new part of a long line starts.
+  // The offsets at which a new part of a long line starts, in ascending order.
   std::vector<int64_t> splits;
 
   int64_t end() const { return begin + static_cast<int64_t>(bytes.size()); }
   int64_t TimeAt(int64_t offset) const;
-  // Offset of the first byte read at or after this time; end() if there is none.
+  // Returns the offset of the first byte that was read at or after this time; end() if there is
+  // none.
   int64_t OffsetAtTime(int64_t time_ms) const;
 
   // Appends a segment that starts where this one ends.
   void Append(const LogSegment& next);
 
-  // Bytes [from, to), which must be in this segment.
+  // Returns the bytes [from, to), which must be in this segment.
   LogSegment Slice(int64_t from, int64_t to) const;
 };
 
-// Computes the split offsets of long lines as the bytes of a stream arrive.
+// Computes the offsets at which long lines are split, while the bytes of a stream arrive.
 class LineSplitter {
  public:
-  // `line_begin`: start of the line, or part of one, that is unfinished before the first bytes.
+  // `line_begin` is the start of the line (or part of a line) that is unfinished before the first
+  // call of Add.
   explicit LineSplitter(int64_t line_begin) : line_begin_(line_begin) {}
 
-  // Splits within `bytes`, which start at offset `begin`.
+  // Returns the offsets of the splits within `bytes`, which start at offset `begin`.
   std::vector<int64_t> Add(int64_t begin, std::string_view bytes);
 
-  // Start of the currently unfinished line, or part of one.
+  // The start of the line (or part of a line) that is unfinished now.
   int64_t line_begin() const { return line_begin_; }
 
  private:
   int64_t line_begin_;
 };
 
-// `seed` is a hash of the row's key (checksum.h). DATA_LOSS if the block is damaged.
+// `seed` is a hash of the row's key (checksum.h). Decoding returns DATA_LOSS if the block is
+// damaged.
 std::string EncodeLogSegment(const LogSegment& segment, uint64_t seed);
 absl::StatusOr<LogSegment> DecodeLogSegment(std::string_view block, int64_t begin, uint64_t seed);
 

@@ -1,4 +1,5 @@
-// Output of every rank: compressed segments with an index, and substring search.
+// Stores the output of every rank in compressed segments with an index, and searches it for
+// substrings.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
 
@@ -33,22 +34,24 @@ struct LogQuery {
   std::vector<int> ranks;
   // 0 means every attempt, oldest first.
   int64_t attempt = 0;
-  // Only lines that contain this text. Empty means all lines.
+  // Selects only lines that contain this text. Empty means all lines.
   std::string grep;
-  // Only the last `tail` matching lines. 0 means all lines.
+  // Selects only the last `tail` matching lines. 0 means all lines.
   int64_t tail = 0;
-  // Skips all lines stored now. Requires `tail` 0.
+  // Skips all lines that are stored when the query starts. Requires `tail` 0.
   bool new_only = false;
-  // Set to true when the client no longer waits for the answer; the scan then ends with CANCELLED
-  // at its next segment. Must outlive the call; may be null.
+  // To be set to true when the client no longer waits for the answer. The scan then ends with
+  // CANCELLED at its next segment. Must outlive the call; may be null.
   const std::atomic<bool>* abandoned = nullptr;
 };
 
-// Position of a follower: for each stream, the number of bytes already returned as whole lines.
+// The position of a follower. For each stream, it is the number of bytes that were already returned
+// as whole lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
-// A position between two lines of a job. Lines are ordered by attempt, time, rank and offset.
-// Attempt 0 means, in every attempt, the position before the first line at or after `time_ms`.
+// A position between two lines of a job. Lines are ordered by attempt, time, rank and offset. If
+// the attempt is 0, the position applies to every attempt: there it is before the first line at or
+// after `time_ms`.
 struct LogPosition {
   int64_t attempt = 0;
   int64_t time_ms = 0;
@@ -62,43 +65,47 @@ struct LogPageQuery {
   // True for lines after the position, false for lines before it.
   bool newer = false;
   int limit = 0;
-  // The line at this position is excluded. nullopt means the beginning if `newer`, else the end.
+  // The page starts next to this position; the line at this position is not included. nullopt means
+  // the beginning of the log if `newer` is true, otherwise its end.
   std::optional<LogPosition> from;
-  // If at least 0: a byte offset in the query's only stream. A newer page starts with the line that
-  // contains this byte; an older page ends just before that line.
+  // If not negative, a byte offset in the query's only stream. A newer page starts with the line
+  // that contains this byte. An older page ends just before that line.
   int64_t from_offset = -1;
 };
 
 struct LogPage {
   // Oldest first.
   std::vector<v1::LogLine> lines;
-  // True if there are, or may be, lines before or after this page.
+  // more_before and more_after are true if there are, or may be, lines before and after this page.
   bool more_before = false;
   bool more_after = false;
-  // Stored bytes of each stream included in the query.
+  // The number of stored bytes of each stream that the query includes.
   std::vector<std::pair<StreamKey, int64_t>> extents;
 };
 
 // Thread-safe.
 class LogStore : public PrunableData, public MarkedStore {
  public:
-  // Stores all batches or none; durable on return. Bytes already stored are skipped. OUT_OF_RANGE:
-  // a batch begins beyond the stored offset. INVALID_ARGUMENT: a stream is not of the log kind.
+  // Stores all batches or none. They are durable when the call returns. Skips bytes that are
+  // already stored. OUT_OF_RANGE: a batch begins beyond the stored offset. INVALID_ARGUMENT: a
+  // stream does not contain output.
   virtual absl::Status Append(const std::vector<LogBatch>& batches) = 0;
 
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
-  // Passes the lines after `cursor` to `emit`, by attempt, then time, then rank, in chunks of at
-  // most about 256 KiB, and advances the cursor. An unfinished last line is included only if its
-  // attempt is over; `include_partial` states that the newest attempt is over. Stops early if
-  // `emit` returns false; that chunk counts as read. With `tail` or `new_only`, the cursor of every
-  // stream is moved past the skipped lines before the first chunk: a caller that stopped early
-  // continues with the same cursor and without these options.
+  // Passes the lines after `cursor` to `emit` and advances the cursor. Lines are ordered by
+  // attempt, then time, then rank, and passed in chunks of at most about 256 KiB. An unfinished
+  // last line is included only if its attempt is over. Set `include_partial` if the newest attempt
+  // is over. Stops early if `emit` returns false; that chunk counts as read.
+  //
+  // With `tail` or `new_only`, the cursor of every stream is moved past the skipped lines before
+  // the first chunk. A caller that stopped early must therefore continue with the same cursor but
+  // without these options.
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 
-  // Returns at most `limit` lines next to a position. Without `grep`, the cost does not depend on
-  // the length of the log.
+  // Returns at most `limit` lines before or after a position. Without `grep`, the cost does not
+  // depend on the length of the log.
   virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
 };
 

@@ -13,7 +13,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Ends of all lines and line parts after `begin`; the last one may be unfinished.
+// Returns the ends of all lines and parts of lines after `begin`. The last of them may be
+// unfinished.
 std::vector<int64_t> LineEnds(const LogSegment& stream, int64_t begin) {
   std::vector<int64_t> ends = stream.splits;
   for (std::size_t i = 0; i < stream.bytes.size(); ++i) {
@@ -75,7 +76,8 @@ absl::StatusOr<int64_t> MemoryLogStore::StoredOffset(const StreamKey& stream) {
   return stored == streams_.end() ? 0 : stored->second.output.end();
 }
 
-// Matching lines in the order of LogStore::Read. Moves the cursor past all lines, matching or not.
+// Returns the matching lines in the order of LogStore::Read. Moves the cursor past all lines,
+// whether they match or not.
 std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& query,
                                                                 bool include_partial,
                                                                 LogCursor& cursor) {

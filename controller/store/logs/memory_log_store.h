@@ -1,5 +1,5 @@
-// In-memory log store for simulation and tests, and the reference implementation for
-// SqliteLogStore.
+// In-memory log store for simulation and tests. It is also the reference that SqliteLogStore is
+// tested against.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_MEMORY_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_MEMORY_LOG_STORE_H_
 
@@ -40,7 +40,7 @@ class MemoryLogStore : public WithMemoryMark<LogStore> {
     LineSplitter splitter = LineSplitter(0);
   };
 
-  // Checks all batches before any of them is stored.
+  // Checks all batches. Called before any of them is stored.
   absl::Status CheckBatches(const std::vector<LogBatch>& batches) const;
   static void AppendTo(Stream& stream, const LogBatch& batch);
   std::vector<Line> MatchingLines(const LogQuery& query, bool include_partial, LogCursor& cursor);

@@ -48,7 +48,8 @@ const std::array kLogMigrations = {
     Migration{kMarkSchema},
 };
 
-// Segments removed by one Reclaim: at most 16 MiB, a few milliseconds.
+// The number of segments that one Reclaim removes. They have at most 16 MiB, which takes a few
+// milliseconds.
 constexpr int kReclaimedSegments = 64;
 
 struct StreamRow {
@@ -91,7 +92,7 @@ class SqliteSegmentSource : public SegmentSource {
   }
 
   absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const override {
-    // The first segment that contains such a byte begins in [low, high].
+    // The first segment with a byte at or after the time begins in [low, high].
     int64_t low = 0, high = end;
     while (low < high) {
       TRAINYARD_ASSIGN_OR_RETURN(
@@ -157,7 +158,7 @@ absl::Status WriteSegment(SqliteDatabase& database, int64_t stream_id, const Log
       segment.marks.back().time_ms, SqliteBlob{block});
 }
 
-// The segments not yet merged and the fresh segment, joined.
+// Returns one segment: the stored segments that are not yet merged, followed by the fresh one.
 absl::StatusOr<LogSegment> JoinUnpacked(SqliteDatabase& database, const StreamRow& row,
                                         const LogSegment& fresh) {
   LogSegment joined{.begin = row.packed_offset};
@@ -177,7 +178,7 @@ absl::StatusOr<LogSegment> JoinUnpacked(SqliteDatabase& database, const StreamRo
   return joined;
 }
 
-// Replaces the small segments with merged ones. Remaining bytes that do not fill a merged segment
+// Replaces the small segments by merged ones. If the last bytes do not fill a merged segment, they
 // stay in a small one.
 absl::Status Pack(SqliteDatabase& database, StreamRow& row, const LogSegment& fresh) {
   TRAINYARD_ASSIGN_OR_RETURN(const LogSegment joined, JoinUnpacked(database, row, fresh));
@@ -194,7 +195,8 @@ absl::Status Pack(SqliteDatabase& database, StreamRow& row, const LogSegment& fr
   return WriteSegment(database, row.id, joined.Slice(begin, joined.end()));
 }
 
-// Bytes of the batch that are not stored yet. Times never decrease within a stream (log_merge.h).
+// Returns the bytes of the batch that are not stored yet. Their time is raised if necessary,
+// because times must never decrease within a stream (log_merge.h).
 LogSegment TakeFresh(const LogBatch& batch, StreamRow& row) {
   const auto skipped = static_cast<std::size_t>(row.end_offset - batch.begin_offset);
   row.last_time_ms = std::max(row.last_time_ms, batch.time_ms);
@@ -226,8 +228,8 @@ absl::Status AppendBatch(SqliteDatabase& database, const LogBatch& batch) {
   return SaveStream(database, row);
 }
 
-// Removes segments of dropped jobs. Their streams have a negative job id: no query finds them, and
-// no new stream reuses a stream id before its segments are gone.
+// Removes segments of dropped jobs. The streams of these jobs have a negative job id, so that no
+// query finds them. A stream id is not used again before its segments are removed.
 absl::StatusOr<bool> ReclaimSegments(SqliteDatabase& database) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(database));
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -244,7 +246,7 @@ absl::StatusOr<bool> ReclaimSegments(SqliteDatabase& database) {
   return true;
 }
 
-// Streams included in the query, sorted by key.
+// Returns the streams that the query includes, sorted by key.
 absl::StatusOr<std::vector<LogStream>> FindStreams(SqliteDatabase& database,
                                                    const LogQuery& log_query) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -301,7 +303,8 @@ absl::Status SqliteLogStore::Read(const LogQuery& query, bool include_partial, L
   TRAINYARD_RETURN_IF_ERROR(CheckLogQuery(query));
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   TRAINYARD_ASSIGN_OR_RETURN(auto streams, FindStreams(*reader, query));
-  // No transaction: `emit` may take long, and the write-ahead log would grow meanwhile.
+  // Do not use a transaction: `emit` may take long, and the write-ahead log would grow during that
+  // time.
   return LogMerge(query, std::move(streams), include_partial, cursor).Read(emit);
 }
 

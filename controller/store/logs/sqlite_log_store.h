@@ -13,17 +13,18 @@
 
 namespace trainyard::controller {
 
-// Stores segments with checksums. Small segments of a stream are merged once they total
-// kPackedBytes. One writer at a time; readers use their own connections and never wait for it.
+// Stores segments with checksums. When the small segments of a stream have kPackedBytes together,
+// they are merged. There is one writer at a time; readers use their own connections and never wait
+// for it.
 class SqliteLogStore : public LogStore {
  public:
-  // Uncompressed bytes of a merged segment.
+  // The size of a merged segment before compression.
   static constexpr int64_t kPackedBytes = 256 * 1024;
 
   // Opens or creates the database and brings its schema up to date.
   static absl::StatusOr<std::unique_ptr<SqliteLogStore>> Open(const std::string& path);
 
-  // INVALID_ARGUMENT if a stream is not of the log kind.
+  // INVALID_ARGUMENT if a stream does not contain output.
   absl::Status Append(const std::vector<LogBatch>& batches) override;
   absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) override;
   absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
@@ -46,7 +47,7 @@ class SqliteLogStore : public LogStore {
 
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
-  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except its position.
+  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except position().
   SqliteReaderPool readers_;
 };
 

@@ -1,5 +1,5 @@
-// In-memory metric store for simulation and tests, and the reference implementation for
-// SqliteMetricStore.
+// In-memory metric store for simulation and tests. It is also the reference that SqliteMetricStore
+// is tested against.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRICS_MEMORY_METRIC_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_METRICS_MEMORY_METRIC_STORE_H_
 
@@ -38,7 +38,7 @@ class MemoryMetricStore : public WithMemoryMark<MetricStore> {
   };
   struct VisibleSeries {
     std::map<int64_t, VisiblePoint> points;  // By step.
-    // Range of steps divided into buckets.
+    // The range of steps that is divided into buckets.
     StepRange extent = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   };
 

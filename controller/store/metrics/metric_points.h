@@ -1,4 +1,4 @@
-// Points of one series: column encoding and roll-up.
+// The points of one series: their encoding in columns, and their summaries.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_POINTS_H_
 #define TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_POINTS_H_
 
@@ -21,7 +21,7 @@ struct SeriesPoint {
   bool operator==(const SeriesPoint&) const = default;
 };
 
-// Steps first to last, inclusive; empty if last < first.
+// The steps from `first` to `last`, both included; empty if last < first.
 struct StepRange {
   int64_t first = 0;
   int64_t last = 0;
@@ -33,8 +33,8 @@ struct PointSummary {
   int64_t last_step = 0;
   int64_t last_time_ms = 0;
   int64_t count = 0;
-  // Number of NaN values. They do not affect min and max, which are NaN until the first other
-  // value.
+  // The number of NaN values. NaN values do not affect min and max. min and max are NaN until the
+  // first other value is added.
   int64_t nan_count = 0;
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
@@ -47,18 +47,19 @@ struct PointSummary {
   void Add(const PointSummary& later);
 };
 
-// Encodes points in columns: steps and times as second differences, values XORed with the previous
-// value and grouped by byte position, so that repeated bytes are adjacent and compress well.
-// Lossless for any order of steps and every bit pattern of a value.
+// Encodes points in columns. Steps and times are stored as second differences. Each value is XORed
+// with the previous one, and the results are grouped by byte position, so that repeated bytes are
+// adjacent and compress well. Lossless for any order of steps and every bit pattern of a value.
 std::string EncodePoints(std::span<const SeriesPoint> points);
 
 // DATA_LOSS if the bytes are not a valid encoding.
 absl::StatusOr<std::vector<SeriesPoint>> DecodePoints(std::string_view bytes);
 
-// Sorts by step and keeps only the last point of each step.
+// Sorts the points by step. If several points have the same step, keeps only the last one.
 void SortAndKeepNewest(std::vector<SeriesPoint>& points);
 
-// Merges two runs sorted by step. At equal steps the point of `newer` wins.
+// Merges two sequences of points, each sorted by step. If both have a point at a step, keeps the
+// point of `newer`.
 std::vector<SeriesPoint> MergePoints(std::span<const SeriesPoint> older,
                                      std::span<const SeriesPoint> newer);
 

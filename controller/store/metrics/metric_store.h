@@ -23,7 +23,7 @@ struct MetricPoint {
   double value = 0;
 };
 
-// Points parsed from bytes [begin_offset, end_offset) of a stream.
+// Points that were parsed from the bytes [begin_offset, end_offset) of a stream.
 struct MetricBatch {
   StreamKey stream;
   int64_t begin_offset = 0;
@@ -39,16 +39,17 @@ struct SeriesQuery {
   int64_t to_step = 0;
   // 0 means every point.
   int buckets = 0;
-  // 0 merges attempts: at each step the newest attempt wins, and steps of an earlier attempt beyond
-  // the point where a newer one resumed are omitted.
+  // 0 merges the attempts: at each step the newest attempt wins. When a newer attempt has resumed
+  // at a step, the earlier attempt's steps after that are omitted.
   int64_t attempt = 0;
-  // Weight of the past in an exponential moving average, in [0, 1); 0 means none. The average
-  // covers every point from the beginning of the run, regardless of from_step, and is computed
-  // before thinning, so a step has the same average at every zoom level.
+  // The weight of the past in an exponential moving average, in [0, 1); 0 means no smoothing. The
+  // average covers every point since the beginning of the run, regardless of from_step. It is
+  // computed before points are combined into buckets, so a step has the same average at every zoom
+  // level.
   double smooth = 0;
 };
 
-// Steps for which an attempt has points in any series.
+// The range of steps at which an attempt has points, over all series.
 struct AttemptRange {
   int64_t number = 0;
   StepRange steps;
@@ -57,21 +58,22 @@ struct AttemptRange {
 // Thread-safe.
 class MetricStore : public PrunableData, public MarkedStore {
  public:
-  // Stores all batches or none; durable on return. A batch that is already stored is skipped.
-  // OUT_OF_RANGE: a batch begins beyond the stored offset. A new point for a stored attempt, key
-  // and step replaces the stored point.
+  // Stores all batches or none. They are durable when the call returns. Skips a batch that is
+  // already stored. OUT_OF_RANGE: a batch begins beyond the stored offset. A new point replaces a
+  // stored point that has the same attempt, key and step.
   virtual absl::Status Append(const std::vector<MetricBatch>& batches) = 0;
 
   // Stored bytes of the stream; 0 for an unknown stream.
   virtual absl::StatusOr<int64_t> StoredOffset(const StreamKey& stream) = 0;
 
-  // One series per key, in query order; a key that the job does not have yields an empty series.
-  // Buckets are equal ranges of steps, identical for all keys of the query. If attempts are merged,
-  // an older attempt ends at the newer one's first step of any series. INVALID_ARGUMENT: negative
-  // buckets, or to_step before from_step. DATA_LOSS: a stored block is damaged.
+  // Returns one series per key, in the order of the query. If the job does not have a key, its
+  // series is empty. Buckets are equal ranges of steps and are the same for all keys of the query.
+  // If attempts are merged, an older attempt ends at the first step that the newer attempt has in
+  // any series. INVALID_ARGUMENT: buckets is negative, or to_step is before from_step. DATA_LOSS: a
+  // stored block is damaged.
   virtual absl::StatusOr<std::vector<v1::Series>> Read(const SeriesQuery& query) = 0;
 
-  // Sorted keys of the job's series.
+  // Returns the keys of the job's series, sorted.
   virtual absl::StatusOr<std::vector<std::string>> Keys(int64_t job_id) = 0;
 
   // Attempts of the job that have points, oldest first.

@@ -16,8 +16,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A tail beyond either limit is folded. Every read decodes the whole tail; every fold rewrites the
-// newest chunk of each series.
+// A tail that exceeds either limit is folded into chunks. The limits balance two costs: every read
+// decodes the whole tail, and every fold rewrites the newest chunk of each series.
 constexpr int64_t kTailPointsMax = 16'384;
 constexpr int64_t kTailRowsMax = 1'024;
 
@@ -69,7 +69,8 @@ const std::array kMetricMigrations = {
       ) STRICT;
       CREATE UNIQUE INDEX chunk_by_step ON chunk (series_id, epoch, first_step, last_step);
     )"},
-    // NULL in chunks written by older releases, and in chunks with an infinite value or sum.
+    // NULL in chunks that were written by older releases, and in chunks with an infinite value or
+    // an infinite sum.
     Migration{"ALTER TABLE chunk ADD COLUMN sum REAL;"},
     Migration{R"(
       ALTER TABLE stream RENAME COLUMN epoch TO attempt;
@@ -86,18 +87,20 @@ constexpr char kChunkColumns[] =
 constexpr int kBlockColumn = 9;
 constexpr int kSumColumn = 10;
 
-// SQLite stores only one NaN and one zero, so the checksum must not distinguish more.
+// SQLite stores only one NaN and one zero, so the checksum must not depend on which NaN or zero it
+// was.
 int64_t StoredBits(double value) {
   if (value != value) return std::bit_cast<int64_t>(std::numeric_limits<double>::quiet_NaN());
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
 }
 
-// The sum is stored only if no value is infinite: finite_count then follows from the other counts.
+// The sum is stored only if no value is infinite. In that case finite_count can be computed from
+// the other counts.
 bool HasStoredSum(const PointSummary& summary) {
   return summary.finite_count == summary.count - summary.nan_count && std::isfinite(summary.sum);
 }
 
-// Without a sum, equals the checksum of releases that stored no sum.
+// Without a sum, the result equals the checksum that releases without stored sums computed.
 int64_t SummaryChecksum(int64_t series_id, int64_t attempt_number, const PointSummary& summary,
                         bool has_sum) {
   const auto rest = static_cast<int64_t>(
@@ -160,7 +163,7 @@ absl::StatusOr<ChunkRow> ReadChunkRow(const SqliteQuery& query, int64_t series_i
   return ChunkRow{&query, series_id, attempt_number, summary, has_sum};
 }
 
-// The last chunk that begins at or before a step, with its points.
+// The last chunk that begins at or before a given step, with its points.
 struct ChunkAtStep {
   int64_t first_step = 0;
   int64_t last_step = 0;
@@ -186,7 +189,8 @@ absl::StatusOr<std::optional<ChunkAtStep>> ReadChunkAt(SqliteDatabase& database,
       ChunkAtStep{row.summary.first_step, row.summary.last_step, std::move(points)});
 }
 
-// First step of the next chunk after this step; the maximum if there is none.
+// Returns the first step of the next chunk after this step; the largest possible step if there is
+// no such chunk.
 absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_id,
                                        int64_t attempt_number, int64_t step) {
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -197,15 +201,16 @@ absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_
   return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
 }
 
-// Writes the leading points of `fresh` that precede the next chunk, merged with the chunk that they
-// fall into or extend. Returns the number of these points.
+// Writes those leading points of `fresh` that precede the next chunk. They are merged with the
+// chunk that they fall into or extend. Returns the number of these points.
 absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
                                                 int64_t attempt_number,
                                                 std::span<const SeriesPoint> fresh) {
   const int64_t step = fresh.front().step;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
                              NextChunkBegin(database, series_id, attempt_number, step));
-  // The first point always belongs to this chunk, even at the largest possible step.
+  // The first point is not compared, because it always belongs to this chunk, even at the largest
+  // possible step.
   const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
   const auto size = static_cast<std::size_t>(beyond - fresh.begin());
   const std::span<const SeriesPoint> taken = fresh.first(size);
@@ -251,7 +256,8 @@ absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t attempt_
       attempt_number);
 }
 
-// Format of a tail block, per series: series id, size of the encoded points, encoded points.
+// The format of a tail block is, for each series: series id, size of the encoded points, encoded
+// points.
 absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                           const PointsBySeries& points) {
   std::string raw;

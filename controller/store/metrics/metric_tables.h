@@ -1,9 +1,9 @@
 // The tables of metrics.db: streams, series, attempts, the tail of new points, and chunks.
 //
-// New points are first written to the tail: one row per attempt and Append, with every series in
-// that append. When an attempt's tail is large, it is folded: the points of each series are moved
-// into chunks. Chunks of one series and attempt never overlap. Tail points may overlap chunks; they
-// are newer and take precedence.
+// New points are first written to the tail. Each Append writes one row per attempt, which contains
+// the points of all series. When an attempt's tail is large, it is folded: the points of each
+// series are moved into chunks. Chunks of one series and attempt never overlap. Points in the tail
+// may overlap chunks. They are newer and take precedence.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_TABLES_H_
 #define TRAINYARD_CONTROLLER_STORE_METRICS_METRIC_TABLES_H_
 
@@ -28,7 +28,8 @@ inline constexpr std::size_t kChunkPoints = 1024;
 
 std::span<const Migration> MetricMigrations();
 
-// Points of several series of one attempt, by series id, in order of arrival.
+// The points of several series of one attempt. The key is the series id; the points are in order of
+// arrival.
 using PointsBySeries = std::map<int64_t, std::vector<SeriesPoint>>;
 
 struct AttemptSteps {
@@ -37,13 +38,13 @@ struct AttemptSteps {
   int64_t first_step = 0;
 };
 
-// One chunk. Valid only while the query that found it is on its row.
+// One chunk. Valid only until the query that returned it moves to another row.
 struct ChunkRow {
   const SqliteQuery* query = nullptr;
   int64_t series_id = 0;
   int64_t attempt = 0;
   PointSummary summary;
-  // False if the sum is not stored: the mean must then be computed from the points.
+  // False if the sum is not stored; the mean must then be computed from the points.
   bool has_sum = false;
 };
 
@@ -52,26 +53,27 @@ struct ChunkRow {
 absl::Status AddPoints(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                        const PointsBySeries& points);
 
-// Returns the series id; assigns one if the key is new. Requires a write transaction.
+// Returns the series id for the key, and assigns an id if the key is new. Requires a write
+// transaction.
 absl::StatusOr<int64_t> SeriesIdFor(SqliteDatabase& database, int64_t job_id, std::string_view key);
 
-// The series id; nullopt if the job has no such key.
+// Returns the series id; nullopt if the job has no such key.
 absl::StatusOr<std::optional<int64_t>> FindSeriesId(SqliteDatabase& database, int64_t job_id,
                                                     std::string_view key);
 
 // Attempts of the job that have points, oldest first.
 absl::StatusOr<std::vector<AttemptSteps>> ReadAttempts(SqliteDatabase& database, int64_t job_id);
 
-// The tail of an attempt, each series in order of arrival.
+// Returns the tail of an attempt; the points of each series are in order of arrival.
 absl::StatusOr<PointsBySeries> ReadTail(SqliteDatabase& database, int64_t job_id,
                                         int64_t attempt_number);
 
-// First and last step of the series' chunks; nullopt if it has none.
+// Returns the first and the last step in the chunks of the series; nullopt if it has no chunks.
 absl::StatusOr<std::optional<StepRange>> ReadChunkRange(SqliteDatabase& database, int64_t series_id,
                                                         int64_t attempt_number);
 
-// Calls `visit` for each chunk with steps in `range`, in ascending order. DATA_LOSS if a roll-up
-// fails its checksum.
+// Calls `visit` for each chunk with steps in `range`, in ascending order. DATA_LOSS if the checksum
+// of a chunk's summary is wrong.
 absl::Status VisitChunks(SqliteDatabase& database, int64_t series_id, int64_t attempt_number,
                          StepRange range,
                          const std::function<absl::Status(const ChunkRow&)>& visit);

@@ -1,4 +1,4 @@
-// Turns points and roll-ups, in ascending order of steps, into the columns of a series.
+// Converts points and summaries of chunks, in ascending order of steps, to the columns of a series.
 #ifndef TRAINYARD_CONTROLLER_STORE_METRICS_SERIES_BUILDER_H_
 #define TRAINYARD_CONTROLLER_STORE_METRICS_SERIES_BUILDER_H_
 
@@ -16,15 +16,16 @@ struct BucketGrid {
   uint64_t width = 0;
 };
 
-// At most `buckets` buckets over [from, to]. `buckets` 0 means one bucket per point.
+// Returns at most `buckets` equal buckets over [from, to]. If `buckets` is 0, each point gets its
+// own bucket.
 BucketGrid MakeBucketGrid(int64_t from, int64_t to, int buckets);
 
-// Exponential moving average over all added points: the newest value has weight (1 - weight). Bias
-// correction (as in Adam) makes the first average equal the first value.
+// The exponential moving average over all points added so far. The newest value has weight (1 -
+// weight). Bias correction, as in Adam, makes the first average equal the first value.
 struct Smoothing {
   // 0 means no smoothing.
   double weight = 0;
-  // Points before this step are averaged but not shown.
+  // Points before this step count in the average but are not part of the result.
   int64_t from_step = 0;
 };
 
@@ -35,12 +36,12 @@ class SeriesBuilder {
 
   void Add(const SeriesPoint& point, int64_t attempt_number);
 
-  // True if steps first to last are in one bucket, so that their roll-up suffices. Never true with
-  // smoothing, which needs every point.
+  // True if the steps from first to last are in one bucket. Their summary then suffices. Always
+  // false with smoothing, which needs every point.
   bool InOneBucket(int64_t first_step, int64_t last_step) const;
   void Add(const PointSummary& summary, int64_t attempt_number);
 
-  // Writes the last bucket. Nothing may be added afterwards.
+  // Writes the last bucket. Nothing may be added after this call.
   void Finish();
 
  private:
@@ -48,14 +49,14 @@ class SeriesBuilder {
   uint64_t BucketOf(int64_t step) const;
   void StartBucketOf(int64_t step);
 
-  // Adds the point to the average. Returns false if the point is not shown.
+  // Adds the point to the average. Returns false if the point is not part of the result.
   bool Average(const SeriesPoint& point);
 
   const BucketGrid grid_;
   v1::Series& series_;
   const Smoothing smoothing_;
   double average_ = 0;
-  // Sum of the weights of all values so far; below 1.
+  // The sum of the weights of all values so far; always below 1.
   double weight_sum_ = 0;
   PointSummary bucket_;
   int64_t bucket_attempt_ = 0;

@@ -20,7 +20,7 @@ class SpanWalk {
       : range_(range), attempt_number_(attempt_number), builder_(builder) {
     const auto begin = std::ranges::lower_bound(tail, range.first, {}, &SeriesPoint::step);
     const auto end = std::ranges::upper_bound(tail, range.last, {}, &SeriesPoint::step);
-    // In an empty range, begin is after end.
+    // If the range is empty, begin is after end.
     if (begin < end) tail_ = {begin, end};
   }
 
@@ -130,9 +130,10 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
                             std::min({stored->last, limit, wanted_last})};
       if (range.first <= range.last) found.spans.push_back({attempt->number, range});
     }
-    // Older attempts end at this attempt's first step of any series. They keep that step itself
-    // unless this series has its own point there. Otherwise an evaluation of the checkpoint that
-    // this attempt resumed from would hide the last point of the other series.
+    // An older attempt ends at this attempt's first step in any series. The older attempt's point
+    // at that step itself is kept if this attempt has no point there in this series. The reason:
+    // this attempt may first evaluate the checkpoint that it resumed from. The point of that
+    // evaluation would otherwise hide the older attempt's last point in the other series.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
     if (has_point && attempt->first_step == kStepMin) break;
     limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);

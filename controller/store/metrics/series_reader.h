@@ -17,20 +17,21 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT if the query contradicts itself.
+// INVALID_ARGUMENT if the fields of the query contradict each other.
 absl::Status CheckSeriesQuery(const SeriesQuery& query);
 
-// One query. The caller must have a read transaction open on the database.
+// One query. The caller must have opened a read transaction on the database.
 class SeriesReader {
  public:
   SeriesReader(SqliteDatabase& database, const SeriesQuery& query)
       : database_(database), query_(query) {}
 
-  // One series per key, in query order; a key that the job does not have yields an empty series.
+  // Returns one series per key, in the order of the query. If the job does not have a key, its
+  // series is empty.
   absl::StatusOr<std::vector<v1::Series>> Read();
 
  private:
-  // Steps of one attempt that are part of a series.
+  // The steps of one attempt that are used in a series.
   struct Span {
     int64_t attempt = 0;
     StepRange range;
@@ -50,7 +51,7 @@ class SeriesReader {
   SqliteDatabase& database_;
   const SeriesQuery& query_;
   std::vector<AttemptSteps> attempts_;
-  std::map<int64_t, PointsBySeries> tails_;  // By attempt; sorted, one (the newest) point per step.
+  std::map<int64_t, PointsBySeries> tails_;  // By attempt; sorted, only the newest point per step.
 };
 
 }  // namespace trainyard::controller

@@ -17,10 +17,10 @@
 namespace trainyard::controller {
 namespace {
 
-// Chunks removed by one Reclaim: a few milliseconds.
+// The number of chunks that one Reclaim removes, which takes a few milliseconds.
 constexpr int kReclaimedChunks = 256;
 
-// Points of one Append by attempt, then by key.
+// The points of one Append. The outer key is the attempt, the inner key is the series key.
 using PointsByKey = std::unordered_map<std::string_view, std::vector<SeriesPoint>>;
 using PointsByAttempt = std::map<AttemptKey, PointsByKey>;
 
@@ -44,7 +44,8 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
   return true;
 }
 
-// A partly stored batch is added completely: its points replace the stored ones.
+// If a part of a batch is already stored, the whole batch is added; its points replace the stored
+// ones.
 absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
                                               const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;
@@ -59,8 +60,8 @@ absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
   return attempts;
 }
 
-// Removes chunks of dropped jobs. Their series have a negative job id: no query finds them, and no
-// new series reuses a series id before its chunks are gone.
+// Removes chunks of dropped jobs. The series of these jobs have a negative job id, so that no query
+// finds them. A series id is not used again before its chunks are removed.
 absl::StatusOr<bool> ReclaimChunks(SqliteDatabase& database) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(database));
   TRAINYARD_ASSIGN_OR_RETURN(
@@ -184,7 +185,8 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
-  // Deleted at once, not by Reclaim: the tail of an attempt is small (metric_tables.h).
+  // These rows are deleted now instead of by Reclaim, because the tail of an attempt is small
+  // (metric_tables.h).
   for (const char* table : {"tail", "attempt", "stream"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));

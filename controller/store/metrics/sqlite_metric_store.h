@@ -13,7 +13,7 @@
 
 namespace trainyard::controller {
 
-// One writer at a time; readers use their own connections and never wait for it.
+// There is one writer at a time. Readers use their own connections and never wait for the writer.
 class SqliteMetricStore : public MetricStore {
  public:
   // Opens or creates the database and brings its schema up to date.
@@ -41,7 +41,7 @@ class SqliteMetricStore : public MetricStore {
 
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
-  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except its position.
+  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except position().
   SqliteReaderPool readers_;
 };
 

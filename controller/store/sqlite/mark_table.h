@@ -1,4 +1,4 @@
-// The row in which a store keeps its mark of the event log (store_mark.h).
+// The row in which a store records its mark of the event log (store_mark.h).
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_MARK_TABLE_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_MARK_TABLE_H_
 
@@ -14,7 +14,7 @@
 
 namespace trainyard::controller {
 
-// The caller must serialize all calls except position().
+// Not thread-safe, except position().
 class MarkTable {
  public:
   // Reads the row created by kMarkSchema.
@@ -22,11 +22,12 @@ class MarkTable {
   static absl::StatusOr<v1::LogMark> Read(SqliteDatabase& database);
 
   void Note(const v1::LogMark& mark) { noted_ = mark; }
-  // Makes the recorded mark durable in its own transaction, unless it already is.
+  // Makes the recorded mark durable in its own transaction. Does nothing if the mark is already
+  // durable.
   absl::Status WriteIfDue(SqliteDatabase& database);
-  // Counts a write and writes the recorded mark, within the caller's transaction.
+  // Within the caller's transaction, counts a write and writes the recorded mark.
   absl::Status Write(SqliteDatabase& database);
-  // Call after the transaction of Write was committed.
+  // Call after the transaction that contains Write was committed.
   void Committed();
   StoreMark position() const { return {store_id_, writes_.load()}; }
 
@@ -40,7 +41,7 @@ class MarkTable {
   std::atomic<int64_t> writes_;
 };
 
-// Schema migration of a store with a mark.
+// The migration that adds the mark's table to the schema of a store.
 inline constexpr char kMarkSchema[] = R"(
   CREATE TABLE mark (
     store_id INTEGER NOT NULL,

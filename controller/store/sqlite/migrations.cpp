@@ -10,7 +10,8 @@ namespace {
 absl::Status RunStep(SqliteDatabase& database, const Migration& migration, int64_t version) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(database));
   TRAINYARD_RETURN_IF_ERROR(database.RunScript(migration.sql));
-  // A PRAGMA takes no arguments. The number is ours, so concatenation is safe.
+  // A PRAGMA takes no bound arguments. Concatenation is safe, because the number does not come from
+  // outside.
   TRAINYARD_RETURN_IF_ERROR(database.RunScript(absl::StrCat("PRAGMA user_version = ", version)));
   return transaction.Commit();
 }

@@ -16,10 +16,10 @@ struct Migration {
   std::string sql;
 };
 
-// Upgrades the database to version migrations.size(): migration i (from 0) produces version i + 1.
-// Each migration and its version number (PRAGMA user_version) are one transaction, so after a crash
-// the next start resumes after the last complete migration. FAILED_PRECONDITION if a newer release
-// wrote the database.
+// Upgrades the database to version migrations.size(). Migration i (from 0) produces version i + 1.
+// Each migration sets its version number (PRAGMA user_version) in the same transaction. After a
+// crash, the next start therefore resumes after the last complete migration. FAILED_PRECONDITION if
+// a newer release wrote the database.
 absl::Status Migrate(SqliteDatabase& database, std::span<const Migration> migrations);
 
 }  // namespace trainyard::controller

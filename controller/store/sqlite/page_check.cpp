@@ -16,8 +16,8 @@ namespace {
 
 constexpr char kVfsName[] = "trainyard-page-check";
 constexpr std::size_t kPageChecksumBytes = sizeof(uint64_t);
-// Parts of the header on page 1: the magic string, and the position of the number of reserved bytes
-// per page.
+// Parts of the header on page 1: the magic string, and the offset of the byte with the number of
+// reserved bytes per page.
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr std::size_t kReservedByte = 20;
 constexpr int kHeaderBytes = 100;
@@ -25,7 +25,8 @@ constexpr int kPageBytesMin = 512;
 
 thread_local int64_t last_damaged_byte = 0;
 
-// SQLite allocates this struct and, directly after it, the file object of the underlying VFS.
+// An open file. SQLite allocates this struct and, directly after it, the file object of the
+// underlying VFS.
 struct CheckedFile {
   sqlite3_file base;
   // False for write-ahead logs and journals.
@@ -41,8 +42,8 @@ CheckedFile& AsChecked(sqlite3_file* file) { return *reinterpret_cast<CheckedFil
 
 bool MeansFull(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
-// Returns SQLITE_FULL if the call that returned `code` failed because of a full disk, else `code`.
-// The caller must set errno to 0 before the call.
+// Returns SQLITE_FULL if the call that returned `code` failed because the disk is full; otherwise
+// returns `code`. The caller must set errno to 0 before the call.
 int NoteFreeSpace(CheckedFile& file, int code) {
   const int primary = code & 0xff;
   if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return code;
@@ -70,7 +71,7 @@ bool IsSound(const char* page, int amount, sqlite3_int64 offset) {
   return std::all_of(page, page + amount, [](char byte) { return byte == 0; });
 }
 
-// Sets has_checksums if the bytes contain the header.
+// Sets has_checksums if `bytes` contains the header.
 void NoteHeader(CheckedFile& file, const char* bytes, int amount, sqlite3_int64 offset) {
   if (!file.is_database || offset != 0 || amount < kHeaderBytes) return;
   if (std::string_view(bytes, kMagic.size()) != kMagic) return;
@@ -102,7 +103,8 @@ int CheckedWrite(sqlite3_file* file, const void* buffer, int amount, sqlite3_int
     return NoteFreeSpace(checked,
                          checked.methods().xWrite(checked.inner(), buffer, amount, offset));
   }
-  // A per-thread copy, because SQLite owns the buffer and reads it again.
+  // A copy of the page, one per thread. The checksum cannot be written into SQLite's own buffer,
+  // because SQLite reads the buffer again.
   thread_local std::string page;
   page.assign(bytes, static_cast<std::size_t>(amount));
   const uint64_t sum = PageChecksum(page.data(), amount, offset);
@@ -180,7 +182,7 @@ int CheckedShmUnmap(sqlite3_file* file, int remove) {
   return checked.methods().xShmUnmap(checked.inner(), remove);
 }
 
-// Version 2 has no memory-mapped reads, which could not be checked.
+// Version 2 excludes memory-mapped reads. They would bypass the check.
 constexpr sqlite3_io_methods kCheckedMethods = {
     .iVersion = 2,
     .xClose = CheckedClose,
@@ -203,8 +205,8 @@ constexpr sqlite3_io_methods kCheckedMethods = {
     .xUnfetch = nullptr,
 };
 
-// The current default VFS, looked up each time so that a test can substitute the disk under a
-// store.
+// Returns the current default VFS. It is looked up each time, so that a test can replace the disk
+// of an open store.
 sqlite3_vfs& Below() { return *sqlite3_vfs_find(nullptr); }
 
 int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* out_flags) {
@@ -213,7 +215,7 @@ int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, i
   checked.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
   errno = 0;
   const int code = Below().xOpen(&Below(), path, checked.inner(), flags, out_flags);
-  // SQLite closes any file with methods, even after an error.
+  // Set the methods even after an error, because SQLite closes every file that has methods.
   if (checked.inner()->pMethods != nullptr) file->pMethods = &kCheckedMethods;
   return NoteFreeSpace(checked, code);
 }
@@ -230,12 +232,12 @@ int CheckedFullPathname(sqlite3_vfs*, const char* path, int size, char* out) {
   return Below().xFullPathname(&Below(), path, size, out);
 }
 
-// Space for the file object of the underlying VFS, enough for any likely one. SQLite's own VFSs
-// need less than 200 bytes.
+// Space for the file object of the underlying VFS. SQLite's own VFSs need less than 200 bytes.
 constexpr int kInnerFileBytesMax = 1024;
 
 sqlite3_vfs* RegisterOnce() {
-  // Members not set here stay those of the default VFS. Exists until the process ends.
+  // Copied from the default VFS; the members that are not set below stay unchanged. Exists until
+  // the process ends.
   static sqlite3_vfs vfs = Below();
   vfs.szOsFile = static_cast<int>(sizeof(CheckedFile)) + kInnerFileBytesMax;
   vfs.zName = kVfsName;
@@ -261,7 +263,7 @@ void EnablePageChecks(sqlite3* database) {
 }
 
 int PageBytesOf(std::string_view header) {
-  // Big-endian; 1 means 65536.
+  // The offset of the page size in the header. The size is big-endian; 1 means 65536.
   constexpr std::size_t kSizeByte = 16;
   if (header.size() < kHeaderBytes || header.substr(0, kMagic.size()) != kMagic) return 0;
   const int high = static_cast<uint8_t>(header[kSizeByte]);

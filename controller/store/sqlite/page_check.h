@@ -1,14 +1,15 @@
 // A layer between SQLite and the operating system, used by every database of the store. It detects
-// damage that SQLite does not see, and distinguishes a full disk from a failing one.
+// damage that SQLite does not detect, and it distinguishes a full disk from a failing one.
 //
-// Damage: the last 8 bytes of each page are a checksum of the rest and the page's offset. The
-// checksum is written with the page to the database file and checked when the page is read from
-// there. Pages in the write-ahead log have SQLite's own checksums. A failed check is
-// SQLITE_IOERR_DATA for the query that needs the page; other pages stay readable. A page of zeros
-// passes: SQLite leaves free pages unwritten, and rejects zeros where it expects a page in use.
+// Damage: the last 8 bytes of each page are a checksum of the other bytes and of the page's offset.
+// The checksum is written when the page is written to the database file, and is checked when the
+// page is read from that file. Pages in the write-ahead log have SQLite's own checksums. If a check
+// fails, the query that needs the page gets SQLITE_IOERR_DATA; other pages stay readable. A page of
+// zeros passes the check, because SQLite does not write free pages. If SQLite finds zeros where it
+// expects a page in use, it reports an error itself.
 //
-// Full disk: exceeded quotas, file size limits and file systems found full during a sync are also
-// reported as SQLITE_FULL. SQLite alone reports them as I/O errors.
+// Full disk: SQLite reports an exceeded quota, an exceeded file size limit and a file system that
+// is found full during a sync as I/O errors. This layer reports them as SQLITE_FULL.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_PAGE_CHECK_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_PAGE_CHECK_H_
 
@@ -20,24 +21,24 @@ struct sqlite3;
 
 namespace trainyard::controller {
 
-// Name of the VFS to pass when opening a database. Thread-safe.
+// Returns the name of the VFS, to be passed when a database is opened. Thread-safe.
 const char* PageCheckVfs();
 
-// Reserves bytes for the checksums in an empty database. A database with pages but without
-// checksums is left unchanged. Call right after opening, on a writable connection.
+// Reserves bytes for the checksums in an empty database. Does not change a database that has pages
+// without checksums. Call directly after opening, on a writable connection.
 void EnablePageChecks(sqlite3* database);
 
 // Size of the header at the start of a database file.
 inline constexpr std::size_t kDatabaseHeaderBytes = 100;
 
-// Page size according to the header; 0 if `header` is not that of a database.
+// Returns the page size according to the header; 0 if `header` is not the header of a database.
 int PageBytesOf(std::string_view header);
 bool HasPageChecksums(std::string_view header);
 
 // True if the checksum of the page at `offset` is correct, or the page is all zeros.
 bool IsSoundPage(std::string_view page, int64_t offset);
 
-// File offset of the page that last failed its check on this thread.
+// Returns the file offset of the page whose check last failed on this thread.
 int64_t LastDamagedByte();
 
 }  // namespace trainyard::controller

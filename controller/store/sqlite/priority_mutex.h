@@ -7,12 +7,13 @@
 
 namespace trainyard::controller {
 
-// lock() waits only for the current holder and other urgent users, and precedes all waiters in
-// LockBehind(). Background work that takes the mutex for many short pieces (BackgroundLock) thus
-// delays an urgent user by at most one piece, regardless of how the system schedules threads.
+// lock() waits only for the current holder and for other urgent users. It gets the mutex before all
+// threads that wait in LockBehind(). Background work should take the mutex for many short pieces
+// (BackgroundLock). It then delays an urgent user by at most one piece, regardless of how the
+// system schedules threads.
 class PriorityMutex {
  public:
-  // For std::lock_guard: urgent work.
+  // Locks for urgent work. Named so that std::lock_guard can be used.
   void lock() {
     std::unique_lock lock(mutex_);
     ++urgent_waiting_;
@@ -43,7 +44,7 @@ class PriorityMutex {
   int urgent_waiting_ = 0;
 };
 
-// Holds the mutex for a short piece of background work.
+// Locks the mutex for a short piece of background work.
 class BackgroundLock {
  public:
   explicit BackgroundLock(PriorityMutex& mutex) : mutex_(mutex) { mutex_.LockBehind(); }

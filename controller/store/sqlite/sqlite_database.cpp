@@ -26,12 +26,13 @@ constexpr char kConnectionSettings[] = R"(
   PRAGMA cell_size_check = ON;
   PRAGMA temp_store = MEMORY;
 )";
-// Must be set before the first page is written. Such a file can return free pages (sqlite_space.h).
+// Must be set before the first page is written. Only a file with this setting can return free pages
+// (sqlite_space.h).
 constexpr char kNewFileSettings[] = "PRAGMA auto_vacuum = INCREMENTAL";
-// journal_size_limit: a write-ahead log that grew during a long read shrinks at the next
-// checkpoint. cache_size (negative: KiB): inner pages of a large index need more than the default
-// of 2 MiB. Readers keep the default: a store has up to kIdleReadersMax of them, and the kernel
-// caches the same pages for all.
+// journal_size_limit: if the write-ahead log has grown during a long read, it is truncated at the
+// next checkpoint. cache_size (negative: KiB): the inner pages of a large index need more than the
+// default of 2 MiB. Readers keep the default: a store has up to kIdleReadersMax readers, and the
+// kernel's page cache is shared by all of them.
 constexpr char kWriterSettings[] = R"(
   PRAGMA journal_mode = WAL;
   PRAGMA journal_size_limit = 67108864;
@@ -47,7 +48,7 @@ absl::StatusCode CodeOf(int primary) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return absl::StatusCode::kDataLoss;
-    // A failing disk may recover; only wrong bytes are data loss.
+    // Not DATA_LOSS, because a failing disk may recover. Only wrong bytes are data loss.
     case SQLITE_IOERR:
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -80,8 +81,8 @@ const char* NextStep(int primary) {
   }
 }
 
-// Creates the file with mode 0600; SQLite gives the -wal and -shm files the same mode. An existing
-// file is not opened: closing a second descriptor would drop the locks of this process's open
+// Creates the file with mode 0600; SQLite then gives the -wal and -shm files the same mode. Does
+// not open an existing file: closing that descriptor would release the locks of this process's open
 // connections.
 absl::Status CreateOwnerOnly(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -152,7 +153,7 @@ double SqliteQuery::Double(int column) const {
 }
 
 std::string_view SqliteQuery::Bytes(int column) const {
-  // Get the pointer first: this may convert the value and change its size.
+  // Get the pointer before the size, because this call may convert the value and change its size.
   const void* data = sqlite3_column_blob(statement_, column);
   const int size = sqlite3_column_bytes(statement_, column);
   return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
@@ -228,7 +229,8 @@ absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                                             " fails its checksum (on: ", action, ")",
                                             NextStep(SQLITE_CORRUPT)));
   }
-  // A later call on the handle may have replaced or cleared the error.
+  // A later call on the handle may have replaced or cleared the error. Its message is then not
+  // used.
   const bool newest = handle != nullptr && sqlite3_extended_errcode(handle) == code;
   const char* message = newest ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   return absl::Status(CodeOf(primary), absl::StrCat(path, ": ", message, " (SQLite error ", code,
@@ -249,7 +251,8 @@ SqliteTransaction::SqliteTransaction(SqliteTransaction&& other) noexcept
     : database_(std::exchange(other.database_, nullptr)) {}
 
 SqliteTransaction::~SqliteTransaction() {
-  // A failed statement may already have rolled back; SQLite is then in autocommit mode.
+  // A failed statement may already have rolled back the transaction. SQLite is then in autocommit
+  // mode, and there is nothing to roll back.
   if (database_ != nullptr && sqlite3_get_autocommit(database_->handle()) == 0) {
     sqlite3_exec(database_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
   }

@@ -32,13 +32,13 @@ namespace trainyard::controller {
 
 class SqliteDatabase;
 
-// Marks an argument as bytes. A plain string argument is text.
+// Marks an argument as a blob. A plain string argument is bound as text.
 struct SqliteBlob {
   std::string_view bytes;
 };
 
-// A statement with its arguments. Runs from the first Next on. Its destructor returns it to its
-// database's cache, so it must not outlive that database.
+// A statement with its arguments. The first call of Next starts it. The destructor returns the
+// statement to the cache of its database, so the query must not outlive the database.
 class SqliteQuery {
  public:
   SqliteQuery(SqliteDatabase& database, sqlite3_stmt* statement);
@@ -50,9 +50,10 @@ class SqliteQuery {
   // must stay valid until the last call of Next.
   absl::StatusOr<bool> Next();
 
-  // Columns of the current row, starting at 0. A view is valid until the next call of Next.
+  // Returns a column of the current row; columns count from 0. A returned view is valid until the
+  // next call of Next.
   int64_t Int64(int column) const;
-  // NULL reads as NaN, because SQLite stores NaN as NULL.
+  // Returns NaN for NULL, because SQLite stores NaN as NULL.
   double Double(int column) const;
   std::string_view Bytes(int column) const;
   bool IsNull(int column) const;
@@ -71,10 +72,10 @@ class SqliteQuery {
   int bind_error_ = 0;
 };
 
-// Error of a failed call, with the file, the cause and the next step. DATA_LOSS: bytes on disk are
-// not what was written; names the byte where a checksum failed. RESOURCE_EXHAUSTED: the disk is
-// full. UNAVAILABLE: the disk failed or the file is in use; a retry may succeed. `handle` may be
-// null.
+// Returns the error of a failed call, with the file, the cause and the next step. DATA_LOSS: the
+// bytes on disk are not those that were written; if a checksum failed, the text names the byte.
+// RESOURCE_EXHAUSTED: the disk is full. UNAVAILABLE: the disk failed or the file is in use; a retry
+// may succeed. `handle` may be null.
 absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                          absl::string_view action);
 
@@ -93,8 +94,8 @@ class SqliteDatabase {
   SqliteDatabase& operator=(const SqliteDatabase&) = delete;
   ~SqliteDatabase();
 
-  // A prepared statement with these arguments: integers, floating-point numbers, strings,
-  // SqliteBlob.
+  // Returns a prepared statement with these arguments. They may be integers, floating-point
+  // numbers, strings and SqliteBlob.
   template <typename... Args>
   absl::StatusOr<SqliteQuery> Query(std::string_view sql, const Args&... args) {
     TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Prepare(sql));
@@ -113,7 +114,7 @@ class SqliteDatabase {
   // Runs a script of several statements.
   absl::Status RunScript(const std::string& sql);
 
-  // The single integer that a statement returns; 0 if it returns no row or NULL.
+  // Returns the single integer that a statement selects; 0 if the statement returns no row or NULL.
   template <typename... Args>
   absl::StatusOr<int64_t> QueryInt64(std::string_view sql, const Args&... args) {
     TRAINYARD_ASSIGN_OR_RETURN(SqliteQuery query, Query(sql, args...));
@@ -159,9 +160,10 @@ class SqliteDatabase {
 // A transaction. Its destructor rolls back unless Commit succeeded.
 class SqliteTransaction {
  public:
-  // For writing. Waits for the write lock now, so that no later statement can fail to get it.
+  // Begins a transaction for writing. Waits for the write lock now, so that no later statement can
+  // fail to get it.
   static absl::StatusOr<SqliteTransaction> BeginWrite(SqliteDatabase& database);
-  // For reading. Every statement sees the same state of the database.
+  // Begins a transaction for reading. All its statements see the same state of the database.
   static absl::StatusOr<SqliteTransaction> BeginRead(SqliteDatabase& database);
 
   SqliteTransaction(SqliteTransaction&& other) noexcept;
@@ -177,7 +179,7 @@ class SqliteTransaction {
   SqliteDatabase* database_;
 };
 
-// Reader connections, opened as needed. Thread-safe. Must outlive its leases.
+// A pool of reader connections, which are opened as needed. Thread-safe. Must outlive its leases.
 class SqliteReaderPool {
  public:
   class Lease {

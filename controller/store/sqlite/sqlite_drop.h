@@ -1,4 +1,5 @@
-// Dropped jobs. Their rows are hidden under a negative job id until they are reclaimed.
+// Support for dropping jobs. The rows of a dropped job are hidden under a negative job id until
+// they are reclaimed.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DROP_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_DROP_H_
 
@@ -9,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// Negates the job's id in the table's column job_id, within the caller's transaction. UNAVAILABLE:
-// rows of an earlier drop of the same job are not reclaimed yet.
+// Negates the job's id in the column job_id of the table, within the caller's transaction.
+// UNAVAILABLE: rows of an earlier drop of the same job are not reclaimed yet.
 absl::Status HideJob(const char* table, int64_t job_id, SqliteDatabase& writer);
 
 }  // namespace trainyard::controller

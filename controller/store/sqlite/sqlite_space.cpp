@@ -28,8 +28,8 @@ absl::StatusOr<bool> ReturnFreePages(SqliteDatabase& writer) {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t page_bytes, writer.QueryInt64("PRAGMA page_size"));
   const int64_t surplus = std::min(usage.free_bytes - kKeptFreeBytes, kReturnedBytes) / page_bytes;
   if (surplus <= 0) return false;
-  // A PRAGMA takes no arguments. The number is ours, so concatenation is safe. RunScript steps the
-  // PRAGMA to its end, page by page.
+  // A PRAGMA takes no bound arguments. Concatenation is safe, because the number does not come from
+  // outside. RunScript is needed because it steps the PRAGMA to its end, one page per step.
   TRAINYARD_RETURN_IF_ERROR(
       writer.RunScript(absl::StrCat("PRAGMA incremental_vacuum(", surplus, ")")));
   return true;

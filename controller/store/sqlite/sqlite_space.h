@@ -1,4 +1,4 @@
-// Space in a database file.
+// Measures and returns free space in a database file.
 #ifndef TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_SPACE_H_
 #define TRAINYARD_CONTROLLER_STORE_SQLITE_SQLITE_SPACE_H_
 
@@ -10,9 +10,10 @@ namespace trainyard::controller {
 
 absl::StatusOr<StoreUsage> ReadUsage(SqliteDatabase& database);
 
-// Truncates free pages at the end of the file, at most 2 MiB per call, and keeps 4 MiB free for
-// later writes. Returns false if there was nothing to truncate. Databases created by releases
-// without retention keep their free pages for later writes, because SQLite cannot move their pages.
+// Truncates free pages at the end of the file, at most 2 MiB per call. Leaves 4 MiB free for later
+// writes. Returns false if there was nothing to truncate. Databases that were created by releases
+// without retention cannot be truncated, because SQLite cannot move their pages; later writes reuse
+// their free pages.
 absl::StatusOr<bool> ReturnFreePages(SqliteDatabase& writer);
 
 }  // namespace trainyard::controller

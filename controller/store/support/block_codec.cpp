@@ -11,12 +11,13 @@
 namespace trainyard::controller {
 namespace {
 
-// Block format: checksum of the rest (8 bytes), codec (1 byte), raw size (varint), payload.
+// A block consists of a checksum of the rest (8 bytes), the codec (1 byte), the raw size (varint),
+// and the payload.
 constexpr char kRawCodec = 0;
 constexpr char kZstdCodec = 1;
 constexpr std::size_t kChecksumBytes = sizeof(uint64_t);
 
-// Below this size the zstd frame costs about as much as compression saves.
+// Smaller data is not compressed, because the zstd frame costs about as much as compression saves.
 constexpr std::size_t kCompressBytesMin = 96;
 // Higher levels take several times as long and save only a few percent on logs and metric columns.
 constexpr int kLevel = 1;
@@ -37,7 +38,8 @@ ZSTD_DCtx* DecompressContext() {
   return context.get();
 }
 
-// Returns false if compression does not make the data smaller.
+// Appends the compressed data to `out`. Returns false if compression does not make the data
+// smaller.
 bool AppendCompressed(std::string_view raw, std::string& out) {
   if (raw.size() < kCompressBytesMin) return false;
   const std::size_t begin = out.size();

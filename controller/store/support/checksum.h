@@ -8,10 +8,11 @@
 
 namespace trainyard::controller {
 
-// `seed` binds the bytes to their place, so that a record in the wrong place is detected too.
+// `seed` identifies the place of the bytes, so that a record in the wrong place is detected too.
 uint64_t Checksum(std::string_view bytes, uint64_t seed);
 
-// Order-dependent hash of several numbers. Used as a seed made of a record's key columns.
+// Returns a hash of several numbers that depends on their order. It is used as a seed computed from
+// the key columns of a record.
 uint64_t HashOf(std::initializer_list<int64_t> numbers);
 
 }  // namespace trainyard::controller

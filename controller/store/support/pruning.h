@@ -1,4 +1,4 @@
-// Removal of data from the stores. controller/retention decides what to remove.
+// Functions of the stores for removing data. controller/retention decides which data to remove.
 #ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_PRUNING_H_
 #define TRAINYARD_CONTROLLER_STORE_SUPPORT_PRUNING_H_
 
@@ -12,11 +12,11 @@
 
 namespace trainyard::controller {
 
-// Space in a store's file, in bytes.
+// The size of a store's file and of its parts, in bytes.
 struct StoreUsage {
   // Used by data.
   int64_t used_bytes = 0;
-  // Free within the file and reusable by later writes.
+  // Free space within the file, which later writes reuse.
   int64_t free_bytes = 0;
 };
 
@@ -27,44 +27,45 @@ class PrunableStore {
 
   virtual absl::StatusOr<StoreUsage> Usage() = 0;
 
-  // Lowest id above `after` of a job that has data here; 0 if there is none.
+  // Returns the lowest job id above `after` that has data in this store; 0 if there is none.
   virtual absl::StatusOr<int64_t> NextJob(int64_t after) = 0;
 
-  // Bytes of the job's data, excluding indexes and unused space in pages.
+  // Returns the size of the job's data in bytes, without indexes and unused space in pages.
   virtual absl::StatusOr<int64_t> JobBytes(int64_t job_id) = 0;
 
-  // Removes a bounded part of the dropped data in transactions of a few milliseconds, and returns
-  // pages at the end of the file to the file system. Returns false if nothing is left to do.
+  // Removes a limited amount of dropped data, in transactions of a few milliseconds. Then returns
+  // free pages at the end of the file to the file system. Returns false if there was nothing to do.
   virtual absl::StatusOr<bool> Reclaim() = 0;
 };
 
 // Implemented by the metric store and the log store.
 class PrunableData : public PrunableStore {
  public:
-  // Drops the job's data in one transaction; Reclaim frees the space. Data that arrives later
-  // starts anew. UNAVAILABLE: an earlier drop of the same job is not reclaimed yet.
+  // Drops the job's data in one transaction. Reclaim later frees the space. If more data of the job
+  // arrives, it is stored as for a new job. UNAVAILABLE: an earlier drop of the same job is not
+  // reclaimed yet.
   virtual absl::Status DropJob(int64_t job_id) = 0;
 };
 
 // Only events covered by a snapshot can be removed.
 class PrunableEvents : public PrunableStore {
  public:
-  // Removes some of the job's events, oldest first, except its deletion (JobDeleted). Returns false
-  // if no removable event is left.
+  // Removes some of the job's events, oldest first, but never the event of its deletion
+  // (JobDeleted). Returns false if no removable event is left.
   virtual absl::StatusOr<bool> DropJobEvents(int64_t job_id) = 0;
 
-  // Removes events before this time that have no job, and those of finished deletions. Returns
-  // false if none is left.
+  // Removes events before this time that belong to no job, and events of finished deletions.
+  // Returns false if none is left.
   virtual absl::StatusOr<bool> DropNodeEvents(int64_t before_ms) = 0;
 
-  // The event that deleted the job; nullopt if the job was not deleted or that event has been
-  // removed.
+  // Returns the event that deleted the job; nullopt if the job was not deleted or that event has
+  // been removed.
   virtual absl::StatusOr<std::optional<v1::Event>> FindDeletion(int64_t job_id) = 0;
 
-  // Unfinished deletions after this event, oldest first, at most 100.
+  // Returns at most 100 unfinished deletions after this event, oldest first.
   virtual absl::StatusOr<std::vector<v1::EventEntry>> OpenDeletions(uint64_t after) = 0;
 
-  // Marks the deletion finished if no other event of the job is left; otherwise returns false.
+  // If no other event of the job is left, marks its deletion as finished. Otherwise returns false.
   virtual absl::StatusOr<bool> FinishDeletion(int64_t job_id) = 0;
 };
 

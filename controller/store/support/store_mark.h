@@ -1,5 +1,5 @@
-// High-water marks that the event log and the other stores keep of each other, so that an older
-// copy of one of them is detected.
+// Marks for detecting that a store was replaced by an older copy. The event log records the
+// position of each other store, and each other store records the position of the event log.
 #ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_STORE_MARK_H_
 #define TRAINYARD_CONTROLLER_STORE_SUPPORT_STORE_MARK_H_
 
@@ -16,7 +16,7 @@ namespace trainyard::controller {
 struct StoreMark {
   // Random id, created with the store.
   int64_t store_id = 0;
-  // Number of transactions that added data or a mark.
+  // The number of transactions that added data or a mark.
   int64_t writes = 0;
 
   friend bool operator==(const StoreMark&, const StoreMark&) = default;
@@ -29,15 +29,15 @@ class MarkedStore {
 
   // Records that the event log is durable up to `mark`. The next append writes the mark.
   virtual void NoteLogMark(const v1::LogMark& mark) = 0;
-  // Writes the recorded mark unless it is already durable. Errors as for an append.
+  // Writes the recorded mark unless it is already durable. Returns the same errors as an append.
   virtual absl::Status WriteLogMark() = 0;
-  // The durable mark; empty if there is none yet.
+  // Returns the durable mark; empty if there is none yet.
   virtual absl::StatusOr<v1::LogMark> ReadLogMark() = 0;
-  // Store id and number of durable writes.
+  // Returns the store id and the number of durable writes.
   virtual StoreMark Position() = 0;
 };
 
-// MarkedStore for in-memory stores: the mark is lost with the store.
+// Implements MarkedStore for in-memory stores. The mark is lost with the store.
 template <typename Store>
 class WithMemoryMark : public Store {
  public:

@@ -1,4 +1,4 @@
-// The rule that ensures that every byte of a stream is stored exactly once.
+// Checks the offsets of batches, so that every byte of a stream is stored exactly once.
 #ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_STREAM_OFFSETS_H_
 #define TRAINYARD_CONTROLLER_STORE_SUPPORT_STREAM_OFFSETS_H_
 
@@ -14,8 +14,8 @@ struct ByteRange {
   int64_t end = 0;
 };
 
-// OUT_OF_RANGE if the range begins beyond the stored offset: the bytes in between would be lost.
-// INVALID_ARGUMENT if it is not a valid range.
+// OUT_OF_RANGE if the range begins beyond the stored offset, because the bytes in between would be
+// lost. INVALID_ARGUMENT if the range is invalid.
 absl::Status CheckBatchRange(const StreamKey& stream, ByteRange range, int64_t stored_offset);
 
 }  // namespace trainyard::controller

@@ -1,5 +1,4 @@
-// Converts whole files of other trainers, as they occur publicly, and compares them with the exact
-// job files.
+// Converts whole public files of other trainers and compares the results with the exact job files.
 #include "cli/convert/convert.h"
 
 #include <chrono>
@@ -30,7 +29,7 @@ std::string FileText(const std::string& path) {
   return text.str();
 }
 
-// The job file, and its notes as comments.
+// Returns the job file, with its notes as comments.
 std::string Printed(const absl::StatusOr<ConvertedJob>& job) {
   if (!job.ok()) return std::string(job.status().message());
   std::string text = job->text;
@@ -69,7 +68,7 @@ TEST_P(ConvertFileTest, GivesThisJobFile) {
             FileText(absl::StrCat("expected/", GetParam().name, ".txt")));
 }
 
-// Reasons why `submit` would reject the job file.
+// Returns the reasons for which `submit` would reject the job file.
 std::vector<std::string> Refusals(const std::string& text) {
   const auto reader = [&](const std::string& reference,
                           const std::string&) -> absl::StatusOr<JobFileText> {
@@ -80,7 +79,7 @@ std::vector<std::string> Refusals(const std::string& text) {
   return CheckLaunch(resolved->spec, {});
 }
 
-// The settings named between backticks in a rejection.
+// Returns the settings that a rejection names between backticks.
 std::vector<std::string> SettingsIn(const std::string& refusal) {
   std::vector<std::string> settings;
   const std::vector<std::string> parts = absl::StrSplit(refusal, '`');
@@ -88,7 +87,7 @@ std::vector<std::string> SettingsIn(const std::string& refusal) {
   return settings;
 }
 
-// The notes list everything that is missing; submit rejects the job for no other reason.
+// The notes must list everything that is missing: `submit` must reject the job for no other reason.
 TEST_P(ConvertFileTest, IsAJobFileButForWhatItsNotesAskFor) {
   const std::string printed = FileText(absl::StrCat("expected/", GetParam().name, ".txt"));
   const size_t end = std::min(printed.find("\n# "), printed.size() - 1) + 1;
@@ -122,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
                       ConvertCase{"determined-shell", {"determined-shell.yaml"}},
                       ConvertCase{"determined-trial", {"determined-trial.yaml"}}));
 
-// Commands and configurations from the guides, copied verbatim.
+// Commands and configurations copied verbatim from the guides.
 INSTANTIATE_TEST_SUITE_P(
     Guides, ConvertFileTest,
     ::testing::Values(ConvertCase{"guide-gpt3-15b", {"guide-gpt3-15b.sh"}},
@@ -193,7 +192,7 @@ TEST(ConvertTest, HugeNumbersAreNotMultiplied) {
               HasSubstr("zero: 3"));
 }
 
-// Forty lines expand to 2^40 values.
+// These forty lines would expand to 2^40 values.
 TEST(ConvertTest, AliasesCannotGrowWithoutEnd) {
   std::string bomb = "model: {d_model: &a0 [1]}\n";
   for (int i = 1; i <= 40; ++i) {

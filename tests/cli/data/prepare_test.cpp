@@ -32,7 +32,7 @@ DataPrepareOptions Options(const TextDirectory& directory, const std::string& ou
   return options;
 }
 
-// 300 documents of one line each.
+// Writes 300 documents of one line each.
 void WriteDocuments(const TextDirectory& directory) {
   std::string lines;
   for (int i = 0; i < 300; ++i) {
@@ -53,7 +53,7 @@ std::vector<uint32_t> Tokens(const std::string& path) {
   return tokens;
 }
 
-// Documents of a split, decoded.
+// Returns the decoded documents of a split.
 std::vector<std::string> Documents(const std::string& path, const Tokenizer& tokenizer) {
   std::vector<std::string> documents;
   std::vector<uint32_t> ids;
@@ -82,7 +82,7 @@ TEST(PrepareDataTest, EveryDocumentIsInOneSplitWhole) {
   EXPECT_EQ(all.size(), 300u);
   EXPECT_EQ(train.size() + val.size(), 300u);
   EXPECT_TRUE(all.count("document 17 " + Prose(200, 17)));
-  EXPECT_GE(val.size(), 3u);  // about 15 of 300
+  EXPECT_GE(val.size(), 3u);  // about 15 of 300 are expected
   EXPECT_LE(val.size(), 40u);
   EXPECT_EQ(summary->train.documents, static_cast<int64_t>(train.size()));
   EXPECT_EQ(summary->val.documents, static_cast<int64_t>(val.size()));

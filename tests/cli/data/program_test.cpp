@@ -1,4 +1,4 @@
-// The program trainyard-data from the user's view: exit codes and output.
+// Tests the program trainyard-data as a user sees it: exit codes and output.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A temporary directory with text files.
+// A temporary directory that contains text files.
 #ifndef TRAINYARD_TESTS_CLI_DATA_TEXT_DIRECTORY_H_
 #define TRAINYARD_TESTS_CLI_DATA_TEXT_DIRECTORY_H_
 
@@ -36,8 +36,8 @@ class TextDirectory {
   TemporaryDirectory directory_;
 };
 
-// Prose-like text: words of a small vocabulary in an order that repeats only after a very long
-// time.
+// Returns text that resembles prose: words of a small vocabulary, in an order that does not repeat
+// for a very long time.
 inline std::string Prose(size_t bytes, uint64_t seed) {
   const char* const words[] = {"the",   "train", "yard",  "moves", "a",      "long", "wagon",
                                "every", "night", "under", "quiet", "signal", "of",   "red"};

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A tokenizer that only has a vocabulary.
+// A tokenizer that implements only the vocabulary.
 class VocabOnly : public Tokenizer {
  public:
   explicit VocabOnly(int64_t size) : size_(size) {}

@@ -1,4 +1,4 @@
-// `dev`, with shell scripts in place of the daemons.
+// Tests `dev`. Shell scripts replace the daemons.
 #include "cli/dev/dev.h"
 
 #include <fcntl.h>
@@ -25,8 +25,8 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Calls back once, when the program flushes output that contains `text`. `dev` writes to stdout
-// once, when it is ready.
+// Calls a function once, when the program flushes output that contains `text`. `dev` writes to
+// stdout only once, when it is ready.
 class WatchedBuffer : public std::stringbuf {
  public:
   std::string text;
@@ -55,7 +55,7 @@ class DevTest : public CliFixture {
     out_.rdbuf(&buffer_);
   }
 
-  // A script that runs until SIGTERM, and records its start, its arguments and its end.
+  // Returns a script that runs until SIGTERM. It records its start, its arguments and its end.
   std::string Daemon(const std::string& name) {
     return absl::StrCat("log=", directory(), "/order\n", "echo pid $$ >> $log\n", "trap 'echo ",
                         name, " stopped >> $log; exit 0' TERM\n", "echo ", name,
@@ -69,7 +69,7 @@ class DevTest : public CliFixture {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  // Creates a token, like the controller at its first start.
+  // Creates a token, as the controller does at its first start.
   std::string MakeToken() {
     return absl::StrCat("umask 077; mkdir -p ", directory(), "/data/controller\n", "echo ",
                         FakeToken(), " > ", directory(), "/data/controller/token\n");
@@ -98,12 +98,12 @@ class DevTest : public CliFixture {
     }
   }
 
-  // A shell line that waits until `dev` has reported that it is ready.
+  // Returns a shell line that waits until `dev` has reported that it is ready.
   std::string WaitUntilReady() {
     return absl::StrCat("while [ ! -e ", directory(), "/ready ]; do sleep 0.02; done\n");
   }
 
-  // A shell line that runs `what` only in the first process that reaches it.
+  // Returns a shell line that runs `what` only in the first process that executes the line.
   std::string OnlyOnce(const std::string& what) {
     return absl::StrCat("if mkdir ", directory(), "/once 2>/dev/null; then ", what, "; fi\n");
   }
@@ -112,7 +112,7 @@ class DevTest : public CliFixture {
     buffer_.on_flush = [this] { WriteFile("ready", ""); };
   }
 
-  // Simulates Ctrl-C as soon as stderr contains the text.
+  // Simulates Ctrl-C when stderr contains the text.
   void InterruptAfter(const std::string& text) {
     err_buffer_.text = text;
     err_buffer_.on_flush = [this] { interrupt_.Raise(); };

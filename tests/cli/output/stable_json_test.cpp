@@ -25,7 +25,7 @@ using google::protobuf::Message;
 
 enum class Meaning { kInstant, kDuration };
 
-// Meanings of fields in messages about nodes and hooks.
+// Returns the meanings of fields in messages about nodes and hooks.
 std::map<std::string, Meaning> NodeMeanings() {
   return {
       {"ClockSet.assumed_ms", Meaning::kDuration},
@@ -45,7 +45,7 @@ std::map<std::string, Meaning> NodeMeanings() {
   };
 }
 
-// Meanings of fields in messages about attempts and their events.
+// Returns the meanings of fields in messages about attempts and their events.
 std::map<std::string, Meaning> AttemptMeanings() {
   return {
       {"Attempt.ended_time_ms", Meaning::kInstant},
@@ -59,8 +59,9 @@ std::map<std::string, Meaning> AttemptMeanings() {
   };
 }
 
-// The meaning of every *_ms field in the controller's responses. A new field fails
-// EveryFieldOfMillisecondsIsPrintedByItsMeaning until it is added here.
+// Returns the meaning of every *_ms field in the controller's responses. The test
+// EveryFieldOfMillisecondsIsPrintedByItsMeaning fails for a new field until the field is added
+// here.
 const std::map<std::string, Meaning>& Meanings() {
   static const std::map<std::string, Meaning> meanings = [] {
     std::map<std::string, Meaning> all = {
@@ -127,7 +128,8 @@ void AddReachable(const Descriptor& type, std::set<const Descriptor*>& types) {
   }
 }
 
-// Every response message of the services that the command line uses, and the messages nested in it.
+// Returns every response message of the services that the command line uses, and the messages
+// inside them.
 std::set<const Descriptor*> OutputMessages() {
   std::set<const Descriptor*> types;
   for (const Descriptor* any :
@@ -143,7 +145,7 @@ std::set<const Descriptor*> OutputMessages() {
   return types;
 }
 
-// The message printed with one field set to 1,795,262,400,054 ms.
+// Prints a message in which one field is set to 1,795,262,400,054 ms.
 nlohmann::json PrintedWith(const FieldDescriptor& field) {
   constexpr int64_t kValue = 1795262400054;
   const std::unique_ptr<Message> message(google::protobuf::MessageFactory::generated_factory()
@@ -175,7 +177,7 @@ TEST(StableJsonTest, EveryFieldOfMillisecondsIsPrintedByItsMeaning) {
   for (const Descriptor* type : OutputMessages()) {
     for (int i = 0; i < type->field_count(); ++i) {
       const FieldDescriptor& field = *type->field(i);
-      // A field with another unit or type would escape the rule for *_ms.
+      // The rule for *_ms would not apply to a field with another unit or type.
       EXPECT_FALSE(absl::EndsWith(field.name(), "_us") || absl::EndsWith(field.name(), "_ns"))
           << field.full_name();
       if (!absl::EndsWith(field.name(), "_ms")) continue;

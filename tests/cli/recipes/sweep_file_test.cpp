@@ -1,4 +1,4 @@
-// Sweep files: writing, reading and rejection.
+// Tests that sweep files are written, read and rejected.
 #include "cli/recipes/sweep_file.h"
 
 #include <filesystem>

@@ -10,7 +10,7 @@ using testing::HasSubstr;
 
 constexpr int64_t kDayMs = 86'400'000;
 
-// Created by openssl req -x509 -days 36500.
+// Created with openssl req -x509 -days 36500.
 constexpr char kCertificate[] = R"(
 -----BEGIN CERTIFICATE-----
 MIIBdjCCARugAwIBAgIUQEOfKxrJYoqkN6cleuhDuUB3ZekwCgYIKoZIzj0EAwIw

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::UnorderedElementsAreArray;
 
-// "JobService/StopJob" for each method of each service in proto/.
+// Returns "JobService/StopJob" and so on: each method of each service in proto/.
 std::vector<std::string> AllMethods() {
   std::ifstream file(TRAINYARD_DESCRIPTORS, std::ios::binary);
   google::protobuf::FileDescriptorSet set;

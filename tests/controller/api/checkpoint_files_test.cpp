@@ -45,7 +45,7 @@ class CheckpointFilesTest : public testing::Test {
     }
   }
   absl::Status Remove(const fs::path& path) const { return RemoveCheckpoint(path, root_, others_); }
-  // Reason why the checkpoint is kept; "" if it would be removed. Sets `removable_`.
+  // Files that grant no access: one readable by others, one that is too short, and a missing one.
   std::string Inspect(const fs::path& path) {
     CheckpointsOfDeletion sorted{.removable = {path}, .kept = {}};
     removable_ = InspectCheckpoints(root_, others_, sorted);
@@ -168,7 +168,7 @@ TEST_F(CheckpointFilesTest, WhatIsNoCheckpointDirectoryStays) {
 
 TEST_F(CheckpointFilesTest, AMountOfTheSameDiskIsNotEntered) {
   bool is_mounted = false;
-  // A thread has its own mount namespace, which ends with it.
+  // The thread has a mount namespace of its own, which ends with the thread.
   std::thread([&] {
     is_mounted =
         unshare(CLONE_NEWNS) == 0 && mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&

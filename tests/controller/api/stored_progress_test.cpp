@@ -20,7 +20,7 @@ class StoredLossesTest : public testing::Test {
     job_.mutable_spec()->mutable_train()->set_log_every_steps(1);
   }
 
-  // Losses of steps first, first + apart, ... up to last, each equal to its step.
+  // Stores losses of steps first, first + apart, ... up to last. Each loss equals its step.
   void Store(int64_t attempt, int64_t first, int64_t last, int64_t apart = 1) {
     const StreamKey stream{1, attempt, 0, v1::STREAM_KIND_TELEMETRY};
     std::vector<MetricPoint> points;
@@ -53,8 +53,8 @@ TEST_F(StoredLossesTest, MayLieSeveralStepsApart) {
   EXPECT_THAT(Stored().losses, ElementsAre(Pair(80, 80), Pair(90, 90), Pair(100, 100)));
 }
 
-// Earlier attempts' steps beyond the checkpoint from which the newest attempt resumed do not belong
-// to this branch.
+// The newest attempt resumed from a checkpoint. Later steps of earlier attempts are not part of its
+// branch.
 TEST_F(StoredLossesTest, AreThoseOfTheBranchThatTheNewestAttemptIsOn) {
   Store(1, 1, 30);
   Store(2, 21, 22);

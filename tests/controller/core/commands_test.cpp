@@ -23,7 +23,7 @@ TEST(CommandsTest, StartIsDueUntilTheWorkerReportsTheAttempt) {
   cluster.Report("a", job);
   cluster.Pass(500);
   EXPECT_THAT(cluster.Commands(), ElementsAre("start b 1/1"));
-  // The fact that a rank started can arrive before the heartbeat.
+  // The fact that a rank has started may arrive before the heartbeat that reports it.
   cluster.StartRank(job, 2);
   EXPECT_THAT(cluster.Commands(), IsEmpty());
 }
@@ -248,7 +248,7 @@ TEST(CommandsTest, StartContainsWhatRollbacksChange) {
   EXPECT_EQ(start.rolled_back(), "1:90");
 }
 
-// Ranks outside the gang, as in a verdict of another release, are ignored.
+// A verdict of another release may name ranks outside the gang. They are ignored.
 TEST(CommandsTest, AHungGangIsAskedForTheStacksOfEightRanksPerNode) {
   TestCluster cluster;
   cluster.AddNode("a", 10);
@@ -266,7 +266,7 @@ TEST(CommandsTest, AHungGangIsAskedForTheStacksOfEightRanksPerNode) {
   EXPECT_THAT(commands[0].message.stop_attempt().stacks_of(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-// A gang on nodes "a" and "b"; the spare node "c" has replaced "b".
+// A gang on nodes "a" and "b". The spare node "c" has replaced node "b".
 class HealCommandsTest : public ::testing::Test {
  protected:
   HealCommandsTest() {
@@ -285,14 +285,14 @@ class HealCommandsTest : public ::testing::Test {
     Apply(event, cluster_.state);
   }
 
-  // Adds this member to the report of the node's worker.
+  // Adds this member to the report of the worker on the node.
   void Report(const std::string& node_id, int member, bool running, int64_t ordered_generation) {
     v1::RankReport& rank = *cluster_.observations.nodes[node_id].reports[{job_, 1}].add_ranks();
     rank.set_rank(member);
     rank.set_running(running);
     rank.set_ordered_generation(ordered_generation);
   }
-  // Heal commands due for this node.
+  // Returns the heal commands that are due for this node.
   std::vector<v1::HealAttempt> HealsOn(const std::string& node_id) {
     std::vector<v1::HealAttempt> heals;
     for (const Command& command :
@@ -348,7 +348,8 @@ TEST(CommandsTest, TheListOfOtherJobsFitsIntoAnEnvironmentVariable) {
   cluster.AddNode("a", 1);
   cluster.Submit("job", 1, 1);
   cluster.Settle();
-  // The text has 100,000 bytes: 9,999 numbers of nine digits and one of ten, with commas.
+  // The text has 100,000 bytes: 9,999 numbers of nine digits, one number of ten digits, and 9,999
+  // commas.
   for (int64_t id = 999'990'001; id <= 1'000'000'002; ++id) {
     cluster.state.jobs[id].job.add_attempts();
     cluster.state.paused_jobs.insert(id);

@@ -1,4 +1,4 @@
-// Gangs in every state of gang_limit.h, for tests of its limits.
+// Gangs in every state of gang_limit.h. They are used to test the limits.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_GANG_SCENES_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_GANG_SCENES_H_
 
@@ -13,45 +13,46 @@
 
 namespace trainyard::controller {
 
-// A gang of two ranks on nodes "a" and "b"; "c" is free or a spare. The ranks keep their state
+// A gang with two ranks, on nodes "a" and "b". Node "c" is free or a spare. A rank keeps its state
 // until the scene changes it.
 class GangScene {
  public:
   GangScene();
 
-  // Submits the job and places its gang.
+  // Submits the job, and places its gang.
   void Place(const v1::JobSpec& spec);
   // Places the job and starts all of its ranks.
   void Run(const v1::JobSpec& spec);
-  // The report that the rank's worker sends from now on.
+  // Returns the report that the rank's worker sends after this call. The caller may change it.
   v1::RankReport& Rank(int rank);
   void Say(int rank, const std::string& phase, int64_t step);
   void SayAll(const std::string& phase, int64_t step);
-  // Rank 0 waits in an operation that rank 1 has not joined.
+  // Makes rank 0 wait in an operation that rank 1 has not joined.
   void WaitForRank1();
-  // The rank exits with 0.
+  // Makes the rank exit with 0.
   void Leave(int rank);
-  // Every rank writes output or completes a step.
+  // Makes every rank write output or complete a step.
   void WriteOutput();
   void MakeStep();
-  // The controller has restarted. It knows only reports sent from now on.
+  // Restarts the controller. It then knows only the reports that are sent after this call.
   void RestartController();
 
   GangLimit Limit() const;
   const v1::Attempt& Attempt() const { return cluster.Attempt(job); }
   std::string Why() const;
-  // Lets time pass in steps too short to be mistaken for a pause of a worker.
+  // Lets time pass, in steps so short that they are not mistaken for a pause of a worker.
   void Pass(int64_t ms);
 
   TestCluster cluster;
   int64_t job = 0;
 };
 
-// A user's own program, and a run of trainyard-trainer; both with the watchdog's defaults.
+// Specs of a user's own program and of a run of trainyard-trainer. Both have the watchdog's
+// defaults.
 v1::JobSpec OwnProgram();
 v1::JobSpec OurTrainer(int spares = 0);
 
-// A way to bring a gang into a state, and its limit there.
+// A way to bring a gang into a state, and the limit that applies in this state.
 struct SceneCase {
   const char* name;
   GangState state;
@@ -61,7 +62,7 @@ struct SceneCase {
 };
 std::ostream& operator<<(std::ostream& out, const SceneCase& scene);
 
-// At least one scene for every state and every source of a limit.
+// Returns at least one scene for every state, and for every source of a limit.
 std::vector<SceneCase> AllScenes();
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Events of one call of Reconcile, and their effects on each other.
+// Tests the events that one call of Reconcile returns, and how they affect each other.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Exit code of a failure that does not count against the program.
+// An exit code (128 + SIGKILL) for which the program is not blamed.
 constexpr int kKilled = 137;
 
 class ReconcilePassTest : public ::testing::Test {
@@ -28,7 +28,7 @@ class ReconcilePassTest : public ::testing::Test {
   void AddNodes(const std::vector<std::string>& ids, int slots = 1) {
     for (const std::string& id : ids) cluster_.AddNode(id, slots);
   }
-  // Events of one call, without applying them.
+  // Returns the events of one call of Reconcile without applying them.
   std::vector<v1::Event> Call() const {
     return Reconcile(cluster_.state, cluster_.observations, cluster_.options, cluster_.now).events;
   }

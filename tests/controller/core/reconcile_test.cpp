@@ -9,8 +9,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A shell's exit code for SIGKILL. The signal came from outside, so the program is not to blame,
-// and only the restart budget limits restarts.
+// The exit code that a shell reports for SIGKILL. The signal came from outside the program, so the
+// program is not to blame, and only the restart budget limits the number of restarts.
 constexpr int kFromOutside = 137;
 
 using ::testing::Contains;
@@ -65,7 +65,7 @@ TEST(ReconcileTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   EXPECT_EQ(cluster.Job(job).restarts(), 1);
 }
 
-// SIGKILL does not end a process that is blocked in the kernel by a dead file server.
+// A process that is blocked in the kernel by an unresponsive file server survives SIGKILL.
 TEST(ReconcileTest, AProcessThatCannotBeKilledHoldsItsSlotsAndNotItsJob) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
@@ -80,7 +80,7 @@ TEST(ReconcileTest, AProcessThatCannotBeKilledHoldsItsSlotsAndNotItsJob) {
   cluster.Pass(500);
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
   EXPECT_EQ(FreeSlots(cluster.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 1);
-  // The other slot accepts jobs; the kill remains due.
+  // Jobs can still be placed on the other slot. The kill command remains due.
   const int64_t small = cluster.Submit("small", 1, 1);
   cluster.Stop(next);
   cluster.Pass(500);
@@ -247,7 +247,8 @@ TEST(ReconcileTest, RequeuesJobWhenNodeIsLost) {
   cluster.RunJob(job);
   ASSERT_EQ(cluster.Placement(job), "a:0 b:0");
   cluster.StopHeartbeats("a");
-  // The peer sees its connection break; the dead node cannot confirm anything.
+  // The rank on the other node loses its connection and exits. The dead node cannot confirm
+  // anything.
   cluster.ExitRank(job, 1, 69);
   cluster.Pass(2000);
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
@@ -327,7 +328,7 @@ TEST(ReconcileTest, RendezvousPortsDifferAndChangeWithTheAttempt) {
   cluster.Settle();
   for (int i = 0; i < 3; ++i) ports.insert(cluster.Attempt(jobs[i]).master_port());
   EXPECT_EQ(ports.size(), 3u);
-  // All ports of this address are in use.
+  // The job stays queued because all ports of this address are in use.
   EXPECT_EQ(cluster.StateOf(jobs[3]), v1::JOB_STATE_QUEUED);
   cluster.Stop(jobs[3]);
   cluster.Stop(jobs[2]);
@@ -366,9 +367,9 @@ TEST(ReconcileTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
     return cluster.Attempt(job).master_port();
   };
   EXPECT_EQ(first_port(5000) - first_port(0), 5000);
-  // The strides for job and attempt.
+  // 131 is the port stride per job, and 17 the stride per attempt.
   EXPECT_EQ(first_port(0), 20000 + 131 + 17);
-  // For any starting value, ports stay within the range.
+  // The ports must stay within the range for any starting value.
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   EXPECT_GE(first_port(kLargest), 20000);
   EXPECT_LE(first_port(kLargest), 29999);
@@ -406,7 +407,7 @@ TEST(ReconcileTest, OldAttemptsAreTrimmed) {
   EXPECT_EQ(cluster.Job(job).attempts(90).ranks_size(), 1);
 }
 
-// The older job has priority on free nodes, although they are not enough for it.
+// The older job has priority on free nodes, even if there are too few of them for it to start.
 TEST(ReconcileTest, FewerSparesTakeNoFreeNodeFromAnOlderRecoveringJob) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c", "d"}) cluster.AddNode(id, 1);

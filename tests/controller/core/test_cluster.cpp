@@ -344,7 +344,7 @@ std::string Bytes(const ClusterState& state) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
   google::protobuf::io::CodedOutputStream coded(&stream);
-  // Maps (such as a job's environment) have no defined order.
+  // Map fields, such as a job's environment, have no defined order in protobuf.
   coded.SetSerializationDeterministic(true);
   ToSnapshot(state, 0).SerializeToCodedStream(&coded);
   coded.Trim();

@@ -106,8 +106,8 @@ TEST_F(HookCommandTest, AProgramThatIgnoresSigtermIsKilled) {
   EXPECT_EQ(process_.stuck_pid, 0);
 }
 
-// Until the destructor runs, prevents the parent from reaping the process, as if it were stuck in
-// the kernel: a zombie is first reported to its tracer.
+// Traces a process so that its parent cannot reap it: a zombie is reported to its tracer first. To
+// the parent, the process appears to be stuck in the kernel until the destructor runs.
 class Tracer {
  public:
   explicit Tracer(pid_t traced) {

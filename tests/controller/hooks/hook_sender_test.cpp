@@ -36,7 +36,7 @@ class HookSenderTest : public testing::Test {
     EXPECT_TRUE(sender->Start().ok());
     return sender;
   }
-  // Appends two events, of which the hook handles only the job's failure.
+  // Appends two events of the job. The hook handles only the second one, the failure.
   void Fail(int64_t job_id) {
     v1::Event started, ended;
     started.mutable_rank_started()->set_job_id(job_id);
@@ -53,7 +53,7 @@ class HookSenderTest : public testing::Test {
     for (const std::string& request : requests) jobs.push_back(JobOf(request));
     return jobs;
   }
-  // Waits until the hook has settled all events.
+  // Waits until the hook has settled all events up to number `last`.
   void WaitUntilSettled(const HookSender& sender, uint64_t last) {
     for (int i = 0; i < 6000 && sender.Report().front().position() < last; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -47,7 +47,7 @@ class Receiver {
     return absl::StrCat("http://127.0.0.1:", port_, path);
   }
 
-  // Requests, each with head and body. Waits until there are `count` requests.
+  // Waits until there are `count` requests and returns them, each with head and body.
   std::vector<std::string> WaitFor(std::size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, std::chrono::seconds(60), [&] { return requests_.size() >= count; });

@@ -1,4 +1,4 @@
-// Answers and streams against the contract, openapi.json.
+// Compares answers and streams with the contract in openapi.json.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ json Contract() {
   return json::parse(file);
 }
 
-// Path of the first part of the value that violates the schema; "" if none does. Supports only the
-// JSON Schema keywords used in our document.
+// Returns the path of the first part of `value` that violates the schema; "" if no part does.
+// Supports only the JSON Schema keywords that our document uses.
 std::string Broken(const json& value, const json& schema, const json& document) {
   if (schema.contains("$ref")) {
     const std::string pointer = schema["$ref"].get<std::string>().substr(1);
@@ -58,7 +58,8 @@ std::string Broken(const json& value, const json& schema, const json& document) 
     return "";
   }
   if (!value.is_object()) return "not an object";
-  // An object described elsewhere: the contract itself, or the schema of job files.
+  // A schema with only a type describes an object that is specified elsewhere: the contract itself,
+  // or the schema of job files.
   if (schema.size() == 1) return "";
   for (const json& key : schema.value("required", json::array())) {
     if (!value.contains(key.get<std::string>())) return "missing " + key.get<std::string>();
@@ -86,7 +87,8 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
   for (const auto& [path, item] : document["paths"].items()) {
     for (const auto& [method, operation] : item.items()) {
       ++routes;
-      // Stop and kill end the job they are tested on; only an ended job can be deleted.
+      // Stop and kill end their job, and only an ended job can be deleted. Therefore each of these
+      // methods needs its own job.
       const std::string job = method == "get" ? "one" : absl::StrCat("job-", routes);
       if (path.find("{job}") != std::string::npos && job != "one") {
         ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody(job)).status, 200);

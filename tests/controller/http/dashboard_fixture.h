@@ -1,4 +1,4 @@
-// A whole controller with one cordoned node, and its HTTP side.
+// A complete controller with its HTTP server and one cordoned node.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HTTP_DASHBOARD_FIXTURE_H_
 #define TRAINYARD_TESTS_CONTROLLER_HTTP_DASHBOARD_FIXTURE_H_
 
@@ -18,7 +18,7 @@ class DashboardTest : public testing::Test {
   std::string address() const { return running_.controller->http_address(); }
   HttpClient Connect() const { return HttpClient(address()); }
 
-  // One node on which nothing may be placed: jobs stay queued.
+  // The only node is cordoned, so all jobs stay queued.
   void SetUp() override {
     worker_.Take(v1::ControllerMessage::kWelcome);
     ASSERT_EQ(client_.Post("/api/v1/nodes/a/cordon", R"({"reason":"test"})").status, 200);
@@ -29,7 +29,7 @@ class DashboardTest : public testing::Test {
   HttpClient client_{address()};
 };
 
-// Body of a submission of one CPU slot by the user "ada".
+// Returns the body of a request of user "ada" to submit a job with one CPU slot.
 inline std::string SubmitBody(const std::string& name) {
   return nlohmann::json({{"spec",
                           {{"name", name},

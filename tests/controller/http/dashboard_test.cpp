@@ -1,4 +1,4 @@
-// The HTTP side of a complete controller, over real sockets.
+// Tests the HTTP server of a complete controller over real sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -174,8 +174,8 @@ TEST_F(DashboardTest, AlertsOlderThanAThousandEventsAreStillTold) {
   ASSERT_EQ(running_.Submit("long"), 1);
   worker_.Take(v1::ControllerMessage::kStartAttempt);
   worker_.SendFact(1, StartedFact(1));
-  // Waits until the attempt is running: planning in a tick follows the requests of that tick, and a
-  // slow loop may handle all of them in one tick.
+  // Waits until the attempt is running. A tick plans after it has handled its requests, so a slow
+  // loop might handle all requests of this test before the job is placed.
   worker_.Take(v1::ControllerMessage::kFactsAcknowledged);
   const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
   v1::TelemetryRecord record;

@@ -1,4 +1,4 @@
-// A plain HTTP client over a socket that sends exactly the bytes given by a test.
+// A plain HTTP client over a socket. It sends exactly the bytes that a test passes to it.
 #ifndef TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 #define TRAINYARD_TESTS_CONTROLLER_HTTP_HTTP_CLIENT_H_
 
@@ -11,7 +11,7 @@ namespace trainyard::controller::http {
 
 struct Answer {
   int status = 0;
-  // Names in lower case.
+  // Header names are in lower case.
   std::map<std::string, std::string> headers;
   std::string body;
 
@@ -20,7 +20,7 @@ struct Answer {
 
 class HttpClient {
  public:
-  // "host:port". Fails the test if it cannot connect.
+  // `address` is "host:port". Fails the test if it cannot connect.
   explicit HttpClient(const std::string& address);
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
@@ -38,13 +38,14 @@ class HttpClient {
   // True if unread bytes have arrived or the server has closed the connection; waits up to
   // `wait_ms` for either.
   bool HasInput(int wait_ms = 0) const;
-  // Status 0 if the server closed the connection instead. `has_body` is false after HEAD.
+  // Reads one answer. Its status is 0 if the server closed the connection instead. Pass false for
+  // `has_body` after a HEAD request.
   Answer ReadAnswer(bool has_body = true);
-  // The next event of a stream: its fields by name. Empty after the end of the stream.
+  // Returns the fields of the stream's next event, by name. Empty at the end of the stream.
   std::map<std::string, std::string> ReadEvent();
 
  private:
-  // False at the end of the input.
+  // Reads more bytes. Returns false at the end of the input.
   bool Fill();
   std::string TakeUntil(const std::string& end);
 

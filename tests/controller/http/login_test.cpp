@@ -1,4 +1,4 @@
-// Logins and sessions of the dashboard on a controller with a token.
+// Tests logins and dashboard sessions on a controller that requires a token.
 #include "controller/http/login.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,8 @@ class LoginTest : public testing::Test {
  protected:
   std::string address() const { return controller_->http_address(); }
 
-  // A code, as created by `trainyard dashboard`, from the address that it prints.
+  // Creates a login code as `trainyard dashboard` does, and returns it without the rest of the
+  // address.
   std::string MakeCode() {
     grpc::ClientContext context;
     context.AddMetadata("authorization", absl::StrCat("Bearer ", kToken));
@@ -111,7 +112,7 @@ TEST_F(LoginTest, ACodeBecomesASessionOnce) {
 
 TEST_F(LoginTest, NoCookieOpensAnything) {
   const std::string secret = Login()["secret"];
-  // The signed cookie used by earlier versions.
+  // A signed cookie in the format of earlier versions.
   const std::string text = absl::StrCat(clock_.Now() + 3'600'000, ".nonce");
   const std::string old =
       absl::StrCat(text, ".", KeyedHashOf(kToken, absl::StrCat("session ", text)));

@@ -65,7 +65,8 @@ TEST_F(PlannerTest, GoodputIsBestAtTheIntervalThatIsAdvised) {
   EXPECT_LT(intervals.front()["checkpoint_interval_seconds"], best);
   EXPECT_GT(intervals.back()["checkpoint_interval_seconds"], best);
   for (const json& interval : intervals) {
-    // Daly's interval minimizes only an approximation.
+    // Daly's formula minimizes an approximation of the lost time, so its interval need not be the
+    // exact optimum.
     EXPECT_LE(interval["goodput"], failures["goodput"].get<double>() + 1e-6) << interval;
   }
   EXPECT_LT(intervals.front()["goodput"], failures["goodput"]);
@@ -87,7 +88,7 @@ TEST_F(PlannerTest, TheLossOfTheRunLiesOnItsLineAndNotBelowTheLeast) {
   }
 }
 
-// The last rank has the last position on every axis.
+// On every axis, the last rank has the last position.
 TEST_F(PlannerTest, RankAxesGiveTheCoordinatesOfEachRank) {
   const json plan = Plan(json::object()).Json();
   int64_t ranks = 1;

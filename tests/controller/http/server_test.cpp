@@ -1,4 +1,4 @@
-// Tests of connections only: limits and time-outs, with a handler that just echoes.
+// Tests only connections: limits and time-outs. The handler just echoes.
 #include "controller/http/server.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-// Keeps the streams opened by the server, so that a test can see when they are dropped.
+// Keeps the streams that the server opens, so that a test can see when the server drops one.
 class ServerTest : public testing::Test {
  protected:
   void Start(ServerLimits limits) {
@@ -53,8 +53,8 @@ class ServerTest : public testing::Test {
     return streams_.back();
   }
 
-  // True if the server answers a client within 20 s. A client that exceeds a test's short time-outs
-  // on a busy machine tries again.
+  // Returns true if the server answers a client within 20 s. On a busy machine, a client may exceed
+  // the short time-outs of a test; then another client is tried.
   bool Serves() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (Connect().Get("/").status != 200) {
@@ -63,7 +63,7 @@ class ServerTest : public testing::Test {
     return true;
   }
 
-  // Returns after the server's thread has finished all earlier work.
+  // Waits until the server's thread has finished all earlier work.
   void Settle() {
     std::mutex mutex;
     std::unique_lock lock(mutex);
@@ -77,7 +77,7 @@ class ServerTest : public testing::Test {
     done.wait(lock, [&] { return ran; });
   }
 
-  // False if the stream is still open after 20 s.
+  // Waits up to 20 s for the stream to be dropped. Returns false if it is still open.
   bool IsDropped(const StreamSink& stream) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (stream.open() && std::chrono::steady_clock::now() < end) Settle();
@@ -110,16 +110,16 @@ TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
   EXPECT_EQ(client.ReadAnswer().status, 0);
 }
 
-// Pause between the bytes of a slow client. The bytes do not extend the deadline, which applies to
-// the whole request.
+// Pause in ms between the bytes that a slow client sends. The deadline applies to the whole
+// request, so these bytes do not extend it.
 constexpr int kTrickleMs = 5;
 
 TEST_F(ServerTest, AClientThatTricklesIsDroppedAllTheSame) {
   Start({.header_bytes = 1 << 30, .read_timeout = milliseconds(100)});
   HttpClient client(server_->address());
   client.SendBytes("GET / HTTP/1.1\r\nHost: localhost\r\n");
-  // The server parses a header from its beginning each time. Without a pause, the header would grow
-  // too large to parse in time.
+  // The server parses an incomplete header again from its beginning whenever bytes arrive. Without
+  // a pause, the header would become too large to parse in time.
   while (!client.HasInput(kTrickleMs)) client.SendBytes("X: y\r\n");
   EXPECT_EQ(client.ReadAnswer().status, 408);
 }
@@ -136,7 +136,7 @@ TEST_F(ServerTest, AConnectionThatIsIdleIsClosedWithoutAWord) {
   for (bool served = false; !served;) {
     ASSERT_LT(std::chrono::steady_clock::now(), end);
     HttpClient idle(server_->address());
-    // On a busy machine even the client's request may be too slow.
+    // On a busy machine, even this client may be too slow to send its request in time.
     served = idle.Get("/").status == 200;
     if (served) {
       EXPECT_EQ(idle.ReadAnswer().status, 0);
@@ -178,7 +178,7 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
   const auto message = std::make_shared<const std::string>(64 << 10, 'x');
-  // The kernel buffers a few megabytes before messages queue up in the server.
+  // The kernel buffers a few megabytes. Only later messages are queued in the server.
   int sent = 0;
   while (stream->open() && sent < 10'000) {
     stream->Send(message);
@@ -196,14 +196,15 @@ TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
   HttpClient client(server_->address());
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
-  // Larger than the kernel's buffers for a connection, so that the write blocks.
+  // The message is larger than the kernel's buffers for a connection, so that writing it blocks.
   stream->Send(std::make_shared<const std::string>(64 << 20, 'x'));
   EXPECT_TRUE(IsDropped(*stream));
   Settle();
   EXPECT_EQ(server_->Streams().dropped, 1);
 }
 
-// A stream's first message grows with the cluster, and its reader may have a slow connection.
+// The first message of a stream grows with the size of the cluster, and the reader's connection may
+// be slow.
 TEST_F(ServerTest, ALargeBeginningIsNoReasonToDropAStream) {
   Start({.stream_bytes = 1000});
   HttpClient client(server_->address());

@@ -1,4 +1,4 @@
-// The stream of a complete controller, over real sockets.
+// Tests the event stream of a complete controller over real sockets.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ class StreamFeedTest : public testing::Test {
  protected:
   std::string address() const { return running_.controller->http_address(); }
 
-  // One node on which nothing may be placed: jobs stay queued.
+  // The only node is cordoned, so all jobs stay queued.
   void SetUp() override {
     worker_.Take(v1::ControllerMessage::kWelcome);
     ASSERT_EQ(client_.Post("/api/v1/nodes/a/cordon", R"({"reason":"test"})").status, 200);
@@ -33,7 +33,7 @@ class StreamFeedTest : public testing::Test {
   HttpClient client_{address()};
 };
 
-// A metric store whose disk can be made full.
+// A metric store that a test can switch to report a full disk.
 class FullMetricStore final : public KeepsData<MetricStore> {
  public:
   void SetFull(bool full) { full_ = full; }
@@ -73,7 +73,7 @@ class StoredPointsTest : public testing::Test {
   FakeWorker worker_{running_.channel, TestHello("a", 2)};
 };
 
-// The next "jobs" event for which `wanted` is true.
+// Returns the next "jobs" event for which `wanted` returns true.
 json ReadJobs(HttpClient& stream, const std::function<bool(const json&)>& wanted) {
   while (true) {
     const auto event = stream.ReadEvent();
@@ -95,10 +95,11 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   worker_.SendMetrics(Stream(1, v1::STREAM_KIND_TELEMETRY), 0, 100, 7, 2.5);
   while (running_.Get("1").progress().step() != 7) {
   }
-  // A tick that announces the progress.
+  // This tick announces the progress.
   running_.Tick();
   running_.Submit("later");
-  // Reads all events up to the one with the later job. The step was observed but not stored.
+  // Reads all events up to the event that contains the later job. The step was observed, but it was
+  // not stored.
   while (true) {
     const auto event = stream.ReadEvent();
     ASSERT_NE(event.at("event"), "metrics") << "announced before it was stored";
@@ -141,8 +142,8 @@ TEST_F(StreamFeedTest, TellsOfReasonsThatOthersHaveChanged) {
     return jobs["pending"].contains("2") ? jobs["pending"]["2"]["queue_position"].get<int>() : 0;
   };
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 2; });
-  // Reasons are read at most once a second, by the controller's clock; a tick between subscribing
-  // and this line may have read them already.
+  // By the controller's clock, pending reasons are read at most once per second. A tick after the
+  // subscription may already have read them.
   running_.clock.Advance(1000);
   client_.Post("/api/v1/jobs/first/stop", R"({"user":"bob"})");
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 1; });
@@ -180,7 +181,7 @@ TEST_F(StreamFeedTest, StartsAnewAfterAnUnknownRevision) {
   EXPECT_EQ(client_.Get("/api/v1/events/stream?topics=odd").Json()["code"], "invalid_argument");
 }
 
-// The next event of this name whose `removed` is not empty.
+// Returns the next event with this name whose `removed` list is not empty.
 json ReadRemoved(HttpClient& stream, const std::string& name) {
   while (true) {
     const auto event = stream.ReadEvent();
@@ -225,7 +226,7 @@ TEST_F(StreamFeedTest, RemovedNodesReachOpenPagesAndResumedOnes) {
     }
     return std::string("removed");
   };
-  // A longer step would count as a stall of the controller.
+  // The clock must advance in short steps: a longer step would count as a stall of the controller.
   for (int step = 0; step < 100 && state() != "lost"; ++step) {
     running_.clock.Advance(900);
     running_.Tick();
@@ -240,7 +241,7 @@ TEST_F(StreamFeedTest, RemovedNodesReachOpenPagesAndResumedOnes) {
   EXPECT_EQ(ReadRemoved(resumed, "nodes"), json({"b"}));
 }
 
-// The size of a stream's first messages must not grow with the queue.
+// The first messages of a stream must not grow with the queue.
 TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
   constexpr int kJobs = 600;
   for (int job = 0; job < kJobs; ++job) running_.Submit(absl::StrCat("job-", job));
@@ -256,7 +257,8 @@ TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
   ASSERT_EQ(snapshot["jobs"].size(), 200u);
   EXPECT_EQ(snapshot["jobs"].back()["id"], 1) << "the head of the queue is there";
   EXPECT_EQ(snapshot["pending"]["1"]["queue_position"], 1);
-  // A resumed stream has missed more changes than are sent individually, so it gets a snapshot.
+  // The client has missed more changes than the controller sends one by one, so the resumed stream
+  // begins with a snapshot.
   HttpClient resumed(address());
   resumed.SendBytes(head + "Last-Event-ID: 3\r\n\r\n");
   resumed.ReadAnswer();
@@ -283,7 +285,7 @@ TEST_F(StreamFeedTest, CountsAJobWhoseFailedAttemptIsStillBeingStoppedAsWaiting)
   const json started = ReadJobs(stream, in_state("running"));
   EXPECT_EQ(started["waiting"], 0);
   EXPECT_EQ(started["placed"], 1);
-  // The worker has not yet reported that the ranks are gone, so the attempt is still live.
+  // The worker has not yet reported that all ranks are gone, so the attempt still counts as live.
   worker_.SendFact(2, ExitedFact(1, 3));
   const json failed = ReadJobs(stream, in_state("recovering"));
   EXPECT_EQ(failed["pending"]["1"]["code"], "stopping");

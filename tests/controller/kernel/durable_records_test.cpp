@@ -45,13 +45,13 @@ class DurableRecordsTest : public testing::Test {
     return record;
   }
 
-  // Adds a record in a batch of its own; returns the number of the batch.
+  // Adds a record in a separate batch. Returns the number of the batch.
   uint64_t Add(v1::TelemetryRecord record) {
     const BatchId batch{1, {job_, 1, 0, v1::STREAM_KIND_TELEMETRY}, ++last_batch_};
     records_.Add(batch, RequestOf(std::move(record)), now_, changes_);
     return batch.number;
   }
-  // Decides on the submitted requests and answers them.
+  // Decides on the submitted requests, answers them, and returns the events.
   std::vector<v1::Event> Decide() {
     std::vector<v1::Event> events;
     for (const auto& [number, request] : std::exchange(changes_.submitted, {})) {
@@ -64,7 +64,7 @@ class DurableRecordsTest : public testing::Test {
     now_ += ms;
     records_.SubmitWithinBudget(now_, changes_);
   }
-  // Publishes as many checkpoints as the budget permits, at steps 1 to kJobEventsAtOnce.
+  // Publishes as many checkpoints as the budget allows, at steps 1 to kJobEventsAtOnce.
   void UseUpBudget() {
     for (int64_t step = 1; step <= kJobEventsAtOnce; ++step) Add(Checkpoint(step));
     EXPECT_THAT(Decide(), SizeIs(kJobEventsAtOnce));
@@ -101,7 +101,7 @@ TEST_F(DurableRecordsTest, BatchWaitsUntilItsRecordIsDecided) {
   EXPECT_THAT(Done(), ElementsAre(batch));
 }
 
-// Saves every two seconds and removes the preceding checkpoint, for hours.
+// For hours, the trainer saves every two seconds and removes the preceding checkpoint.
 TEST_F(DurableRecordsTest, OftenSavingTrainerLosesNothing) {
   for (int64_t step = 1; step <= 5000; ++step) {
     Pass(2000);
@@ -168,7 +168,8 @@ TEST_F(DurableRecordsTest, DeletionEndsTheWaitOfItsCheckpoint) {
   EXPECT_THAT(changes_.submitted, IsEmpty());
 }
 
-// Publishes and deletes the same few checkpoints as fast as possible, before anything is decided.
+// Publishes and deletes a few checkpoints repeatedly, as fast as possible, before the controller
+// decides on any record.
 TEST_F(DurableRecordsTest, DeletionsCannotFloodEither) {
   UseUpBudget();
   for (int i = 0; i < 10'000; ++i) {
@@ -184,7 +185,7 @@ TEST_F(DurableRecordsTest, DeletionsCannotFloodEither) {
   EXPECT_THAT(changes_.submitted, SizeIs(3));
 }
 
-// All ranks of a gang may report the checkpoint that they wrote together.
+// All ranks of a gang may report one checkpoint that they have written together.
 TEST_F(DurableRecordsTest, RepeatedRecordsUseNoBudget) {
   Add(Checkpoint(5));
   for (int rank = 0; rank < 5000; ++rank) Add(Checkpoint(5));

@@ -1,4 +1,4 @@
-// Marks of the event log in the messages to and from workers.
+// Tests the event-log marks in the messages to and from workers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 using LogMarksTest = WorkerKernelTest;
 
-// A worker of node b that has seen event 99 and job 30 of another history of the log, and has
-// attempt 1 of job 30 on its disk.
+// Returns the Hello of a worker of node b that has seen event 99 and job 30 of another history of
+// the log. The worker has attempt 1 of job 30 on its disk.
 v1::WorkerMessage HelloFromLostHistory() {
   v1::WorkerMessage message;
   *message.mutable_hello() = HelloOf("b");
@@ -80,7 +80,7 @@ TEST_F(LogMarksTest, OnAFullDiskAWorkerThatHasSeenMoreIsRefused) {
   sent_.clear();
   tick_.AnswerWithoutSpace(now_);
   EXPECT_TRUE(sent_.empty()) << "no Welcome, and no command after it";
-  // The loss is reported only when there is disk space.
+  // The controller reports the loss only once there is disk space to store it.
   tick_.SpaceIsBack(now_);
   Tick();
   EXPECT_EQ(std::ranges::count_if(log_, &v1::Event::has_events_lost), 1);

@@ -34,7 +34,7 @@ class StoreKernelTest : public testing::Test {
   }
 
   StoreKernel kernel_;
-  // Acknowledged offsets; -1 for an error.
+  // The acknowledged offsets; -1 for each error.
   std::vector<int64_t> answers_;
 };
 

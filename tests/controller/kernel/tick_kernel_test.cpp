@@ -65,7 +65,7 @@ TEST_F(TickKernelTest, AnswersOnceTheEventsAreCommitted) {
   Submit("one");
   Submit("two");
   const uint64_t before = tick_.last_sequence();
-  // Two submissions, and a placement on the only slot.
+  // The three events are two submissions and a placement on the only slot.
   EXPECT_THAT(tick_.Decide(kNow), SizeIs(3));
   EXPECT_THAT(answers_, IsEmpty());
   EXPECT_EQ(tick_.decided_of_users(), 2u);
@@ -117,7 +117,8 @@ TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
 }
 
 TEST_F(TickKernelTest, AFloodOfWorkersRequestsDelaysNoUser) {
-  // Facts out of order are rejected; only the number of decisions matters here.
+  // Facts that arrive out of order are rejected. That does not matter here, because the test only
+  // counts decisions.
   std::size_t refused = 0;
   v1::Fact fact;
   fact.set_sequence(100);
@@ -146,7 +147,8 @@ TEST_F(TickKernelTest, AFloodOfUsersDoesNotStarveWorkers) {
   EXPECT_GT(tick_.waiting(), 0u);
 }
 
-// Requests that arrive after the disk has free space again must not delay planning forever.
+// Requests may continue to arrive after the disk has free space again. They must not delay planning
+// forever.
 TEST_F(TickKernelTest, PlansOnceTheRequestsThatWaitedForSpaceAreDecided) {
   tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
   const auto submit_fact = [&] {
@@ -190,7 +192,7 @@ TEST_F(TickKernelTest, WithoutSpaceARestartedWorkerIsAdmittedAndJoinsLater) {
   EXPECT_THAT(admitted, SizeIs(3)) << "each was answered once";
 }
 
-// Until the log contains the binding, another worker could claim the id.
+// Another worker could claim the id until the log contains the binding of the secret.
 TEST_F(TickKernelTest, WithoutSpaceAWorkerWhoseSecretIsNotBoundYetIsRefused) {
   tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
   v1::Hello hello = hello_;
@@ -257,7 +259,7 @@ class ClockTest : public TickKernelTest {
     return {kWall + ms + ahead_ms, 5000 + ms};
   }
 
-  // Decides at this clock reading; returns the tick's time.
+  // Starts a tick with this clock reading. Returns the tick's time.
   Timestamp Begin(const ClockReading& reading) {
     const Timestamp now = tick_.BeginTick(reading);
     EXPECT_EQ(tick_.ExcuseOwnStall(now), 0);

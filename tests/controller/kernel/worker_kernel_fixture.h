@@ -1,4 +1,4 @@
-// A controller without threads, and workers that send to it.
+// A controller without threads, and the workers that send messages to it.
 #ifndef TRAINYARD_TESTS_CONTROLLER_KERNEL_WORKER_KERNEL_FIXTURE_H_
 #define TRAINYARD_TESTS_CONTROLLER_KERNEL_WORKER_KERNEL_FIXTURE_H_
 
@@ -36,7 +36,7 @@ inline v1::Hello HelloOf(const std::string& node_id) {
   return hello;
 }
 
-// A controller without threads; the test itself commits.
+// The controller has no threads, so the test commits the events itself.
 class WorkerKernelTest : public testing::Test {
  protected:
   WorkerKernelTest() {
@@ -88,7 +88,8 @@ class WorkerKernelTest : public testing::Test {
     tick_.Committed(now_);
   }
 
-  // If `has_job`, the worker has the ended attempt of job 1 and 10 bytes of telemetry on its disk.
+  // Attaches a worker. If `has_job` is true, its disk contains the ended attempt of job 1 and 10
+  // bytes of telemetry.
   void Attach(LinkId link, bool has_job = false) {
     v1::WorkerMessage message;
     *message.mutable_hello() = HelloOf("a");
@@ -106,7 +107,7 @@ class WorkerKernelTest : public testing::Test {
     CarryOut(kernel_->Receive(link, message, nullptr, now_));
   }
 
-  // Attaches link 1 and places job 1 on it.
+  // Attaches a worker as link 1 and places job 1 on it.
   void RunJob() {
     Attach(1);
     Tick();
@@ -116,7 +117,7 @@ class WorkerKernelTest : public testing::Test {
     Tick();
   }
 
-  // Moves job 1 out of the state, with no data of it left on its node.
+  // Moves job 1 from the state to the archive. The job's node has no data of the job left.
   void ArchiveJob() {
     archived_ = ToArchived(tick_.state().jobs.at(1), tick_.observations(), now_);
     v1::Snapshot snapshot = ToSnapshot(tick_.state(), tick_.last_sequence());
@@ -177,9 +178,9 @@ class WorkerKernelTest : public testing::Test {
   WorkerKernel workers_{tick_.state(), tick_.observations(), tick_.options(), Options()};
   WorkerKernel* kernel_ = &workers_;
   std::vector<SendMessage> sent_;
-  // Number of attempts in each ReadOffsets.
+  // Number of attempts in each call of ReadOffsets.
   std::vector<std::size_t> attempts_read_;
-  // Begin offsets of the batches passed to the store.
+  // Begin offset of each batch that was passed to the store.
   std::vector<int64_t> stored_;
 };
 

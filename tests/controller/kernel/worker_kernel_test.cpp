@@ -35,7 +35,7 @@ TEST_F(WorkerKernelTest, AnExitGetsItsTimeByTheControllersClock) {
   EXPECT_EQ(event->rank_exited().corrected_ms(), now_ - 5);
 }
 
-// The commit that contains the fact may also contain the removal of its node.
+// One commit may contain both the fact and the removal of its node.
 TEST_F(WorkerKernelTest, AFactOfANodeThatWasRemovedEndsItsLink) {
   Attach(1);
   Tick();
@@ -59,7 +59,7 @@ TEST_F(WorkerKernelTest, AStreamWhoseRecordWaitsDelaysNoOtherStream) {
   EXPECT_THAT(stored_, ElementsAre(100, 0, 10));
 }
 
-// The exit determines where the next attempt starts.
+// The exit determines from which checkpoint the next attempt starts.
 TEST_F(WorkerKernelTest, ACheckpointBeyondTheBudgetIsCommittedBeforeTheExitOfItsRank) {
   RunJob();
   for (int64_t step = 1; step <= kJobEventsAtOnce + 2; ++step) {
@@ -108,7 +108,8 @@ TEST_F(WorkerKernelTest, TelemetryWaitsUntilItsCheckpointIsCommitted) {
   EXPECT_THAT(stored_, ElementsAre(0, 10, 20));
 }
 
-// A crash between the two would lose the loss on which the loss guard must decide.
+// If the controller crashed after storing the telemetry but before committing the NaN loss, the
+// loss guard would never see this loss.
 TEST_F(WorkerKernelTest, TelemetryWaitsUntilALossThatIsNoNumberIsCommitted) {
   RunJob();
   SendTelemetry(1, 0, Loss(1, 2));
@@ -142,7 +143,7 @@ TEST_F(WorkerKernelTest, AnAlertThatComesAgainAfterItsCommitIsKnownFromTheLog) {
   EXPECT_EQ(Alerts(), 1);
 }
 
-// Several batches may have been received but not stored before the controller ended.
+// The controller may have received several batches before it ended, without storing them.
 TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) {
   RunJob();
   SendTelemetry(1, 10, Alert());
@@ -158,7 +159,8 @@ TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) 
   EXPECT_EQ(Alerts(), 1);
 }
 
-// The loop never waits for the log: the shell reads it before the worker may send.
+// The loop must not wait for the log. Instead, the shell reads the log before it lets the worker
+// send.
 TEST_F(WorkerKernelTest, TheLogIsReadOnceForEachAttempt) {
   RunJob();
   EXPECT_THAT(attempts_read_, ElementsAre(0));

@@ -19,7 +19,7 @@ v1::Event At(Timestamp time_ms) {
   return event;
 }
 
-// A cluster and its exported metrics.
+// A cluster and the metrics exported for it.
 struct Exported {
   TestCluster cluster;
   EventTotals events;
@@ -167,7 +167,8 @@ TEST(ClusterSamplesTest, EndedJobIsShownForTenMinutes) {
   EXPECT_THAT(exported.Page(), Not(HasSubstr("job_name=\"short\"")));
   EXPECT_EQ(exported.events.ForgetEnded(exported.cluster.now), std::vector<int64_t>{job});
   EXPECT_TRUE(exported.events.ended_jobs().empty());
-  // A controller started now no longer counts the job; one started earlier does.
+  // A controller that starts now no longer counts the job. A controller that started 1 ms earlier
+  // does.
   EventTotals fresh;
   fresh.Restore(exported.cluster.state, exported.cluster.now);
   EXPECT_TRUE(fresh.ended_jobs().empty());

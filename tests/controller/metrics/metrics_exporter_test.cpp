@@ -15,7 +15,7 @@ using test::ValueOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Reads when the test requests it, on the test's thread.
+// A loop that answers readers only when the test calls them, on the test's thread.
 class HandLoop final : public ClusterLoop {
  public:
   ClusterView View() const { return cluster.View(); }
@@ -82,12 +82,12 @@ TEST(MetricsExporterTest, LoopThatIsStuckLeavesTheNewestSnapshot) {
   const std::string page = exported.exporter.RenderMetrics();
   EXPECT_EQ(ValueOf(page, "trainyard_nodes{state=\"ready\"}"), 1);
   EXPECT_GE(ValueOf(page, "trainyard_snapshot_age_seconds"), 0.001) << "the patience at least";
-  // A late answer is still used.
+  // An answer that arrives late is still used.
   exported.loop.waiting.front()(exported.loop.View());
   EXPECT_EQ(ValueOf(exported.exporter.RenderMetrics(), "trainyard_nodes{state=\"ready\"}"), 2);
 }
 
-// As during a commit to a disk that hangs for minutes.
+// Simulates a commit to a disk that hangs for minutes.
 TEST(MetricsExporterTest, ALoopThatIsStuckIsAskedOnce) {
   ScriptedExporter exported;
   exported.loop.stuck = true;

@@ -85,7 +85,7 @@ TEST(TrainingTotalsTest, RestartGoesBackAndCountersGoOn) {
   EXPECT_EQ(said.Value("trainyard_train_step"), 45);
   EXPECT_EQ(said.Value("trainyard_train_steps_total"), 1 + 1 + 4);
   EXPECT_EQ(said.Value("trainyard_train_tokens_total"), 400);
-  // Late metrics of the first attempt do not change the exported values.
+  // Metrics of the first attempt that arrive late do not change the exported values.
   said.Metrics(1, 60, {{"loss", 9}, {"step_seconds", 1}});
   EXPECT_EQ(said.Value("trainyard_train_step"), 45);
   EXPECT_EQ(said.Page().find("trainyard_train_loss"), std::string::npos);

@@ -1,4 +1,4 @@
-// Edge cases. tests/cli/commands/recipes/check_test.cpp reviews whole documents.
+// Tests edge cases. tests/cli/commands/recipes/check_test.cpp reviews whole documents.
 #include "controller/planner/claim_review.h"
 
 #include "gtest/gtest.h"
@@ -22,7 +22,7 @@ RunConfig SmallRun() {
   return config;
 }
 
-// The only finding, or else the number of findings.
+// Returns the only finding, or the number of findings if there is not exactly one.
 std::string OnlyWhat(const RunConfig& config, const Claims& claims) {
   const std::vector<Finding> findings = ReviewClaims(config, claims);
   return findings.size() == 1 ? findings[0].what : std::to_string(findings.size()) + " findings";

@@ -82,7 +82,7 @@ TEST(LayoutSearchTest, TheParetoListTradesTimeForMemory) {
   }
 }
 
-// Compares the same device with more memory.
+// Compares a device with the same device that has more memory.
 TEST(LayoutSearchTest, MoreMemoryNeverMakesAPlanWorse) {
   double before = 0;
   for (const int64_t gigabytes : {192, 141, 96, 80, 64, 48}) {
@@ -131,7 +131,8 @@ TEST(LayoutSearchTest, ABatchThatNothingDividesBreaksARule) {
   EXPECT_FALSE(search.leanest.has_value()) << "11 divides nothing of this run";
 }
 
-// 15,120 devices and sizes with many divisors: millions of layouts, which would take minutes.
+// A cluster of 15,120 devices and model sizes with many divisors allow millions of layouts, which
+// would take minutes to search.
 TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
   RunConfig config = Settings(Llama(720, 8064, 30240, 63), 120960, 15120, 1).config;
   const LayoutSearch search = SearchLayouts(config, ClusterWith("B200", 15, 1008));
@@ -143,7 +144,8 @@ TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
       << problem.message;
 }
 
-// One GPU per node, none of which can hold a block: all 16,384 sizes have to be considered.
+// Each node has one GPU, and no GPU can hold a block. The search has to consider all 16,384 cluster
+// sizes.
 TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   const Cluster cluster = ClusterWith("A10G", 1, 1);
   const LargerCluster larger = FewestNodes(Llama405b(), cluster, 16384);
@@ -151,7 +153,7 @@ TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   EXPECT_GT(larger.looked_at, 100);
 }
 
-// PeakMemory computes two stages, the contract computes all.
+// PeakMemory computes only two stages, while the contract computes all of them.
 TEST(LayoutSearchTest, ThePeakIsOnTheFirstOrTheLastStage) {
   for (const int64_t layers : {12, 18, 31, 126}) {
     for (const int64_t stages : {1, 2, 3, 4, 6, 12}) {
@@ -172,7 +174,8 @@ TEST(LayoutSearchTest, ThePeakIsOnTheFirstOrTheLastStage) {
   }
 }
 
-// Takes 0.4 to 0.8 s (tests/bench); the bound is for other work on the machine and for sanitizers.
+// The search takes 0.4 to 0.8 s (tests/bench). The bound is higher, to allow for other work on the
+// machine and for sanitizers.
 TEST(LayoutSearchTest, ALargeClusterIsSearchedQuickly) {
   const auto begin = std::chrono::steady_clock::now();
   const LayoutSearch search = SearchLayouts(Llama405b(), ClusterWith("H100", 128));

@@ -13,7 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// SplitMix64 and Box-Muller: the same noise on every machine.
+// Normally distributed noise by SplitMix64 and Box-Muller, which give the same values on every
+// machine.
 class Noise {
  public:
   explicit Noise(uint64_t seed) : state_(seed) {}
@@ -62,8 +63,8 @@ TEST(LossForecastTest, IsTheLossLawOfTheDocumentsForOneModel) {
   EXPECT_NEAR(ForecastLoss(points, 0, 101.909e9).forecast->loss, 2.335, 0.002);
 }
 
-// 95 % of the intervals contain the truth. At least 34 of 40 intervals do, except in one case of a
-// thousand.
+// Each interval contains the truth with a probability of 95 %. With a probability of 99.9 %, at
+// least 34 of 40 intervals contain it.
 TEST(LossForecastTest, IntervalsHoldTheTruth) {
   int hits = 0;
   for (uint64_t seed = 1; seed <= 40; ++seed) {

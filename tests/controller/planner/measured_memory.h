@@ -1,7 +1,7 @@
-// Runs whose memory others have measured, with what is predicted of them.
+// Runs whose memory others have measured, and predictions of it.
 //
-// trainyard-trainer's own memory is predicted by proto/memory/memory_model.h. Other trainers keep
-// other tensors, so that each has constants of its own here, as it has for times.
+// The memory of trainyard-trainer is predicted by proto/memory/memory_model.h. Other trainers keep
+// other tensors, so each of them has its own constants here.
 #ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_
 #define TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_MEMORY_H_
 
@@ -12,7 +12,7 @@
 
 namespace trainyard::planner {
 
-// Memory of a trainer under FSDP.
+// Constants for the memory of a trainer with FSDP.
 struct MemoryProfile {
   double state =
       16;  // Bytes per parameter, sharded over all ranks: fp32 weights, gradients, moments.
@@ -33,7 +33,7 @@ struct MemoryRun {
 // tables 1 to 4.
 std::vector<MemoryRun> TorchtitanMemory();
 
-// In units of 10^9 bytes per GPU.
+// Returns the predicted memory in units of 10^9 bytes per GPU.
 double PredictedGigabytes(const MemoryRun& run);
 
 }  // namespace trainyard::planner

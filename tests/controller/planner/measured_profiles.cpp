@@ -2,9 +2,9 @@
 
 namespace trainyard::planner {
 
-// products, product_margin, elementwise and tensor_exposed are fitted to the rows "22B full", "22B
-// selective" and "175B full". The other constants are byte counts from the papers' description of
-// the kernels, or assumptions.
+// The constants products, product_margin, elementwise and tensor_exposed are fitted to the rows
+// "22B full", "22B selective" and "175B full". The other constants are assumptions, or byte counts
+// from the papers' description of the kernels.
 TrainerProfile MegatronA100Profile() {
   return {.products = 1.0,
           .product_margin = 186.3,
@@ -25,9 +25,9 @@ TrainerProfile MegatronA100Profile() {
           .scatters_boundaries = true};
 }
 
-// products, product_margin, elementwise, tensor_exposed and per_doubling are fitted to the rows "8B
-// x8", "8B x128", "15B x16", "175B x128" and "405B, 7 layers x32". The other constants are
-// assumptions; attention is cuDNN's, as for trainyard-trainer.
+// The constants products, product_margin, elementwise, tensor_exposed and per_doubling are fitted
+// to the rows "8B x8", "8B x128", "15B x16", "175B x128" and "405B, 7 layers x32". The other
+// constants are assumptions. Attention uses cuDNN, as in trainyard-trainer.
 TrainerProfile MegatronH100Profile() {
   return {.products = 0.9881,
           .product_margin = 55.48,
@@ -50,9 +50,10 @@ TrainerProfile MegatronH100Profile() {
           .per_doubling = 0.003372};
 }
 
-// products, product_margin, elementwise, attention_backward, data_exposed and seconds_per_block are
-// fitted to the rows "1B", "1B, 8192", "7B", "7B, 1024, recomputed" and "13B". Heads of 64 are
-// hardly slower on an A100 (FlashAttention-2, arXiv 2307.08691, figure 4).
+// The constants products, product_margin, elementwise, attention_backward, data_exposed and
+// seconds_per_block are fitted to the rows "1B", "1B, 8192", "7B", "7B, 1024, recomputed" and
+// "13B". Heads of size 64 are hardly slower on an A100 (FlashAttention-2, arXiv 2307.08691, figure
+// 4).
 TrainerProfile FoundryProfile() {
   return {.products = 1.12,
           .product_margin = 210.5,

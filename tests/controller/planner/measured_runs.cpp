@@ -6,7 +6,8 @@
 namespace trainyard::planner {
 namespace {
 
-// Rates use the paper's operation count, with recomputation: 96 B s l h^2 (1 + s / 6h + V / 16lh).
+// The rates use the paper's count of operations, which includes recomputation: 96 B s l h^2 (1 + s
+// / 6h + V / 16lh).
 void AddPipelineTensorRuns(MeasuredSet& set) {
   struct Row {
     const char* name;
@@ -44,7 +45,7 @@ ModelConfig Gpt2(int64_t layers, int64_t hidden, int64_t heads) {
   return model;
 }
 
-// The shape in tests/gpu/model_shapes.py.
+// The model shape of tests/gpu/model_shapes.py.
 ModelConfig Qwen3Small() {
   ModelConfig model = Gated(28, 1024, 3072, 16, 151936, 8);
   model.kv_channels = 128;
@@ -82,7 +83,7 @@ MeasuredSet TrainyardRuns() {
         run.config.layout.tp * run.config.layout.cp * run.config.layout.pp * run.config.layout.dp;
     set.runs.push_back({name, run.config, ClusterOf("H200", run), seconds, is_fitted});
   };
-  // Two GPUs, with 16 samples of 2,048 positions each.
+  // Adds a run on two GPUs with 16 samples of 2,048 positions each.
   const auto pair = [&model](int64_t micro_batch) {
     return Settings(model, 2048, 32, micro_batch);
   };
@@ -151,7 +152,7 @@ MeasuredSet FourGpuTrainyardRuns() {
                      TrainyardProfile(),
                      true,
                      {}};
-  // 64 samples of 2,048 positions.
+  // Adds a run with 64 samples of 2,048 positions.
   const auto add = [&set](const char* name, RunSettings run, double seconds, double gigabytes,
                           bool is_fitted = false) {
     run.per_node = 4;
@@ -233,7 +234,8 @@ MeasuredSet MegatronH100Runs() {
                      MegatronH100Profile(),
                      false,
                      {}};
-  // Step times in seconds by number of data-parallel ranks; the batch grows with that number.
+  // The step time in seconds for a number of data-parallel ranks. The batch grows with the number
+  // of ranks.
   struct Point {
     int64_t dp;
     double seconds;

@@ -1,7 +1,7 @@
 // Runs whose step times were measured by us or by others, for comparison with the predictions.
 //
-// Rows with is_fitted determined constants of their trainer's profile; all other rows test the
-// predictions.
+// Rows with is_fitted were used to fit constants of their trainer's profile. All other rows test
+// the predictions.
 #ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_RUNS_H_
 #define TRAINYARD_TESTS_CONTROLLER_PLANNER_MEASURED_RUNS_H_
 
@@ -23,7 +23,7 @@ struct MeasuredRun {
   double gigabytes = 0;  // Peak of tensor memory in 10^9 bytes; 0 if not measured.
 };
 
-// Runs of one trainer, with its constants.
+// The runs of one trainer, and the trainer's constants.
 struct MeasuredSet {
   std::string name;
   std::string source;
@@ -32,34 +32,37 @@ struct MeasuredSet {
   std::vector<MeasuredRun> runs;
 };
 
-// trainyard-trainer on one and two H200: trainer/README.md.
+// Runs of trainyard-trainer on one and two H200 (see trainer/README.md).
 MeasuredSet TrainyardRuns();
-// Runs on one H200, measured after formulas and constants were final: rows `plan-...`, and rows of
-// the model families in tests/gpu/bench.py.
+// Runs on one H200 that were measured after formulas and constants were final: the rows `plan-...`,
+// and the rows of the model families in tests/gpu/bench.py.
 MeasuredSet LaterTrainyardRuns();
-// Runs on four H200 of one node: rows `plan-...-x4`, predicted before they were measured. TP4 later
-// determined a constant.
+// Runs on four H200 of one node: the rows `plan-...-x4`. All were predicted before they were
+// measured. Later, the run with TP4 was used to fit a constant.
 MeasuredSet FourGpuTrainyardRuns();
-// Runs on one H100. They determined no constant of the trainer's profile.
+// Runs on one H100. They were not used to fit the trainer's constants.
 MeasuredSet TrainyardH100Runs();
-// Megatron-LM on A100: Korthikanti et al. 2022 (arXiv 2205.05198), tables 3 and 5; Narayanan et al.
-// 2021 (arXiv 2104.04473), table 2, rows of PTD-P.
+// Runs of Megatron-LM on A100, from Korthikanti et al. 2022 (arXiv 2205.05198), tables 3 and 5, and
+// from Narayanan et al. 2021 (arXiv 2104.04473), table 2, the rows of PTD-P.
 MeasuredSet MegatronA100Runs();
-// NeMo with Megatron-Core in bf16 on H100: NVIDIA/dgxc-benchmarking, "Expected Performance".
+// Runs of NeMo with Megatron-Core in bf16 on H100, from NVIDIA/dgxc-benchmarking, "Expected
+// Performance".
 MeasuredSet MegatronH100Runs();
-// MosaicML llm-foundry, FSDP on A100: the README of its training benchmarks.
+// Runs of MosaicML llm-foundry with FSDP on A100, from the README of its training benchmarks.
 MeasuredSet FoundryRuns();
 
-// NeMo with Megatron-Core on H100, in FP8 and with experts: NVIDIA-NeMo/Megatron-Bridge and
-// NVIDIA/dgxc-benchmarking. Uses the constants of the bf16 runs of dense models: no row is fitted.
+// Runs of NeMo with Megatron-Core on H100, in FP8 and with experts, from
+// NVIDIA-NeMo/Megatron-Bridge and NVIDIA/dgxc-benchmarking. They use the constants of the bf16 runs
+// of dense models; none of these rows was used for fitting.
 MeasuredSet PlannedFeatureH100Runs();
 
-// Constants of the other trainers, fitted to the rows with is_fitted in their sets.
+// The constants of the other trainers. They are fitted to the rows with is_fitted in each trainer's
+// set.
 TrainerProfile MegatronA100Profile();
 TrainerProfile MegatronH100Profile();
 TrainerProfile FoundryProfile();
 
-// Predicted step time of the run in seconds, with the profile of its set.
+// Returns the predicted step time of the run in seconds. Uses the profile of `set`.
 double PredictedSeconds(const MeasuredSet& set, const MeasuredRun& run);
 
 }  // namespace trainyard::planner

@@ -1,5 +1,5 @@
-// Predicted memory beside measured memory: of our own trainer, by proto/memory/memory_model.h,
-// and of others. Holds the tables of recipes/README.md.
+// Compares predicted with measured memory. The memory of our own trainer is predicted by
+// proto/memory/memory_model.h. Checks the tables of recipes/README.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>

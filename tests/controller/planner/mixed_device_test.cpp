@@ -18,7 +18,7 @@ MixedDevice Mixed(const char* one, const char* other) {
   return mixed;
 }
 
-// An A6000 has more memory than an A100 of 40 GB but is slower in every respect.
+// An A6000 has more memory than an A100 with 40 GB, but is slower in every respect.
 TEST(MixedDeviceTest, MemoryOfTheSmallestAndRatesOfTheSlowest) {
   const MixedDevice mixed = Mixed("A100-SXM4-40GB", "A6000");
   EXPECT_EQ(mixed.rating.name, "A6000");
@@ -47,7 +47,7 @@ TEST(MixedDeviceTest, OneKindStaysAsItIs) {
   EXPECT_EQ(mixed.spec.network, "ndr");
 }
 
-// The cluster supports only arithmetic that all its kinds of devices support.
+// The cluster supports only the kinds of arithmetic that all its devices support.
 TEST(MixedDeviceTest, ArithmeticThatOneKindLacksIsNotThere) {
   const MixedDevice mixed = Mixed("H100", "V100");
   EXPECT_EQ(mixed.rating.bf16_flops, 0);

@@ -1,4 +1,4 @@
-// Layouts and times of runs with features that trainyard-trainer lacks.
+// Tests layouts and step times of runs that use features which trainyard-trainer lacks.
 #include <gtest/gtest.h>
 
 #include "controller/planner/block_work.h"
@@ -12,7 +12,7 @@ namespace {
 
 Cluster H100s(int64_t nodes) { return {FindDeviceSpec("H100"), nodes, 8, *FindNetwork("ndr")}; }
 
-// A dense model of Mixtral's active width, with the same attention.
+// A dense model with the active width and the attention of Mixtral.
 ModelConfig WideModel() { return Gated(32, 4096, 28672, 32, 32000, 8); }
 
 RunSettings WideRun() { return Settings(WideModel(), 4096, 512, 2); }
@@ -57,8 +57,8 @@ TEST(PlannedFeatureSearchTest, ATooLargeMixtureNamesTheSmallestCluster) {
   EXPECT_TRUE(SearchLayouts(config, H100s(*problem.fewest_nodes)).best.has_value());
 }
 
-// With eight experts and two per token, the operations equal those of a dense model of twice the
-// width. Transfers and sorting of rows are added.
+// With eight experts and two per token, the experts need as many operations as a dense model of
+// twice the width. Transfers and the sorting of rows come on top.
 TEST(PlannedFeatureStepTest, ExpertsTakeTheTimeOfTheirRowsAndTransfers) {
   const RunSettings mixture = MixtureRun(8, 2, 14336).Dp(8);
   const StepTime dense = PredictStep(WideRun().Dp(8).config, H100s(1));

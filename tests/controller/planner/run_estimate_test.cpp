@@ -7,7 +7,8 @@
 namespace trainyard::planner {
 namespace {
 
-// trainer/README.md: 16 samples of 2,048 in 459 ms; MFU calculated manually.
+// From trainer/README.md: 16 samples of 2,048 tokens in 459 ms. The expected MFU was calculated by
+// hand.
 TEST(RunEstimateTest, RatesFollowFromTheStep) {
   RunSettings run = Settings(Llama(18, 2048, 7168, 16), 2048, 16, 16);
   run.per_node = 1;

@@ -1,4 +1,4 @@
-// Concise settings for measured runs: models, layouts, and clusters of NVIDIA nodes.
+// Concise notation for measured runs: models, layouts, and clusters of NVIDIA nodes.
 #ifndef TRAINYARD_TESTS_CONTROLLER_PLANNER_RUN_SETTINGS_H_
 #define TRAINYARD_TESTS_CONTROLLER_PLANNER_RUN_SETTINGS_H_
 
@@ -40,7 +40,8 @@ struct RunSettings {
 
 RunSettings Settings(const ModelConfig& model, int64_t length, int64_t batch, int64_t micro_batch);
 
-// With a gate, rotary positions and an untied head. key_heads 0: as many as query heads.
+// Returns a model with gated feed-forward, rotary positions and an untied head. key_heads = 0 means
+// as many key heads as query heads.
 ModelConfig Gated(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads, int64_t vocabulary,
                   int64_t key_heads = 0);
 // LLaMA 3: 8 key heads, a vocabulary of 128,256.
@@ -55,7 +56,8 @@ ModelConfig WithExperts(ModelConfig model, int64_t count, int64_t topk, int64_t 
 // The model with DeepSeek-V3's latent attention.
 ModelConfig WithLatentAttention(ModelConfig model);
 
-// As many nodes as the layout needs, with the device's default network.
+// Returns a cluster with as many nodes as the layout needs, and with the default network of the
+// device.
 Cluster ClusterOf(const std::string& device, const RunSettings& run);
 
 }  // namespace trainyard::planner

@@ -6,7 +6,7 @@
 namespace trainyard::planner {
 namespace {
 
-// The three models of the single-node guide, with the guide's losses.
+// The single-node guide describes three models. The losses must equal those in the guide.
 TEST(ScalingLawTest, GivesTheDocumentsLosses) {
   EXPECT_NEAR(LossOf(1.545e9, 101.909e9), 2.335, 5e-4);
   EXPECT_NEAR(LossOf(2.224e9, 61.545e9), 2.351, 5e-4);
@@ -31,7 +31,7 @@ TEST(ScalingLawTest, NoDivisionHasLessLossThanTheMinimum) {
   }
 }
 
-// 14.5 tokens per parameter, and a budget exceeded by a fifth.
+// The guide's coefficients give about 14.5 tokens per parameter and exceed the budget by a fifth.
 TEST(ScalingLawTest, TheGuidesCoefficientsAreAsPublished) {
   const Optimum optimum = GuideCoefficients(5.88e23);
   EXPECT_NEAR(optimum.tokens / optimum.parameters, 14.6, 0.1);
@@ -41,13 +41,13 @@ TEST(ScalingLawTest, TheGuidesCoefficientsAreAsPublished) {
 TEST(ScalingLawTest, KaplanPrefersLargerModels) {
   const Optimum day = KaplanOptimum(1e15 * 86400);
   EXPECT_NEAR(day.parameters, 1.3e9, 1);
-  // GPT-3: 3.14e23 operations, 175 B parameters on 300 B tokens.
+  // GPT-3 used 3.14e23 operations for 175 B parameters and 300 B tokens.
   EXPECT_NEAR(KaplanOptimum(3.14e23).parameters, 5.2e11, 0.2e11);
   EXPECT_GT(KaplanOptimum(3.14e23).parameters, 5 * RuleOfTwenty(3.14e23).parameters);
 }
 
-// LLaMA 3 8B on 15 T tokens: about 100 times the rule of 20 tokens per parameter, as the guide
-// states.
+// LLaMA 3 8B was trained on 15 T tokens. According to the guide, that is about 100 times the rule
+// of 20 tokens per parameter.
 TEST(ScalingLawTest, OverTrainingIsMeasuredInTheRule) {
   const OverTraining over = OverTrainingOf(8.03e9, 15e12);
   EXPECT_NEAR(over.tokens_per_parameter, 1868, 1);
@@ -75,7 +75,7 @@ TEST(ScalingLawTest, TheBestShapeIsNearTheMinimumOfTheLaw) {
   EXPECT_EQ(best->model.num_attention_heads, 2 * best->model.num_query_groups);
   EXPECT_EQ(best->parameters, static_cast<double>(ParameterCount(best->model)));
   EXPECT_NEAR(best->tokens * TrainingFlopsPerToken(best->model, 2048), flops, flops * 1e-9);
-  // The embedding look-up costs no FLOPs, but attention does.
+  // The two do not agree exactly: embedding look-ups cost no FLOPs, but attention does.
   EXPECT_NEAR(best->loss, LossMinimum(flops).loss, 0.01);
   EXPECT_LT(best->loss, LossOf(1.545e9, flops / TrainingFlopsPerToken(LlamaShape(), 2048)) + 1e-3);
 }

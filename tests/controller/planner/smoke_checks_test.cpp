@@ -39,7 +39,7 @@ std::vector<std::string> NamesOf(const std::vector<SmokeCheck>& checks) {
   return names;
 }
 
-// The only failed check; there must be exactly one.
+// Returns the only failed check. Fails the test unless exactly one check failed.
 SmokeCheck WrongOne(const SmokeFacts& facts) {
   const std::vector<SmokeCheck> checks = CheckSmoke(facts);
   const auto is_wrong = [](const SmokeCheck& check) { return !check.ok; };
@@ -114,7 +114,8 @@ TEST(SmokeChecksTest, SpeedIsJudgedByThePrediction) {
   SmokeFacts facts = Good();
   facts.tokens_per_second = 11000;
   EXPECT_THAT(WrongOne(facts).found, HasSubstr("-51.5 %"));
-  // A small model has a low MFU even at its maximum speed: there is advice, but no check fails.
+  // A small model has a low MFU even at its maximum speed. The result contains advice, but no check
+  // fails.
   facts.tokens_per_second = 22000;
   facts.mfu = 0.1;
   const std::vector<SmokeCheck> checks = CheckSmoke(facts);

@@ -1,5 +1,5 @@
-// Compares predicted with measured step times: prints every row, and bounds the errors of rows that
-// determined no constant.
+// Compares predicted with measured step times. Prints every row, and checks bounds on the errors of
+// the rows that were not used for fitting.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<MeasuredSet> AllRuns() {
           MegatronH100Runs(), MegatronA100Runs(),   FoundryRuns()};
 }
 
-// A row of the table in recipes/README.md.
+// Returns a row of the table in recipes/README.md.
 std::string TableRow(const MeasuredSet& set, const MeasuredRun& run) {
   const double predicted = PredictedSeconds(set, run);
   char figures[100];
@@ -42,7 +42,8 @@ std::string PlannedFeatureTable() {
   return table;
 }
 
-// The rows of all sets that determined a constant, or those that determined none.
+// Returns the rows of all sets that were used for fitting if `fitted` is true, and the other rows
+// otherwise.
 std::string TableOf(bool fitted) {
   std::string table;
   for (const MeasuredSet& set : AllRuns()) {
@@ -73,7 +74,8 @@ Errors PrintAndCompare(const MeasuredSet& set) {
   return errors;
 }
 
-// The bounds are close to the achieved errors, so that a change that loses accuracy fails.
+// The bounds are close to the present errors, so that a change that makes predictions less accurate
+// fails.
 TEST(StepTimeErrorTest, OfOurTrainerOnH200) {
   const Errors errors = PrintAndCompare(TrainyardRuns());
   EXPECT_EQ(errors.rows, 8);
@@ -95,7 +97,8 @@ TEST(StepTimeErrorTest, OfOurTrainerOnFourGpus) {
   EXPECT_LT(errors.largest, 0.04);
 }
 
-// For one model and batch on one node, the layout predicted to be the fastest.
+// For one model and batch on one node, the layout that is predicted to be the fastest must also be
+// the fastest measured one.
 TEST(StepTimeErrorTest, TheLayoutThatIsChosenIsTheFastestOfThoseMeasured) {
   const MeasuredSet set = FourGpuTrainyardRuns();
   const auto chosen = std::ranges::min_element(
@@ -132,7 +135,8 @@ TEST(StepTimeErrorTest, OfFoundryOnA100) {
   EXPECT_LT(errors.largest, 0.08);
 }
 
-// None of these rows influenced the formulas: the bounds are the first results.
+// The formulas were not changed because of these rows. The bounds are the errors of the first
+// comparison.
 TEST(StepTimeErrorTest, OfPlannedFeaturesOnH100) {
   const Errors errors = PrintAndCompare(PlannedFeatureH100Runs());
   EXPECT_EQ(errors.rows, 11);

@@ -35,7 +35,8 @@ TEST(StepTimeTest, EveryAxisHasItsWait) {
   EXPECT_EQ(tensor.context_wait + tensor.pipeline_wait + tensor.data_wait + tensor.world_wait, 0);
 }
 
-// The bubble is (p - 1) / m of the work, and less with several chunks or deferred weight gradients.
+// The bubble is (p - 1) / m of the work. It is smaller with several chunks per stage or with
+// deferred weight gradients.
 TEST(StepTimeTest, BubblesFollowTheSchedule) {
   RunSettings run = Small(32).Pp(4);
   run.config.model.vocab_size = 128;  // Stages of equal work.
@@ -88,7 +89,8 @@ TEST(StepTimeTest, FasterDevicesTakeLess) {
   EXPECT_LT(Predicted(Small(8), "A100").Total(), Predicted(Small(8), "A10G").Total());
 }
 
-// 32 samples of 1,024 tokens per 57 ms: a disk is fast enough, an object store is not.
+// Each step reads 32 samples of 1,024 tokens and takes 57 ms. A disk is fast enough for that, an
+// object store is not.
 TEST(StepTimeTest, StorageBoundsTheStepWhereItIsSlower) {
   const RunSettings run = Settings(Gated(12, 768, 2048, 12, 50304), 1024, 32, 32);
   Cluster cluster = ClusterOf("H200", run);

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// llama3-1.5b of the recipes: two GPUs of 48 GB.
+// The recipe llama3-1.5b, which runs on two GPUs with 48 GB each.
 RunSettings Recipe() {
   RunSettings run = Settings(Llama(18, 2048, 7168, 16), 2048, 384, 8).Dp(2).Zero(1);
   run.config.resources = {.nodes = 1, .slots_per_node = 2, .device = DeviceKind::kGpu};
@@ -68,7 +68,7 @@ TEST(TuningTest, OneStepBeyondTheMemoryComesLast) {
   const TuneCandidate& beyond = plan.candidates.back();
   EXPECT_EQ(beyond.reason, TuneReason::kBeyondMemory);
   EXPECT_GT(plan.too_large, 0);
-  // The next smaller micro-batch that divides the batch fits.
+  // The run fits with the next smaller micro-batch that divides the batch.
   RunConfig smaller = WithCandidate(run.config, beyond);
   do {
     --smaller.layout.micro_batch;
@@ -144,7 +144,7 @@ TEST(TuningTest, AnUnattendedSweepEndsWithOtherAttentionOfTheFastestThatFits) {
   }
 }
 
-// As given, the settings are fast but need too much memory.
+// The given settings are fast, but they need too much memory.
 TEST(TuningTest, AnUnattendedSweepComparesNoAttentionOfSettingsThatDoNotFit) {
   RunSettings run = Recipe();
   run.config.layout.micro_batch = 192;

@@ -18,7 +18,7 @@ const ClockDoubt::Steady kStart{hours(5)};
 TEST(ClockDoubtTest, BelievesAClockThatRunsWithTheMonotonicOne) {
   ClockDoubt doubt(kWallNow - kHourMs, kWallNow, kStart);
   for (int hour = 0; hour < 100; ++hour) {
-    // The clock gains 5 minutes per hour; the sum exceeds the tolerance.
+    // The clock gains 5 minutes per hour. After some hours, the sum exceeds the tolerance.
     EXPECT_EQ(doubt.Check(kWallNow + hour * (kHourMs + 300'000), kStart + hours(hour)), "") << hour;
   }
 }

@@ -22,7 +22,7 @@ class FixedClock final : public Clock {
   Timestamp Now() const override { return kNow; }
 };
 
-// Ended jobs with their end times. A job that is not listed is live or does not exist.
+// Ended jobs with their end times. Jobs that are not listed are live or do not exist.
 class ListedJobs final : public EndedJobs {
  public:
   explicit ListedJobs(EventLog& log) : log_(log) {}
@@ -62,7 +62,7 @@ class ListedJobs final : public EndedJobs {
 
 class PrunerTest : public testing::Test {
  protected:
-  // Adds a job with 1 MiB of output, 100 points and an event.
+  // Adds a job with 1 MiB of output, 100 metric points and one event.
   void AddJob(int64_t id) {
     const StreamKey log{id, 1, 0, v1::STREAM_KIND_LOG};
     ASSERT_TRUE(stores_.logs->Append({{log, 0, 1, std::string(1 << 20, 'x')}}).ok());
@@ -82,7 +82,7 @@ class PrunerTest : public testing::Test {
     jobs_.ended[id] = kNow - days_ago * kDayMs;
   }
 
-  // Makes everything in the event log removable, except the newest event.
+  // Makes all events in the log removable, except the newest one.
   void CoverEvents() {
     v1::Event newest;
     newest.set_time_ms(kNow);
@@ -124,12 +124,13 @@ TEST_F(PrunerTest, DropsByAgeKindByKindAndNeverFromLiveJobs) {
   Run();
   EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1, 2));
   EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre(1, 2, 3));
-  // Only the deletion event of job 6, which was pruned completely, is left.
+  // Job 6 was pruned completely; only the event of its deletion is left.
   EXPECT_THAT(JobsIn(*stores_.events), ElementsAre(1, 2, 3, 4, 6));
   EXPECT_FALSE(jobs_.ended.contains(6));
 }
 
-// With a clock years ahead of the newest event, everything would appear too old.
+// The clock is years ahead of the newest event. By this clock, everything would be old enough to
+// remove.
 TEST_F(PrunerTest, WhileTheClockIsInDoubtNothingGoesForItsAge) {
   AddEndedJob(1, 10'000);
   options_.newest_event_ms = kNow - 800 * kDayMs;
@@ -140,7 +141,8 @@ TEST_F(PrunerTest, WhileTheClockIsInDoubtNothingGoesForItsAge) {
   EXPECT_THAT(space_.clock_doubt, testing::HasSubstr("ahead"));
 }
 
-// After a restart, events recorded while the clock was wrong must not make that clock credible.
+// After a restart, the clock must still count as doubtful. The events that were recorded with the
+// wrong clock must not confirm it.
 TEST_F(PrunerTest, TheTimeThatWasBelievedOutlivesTheController) {
   TemporaryDirectory disk;
   options_.data_dir = disk.path();
@@ -158,7 +160,7 @@ TEST_F(PrunerTest, TheTimeThatWasBelievedOutlivesTheController) {
   EXPECT_EQ(space_.clock_doubt, "") << "the first belief was recorded";
 }
 
-// The disk is finite, whatever the time.
+// The size limit must apply even if the time is in doubt, because the disk is finite.
 TEST_F(PrunerTest, WhileTheClockIsInDoubtTheBoundHolds) {
   TemporaryDirectory disk;
   options_.data_dir = disk.path();
@@ -252,7 +254,7 @@ TEST_F(PrunerTest, ACheckpointThatAnotherJobHasTakenMeanwhileStays) {
 TEST_F(PrunerTest, ARemovalThatFailsKeepsItsDeletionOpenAndIsNotRepeatedAtOnce) {
   const TemporaryDirectory disk;
   std::filesystem::create_directories(disk.File("ckpt/1-job/step"));
-  // Nobody can remove files of the kernel.
+  // Files in /proc cannot be removed, so this removal fails.
   std::filesystem::create_directory_symlink("/proc/self", disk.File("kernel"));
   options_.checkpoint_root = disk.File("kernel");
   jobs_.checkpoints = {disk.File("kernel/net/stat")};

@@ -1,4 +1,5 @@
-// Archived jobs through the users' API: all answers are as if the job were in the state.
+// Tests archived jobs through the users' API. All answers must be the same as for a job in the
+// state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ LoopOptions ArchivingSoon() {
   return options;
 }
 
-// Job 1 holds both slots, so that all other jobs stay queued until they are stopped.
+// Job 1 occupies both slots, so all other jobs stay queued until they are stopped.
 class ArchivedJobsTest : public testing::Test {
  protected:
   ArchivedJobsTest() {
@@ -37,7 +38,7 @@ class ArchivedJobsTest : public testing::Test {
     return Call<v1::SubmitJobResponse>(&v1::JobService::Stub::SubmitJob, request);
   }
 
-  // Submits and stops jobs and waits until they are in the archive.
+  // Submits jobs with these names, stops them, and waits until they are in the archive.
   void Archive(const std::vector<std::string>& names) {
     int64_t last = 0;
     for (const std::string& name : names) {
@@ -188,7 +189,7 @@ TEST_F(ArchivedJobsTest, ListsGoOnFromTheStateIntoTheArchive) {
 TEST_F(ArchivedJobsTest, ARepeatedSubmitGivesItsJobAndItsNameIsFree) {
   Archive({"gone"});
   EXPECT_EQ(Submit("gone").job().id(), 2);
-  // After a long time, only the archive contains the request.
+  // After this time, the request id is known only from the archive.
   running_.clock.Advance(700'000);
   Archive({"other"});
   Archive({"another"});

@@ -58,7 +58,7 @@ class JobServiceTest : public testing::Test {
     return running_.jobs->DeleteJob(&context, request, &response);
   }
 
-  // Final status of a watch of a job that does not exist.
+  // Returns the final status of a watch of `job`, which does not exist.
   grpc::Status Watched(const std::string& job) {
     v1::WatchJobRequest request;
     request.set_job(job);
@@ -69,7 +69,7 @@ class JobServiceTest : public testing::Test {
     return watch->Finish();
   }
 
-  // Stops job 2, which never ran.
+  // Stops job 2, which has never run.
   void StopSecondJob() {
     running_.Submit("first", 2);
     running_.Submit("second", 2);
@@ -275,7 +275,7 @@ TEST_F(JobServiceTest, AWatchedJobThatIsDeletedEndsTheWatch) {
   ASSERT_TRUE(Delete("2", true, response).ok());
   while (watch->Read(&message)) {
   }
-  // The end of the job may already have ended the watch.
+  // The watch may have ended already, because the job has ended.
   const grpc::Status end = watch->Finish();
   if (!end.ok()) {
     EXPECT_EQ(end.error_code(), grpc::StatusCode::NOT_FOUND);

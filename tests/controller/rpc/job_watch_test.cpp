@@ -21,7 +21,8 @@ class JobWatchTest : public testing::Test {
     return running_.jobs->WatchJob(&context, request);
   }
 
-  // Ends the job; its worker still has telemetry of it up to `telemetry_end`.
+  // Ends the job. Its worker still has telemetry up to the offset `telemetry_end`, which the
+  // controller has not received.
   void EndJob(int64_t job, int64_t telemetry_end) {
     v1::AttemptReport report = RunningReport(job);
     report.mutable_ranks(0)->set_running(false);
@@ -106,7 +107,7 @@ TEST_F(JobWatchTest, SendsProgressOnceASecond) {
   worker_.TakeAcknowledged(telemetry, 20);
   running_.clock.Advance(1000);
   ASSERT_TRUE(stream->Read(&response));
-  // Both steps in one message: the first step was not sent separately.
+  // One message contains both steps: the first step was not sent separately.
   EXPECT_EQ(response.job().progress().step(), 2);
   EXPECT_EQ(response.job().progress().loss(), 4.0);
 }
@@ -149,7 +150,8 @@ TEST_F(JobWatchTest, AClientThatVanishedHoldsNothingUp) {
   }
   const auto begin = std::chrono::steady_clock::now();
   running_.controller->Stop();
-  // Server::Shutdown waits for every call, so a leaked call would consume the whole grace period.
+  // Server::Shutdown waits until every call has ended. A leaked call would make it wait for the
+  // whole grace period.
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 

@@ -20,7 +20,8 @@ TEST(LogFollowersTest, TellsTheFollowersOfTheJobUntilTheyLeave) {
   EXPECT_EQ(second, 2);
 }
 
-// A job that writes nothing never triggers a notification that would remove its followers.
+// A notification would remove followers that have left. A job that writes no output never triggers
+// one.
 TEST(LogFollowersTest, FollowersOfQuietJobsThatLeftAreForgotten) {
   LogFollowers followers;
   const auto stays = followers.Add(1, [] {});

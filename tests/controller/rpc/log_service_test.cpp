@@ -13,14 +13,14 @@ namespace {
 using Kind = v1::ControllerMessage;
 using testing::ElementsAre;
 
-// One reader on the client's side.
+// A client that reads one log stream.
 class Reader {
  public:
   Reader(RunningController& running, const v1::ReadLogsRequest& request)
       : stream_((context_.set_deadline(std::chrono::system_clock::now() + kTestTimeout),
                  running.logs->ReadLogs(&context_, request))) {}
 
-  // Reads until there are `count` lines, or to the end; returns the lines so far.
+  // Reads until there are `count` lines, or until the end. Returns all lines read so far.
   std::vector<std::string> Lines(std::size_t count) {
     v1::ReadLogsResponse response;
     while (lines_.size() < count && stream_->Read(&response)) {
@@ -57,7 +57,7 @@ class LogServiceTest : public testing::Test {
     worker_.TakeAcknowledged(log_, written_);
   }
 
-  // Ends the job; its output is `extra` bytes longer than the part sent so far.
+  // Ends the job. `extra` is the number of bytes of its output that have not been sent yet.
   void EndJob(int64_t extra = 0) {
     v1::AttemptReport report = RunningReport(1);
     report.mutable_ranks(0)->set_running(false);
@@ -100,7 +100,7 @@ TEST_F(LogServiceTest, FollowsUntilTheLastByteOfTheJobHasCome) {
   Write("two\nthree");
   EXPECT_THAT(reader.Lines(2), ElementsAre("one", "two"));
   EndJob(4);
-  // The job has ended, but its output has not.
+  // The job has ended, but a part of its output has not arrived yet.
   Write(" and");
   EXPECT_THAT(reader.AllLines(), ElementsAre("one", "two", "three and"));
   EXPECT_EQ(reader.End(), grpc::StatusCode::OK);
@@ -111,7 +111,7 @@ TEST_F(LogServiceTest, FollowEndsWithoutANodeThatStaysAway) {
   EndJob(100);
   Reader reader(running_, Request(true));
   EXPECT_THAT(reader.Lines(1), ElementsAre("one"));
-  // The worker disconnects without sending the rest.
+  // The worker disconnects without sending the rest of the output.
   worker_.Send({});
   EXPECT_EQ(worker_.WaitForEnd().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   for (int i = 0; i < 12; ++i) {
@@ -126,8 +126,8 @@ TEST_F(LogServiceTest, FollowEndsWithoutTheRestOfALostNode) {
   EndJob(100);
   Reader reader(running_, Request(true));
   EXPECT_THAT(reader.Lines(1), ElementsAre("one"));
-  // The worker's stream stays open, but no heartbeat arrives. The total time is shorter than the
-  // wait for a disconnected worker.
+  // The worker's stream stays open, but no heartbeat arrives. All iterations together are shorter
+  // than the time for which the controller waits for a disconnected worker.
   for (int i = 0; i < 10; ++i) {
     running_.clock.Advance(950);
     running_.Tick();
@@ -168,7 +168,8 @@ TEST_F(LogServiceTest, GivesMatchingLines) {
 }
 
 TEST_F(LogServiceTest, ASlowReaderHoldsNobodyUp) {
-  // More than flow control accepts for a client that does not read, and more readers than threads.
+  // The output exceeds what flow control accepts for a client that does not read. There are more
+  // readers than threads.
   const std::string line(1000, 'x');
   for (int chunk = 0; chunk < 8; ++chunk) {
     std::string text;

@@ -8,8 +8,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Processes no message, and keeps its read permit, until WorkFromNowOn. Messages count as taken by
-// the loop at once unless StallLoop was called.
+// Until WorkFromNowOn is called, processes no message and keeps the read permit of each one. Unless
+// StallLoop was called, each message counts at once as taken by the loop.
 class IdleListener final : public WorkerListener {
  public:
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
@@ -56,8 +56,8 @@ class IdleListener final : public WorkerListener {
     loop_stalled_ = false;
     released.swap(waiting_);
   }
-  // Called without the lock: releasing a permit frees read capacity, and the next message may
-  // arrive before this call returns.
+  // Must be called without the lock: releasing a permit frees read capacity, so the next message
+  // may arrive before this call returns.
   void GiveBackPermits() { released_.clear(); }
 
   std::size_t bytes() {
@@ -101,7 +101,7 @@ class WorkerControlServiceTest : public testing::Test {
   ListeningServer server_;
 };
 
-// True once the controller has stopped reading from the newest link.
+// Waits until the controller stops reading from the newest link. Returns false if it does not.
 bool WaitForPause(IdleListener& listener) {
   const auto end = std::chrono::steady_clock::now() + kTestTimeout;
   while (!listener.link()->ReadingPaused()) {
@@ -122,8 +122,9 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
       worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kMiB), chunk);
     }
   });
-  // A single worker may have 24 MiB pending (kOneStreamBytes in worker_control_service.cpp). The
-  // message that reaches this limit is still read, so the total is at most one chunk more.
+  // Each worker may have 24 MiB of unprocessed messages (kOneStreamBytes in
+  // worker_control_service.cpp). The message that reaches this limit is still read, so the total
+  // exceeds it by at most one chunk.
   EXPECT_TRUE(listener_.WaitForBytes(24 * kMiB));
   EXPECT_TRUE(WaitForPause(listener_));
   EXPECT_LT(listener_.bytes(), 26 * kMiB);
@@ -137,7 +138,7 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
   EXPECT_TRUE(listener_.WaitForClosed());
 }
 
-// Heartbeats behind a flood must not wait long once the loop resumes.
+// Once the loop resumes, heartbeats that follow a flood of messages must not wait long.
 TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop) {
   constexpr std::size_t kPiece = 256 << 10;
   constexpr std::size_t kPieces = 40;
@@ -150,7 +151,8 @@ TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop
       worker.SendOutput(Stream(1, v1::STREAM_KIND_LOG), static_cast<int64_t>(i * kPiece), piece);
     }
   });
-  // kOneStreamWaitingBytes in worker_control_service.cpp, plus the message that reaches it.
+  // The limit is kOneStreamWaitingBytes (worker_control_service.cpp). The message that reaches it
+  // is still read.
   EXPECT_TRUE(listener_.WaitForBytes(4 << 20));
   EXPECT_TRUE(WaitForPause(listener_));
   EXPECT_LT(listener_.bytes(), (4 << 20) + 2 * kPiece);
@@ -161,9 +163,9 @@ TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop
 
 TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   constexpr std::size_t kMiB = 1 << 20;
-  // All workers together may have 128 MiB pending (kAllStreamsBytes in worker_control_service.cpp).
-  // Each stays below its own 24 MiB (kOneStreamBytes), so that only the common limit pauses
-  // reading.
+  // All workers together may have 128 MiB of unprocessed messages (kAllStreamsBytes in
+  // worker_control_service.cpp). In this test each worker stays below its own limit of 24 MiB
+  // (kOneStreamBytes), so only the common limit stops reading.
   constexpr std::size_t kAllStreamsMiB = 128;
   constexpr int kWorkers = 6;
   constexpr int kChunksEach = 23;
@@ -190,13 +192,13 @@ TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   workers.clear();
 }
 
-// Attaches and never reads, not even the final status of its call. A test waits for the end of the
-// stream at the listener.
+// A worker that attaches and never reads, not even the final status of its call. Tests wait for the
+// end of its stream at the listener.
 struct SlowWorker {
   explicit SlowWorker(const std::string& address)
       : stub(v1::WorkerControl::NewStub(
             grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {
-    // Retries a first connection that fails on a busy machine.
+    // Makes gRPC retry the connection if the first attempt fails on a busy machine.
     context.set_wait_for_ready(true);
     stream = stub->Attach(&context);
     v1::WorkerMessage message;
@@ -214,7 +216,7 @@ struct SlowWorker {
   std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream;
 };
 
-// A message of about this size. The choice of text field does not matter.
+// Returns a message of about this size. Any text field would serve.
 v1::ControllerMessage MessageOf(std::size_t bytes) {
   v1::ControllerMessage message;
   message.mutable_start_attempt()->set_skip_samples(std::string(bytes, 's'));
@@ -224,8 +226,8 @@ v1::ControllerMessage MessageOf(std::size_t bytes) {
 TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
   SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
-  // While the worker does not read, gRPC accepts at most one of these messages; the others are
-  // queued.
+  // While the worker does not read, gRPC accepts at most one of these messages. The controller
+  // queues the others.
   for (int i = 0; i < 3; ++i) listener_.link()->Send(MessageOf(4 << 20));
   EXPECT_GE(listener_.link()->outgoing().waiting, 2u);
   listener_.link()->CutOff(absl::ResourceExhaustedError("slow"));
@@ -235,9 +237,9 @@ TEST_F(WorkerControlServiceTest, AStreamCanBeCutOffThoughItsWorkerNeverReads) {
 TEST_F(WorkerControlServiceTest, AWorkerThatLetsTooManyMessagesPileUpIsCutOff) {
   SlowWorker worker(server_.address);
   ASSERT_TRUE(listener_.WaitForBytes(1));
-  // gRPC cannot accept all of the first message while the worker does not read, so later messages
-  // are queued. The queue is limited to 8192 messages (kOutgoingLimit in
-  // worker_control_service.cpp); the last one exceeds it.
+  // While the worker does not read, gRPC cannot accept all of this message, so the controller
+  // queues all later ones. The queue is limited to 8192 messages (kOutgoingLimit in
+  // worker_control_service.cpp). The last message exceeds this limit.
   listener_.link()->Send(MessageOf(8 << 20));
   for (int i = 0; i < 8192; ++i) listener_.link()->Send(MessageOf(1));
   EXPECT_TRUE(listener_.WaitForClosed());

@@ -39,7 +39,8 @@ class ChildProcess {
     if (write(report_fd, &number, sizeof(number)) != sizeof(number)) _exit(1);
   }
 
-  // Reads the next number reported by the child. False if the child has ended and nothing is left.
+  // Reads the next number that the child reported. Returns false if the child has ended and no
+  // number is left.
   bool Read(int64_t& number) { return read(report_fd_, &number, sizeof(number)) == sizeof(number); }
 
   // Ends the child with SIGKILL. Its earlier reports can still be read.
@@ -49,7 +50,7 @@ class ChildProcess {
     Wait();
   }
 
-  // The status returned by waitpid.
+  // Returns the status that waitpid stores.
   int Wait() {
     int status = 0;
     waitpid(pid_, &status, 0);

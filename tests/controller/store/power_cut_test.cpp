@@ -1,7 +1,8 @@
-// The three stores on a disk that loses power at any call, fails at each call in turn, or fills up.
-// Afterwards all acknowledged data exists exactly once: numbers, counts and contents.
+// Tests the three stores on a disk that loses power at any call, fails at each call in turn, or
+// becomes full. Afterwards all acknowledged data must exist exactly once. Numbers, counts and
+// contents are checked.
 //
-// TRAINYARD_POWER_CUTS=N makes N cuts instead of the default few hundred. TRAINYARD_SEED=N begins
+// TRAINYARD_POWER_CUTS=N makes N cuts instead of the default few hundred. TRAINYARD_SEED=N starts
 // with another seed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 #ifdef TRAINYARD_SANITIZED
-// With a sanitizer each cut takes up to ten times as long. The result of a cut does not depend on
-// the sanitizer.
+// With a sanitizer, each cut takes up to ten times as long, but its result is the same.
 constexpr int kCutsOfTheSuite = 60;
 #else
 constexpr int kCutsOfTheSuite = 240;
@@ -39,7 +39,7 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text != nullptr && absl::SimpleAtoi(text, &number) && number > 0 ? number : otherwise;
 }
 
-// ---- Contents of batch number k, from 0, of each store, as a function of the number.
+// ---- Contents of batch `number`, counted from 0, of each store. They depend only on the number.
 
 v1::Event StoredEvent(int64_t number) {
   v1::Event event;
@@ -132,7 +132,7 @@ std::vector<LogBatch> LogBatches(int64_t batch) {
 
 enum StoreIndex { kEvents, kMetrics, kLogs, kStoreCount };
 
-// Bounds of the number of batches in each store.
+// Bounds on the number of batches in each store.
 struct Held {
   int64_t least[kStoreCount] = {};
   int64_t most[kStoreCount] = {};
@@ -214,7 +214,7 @@ int64_t LogBatchesIn(Stores& stores) {
   return batches;
 }
 
-// Reads everything. Afterwards `held` contains the exact number of batches in each store.
+// Reads and checks all data. Then sets `held` to the exact number of batches in each store.
 void Verify(Stores& stores, Held& held) {
   const int64_t found[kStoreCount] = {EventBatchesIn(stores), MetricBatchesIn(stores),
                                       LogBatchesIn(stores)};
@@ -253,8 +253,9 @@ absl::Status WriteSnapshot(Stores& stores, const Held& held) {
 
 // ---- Power cuts.
 
-// A history for one seed. Each round opens and verifies the files left by the previous cut, and
-// then writes until the next cut, which may occur during the opening.
+// The history that belongs to one seed. Each round opens the files left by the previous power cut,
+// verifies them, and writes until the next cut. That cut may occur while the files are being
+// opened.
 class CutHistory {
  public:
   explicit CutHistory(unsigned seed) : random_(seed) {}
@@ -264,7 +265,7 @@ class CutHistory {
       SCOPED_TRACE(absl::StrCat("round ", round));
       RunRound(1 + static_cast<int64_t>(random_() % (round % 4 == 0 ? 80 : 900)));
     }
-    // The image left by the last cut, on a working disk.
+    // Opens the files that the last cut left, on a disk without faults.
     auto stores = OpenSqliteStores(directory_);
     ASSERT_TRUE(stores.ok()) << stores.status();
     Verify(*stores, held_);
@@ -308,7 +309,7 @@ TEST(PowerCutTest, KeepsExactlyWhatWasAcknowledged) {
   }
 }
 
-// ---- Calls that fail.
+// ---- Tests with failing calls.
 
 struct FaultCase {
   DiskFault fault;
@@ -346,8 +347,9 @@ class FailingDiskTest : public testing::TestWithParam<FaultCase> {
     if (!status.ok()) ExpectSaysWhy(status);
   }
 
-  // A full disk leaves the stores readable, and writable once there is free space. After an I/O
-  // error the event log is not used until the next start; the other stores accept writes again.
+  // Checks that the stores still work. On a full disk they can be read, and can be written again
+  // once there is free space. After an I/O error, the event log cannot be used until the next
+  // start, but the other stores accept writes again.
   void GoOn(Stores& stores, int store, SimulatedDisk& disk, Held& held) {
     if (GetParam().fault == DiskFault::kFull) {
       EXPECT_TRUE(stores.events->Recover().ok());

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kSectorBytes = 512;
 
-// SQLite allocates this structure followed by the inner VFS's file.
+// The file object passed to SQLite, which allocates this structure followed by the file object of
+// the inner VFS.
 struct DiskFile {
   sqlite3_file base;
   SimulatedDisk* disk;
@@ -28,7 +29,7 @@ struct DiskFile {
 
 DiskFile& AsDiskFile(sqlite3_file* file) { return *reinterpret_cast<DiskFile*>(file); }
 
-// Returns the code for SQLite, and sets errno as the system call would.
+// Returns `code`, the result for SQLite, and sets errno as a failed system call would.
 int Fail(DiskFault fault, int code) {
   errno = fault == DiskFault::kFull ? ENOSPC : EIO;
   return code;
@@ -50,7 +51,7 @@ int DiskRead(sqlite3_file* file, void* buffer, int amount, sqlite3_int64 offset)
 int DiskWrite(sqlite3_file* file, const void* buffer, int amount, sqlite3_int64 offset) {
   DiskFile& disk_file = AsDiskFile(file);
   const DiskFault fault = disk_file.disk->Count(DiskCall::kWrite);
-  // A failed write writes a part of its data, as on a disk that fills up.
+  // A failed write still writes half of its data, as on a disk that becomes full.
   const int written = fault == DiskFault::kNone ? amount : amount / 2;
   sqlite3_file* inner = disk_file.inner();
   const int code = inner->pMethods->xWrite(inner, buffer, written, offset);
@@ -75,7 +76,7 @@ int DiskTruncate(sqlite3_file* file, sqlite3_int64 size) {
   return code;
 }
 
-// Syncs nothing on the real disk: the tests' files need not be durable.
+// Does not sync the real disk: the tests' files need not be durable.
 int DiskSync(sqlite3_file* file, int /*flags*/) {
   DiskFile& disk_file = AsDiskFile(file);
   const DiskFault fault = disk_file.disk->Count(DiskCall::kSync);
@@ -205,7 +206,7 @@ void Overlay(std::string& content, int64_t offset, const char* bytes, std::size_
   std::memcpy(content.data() + begin, bytes, size);
 }
 
-// Keeps some sectors of the write. The last kept sector may be torn.
+// Applies some sectors of the write to `content`. The last sector applied may be torn.
 void OverlayPart(const SimulatedDisk::Change& write, std::mt19937& random, std::string& content) {
   std::size_t done = 0;
   while (done < write.bytes.size()) {
@@ -220,18 +221,18 @@ void OverlayPart(const SimulatedDisk::Change& write, std::mt19937& random, std::
   }
 }
 
-// Contents of the file that a power cut may leave; nullopt if its name is gone.
+// Returns contents that the file may have after a power cut; nullopt if the file's name is lost.
 std::optional<std::string> AfterCut(const SimulatedDisk::File& file, std::mt19937& random) {
   using Kind = SimulatedDisk::Change::Kind;
   if (!file.linked && random() % 2 == 0) return std::nullopt;
   std::string content = file.durable;
-  // Each cut keeps none, all, or a part of the unsynced data.
+  // Each cut keeps none of the unsynced data, all of it, or a part.
   const unsigned mode = random() % 4;
   for (const SimulatedDisk::Change& change : file.unsynced) {
     const unsigned choice = mode == 0 ? 0 : mode == 1 ? 1 : random() % 3;
     if (change.kind == Kind::kDelete) {
-      // Later changes apply to another file under this name, which the directory does not contain
-      // yet.
+      // Changes after the deletion apply to a new file with this name, which is not yet durable in
+      // the directory.
       if (choice == 0) return content;
       return std::nullopt;
     }
@@ -325,7 +326,7 @@ void SimulatedDisk::Truncate(File& file, int64_t size) {
 
 void SimulatedDisk::Sync(File& file) {
   if (std::exchange(file.directory_sync_due, false)) SyncDirectory();
-  // A deletion becomes durable only when its directory is synced, not here.
+  // Syncing a file does not make its deletion durable. Only a sync of the directory does.
   std::vector<Change> kept;
   for (Change& change : file.unsynced) {
     if (!kept.empty() || change.kind == Change::Kind::kDelete) {
@@ -369,7 +370,8 @@ void SimulatedDisk::MakeImage() {
   }
   if (!std::filesystem::exists(directory_)) return;
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
-    // Files that were not opened yet. Shared memory does not survive its processes.
+    // These files have not been opened yet. The shared-memory file is removed, because it does not
+    // survive its processes.
     const std::string path = entry.path().string();
     const bool shared_memory = path.size() > 4 && path.substr(path.size() - 4) == "-shm";
     if (!files_.contains(path) && !shared_memory) image_[path] = ReadWhole(path);

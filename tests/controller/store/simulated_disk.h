@@ -1,11 +1,11 @@
-// A disk below SQLite that loses unsynced writes, tears sectors, and fails on request.
+// A simulated disk below SQLite that loses unsynced writes, tears sectors, and fails on request.
 //
 // While the object exists, it is the default VFS of the process. Bytes still go to real files, so
-// locks and shared memory are SQLite's own. In addition the disk records for each file its durable
-// content and, in order, all later writes. A power cut produces an image: the durable bytes and any
-// subset of the later writes, in sectors of 512 bytes, the last of which may be torn. As SQLite
-// assumes of real disks (SQLITE_IOCAP_POWERSAFE_OVERWRITE), a torn write never changes adjacent
-// bytes.
+// locks and shared memory are SQLite's own. In addition, the disk records for each file its durable
+// content and all later writes, in order. A power cut produces an image, which consists of the
+// durable bytes and any subset of the later writes. Writes are divided into sectors of 512 bytes,
+// and the last sector of a write may be torn. A torn write never changes adjacent bytes; SQLite
+// assumes the same of real disks (SQLITE_IOCAP_POWERSAFE_OVERWRITE).
 #ifndef TRAINYARD_TESTS_CONTROLLER_STORE_SIMULATED_DISK_H_
 #define TRAINYARD_TESTS_CONTROLLER_STORE_SIMULATED_DISK_H_
 
@@ -23,40 +23,40 @@ namespace trainyard::controller {
 
 enum class DiskFault { kNone, kIoError, kFull };
 
-// SQLite's calls to a disk. Each one is counted.
+// The calls that SQLite makes to a disk. All of them are counted.
 enum class DiskCall { kOpen, kDelete, kRead, kWrite, kTruncate, kSync, kSize, kMapShared };
 
-// For use by one thread.
+// Not thread-safe: only one thread may use it.
 class SimulatedDisk {
  public:
-  // All files are in `directory`.
+  // All files must be in `directory`.
   explicit SimulatedDisk(std::string directory);
   SimulatedDisk(const SimulatedDisk&) = delete;
   SimulatedDisk& operator=(const SimulatedDisk&) = delete;
-  // Every database must be closed.
+  // Every database must be closed before.
   ~SimulatedDisk();
 
-  // Makes the call with this number, counted from now and starting at 1, and the `calls` - 1 calls
-  // after it fail. A full disk rejects only calls that need free space.
+  // Makes `calls` consecutive calls fail, beginning with call number `call`, counted from now and
+  // starting at 1. A simulated full disk rejects only calls that need free space.
   void FailAt(int64_t call, DiskFault fault, int64_t calls = 1);
-  // True once the call of FailAt has been made.
+  // True once the first call chosen by FailAt has been made.
   bool reached() const { return calls_ >= fail_from_; }
-  // No call fails from now on.
+  // Ends all faults: from now on, no call fails.
   void Mend() { fault_ = DiskFault::kNone; }
 
-  // Cuts the power during the call with this number, counted from now and starting at 1: creates
-  // the image and calls `on_cut`. Afterwards execution continues on a disk whose contents are not
-  // used again.
+  // Cuts the power during call number `call`, counted from now and starting at 1. The cut creates
+  // the image and then calls `on_cut`. Afterwards SQLite can continue to use the disk, but those
+  // contents are never read again.
   void CutAt(int64_t call, unsigned seed, std::function<void()> on_cut);
   bool cut() const { return cut_; }
 
-  // Replaces the files of the directory by the image. Every database must be closed.
+  // Replaces the files of the directory with the image. Every database must be closed.
   void WriteImage();
 
   // Number of calls since the disk was created.
   int64_t calls() const { return calls_; }
 
-  // ---- For the VFS
+  // ---- Used by the VFS
   struct Change {
     enum class Kind { kWrite, kTruncate, kDelete };
     Kind kind = Kind::kWrite;
@@ -65,13 +65,13 @@ class SimulatedDisk {
   };
   struct File {
     std::string durable;
-    // True if the name is durable in its directory. Otherwise a power cut may remove the file.
+    // True if the file's directory entry is durable. Otherwise a power cut may remove the file.
     bool linked = false;
     bool directory_sync_due = false;
     std::vector<Change> unsynced;
   };
 
-  // Counts the call and returns its fault.
+  // Counts the call and returns the fault that it must report.
   DiskFault Count(DiskCall call);
   File& Track(const std::string& path, bool is_new);
   void Write(File& file, int64_t offset, std::string bytes);

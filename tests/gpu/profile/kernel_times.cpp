@@ -1,8 +1,9 @@
-// Times of all GPU kernels of a program, by name: a library loaded by the CUDA driver.
+// Measures the times of all GPU kernels of a program, by kernel name. This is a library that the
+// CUDA driver loads:
 //   CUDA_INJECTION64_PATH=libkernel_times.so KERNEL_TIMES=FILE trainyard-trainer ...
-// FILE is rewritten every second: a line with the number of optimizer steps and their duration in
-// milliseconds, then for each kernel its calls and milliseconds per step, longest first. The first
-// kWarmUpSteps steps do not count.
+// FILE is rewritten every second. Its first line contains the number of optimizer steps and their
+// duration in milliseconds. Then each kernel has a line with its calls and milliseconds per step,
+// longest first. The first kWarmUpSteps steps do not count.
 #include <cupti.h>
 #include <cxxabi.h>
 
@@ -22,7 +23,7 @@ namespace {
 constexpr size_t kBufferBytes = 1 << 20;
 constexpr uint32_t kFlushPeriodMs = 1000;
 constexpr int64_t kWarmUpSteps = 4;
-// Runs once at the end of every optimizer step.
+// A kernel that runs once, at the end of every optimizer step.
 constexpr char kLastKernelOfStep[] = "FinishNorm";
 
 struct Total {

@@ -29,7 +29,7 @@ TEST_F(AccessTest, ALinkLeadsToTheTokenOfAnAddress) {
   EXPECT_EQ(found->token(), token);
   EXPECT_EQ(found->local_socket(), Path("token.1.sock")) << "beside the token, not the link";
   EXPECT_THAT(found->owners(), AllOf(Contains(geteuid()), Contains(0u)));
-  // An explicitly named file has precedence and must exist.
+  // A token file that is named explicitly has precedence and must exist.
   EXPECT_FALSE(FindAccess("127.0.0.1:1", {.token_file = Path("none"), .home = Path("home")}).ok());
 }
 
@@ -59,7 +59,7 @@ TEST_F(AccessTest, NothingCrossesANetworkUnencrypted) {
       FindAccess("192.0.2.1:7070", {.token_file = Path("token"), .ca_file = Path("ca.pem")});
   ASSERT_TRUE(secure.ok()) << secure.status();
   EXPECT_EQ(secure->certificate(), "a certificate");
-  // If a certificate cannot be read, the client must not continue without it.
+  // If the certificate cannot be read, the client must fail instead of continuing without it.
   places.ca_file = Path("none.pem");
   EXPECT_FALSE(FindAccess("192.0.2.1:7070", places).ok());
 }

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// A program at a controller's address that records the received headers.
+// A program that listens at a controller's address and records the headers that it receives.
 class Program final : public v1::AccessService::Service {
  public:
   using Answer = std::function<grpc::Status(const v1::ProveRequest&, v1::ProveResponse&)>;

@@ -41,7 +41,8 @@ std::string Pem(const Write& write) {
 
 constexpr long kDay = 86400;
 
-// A self-signed certificate. `from` and `to`: seconds from now.
+// Returns a self-signed certificate with its key. It is valid between `from` and `to`, in seconds
+// from now.
 Identity MakeIdentity(const std::string& names, long from = -kDay, long to = kDay) {
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
   const std::unique_ptr<X509, decltype(&X509_free)> made(X509_new(), X509_free);
@@ -70,7 +71,7 @@ const char kHere[] = "IP:127.0.0.1";
 
 class ConnectErrorTest : public testing::Test {
  protected:
-  // Serves on a free port, with TLS if there is an identity.
+  // Serves on a free port. Uses TLS if `identity` is not empty.
   void Serve(const Identity& identity) {
     std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
     if (!identity.certificate.empty()) {
@@ -97,7 +98,7 @@ class ConnectErrorTest : public testing::Test {
     }
   }
 
-  // The explanation after a first call with this CA file.
+  // Makes a first call with this CA file. Returns the explanation of its error.
   std::string Explain(const std::string& certificate) const {
     AccessPlaces places{.token_file = WriteFakeToken(directory_.path())};
     if (!certificate.empty()) {

@@ -47,7 +47,7 @@ TEST(DialTest, SaysWhyItCannot) {
 }
 
 TEST(DialTest, WaitsNoLongerThanItMay) {
-  // With a full backlog, the kernel answers no further connection.
+  // The backlog of this listener is full, so the kernel accepts no further connection.
   const Listener listener(0);
   const auto first = Dial(listener.address, Soon());
   ASSERT_TRUE(first.ok());

@@ -14,7 +14,7 @@
 namespace trainyard {
 namespace {
 
-// A different class than DurableFileTest, which tests the daemons' proto/support/durable_file.h.
+// Tests proto/files. DurableFileTest tests proto/support/durable_file.h, which the daemons use.
 class ContractDurableFileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "a longer text", {.mode = 0640}).has_value());
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "short", {.mode = 0640}).has_value());
   EXPECT_EQ(Text("file"), "short");
-  // umask(2) can be read only by setting it.
+  // umask(2) returns the current mask only when it sets a new one.
   EXPECT_EQ(
       Mode("file"), 0640 & ~[] {
         const mode_t mask = umask(0);
@@ -90,7 +90,7 @@ TEST_F(ContractDurableFileTest, SaysWhichCallFailedOnWhichPath) {
   EXPECT_EQ(SyncDirectory(Path("missing"))->number, ENOENT);
 }
 
-// Otherwise anyone who can create a link named PATH.tmp chooses the overwritten file.
+// Otherwise anyone who can create a link named PATH.tmp could choose which file is overwritten.
 TEST_F(ContractDurableFileTest, DoesNotFollowASymbolicLinkAtTheTemporaryPath) {
   ASSERT_EQ(symlink("/dev/null", Path("file.tmp").c_str()), 0);
   EXPECT_EQ(WriteFileAtomically(Path("file"), "text", {.mode = 0600})->number, ELOOP);

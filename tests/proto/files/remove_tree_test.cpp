@@ -1,5 +1,5 @@
-// Removals that the owner tries to prevent. tests/proto/support/remove_tree_test.cpp tests the
-// other properties.
+// Tests removals that the owner of the files tries to prevent.
+// tests/proto/support/remove_tree_test.cpp tests the other properties.
 #include "proto/files/remove_tree.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Removed at the end, not by the code under test.
+// A directory that is removed at the end of the test, but not by the code under test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() : path_(testing::TempDir() + "/remove_tree_XXXXXX") {

@@ -47,7 +47,8 @@ TEST(ReaderGeneratorTest, ReadsWhatIsWritten) {
   EXPECT_THAT(text, testing::HasSubstr("config.blend.assign(spec.blend().begin(), "));
 }
 
-// Readers copy only written fields, and a field without presence cannot show that it is written.
+// Readers copy only the fields that are set in the file. A field without presence cannot show
+// whether it is set.
 TEST(ReaderGeneratorTest, EverySettingShowsWhetherItIsWritten) {
   for (const FieldDescriptor* section : SectionFields()) {
     for (int i = 0; i < section->message_type()->field_count(); ++i) {
@@ -85,8 +86,8 @@ TEST(RunConfigGeneratorTest, DeclaresAnEnumInTheFirstSectionThatUsesIt) {
               testing::HasSubstr("#include \"proto/contract/train_config.h\"\n"));
 }
 
-// In RunConfig, a number without a default is 0 if it was not written, so 0 must not be a valid
-// value. A bool without a default is a std::optional.
+// Checks the settings of a section without a default. In RunConfig, such a number is 0 if it was
+// not written, so 0 must not be a valid value. Such a bool is a std::optional.
 void ExpectZeroMeansNotWritten(const Descriptor& section) {
   for (int i = 0; i < section.field_count(); ++i) {
     const FieldDescriptor& field = *section.field(i);

@@ -83,7 +83,7 @@ TEST(AutoLayoutTest, ContradictionsAreRefused) {
               HasSubstr("is for trainyard-trainer"));
 }
 
-// Until the layout is chosen, a batch that no layout with dp 4 divides is not an error.
+// No layout with dp 4 divides this batch. That is not an error until the layout is chosen.
 TEST(AutoLayoutTest, RulesOfTheLayoutWaitForIt) {
   EXPECT_EQ(ErrorOf("", "layout: auto\n"), "");
   EXPECT_THAT(ErrorOf("", ""), HasSubstr("must be a multiple of layout.micro_batch * dp"));

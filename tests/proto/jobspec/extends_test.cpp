@@ -1,4 +1,4 @@
-// Job files that extend others: merging, overrides, recipes, lengths of a run.
+// Tests job files that extend other files: merging, overrides, recipes, and the lengths of runs.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -121,7 +121,7 @@ TEST(ExtendsTest, EveryRecipeResolves) {
   EXPECT_GT(recipes, 0);
 }
 
-// A client names a recipe, and must not be able to read any other file of the machine.
+// A client can name a recipe, but that must not let it read any other file of the machine.
 TEST(ExtendsTest, ARecipeByNameIsNoPath) {
   const JobFileReader reader = RecipeReader({RECIPES_DIRECTORY});
   EXPECT_TRUE(ResolveJobFile("llama3-70b-tp8-pp4", {}, reader).ok()) << "it extends another one";

@@ -1,4 +1,4 @@
-// Job files in memory, and the errors in them.
+// Keeps job files in memory, and returns the errors in them.
 #ifndef TRAINYARD_TESTS_PROTO_JOBSPEC_JOB_FILES_H_
 #define TRAINYARD_TESTS_PROTO_JOBSPEC_JOB_FILES_H_
 
@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-// Files by name, in memory.
+// The text of each file, by name.
 using Files = std::map<std::string, std::string>;
 
 inline JobFileReader ReaderOf(Files files) {

@@ -100,7 +100,7 @@ TEST(JobSpecLoaderTest, TorchrunVariablesAreForJobsOfSeveralRanks) {
   EXPECT_THAT(Errors(kModelJob, {"torchrun_env=false"}),
               ElementsAre(HasSubstr("trainyard-trainer finds its peers")));
   EXPECT_EQ(Resolve(kCommandJob)->origins.at("torchrun_env"), kDerivedOrigin);
-  // The worker does not set it, so the job may.
+  // The worker does not set this variable, so the job may set it.
   EXPECT_TRUE(Errors(kCommandJob, {"env.RANK=0"}).empty());
   EXPECT_THAT(Errors(kCommandJob, {"env.RANK=0", "resources.nodes=2"}),
               ElementsAre(HasSubstr("set by the worker")));
@@ -149,7 +149,7 @@ TEST(JobSpecLoaderTest, ReadsAFileThatBreaksRules) {
   EXPECT_EQ(reading->resolved.spec.layout().ep(), 3);
 }
 
-// yaml-cpp's own function for reading all documents never returns for these texts.
+// For these texts, yaml-cpp's own function that reads all documents never returns.
 TEST(JobSpecLoaderTest, TextThatBeginsWithACommaIsRefusedAtOnce) {
   for (const char* text : {",", ", a", ", {\"name\": \"x\"}", "\n,\n"}) {
     EXPECT_THAT(Errors(text), ElementsAre(HasSubstr("begins with a comma"))) << text;

@@ -38,7 +38,7 @@ TEST(JobSpecRulesTest, AProgramWithoutItsCommandIsToldSo) {
   ASSERT_THAT(errors, ElementsAre(HasSubstr("`command` is missing")));
   EXPECT_THAT(errors[0], HasSubstr("command: [python3, train.py]"));
   EXPECT_THAT(errors[0], HasSubstr("extends: llama-tiny-cpu"));
-  // A trainyard-trainer run gets errors for its missing settings.
+  // Without a command, the job is a run of trainyard-trainer, so its missing settings are errors.
   EXPECT_THAT(Errors("name: mine\ntrain: {steps: 3}\n"),
               testing::Contains("`model.num_layers` is missing"));
 }

@@ -14,7 +14,8 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Every field and every section has documentation, and every default satisfies its own rule.
+// Checks that every field and every section has documentation, and that every default is a valid
+// value of its field.
 void CheckSection(const Descriptor& descriptor) {
   EXPECT_FALSE(descriptor.options().GetExtension(v1::section_doc).empty()) << descriptor.name();
   const auto* prototype =

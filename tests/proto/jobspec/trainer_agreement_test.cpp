@@ -1,5 +1,5 @@
-// The resolver and the trainer must agree: each accepts exactly the settings that the other
-// accepts.
+// Checks that the resolver and the trainer agree: each must accept exactly the settings that the
+// other accepts.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -24,7 +24,8 @@ using nlohmann::json;
 
 constexpr int kSpecs = 4000;
 
-// Settings that are individually valid, mostly consistent, and occasionally out of range.
+// Makes random settings. Each setting is mostly valid on its own and consistent with the others.
+// Occasionally, one is out of range.
 class SpecMaker {
  public:
   explicit SpecMaker(unsigned seed) : random_(seed) {}
@@ -67,7 +68,7 @@ class SpecMaker {
     }
   }
 
-  // A limit, a neighbour of a limit, or a small number.
+  // Returns a limit of the rule, a number next to a limit, or a small number.
   double Number(const SettingRule& rule) {
     const double max = std::min(rule.max, 1e15);
     const double choices[] = {std::max(rule.min, -1e15),    max,    1, 2,
@@ -101,7 +102,8 @@ class SpecMaker {
     model["max_position_embeddings"] = 8 + Pick(4);
   }
 
-  // Most specs must describe dense models in bf16 or fp32, because both sides reject the others.
+  // Most specs must describe dense models in bf16 or fp32, because resolver and trainer both reject
+  // the other features.
   void RemovePlannedFeatures(json& spec) {
     if (Chance(20)) return;
     const std::pair<const char*, std::vector<const char*>> settings[] = {
@@ -118,7 +120,7 @@ class SpecMaker {
     }
   }
 
-  // Most specs must satisfy the rules that involve several settings.
+  // Adjusts sizes so that most specs satisfy the rules that involve several settings.
   void AddConsistentSizes(json& spec) {
     RemovePlannedFeatures(spec);
     const int64_t heads = 1 + Pick(4);
@@ -152,7 +154,7 @@ class SpecMaker {
   std::mt19937 random_;
 };
 
-// Errors of `submit` for the settings; empty if it accepts them.
+// Returns the errors that `submit` reports for the settings; "" if it accepts them.
 std::string Refusal(const json& settings, v1::JobSpec& resolved) {
   const absl::StatusOr<ResolvedSpec> answer =
       ResolveJobFile(kSentJobFile, {}, SentJobFileReader(settings.dump(), {}));
@@ -161,7 +163,8 @@ std::string Refusal(const json& settings, v1::JobSpec& resolved) {
   return absl::StrJoin(CheckLaunch(answer->spec, {}), "\n");
 }
 
-// The trainer's error on one of `world_size` ranks; empty if it accepts the settings.
+// Returns the error that the trainer reports on one of `world_size` ranks; "" if it accepts the
+// settings.
 std::string TrainersRefusal(const json& settings, int world_size, RunConfig& config) {
   try {
     config = trainer::ParseRunConfig(settings);
@@ -189,7 +192,7 @@ TEST(TrainerAgreementTest, BothAcceptTheSameSettings) {
         << settings << "\nsubmit: " << refusal << "\ntrainer: " << trainers;
     accepted += refusal.empty();
   }
-  // Accepted and rejected specs must both occur often; otherwise the test proves little.
+  // The test proves little unless both accepted and rejected specs occur often.
   EXPECT_GT(accepted, kSpecs / 10);
   EXPECT_LT(accepted, kSpecs * 9 / 10);
 }

@@ -21,7 +21,7 @@ TEST(LayoutPartsTest, PartsFollowEachOtherAndDifferByOneAtMost) {
   }
 }
 
-// Every attention slot serves only queries that use the slot's key head.
+// Checks that every attention slot serves only queries that use the key head of this slot.
 void ExpectSlotsServeTheirQueries(int64_t queries, int64_t keys, int64_t tp) {
   const int64_t share = queries / keys;
   for (int64_t index = 0; index < tp; ++index) {

@@ -13,7 +13,7 @@ namespace {
 
 using Counts = std::vector<int64_t>;
 
-// Layers of each part, in the order of the model.
+// Returns the number of layers of each part, in the order of the model.
 Counts LayersOfParts(int64_t num_layers, int64_t stages, int64_t chunks, double head_layers) {
   Counts counts;
   int64_t next = 0;
@@ -39,7 +39,7 @@ TEST(PipelinePlaceTest, ChunksOfStagesTakeTurns) {
   EXPECT_FALSE((PipelinePlace{3, 4, 2}.HasHead(0)));
 }
 
-// LLaMA 3.1 405B: 126 layers on 16 stages.
+// LLaMA 3.1 405B has 126 layers, here split into 16 stages.
 TEST(PipelinePlaceTest, TheStageWithTheHeadHasNotMoreLayers) {
   EXPECT_EQ((PipelinePlace{0, 16, 1}.Layers(126, 0).length), 8);
   EXPECT_EQ((PipelinePlace{15, 16, 1}.Layers(126, 0).length), 7);
@@ -58,7 +58,7 @@ TEST(PipelinePlaceTest, EveryPartHasALayer) {
   EXPECT_EQ(LayersOfParts(7, 1, 1, 50), (Counts{7}));
 }
 
-// Layers of each part if the last one has `last` layers.
+// Returns the number of layers of each part if the last part has `last` layers.
 Counts WithLast(int64_t layers, int64_t parts, int64_t last) {
   Counts counts;
   for (int64_t part = 0; part + 1 < parts; ++part) {
@@ -77,11 +77,11 @@ double SlowestStage(const Counts& counts, int64_t stages, double head) {
   return *std::max_element(work.begin(), work.end());
 }
 
-// No other number of layers in the last part makes the slowest stage faster. Among equally good
-// numbers the largest is chosen, which is nearest to an even split.
+// Checks that no other number of layers in the last part makes the slowest stage faster. Among
+// equally good numbers, the largest must be chosen, because it is the nearest to an even split.
 void ExpectBestSplit(int64_t layers, int64_t stages, int64_t chunks, double head) {
   const int64_t parts = stages * chunks;
-  if (parts == 1) return;  // The part has all layers; there is no choice.
+  if (parts == 1) return;  // The only part has all layers.
   const Counts chosen = LayersOfParts(layers, stages, chunks, head);
   const double slowest = SlowestStage(chosen, stages, head);
   for (int64_t last = 1; last <= layers / parts; ++last) {
@@ -106,7 +106,8 @@ TEST(PipelinePlaceTest, NoSplitOfItsKindIsBetter) {
   }
 }
 
-// LLaMA-3 8B: the head has 525 M weights, a layer 218 M, plus 33.6 M for attention at 8,192.
+// In LLaMA-3 8B, the head has 525 M weights. A layer has 218 M weights, and its attention at 8,192
+// tokens costs as much as another 33.6 M.
 TEST(PipelinePlaceTest, TheHeadOfEightBillionIsTwoLayers) {
   ModelConfig model;
   model.num_layers = 32;

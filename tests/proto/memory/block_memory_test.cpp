@@ -1,5 +1,5 @@
-// Memory of runs with experts, latent attention and FP8. memory_model_test.cpp compares dense runs
-// with measurements.
+// Tests the memory of runs with experts, latent attention and FP8. memory_model_test.cpp compares
+// dense runs with measurements.
 #include "proto/memory/block_memory.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(BlockMemoryTest, SelectiveRecomputationMakesLatentHeadsAgain) {
   config.model.qk_pos_emb_head_dim = 32;
   const double kept = MemoryOf(config).activations;
   const double made = MemoryOf(config, Recompute::kSelective).activations;
-  const double heads = 8.0 * 2048 * 2 * 16 * (96 + 160);  // Layers, rows, bytes, heads, widths.
+  const double heads = 8.0 * 2048 * 2 * 16 * (96 + 160);  // Layers * rows * bytes * heads * widths.
   EXPECT_GT(kept - made, heads);
 }
 
@@ -90,7 +90,8 @@ TEST(BlockMemoryTest, Fp8KeepsNarrowInputsAndCopiesOfTheWeights) {
   EXPECT_EQ(narrow.moments, wide.moments);
 }
 
-// The first stage has the dense layers and keeps the most passes; other stages have more experts.
+// The first stage contains the dense layers and keeps the activations of the most passes. The other
+// stages contain more experts.
 TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {
   RunConfig config = WithExperts(EightRanks(), 64, 2);
   config.model.moe_dense_layers = 3;
@@ -99,7 +100,7 @@ TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {
   EXPECT_GT(PredictTrainingMemory(config).Total(), MemoryOf(config).Total());
 }
 
-// Dense layers come first, so they are recomputed first.
+// Recomputation begins with the first layers, which are the dense ones.
 TEST(BlockMemoryTest, RecomputesTheFirstLayers) {
   RunConfig config = WithExperts(EightRanks(), 8, 2);
   config.model.moe_dense_layers = 3;

@@ -33,7 +33,7 @@ TEST(MemoryAdviceTest, OffersEachChangeThatIsEnough) {
 }
 
 TEST(MemoryAdviceTest, OffersNarrowMoments) {
-  // 169.6 GB; selective recomputation reduces it to 158 GB.
+  // The run needs 169.6 GB. Selective recomputation reduces this to 158 GB.
   EXPECT_EQ(Changes(Llama3_8b(1), kH200),
             (Texts{"layout.recompute to full",
                    "optimizer.exp_avg_dtype and optimizer.exp_avg_sq_dtype to bf16"}));
@@ -58,7 +58,8 @@ TEST(MemoryAdviceTest, OffersToShardTheStateOverSeveralRanks) {
   EXPECT_EQ(Changes(config, kH200).front(), "layout.zero to 1");
 }
 
-// 7 B with samples of 32,768 tokens and full recomputation: attention scores take the most memory.
+// A model of 7 B with samples of 32,768 tokens and full recomputation. The attention scores need
+// the most memory.
 TEST(MemoryAdviceTest, OffersAttentionWhoseBitsVary) {
   RunConfig config = Llama3_8b(2);
   config.resources.device = DeviceKind::kGpu;

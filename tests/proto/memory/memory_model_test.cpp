@@ -8,7 +8,8 @@
 namespace trainyard {
 namespace {
 
-// Peaks reported by LibTorch's allocator on an H200, in units of 1e9 bytes with one decimal.
+// Compares with the peak that LibTorch's allocator reported on an H200. `gigabytes` is in units of
+// 1e9 bytes, rounded to one decimal.
 void ExpectMeasured(const RunConfig& config, double gigabytes) {
   constexpr double kTolerance = 0.01;
   EXPECT_NEAR(PredictTrainingMemory(config).Tensors(), gigabytes * 1e9,
@@ -45,7 +46,7 @@ TEST(MemoryModelTest, PredictsMeasuredPeaksOfOtherAxes) {
 TEST(MemoryModelTest, PipelinesNeedMostOnTheStageWithTheMostUnderWay) {
   RunConfig config = Llama3_1b5(2);
   config.train.global_batch = 32;
-  config.model.vocab_size = 1024;  // Makes the head's work negligible, for stages of equal length.
+  config.model.vocab_size = 1024;  // Makes the head negligible, so all stages take equally long.
   config.layout.pp = 2;
   const MemoryPrediction two = PredictTrainingMemory(config);
   config.layout.pp = 6;
@@ -118,7 +119,7 @@ TEST(MemoryModelTest, OtherBlocksKeepLess) {
       << "both halves have one input";
 }
 
-// Manually calculated sums for 16 * 2048 rows: bytes per row in each block.
+// The expected sums were calculated by hand: the bytes per row in each block, for 16 * 2048 rows.
 TEST(MemoryModelTest, RecomputationKeepsLess) {
   constexpr double kBlockRows = 18.0 * 16 * 2048;
   RunConfig config = Llama3_1b5(16);
@@ -142,7 +143,7 @@ TEST(MemoryModelTest, LongDeterministicAttentionNeedsMostWorkingMemory) {
   EXPECT_LT(PredictTrainingMemory(config).working, 2.5e9) << "the head's logits";
 }
 
-// Without the fused kernel, every block keeps its attention weights.
+// In fp32 there is no fused kernel, so every block keeps its attention weights.
 TEST(MemoryModelTest, AttentionInFp32KeepsItsWeights) {
   RunConfig config = Small162m(32);
   config.train.precision = Precision::kFp32;

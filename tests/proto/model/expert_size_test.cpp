@@ -27,7 +27,8 @@ TEST(ExpertSizeTest, EveryParameterOfADenseModelIsActive) {
   EXPECT_EQ(KindsOf(Dense(), {0, 32}).expert, 0);
 }
 
-// One expert that receives every token is a dense layer plus a router of one row.
+// If there is one expert, it receives every token. The layer then equals a dense layer plus a
+// router with one row.
 TEST(ExpertSizeTest, OneExpertIsADenseModelWithARouter) {
   for (const bool norms_heads : {false, true}) {
     ModelConfig model = Dense();
@@ -48,8 +49,8 @@ TEST(ExpertSizeTest, TheFirstLayersMayBeDense) {
   EXPECT_EQ(KindsOf(model, {1, 1}).expert, 0);
 }
 
-// https://huggingface.co/mistralai/Mixtral-8x7B-v0.1: 46,702,792,704 according to its index of
-// tensors.
+// https://huggingface.co/mistralai/Mixtral-8x7B-v0.1 has 46,702,792,704 parameters according to its
+// index of tensors.
 TEST(ExpertSizeTest, ExpertsCountOnceInAllAndByTopkForAToken) {
   EXPECT_EQ(ParameterCount(Mixtral()), 46702792704);
   EXPECT_EQ(ActiveParameterCount(Mixtral()), 12879925248);

@@ -19,7 +19,7 @@ ModelConfig Small() {
   return model;
 }
 
-// Checkpoints of earlier versions contain this text.
+// Checkpoints of earlier versions contain this fingerprint.
 TEST(ModelFingerprintTest, AModelWithoutLaterSettingsHasTheFingerprintOfEarlierVersions) {
   EXPECT_EQ(ModelFingerprint(Small()),
             R"({"ffn_hidden_size":64,"hidden_size":32,"norm_epsilon":1e-05,)"

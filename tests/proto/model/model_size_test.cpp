@@ -19,11 +19,11 @@ ModelConfig Llama3_8b() {
 }
 
 TEST(ModelSizeTest, CountsLlama3_8b) {
-  EXPECT_EQ(ParameterCount(Llama3_8b()), 8'030'261'248);  // The sum in its model card's file.
+  EXPECT_EQ(ParameterCount(Llama3_8b()), 8'030'261'248);  // The sum in the model card's file.
   EXPECT_EQ(MatrixParameterCount(Llama3_8b()), 8'030'261'248 - 65 * 4096 - 128256 * 4096);
 }
 
-// The 124,439,808 weights of GPT-2 on Hugging Face.
+// GPT-2 on Hugging Face has 124,439,808 weights.
 TEST(ModelSizeTest, CountsGpt2) {
   ModelConfig model;
   model.num_layers = 12;
@@ -41,7 +41,7 @@ TEST(ModelSizeTest, CountsGpt2) {
   EXPECT_EQ(MatrixParameterCount(model), 12 * 12 * 768 * 768 + 50257 * 768);
 }
 
-// The number in its model card, which includes the padded vocabulary.
+// The expected number is from the model card. It includes the padded vocabulary.
 TEST(ModelSizeTest, CountsGptNeox20b) {
   ModelConfig model;
   model.num_layers = 44;
@@ -75,8 +75,9 @@ TEST(ModelSizeTest, FlopsAreSixPerWeightAndFullAttention) {
                    6.0 * static_cast<double>(MatrixParameterCount(Llama3_8b())) + attention);
 }
 
-// Megatron-LM's terms: projections, half of both attention products, SwiGLU, and logits; each
-// forward and backward, with a multiplication and an addition.
+// Megatron-LM counts the projections, half of both attention products, SwiGLU, and the logits. Each
+// is counted for the forward and the backward pass, with multiplications and additions counted
+// separately.
 TEST(ModelSizeTest, CausalFlopsAreMegatrons) {
   const double hidden = 4096, keys = 8 * 128, length = 8192, ffn = 14336;
   const double layer =
@@ -85,8 +86,8 @@ TEST(ModelSizeTest, CausalFlopsAreMegatrons) {
                    3 * 2 * (32 * layer + hidden * 128256));
 }
 
-// Mistral 7B's window: of 8192 queries, the first 4096 see 1, 2, ... keys; the others see 4096
-// each.
+// Mistral 7B has a window of 4096. In a sample of 8192 queries, the first 4096 see 1, 2, ... keys,
+// and each of the others sees 4096 keys.
 TEST(ModelSizeTest, AWindowLeavesOutWhatItHides) {
   ModelConfig model = Llama3_8b();
   model.window_size = 4096;
@@ -94,7 +95,7 @@ TEST(ModelSizeTest, AWindowLeavesOutWhatItHides) {
   for (int64_t query = 0; query < 8192; ++query) {
     keys += static_cast<double>(std::min<int64_t>(query + 1, 4096));
   }
-  const double length = 2 * keys / 8192 - 1;  // 8192 if every query saw all keys before it.
+  const double length = 2 * keys / 8192 - 1;  // 8192 if each query saw all keys up to its own.
   EXPECT_DOUBLE_EQ(
       TrainingFlopsPerToken(model, 8192),
       6.0 * static_cast<double>(MatrixParameterCount(model)) + 12.0 * 32 * 4096 * length);

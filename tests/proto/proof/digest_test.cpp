@@ -6,7 +6,7 @@ namespace trainyard {
 namespace {
 
 TEST(DigestTest, HashesAreThoseOfTheStandards) {
-  // FIPS 180-4 and RFC 4231, test case 2.
+  // The values are from FIPS 180-4 and from RFC 4231, test case 2.
   EXPECT_EQ(HashOf("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(HashOf(""), "");
   EXPECT_EQ(KeyedHashOf("Jefe", "what do ya want for nothing?"),

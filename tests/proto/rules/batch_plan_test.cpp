@@ -21,7 +21,7 @@ TrainConfig Rampup(int64_t start, int64_t increment, int64_t samples, int64_t gl
   return train;
 }
 
-// The formula in the header, evaluated step by step.
+// Evaluates the formula in the header step by step.
 int64_t BatchAfter(const TrainConfig& train, int64_t samples) {
   if (samples >= train.rampup_batch_samples) return train.global_batch;
   const int64_t increments =
@@ -43,8 +43,8 @@ TEST(BatchPlanTest, AConstantBatchIsAMultiplication) {
   EXPECT_EQ(plan.StepsFor(9), 2);
 }
 
-// The batch is 4, 8 and 12 while a step begins below 12, 24 and 36 samples, and 16 from then on: 12
-// samples after 3 steps, 28 after 5, 40 after 6.
+// Steps that begin below 12, 24 and 36 samples have batches of 4, 8 and 12; later steps have 16.
+// There are 12 samples after 3 steps, 28 after 5, and 40 after 6.
 TEST(BatchPlanTest, GrowsInEqualIncrements) {
   const BatchPlan plan(Rampup(4, 4, 36, 16));
   const std::vector<int64_t> expected = {4, 4, 4, 8, 8, 12, 16, 16};
@@ -81,7 +81,8 @@ TEST(BatchPlanTest, StepsAreTheFormulaAndHaveAllSamplesInOrder) {
   }
 }
 
-// A stage lasts until the step before the next stage; the last one has no end.
+// Checks the batch of each stage. A stage ends before the first step of the next one; the last
+// stage has no end.
 void ExpectStages(const rampup_tables::Settings& settings, const rampup_tables::Stage* stages,
                   size_t count) {
   const BatchPlan plan(

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Evaluates two sets and compares checkpoints.
+// Returns settings that evaluate two sets and compare checkpoints.
 RunConfig Evaluated() {
   RunConfig config;
   config.evaluation.every_steps = 10;

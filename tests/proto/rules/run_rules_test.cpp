@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A legal run on one rank. One step has 8 * 32 = 256 tokens.
+// Returns valid settings for one rank. One step has 8 * 32 = 256 tokens.
 RunConfig Small() {
   RunConfig config;
   config.resources.device = DeviceKind::kCpu;
@@ -30,7 +30,8 @@ RunConfig Small() {
   return config;
 }
 
-// The messages. Each must name the section of its key: "model" for "model.num_layers".
+// Returns the messages. Checks that each problem names the section of its key, such as "model" for
+// "model.num_layers".
 std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
   std::vector<std::string> messages;
   for (const SettingProblem& problem : problems) {
@@ -40,8 +41,8 @@ std::vector<std::string> Messages(const std::vector<SettingProblem>& problems) {
   return messages;
 }
 
-// Messages of all rules for a gang of `world_size` ranks. A group of rules with a problem hides
-// later groups, whose rules use the values that it checks.
+// Returns the messages of all rules for a gang of `world_size` ranks. If a group of rules finds a
+// problem, later groups are skipped, because they rely on the checked values.
 std::vector<std::string> Problems(RunConfig config, int64_t world_size = 1) {
   FillDerived(world_size, config);
   for (const auto& found :
@@ -81,7 +82,8 @@ TEST(RunRulesTest, TokensAreRoundedUpToWholeSteps) {
 
 TEST(RunRulesTest, RefusesStepsAndTokensThatContradictEachOther) {
   RunConfig config = Small();
-  // The command line derives steps from tokens and sends both: a consistent pair is valid.
+  // The command line derives the steps from the tokens and sends both. If both agree, they are
+  // valid.
   config.train.tokens = 8 * 32 * 10;
   EXPECT_THAT(Problems(config), IsEmpty()) << "the resolver sends both";
   config.train.tokens += 1;
@@ -103,7 +105,7 @@ TEST(RunRulesTest, ALengthInSamplesIsRoundedUpToWholeSteps) {
               ElementsAre("`train.tokens` and `train.samples` are both given; keep one"));
 }
 
-// Steps of 4, 4, 4, 8, 8, 12, 16, ... samples.
+// Returns settings whose steps have 4, 4, 4, 8, 8, 12, 16, ... samples.
 RunConfig Growing() {
   RunConfig config = Small();
   config.train.global_batch = 16;
@@ -215,7 +217,7 @@ TEST(RunRulesTest, SizesMustDivide) {
   config.model.num_query_groups = 3;
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`model.num_query_groups` (3)")));
   config = Small();
-  config.model.hidden_size = 36;  // 4 heads of 9.
+  config.model.hidden_size = 36;  // 4 heads of size 9.
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("must be even for rotary positions")));
   config = Small();
   config.layout.micro_batch = 3;

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// 100 steps of 8 samples of 16 tokens.
+// Returns 100 steps of 8 samples with 16 tokens each.
 TrainConfig HundredSteps() {
   TrainConfig train;
   train.seq_length = 16;
@@ -19,7 +19,7 @@ TrainConfig HundredSteps() {
   return train;
 }
 
-// Steps of 4, 4, 4, 8, 8, 12, 16, 16, ... samples.
+// Returns settings whose steps have 4, 4, 4, 8, 8, 12, 16, 16, ... samples.
 TrainConfig GrowingBatch() {
   TrainConfig train = HundredSteps();
   train.global_batch = 16;

@@ -70,7 +70,8 @@ TEST_F(RemoveTreeTest, NoDepthNeedsDescriptorsForEachLevel) {
   const std::string name(100, 'x');
   fs::create_directories(File("tree"));
   int directory = open(File("tree").c_str(), O_RDONLY | O_DIRECTORY);
-  // Deeper than the maximum path length, and deeper than this process may have open files.
+  // The tree is deeper than the maximum path length allows, and deeper than the number of files
+  // that this process may open.
   for (int level = 0; level < 60; ++level) {
     ASSERT_EQ(mkdirat(directory, name.c_str(), 0700), 0);
     const int next = openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY);
@@ -88,7 +89,8 @@ TEST_F(RemoveTreeTest, NoDepthNeedsDescriptorsForEachLevel) {
   EXPECT_FALSE(fs::exists(File("tree")));
 }
 
-// Runs in a separate mount namespace; returns the text of the error, or "skip".
+// Removes the tree in a separate mount namespace. Returns the text of the error, or "skip" if
+// mounting is not possible.
 std::string RemoveWithMount(const std::string& tree, const std::string& mounted,
                             const std::string& at) {
   int ends[2];

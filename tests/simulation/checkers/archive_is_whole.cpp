@@ -1,5 +1,6 @@
-// Every job that was submitted and not deleted is either in the state or in the archive, never in
-// both. Its record equals the job at its end, and nothing of it is running except on lost nodes.
+// Every submitted job that was not deleted is either in the state or in the archive, never in both.
+// The archived record equals the job at its end. No process of an archived job is running, except
+// on lost nodes.
 #include <map>
 #include <set>
 #include <string>
@@ -49,7 +50,7 @@ class ArchiveIsWholeChecker : public Checker {
   }
 
  private:
-  // A job may be archived in the same step in which the clock is set.
+  // A job may be archived in the very step in which the clock is set.
   void ShiftLastKnown(int64_t step_ms) {
     for (auto& [id, known] : last_known_) controller::ShiftTimes(step_ms, known.first);
   }
@@ -65,14 +66,15 @@ class ArchiveIsWholeChecker : public Checker {
         return absl::StrCat("job ", id, " is archived and runs on ", process.node_id);
       }
     }
-    // Excludes progress and newest steps, which are only observed.
+    // Progress and newest steps are excluded, because they are only observed and not stored.
     auto [expected, origin_list] = last_known_[id];
     controller::UnpackOrigins(origin_list, expected);
     for (v1::Job* one : {&job, &expected}) {
       one->clear_progress();
       for (v1::Attempt& attempt : *one->mutable_attempts()) attempt.clear_last_step();
     }
-    // NaN must equal NaN: a job rolled back because of a NaN loss has that loss in its record.
+    // NaN must equal NaN: if a job was rolled back because of a NaN loss, its record contains that
+    // loss.
     google::protobuf::util::DefaultFieldComparator comparator;
     comparator.set_treat_nan_as_equal(true);
     google::protobuf::util::MessageDifferencer differencer;
@@ -83,7 +85,7 @@ class ArchiveIsWholeChecker : public Checker {
 
   std::set<int64_t> submitted_;
   std::set<int64_t> deleted_;
-  // Each job with its origins.
+  // Each job and its origins.
   std::map<int64_t, std::pair<v1::Job, std::string>> last_known_;
 };
 

@@ -1,5 +1,5 @@
-// Each attempt of a job has a greater number than the preceding one, and a node never starts a rank
-// of an attempt with a lower number than one that it has already started.
+// Each attempt of a job has a greater number than the attempt before it. A node never starts a rank
+// of an attempt whose number is lower than that of an attempt it has already started.
 #include <map>
 
 #include "absl/strings/str_cat.h"

@@ -13,16 +13,16 @@
 
 namespace trainyard::simulation {
 
-// State of the simulation after a step, as seen by a checker.
+// The state of the simulation after a step, as checkers see it.
 struct Step {
   Timestamp now = 0;
   const controller::ClusterState& state;
-  // The whole durable log; events from first_new on were added in this step.
+  // The whole durable log. This step added the events from index first_new on.
   const std::vector<v1::Event>& log;
   std::size_t first_new = 0;
   const TrainingWorld& world;
   const SimulatedStore& store;
-  // Messages sent by the controller in this step.
+  // Messages that the controller sent in this step.
   const std::vector<SentMessage>& sent;
   // The durable archive, by job.
   const std::map<int64_t, v1::ArchivedJob>& archive;
@@ -34,8 +34,8 @@ class Checker {
  public:
   virtual ~Checker() = default;
   virtual const char* Name() const = 0;
-  // Description of the violation, or empty. Called after every step, so that a checker may keep
-  // state of earlier steps.
+  // Returns a description of the violation, or "". Called after every step, so that a checker can
+  // remember earlier steps.
   virtual std::string Check(const Step& step) = 0;
 };
 
@@ -68,7 +68,7 @@ std::unique_ptr<Checker> OneMemberAPlace();
 std::unique_ptr<Checker> HealsEnd();
 std::unique_ptr<Checker> PausedJobsHoldNothing();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
-// For an event log that goes back in time.
+// For simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();
 

@@ -1,5 +1,5 @@
-// A stream receives commands only after its Welcome. A command is repeated at most once per second
-// while it is due; a command that has newly become due is sent at once.
+// A stream receives commands only after its Welcome. A due command is repeated at most once per
+// second. A command that becomes due is sent at once.
 #include <map>
 #include <set>
 #include <string>
@@ -38,7 +38,7 @@ class CommandsArePacedChecker : public Checker {
   }
 
   std::set<int64_t> welcomed_;
-  // Times of the last two sends of each command, by stream.
+  // By stream: the times of the last two sends of each command.
   std::map<std::pair<int64_t, std::string>, std::pair<Timestamp, Timestamp>> sent_;
 };
 

@@ -1,4 +1,5 @@
-// A job whose program fails in the same way at the same step twice in a row is not restarted.
+// If a job's program fails in the same way at the same step twice in a row, the job is not
+// restarted.
 #include <map>
 #include <string>
 
@@ -31,7 +32,7 @@ class DeterministicFailuresEndChecker : public Checker {
   }
 
  private:
-  // Consecutive failures by the program's bug at the same step.
+  // The number of consecutive failures caused by the program's bug at the same step.
   struct Row {
     int failures = 0;
     int64_t step = 0;

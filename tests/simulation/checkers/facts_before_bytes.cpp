@@ -1,6 +1,7 @@
-// Once the bytes of a checkpoint or an alert are stored, the event log contains it. It contains
-// each alert once, or again if a gang that healed in place trained the step again. The same applies
-// to a loss rejected by the loss guard. Neither is required for a deleted job.
+// Once the bytes of a checkpoint or an alert are stored, the event log contains the checkpoint or
+// alert. It contains each alert once, or once more if a gang that healed in place trained the step
+// again. The same is true for losses that the loss guard rejects. Events of deleted jobs are not
+// required.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -80,7 +81,7 @@ class FactsBeforeBytesChecker : public Checker {
     if (record.has_alert()) return alerts_.contains({attempt, record.alert().step()});
     const auto loss = record.metrics().values().find("loss");
     if (loss == record.metrics().values().end() || !std::isnan(loss->second)) return true;
-    // The loss of an older attempt, or of an ended job, no longer matters.
+    // Losses of older attempts and of ended jobs no longer matter.
     const auto newest = newest_.find(attempt.job_id);
     return newest == newest_.end() || newest->second != attempt.number ||
            losses_.contains({attempt, record.metrics().step()});
@@ -90,11 +91,11 @@ class FactsBeforeBytesChecker : public Checker {
   std::set<Record> checkpoints_;
   // Number of times that each alert was raised.
   std::map<Record, int64_t> alerts_;
-  // Alerts about losses, raised by the loss guard or by a trainer.
+  // Number of times that the loss guard or a trainer raised each alert about a loss.
   std::map<Record, int64_t> losses_;
-  // Newest step known at the start of each heal.
+  // For each heal of an attempt, the newest step known when the heal began.
   std::map<AttemptKey, std::vector<int64_t>> healed_from_;
-  // Newest attempt of each job that has not ended.
+  // The newest attempt of each job that has not ended.
   std::map<int64_t, int64_t> newest_;
   std::map<controller::StreamKey, int64_t> checked_;
 };

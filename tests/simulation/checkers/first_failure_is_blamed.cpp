@@ -1,5 +1,5 @@
-// Among the known failed ranks, the one that failed first is blamed, however far apart the clocks
-// of the nodes are. Ranks that lost a peer come last.
+// The verdict blames the rank that failed first among the known failed ranks, however different the
+// nodes' clocks are. Ranks that failed because they lost a peer are blamed last.
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -10,8 +10,8 @@ namespace trainyard::simulation {
 namespace {
 
 constexpr int kExitOfLostPeer = 69;
-// The newest messages of a node may have been delayed by a partition or by a frozen controller.
-// Node clocks differ by more than this.
+// Tolerance for messages of a node that were delayed by a partition or by a frozen controller. Node
+// clocks differ by more than this.
 constexpr int64_t kToleranceMs = 60'000;
 
 class FirstFailureIsBlamedChecker : public Checker {
@@ -30,7 +30,7 @@ class FirstFailureIsBlamedChecker : public Checker {
  private:
   using Order = std::tuple<bool, Timestamp>;
 
-  // Ordered by the simulated world's clock.
+  // The order uses the simulated world's clock.
   static Order OrderOf(const Step& step, const v1::RankExited& exited) {
     const v1::Job& job = step.state.jobs.at(exited.job_id()).job;
     const v1::Attempt& attempt = job.attempts(job.attempts_size() - 1);
@@ -40,7 +40,8 @@ class FirstFailureIsBlamedChecker : public Checker {
     return {exited.exit_code() == kExitOfLostPeer, has_ended ? process->exited->time_ms() : 0};
   }
 
-  // Place of the rank in its gang; kNoPlace for a standby and for a rank that a heal has replaced.
+  // Returns the rank's place in its gang; kNoPlace for a standby, and for a rank that a heal has
+  // replaced.
   static int PlaceOf(const Step& step, const v1::RankExited& exited) {
     return controller::PlaceIn(step.state, {exited.job_id(), exited.attempt()}, exited.rank());
   }
@@ -57,7 +58,7 @@ class FirstFailureIsBlamedChecker : public Checker {
     const v1::RankExited* blamed = nullptr;
     std::vector<const v1::RankExited*> others;
     for (std::size_t i = 0; i < failed_at; ++i) {
-      // A failure that was healed no longer belongs to the gang.
+      // Failures before this heal were healed, so they no longer concern the gang.
       if (IsHealOf(failed, step.log[i])) {
         blamed = nullptr;
         others.clear();

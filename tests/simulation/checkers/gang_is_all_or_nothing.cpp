@@ -1,5 +1,5 @@
-// A placement gives every rank of the gang a slot, on distinct ready nodes, with the same number of
-// slots on each.
+// A placement gives every rank of the gang a slot. The nodes are distinct and ready, and each
+// provides the same number of slots.
 #include <map>
 #include <set>
 
@@ -32,7 +32,7 @@ class GangIsAllOrNothingChecker : public Checker {
     if (event.has_node_lost()) ready_.erase(event.node_lost().node_id());
   }
 
-  // A granted layout has the gang's number of ranks and the job's batch.
+  // Checks that a granted layout has the gang's number of ranks and the job's batch.
   static std::string CheckLayout(const Step& step, const v1::JobPlaced& placed) {
     const v1::JobSpec& spec = step.state.jobs.at(placed.job_id()).job.spec();
     if (spec.auto_layout() != placed.has_layout()) return "a layout too many, or none";
@@ -45,7 +45,7 @@ class GangIsAllOrNothingChecker : public Checker {
     return samples == spec.train().global_batch() ? "" : "the layout has another batch";
   }
 
-  // Spare nodes come last. Only a recovering job continues with fewer of them.
+  // Checks that spare nodes come last. Only a recovering job may continue with fewer spare nodes.
   static std::string CheckSpares(const Step& step, const v1::JobPlaced& placed, int nodes,
                                  std::size_t placed_nodes) {
     const v1::JobSpec& spec = step.state.jobs.at(placed.job_id()).job.spec();

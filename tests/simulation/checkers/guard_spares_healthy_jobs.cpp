@@ -1,4 +1,4 @@
-// The loss guard stops an attempt only at a step that actually had a bad sample.
+// The loss guard stops an attempt only at a step that really had a bad sample.
 #include <algorithm>
 #include <string>
 

@@ -1,5 +1,5 @@
-// A heal ends within a time limit: with a step of its generation, with a further heal, or with its
-// attempt. A gang heals only because of a fault.
+// Every heal ends within a time limit: its generation completes a step, the next heal begins, or
+// the attempt ends. A gang heals only because of a fault.
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -8,7 +8,7 @@
 namespace trainyard::simulation {
 namespace {
 
-// The limit of the heal plus the longest time during which a controller is down or frozen.
+// The time limit of a heal, plus the longest time for which a controller can be down or frozen.
 constexpr int64_t kLongestHealMs = 30'000 + 60'000;
 
 class HealsEndChecker : public Checker {
@@ -46,15 +46,15 @@ class HealsEndChecker : public Checker {
     if (event.has_attempt_rolled_back()) healing_.erase(event.attempt_rolled_back().job_id());
     if (event.has_job_stop_requested()) healing_.erase(event.job_stop_requested().job_id());
     if (event.has_job_paused()) healing_.erase(event.job_paused().job_id());
-    // A healed gang may finish its last steps before any of them is known.
+    // A healed gang may complete its last steps before the controller knows of any of them.
     if (event.has_attempt_ended()) healing_.erase(event.attempt_ended().job_id());
     return "";
   }
 
-  // One step for each consecutive generation that completed no step.
+  // A heal loses one step for each consecutive generation that completed no step.
   static constexpr int64_t kMostLostSteps = 3;
 
-  // Start of each job's current heal.
+  // Time at which each job's current heal began.
   std::map<int64_t, Timestamp> healing_;
 };
 

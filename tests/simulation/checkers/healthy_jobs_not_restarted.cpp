@@ -1,5 +1,5 @@
-// Only attempts with a real fault (a rank or machine that died, or peers that cannot reach each
-// other) may fail. Lost messages, dead daemons and missing heartbeats alone cause no restart.
+// An attempt may fail only because of a real fault: a rank or machine died, or peers cannot reach
+// each other. Lost messages, dead daemons and missing heartbeats alone cause no restart.
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
 
@@ -23,10 +23,10 @@ class HealthyJobsNotRestartedChecker : public Checker {
       if (!step.log[i].has_attempt_failed()) continue;
       const v1::AttemptFailed& failed = step.log[i].attempt_failed();
       if (step.world.hurt().contains({failed.job_id(), failed.attempt()})) continue;
-      // A machine that died before the attempt had a process there.
+      // A machine that had a process of the attempt may have died before the attempt failed.
       const bool node_lost = failed.verdict().cause() == v1::VERDICT_CAUSE_NODE_LOST;
       if (node_lost && step.world.IsGone(failed.verdict().node_id())) continue;
-      // A worker that left before it started the attempt ran none of its ranks.
+      // If a worker left before it started the attempt, no rank of the attempt ran on its node.
       if (node_lost && !HasRanOn(step.world, failed)) continue;
       return absl::StrCat("attempt ", failed.attempt(), " of job ", failed.job_id(),
                           " was healthy: ", failed.verdict().summary());

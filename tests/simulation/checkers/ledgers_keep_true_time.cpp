@@ -1,5 +1,5 @@
-// Durations in ledgers and attempts are the true ones, and phases add up to them, however the
-// controller's wall clock was changed.
+// Durations in ledgers and attempts equal the true durations, and the phases add up to them,
+// however the controller's wall clock is changed.
 #include <cmath>
 #include <map>
 #include <set>
@@ -32,7 +32,7 @@ class LedgersKeepTrueTimeChecker : public Checker {
   }
 
  private:
-  // Uses the true time.
+  // `now` is the true time.
   void Learn(const v1::Event& event, Timestamp now) {
     if (event.has_job_submitted()) submitted_[event.job_submitted().job_id()] = now;
     if (event.has_job_ended()) ended_[event.job_ended().job_id()] = now;
@@ -46,7 +46,7 @@ class LedgersKeepTrueTimeChecker : public Checker {
 
   std::string CheckJob(const v1::Job& job, const Step& step) {
     const v1::Ledger ledger = controller::LedgerOf(job, step.controller_now);
-    // An event log that went back may no longer contain the end.
+    // If the event log went back in time, it may no longer contain the end of the job.
     const bool has_ended = job.ended_time_ms() != 0;
     const int64_t true_ms = (has_ended ? ended_.at(job.id()) : step.now) - submitted_.at(job.id());
     if (std::llround(ledger.wall_seconds() * 1e3) != true_ms) {

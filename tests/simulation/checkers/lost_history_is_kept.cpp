@@ -1,6 +1,6 @@
-// An event log that has gone back in time never assigns a job or attempt number again. Ranks of
-// lost attempts are neither stopped nor forgotten before all their data is stored, and no stream
-// mixes the output of two attempts.
+// After an event log has gone back in time, no job or attempt number is assigned a second time.
+// Ranks of lost attempts are neither stopped nor forgotten before all their data is stored. No
+// stream mixes the output of two attempts.
 #include <map>
 #include <set>
 #include <string>
@@ -12,7 +12,7 @@
 namespace trainyard::simulation {
 namespace {
 
-// Time in which the mark of an event reaches an attached worker.
+// Time within which an attached worker receives the mark of a new event.
 constexpr int64_t kMarksArriveMs = 10'000;
 
 class LostHistoryIsKeptChecker : public Checker {
@@ -20,7 +20,7 @@ class LostHistoryIsKeptChecker : public Checker {
   const char* Name() const override { return "lost history is kept"; }
 
   std::string Check(const Step& step) override {
-    // The log went back, or its end was replaced.
+    // The log has become shorter: it went back in time, or its end was replaced.
     if (step.log.size() < log_size_) went_back_ms_ = step.now;
     log_size_ = step.log.size();
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
@@ -52,8 +52,9 @@ class LostHistoryIsKeptChecker : public Checker {
     return "";
   }
 
-  // True if a worker has seen the number: it has started the attempt (0: any attempt of the job),
-  // or a mark has reached the workers since. The loss of other numbers cannot be noticed.
+  // True if a worker has seen the number: it has started this attempt (number 0: any attempt of the
+  // job), or a mark has reached the workers since the number was assigned. Nobody can notice the
+  // loss of other numbers.
   bool WasSeen(const Step& step, const AttemptKey& key, Timestamp assigned_ms) const {
     if (went_back_ms_ - assigned_ms > kMarksArriveMs) return true;
     for (const auto& [id, process] : step.world.processes()) {
@@ -83,7 +84,7 @@ class LostHistoryIsKeptChecker : public Checker {
     return true;
   }
 
-  // A start or stop ends all older attempts of the job on that node.
+  // A start or stop command ends all older attempts of the job on its node.
   std::string CheckMessage(const Step& step, const std::set<AttemptKey>& known,
                            const SentMessage& sent) const {
     AttemptKey newest;
@@ -110,7 +111,7 @@ class LostHistoryIsKeptChecker : public Checker {
     return "";
   }
 
-  // A stream's stored data contains only what its one process wrote.
+  // Checks that the stored data of a stream contains only the data written by its one process.
   static std::string CheckStreams(const Step& step) {
     for (const auto& [key, stream] : step.store.streams()) {
       const Process* process = step.world.FindRank({key.job_id, key.attempt}, key.rank);
@@ -125,7 +126,7 @@ class LostHistoryIsKeptChecker : public Checker {
 
   std::size_t log_size_ = 0;
   Timestamp went_back_ms_ = 0;
-  // Time when each number was first assigned.
+  // Time at which each number was first assigned.
   std::map<int64_t, Timestamp> jobs_;
   std::map<AttemptKey, Timestamp> attempts_;
 };

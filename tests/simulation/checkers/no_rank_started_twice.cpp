@@ -1,4 +1,4 @@
-// A rank of an attempt is started only once, whatever data its worker has lost.
+// Each rank of an attempt is started only once, even if its worker has lost data.
 #include <string>
 #include <tuple>
 

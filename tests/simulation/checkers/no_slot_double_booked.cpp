@@ -1,5 +1,5 @@
-// No two processes run on one slot, each taken slot has one holder, only recovering jobs have
-// reservations, and no two live attempts share a rendezvous.
+// No two processes run on one slot, and each taken slot has one owner. Only recovering jobs have
+// reservations. No two live attempts use the same rendezvous address.
 #include <map>
 #include <set>
 #include <string>
@@ -40,7 +40,7 @@ class NoSlotDoubleBookedChecker : public Checker {
     return "";
   }
 
-  // Every rank of a live attempt holds its slot.
+  // Checks that every rank of a live attempt owns its slot.
   static std::string CheckState(const controller::ClusterState& state) {
     std::set<std::pair<std::string, int>> rendezvous;
     for (const auto& [id, entry] : state.jobs) {
@@ -50,7 +50,7 @@ class NoSlotDoubleBookedChecker : public Checker {
         return absl::StrCat("the rendezvous of job ", id, " is another job's, too");
       }
       for (const v1::RankPlacement& rank : live->ranks()) {
-        // A node that a heal has replaced is free for others once it is cleared.
+        // A node that a heal has replaced can be used by other jobs once it is cleared.
         if (rank.replaced() && entry.cleared_nodes.contains(rank.node_id())) continue;
         const v1::SlotUse& use = state.nodes.at(rank.node_id()).node.slot_uses(rank.slot());
         if (use.job_id() == id && use.attempt() == live->number() && use.rank() == rank.rank()) {
@@ -62,7 +62,8 @@ class NoSlotDoubleBookedChecker : public Checker {
     return "";
   }
 
-  // A taken slot belongs to a live attempt, to a reservation, or to an uncleared attempt.
+  // Checks that each taken slot belongs to a live attempt, to a reservation, or to an uncleared
+  // attempt.
   static std::string CheckHolders(const controller::ClusterState& state) {
     for (const auto& [node_id, node] : state.nodes) {
       for (int i = 0; i < node.node.slot_uses_size(); ++i) {

@@ -1,5 +1,5 @@
-// A node that cannot start ranks neither uses up a job's restart budget nor ends the job. A rank
-// that exceeds a limit fails only its own job.
+// A node that cannot start ranks does not use up a job's restart budget and does not end the job. A
+// rank that exceeds a limit fails only its own job.
 #include <map>
 
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,5 @@
-// A job has at most one live attempt, its newest; an ended job has none. While heartbeats of a node
-// are received, no rank of an older attempt runs there next to the newest attempt.
+// A job has at most one live attempt, which is its newest one. An ended job has none. While a
+// node's heartbeats arrive, ranks of an older attempt never run there beside the newest attempt.
 #include <map>
 
 #include "absl/strings/str_cat.h"

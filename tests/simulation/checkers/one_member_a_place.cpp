@@ -1,5 +1,5 @@
-// Each place of a live attempt is held by one member, and no two processes train at the same place
-// in the same generation.
+// Each place of a live attempt has exactly one member. No two processes train at the same place in
+// the same generation.
 #include <map>
 #include <tuple>
 #include <vector>

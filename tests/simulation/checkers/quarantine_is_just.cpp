@@ -1,5 +1,5 @@
 // A node is quarantined only after a fault that affected it: lost contact to its peers, a lost
-// machine or lost records, or a device error. Problems of the controller, its network or programs
+// machine, lost records, or a device error. Faults of the controller, its network or programs
 // quarantine no node.
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"
@@ -27,13 +27,13 @@ class QuarantineIsJustChecker : public Checker {
   }
 
  private:
-  // A node without heartbeats whose gang waits for a rank that died elsewhere is indistinguishable
-  // from a lost node.
+  // A gang may wait for a rank that died on another node. If a node of this gang sends no
+  // heartbeats, the controller cannot distinguish it from a lost node.
   static bool LooksLost(const std::string& reason) {
     return reason.find("peers in job") != std::string::npos;
   }
-  // True for a node without heartbeats that never received the start command. It looks lost as
-  // well: no peer can show that its ranks are running.
+  // True for a node that sends no heartbeats and never received the start command. It looks lost as
+  // well, because no peer can show that its ranks are running.
   static bool NeverStarted(const std::string& reason) {
     return reason.find("before it was due to start") != std::string::npos;
   }

@@ -1,5 +1,6 @@
-// Applying the whole log to an empty state gives the live state; so does a snapshot with the later
-// events. The cost of a replay grows with the log, so only every 64th new event is checked.
+// Applying the whole log to an empty state gives the live state. Applying the later events to a
+// snapshot does, too. A replay takes longer the longer the log is, so only every 64th new event is
+// checked.
 #include "controller/core/state/apply.h"
 #include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"

@@ -1,5 +1,5 @@
-// No job is restarted more often than its budget permits within the window, nor before its backoff
-// has ended. A restart does not count only if the job is not to blame.
+// No job is restarted more often than its budget allows within the window, or before its backoff
+// has ended. Only restarts for which the job is not to blame do not count.
 #include <deque>
 #include <map>
 #include <set>
@@ -29,7 +29,7 @@ class RestartBudgetKeptChecker : public Checker {
         paused_.erase(event.job_placed().job_id());
       }
       if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
-      // A job resumed by a user does not wait for the backoff.
+      // If a user resumes a job, the job does not wait for the end of its backoff.
       if (event.has_job_resumed()) not_before_.erase(event.job_resumed().job_id());
       if (event.has_rank_started()) {
         const v1::RankStarted& started = event.rank_started();
@@ -73,7 +73,7 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
  private:
-  // Waits and windows keep their durations.
+  // Waits and windows keep their durations when the clock is changed.
   void Shift(int64_t step_ms) {
     for (auto& [job_id, times] : restarts_) {
       for (Timestamp& time : times) time += step_ms;
@@ -82,12 +82,13 @@ class RestartBudgetKeptChecker : public Checker {
   }
 
   std::map<int64_t, std::deque<Timestamp>> restarts_;
-  // End of each job's newest backoff.
+  // Time at which each job's newest backoff ends.
   std::map<int64_t, Timestamp> not_before_;
-  // Verdict on each job's newest attempt, and the jobs that users have paused since it was placed.
+  // The verdict on each job's newest attempt, and the set of jobs that users have paused since that
+  // attempt was placed.
   std::map<int64_t, v1::Verdict> verdicts_;
   std::set<int64_t> paused_;
-  // Newest placement of each job, and the nodes on which its ranks have started.
+  // The newest placement of each job, and the nodes on which that placement's ranks have started.
   std::map<int64_t, v1::JobPlaced> placed_;
   std::map<int64_t, std::set<std::string>> started_on_;
 };

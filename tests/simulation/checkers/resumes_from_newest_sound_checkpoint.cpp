@@ -1,6 +1,6 @@
 // Each attempt starts from the newest checkpoint in the log that no attempt has found damaged and
-// no rollback has invalidated. Only damaged checkpoints are rejected, and no job fails because of a
-// damaged checkpoint while another one is left.
+// no rollback has invalidated. Only damaged checkpoints are rejected. A damaged checkpoint does not
+// fail a job that still has another one.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -25,7 +25,7 @@ class ResumesFromNewestSoundCheckpointChecker : public Checker {
   }
 
  private:
-  // Step and attempt of each checkpoint of a job, by path.
+  // The step and the attempt of each checkpoint of a job, by path.
   using Checkpoints = std::map<std::string, std::pair<int64_t, int64_t>>;
 
   std::string CheckEvent(const v1::Event& event, const TrainingWorld& world) {
@@ -80,7 +80,7 @@ class ResumesFromNewestSoundCheckpointChecker : public Checker {
   }
 
   std::map<int64_t, Checkpoints> jobs_;
-  // Attempt and first bad step of each rollback of a job.
+  // The attempt and the first bad step of each rollback, by job.
   std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> bad_;
 };
 

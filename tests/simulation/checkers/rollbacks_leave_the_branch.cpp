@@ -1,6 +1,6 @@
-// After a rollback, no attempt of the job starts from a checkpoint affected by the spike: not the
-// next attempt, not after a crash, and not after a restart of the controller. Rollbacks stay within
-// their budget.
+// After a rollback, no attempt of the job starts from a checkpoint that the spike has affected.
+// That includes the next attempt, attempts after a crash, and attempts after a restart of the
+// controller. The number of rollbacks stays within the budget.
 #include <map>
 #include <set>
 #include <string>
@@ -43,17 +43,17 @@ class RollbacksLeaveTheBranchChecker : public Checker {
   }
 
  private:
-  // Uses the simulated world's record of what really happened, whatever the events claim.
+  // Uses the simulated world's own record of what happened instead of the events.
   void Learn(const TrainingWorld& world) {
     for (; learnt_ < world.meetings().size(); ++learnt_) {
       const TrainingWorld::Meeting& meeting = world.meetings()[learnt_];
-      // The guard may have missed an earlier bad sample, but it saw the newest.
+      // The guard may have missed an earlier bad sample, but it detected the newest one.
       met_[meeting.attempt] = meeting.step;
     }
   }
 
   std::size_t learnt_ = 0;
-  // Step at which an attempt met its newest bad sample.
+  // The step at which each attempt trained on its newest bad sample.
   std::map<AttemptKey, int64_t> met_;
   std::set<AttemptKey> rolled_back_;
   std::map<int64_t, int> rollbacks_;

@@ -1,6 +1,6 @@
-// Workers are sent only information that a crash cannot undo: facts and attempts in the event log,
-// and bytes in the store. Bytes of a deleted job are acknowledged so that the worker deletes them,
-// too.
+// The controller sends workers only information that a crash cannot undo: facts and attempts that
+// are in the event log, and bytes that are in the store. Bytes of a deleted job are acknowledged as
+// well, so that the worker deletes them.
 #include <map>
 #include <set>
 #include <string>
@@ -69,10 +69,10 @@ class SendsOnlyWhatIsDurableChecker : public Checker {
     return "";
   }
 
-  // Number of the newest committed fact of each node.
+  // The number of each node's newest committed fact.
   std::map<std::string, uint64_t> facts_;
   std::set<AttemptKey> placed_;
-  // Newest generation of each healed attempt.
+  // The newest generation of each healed attempt.
   std::map<AttemptKey, int64_t> generations_;
   std::set<int64_t> deleted_;
 };

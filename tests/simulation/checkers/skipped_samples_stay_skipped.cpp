@@ -1,4 +1,4 @@
-// A sample skipped by a rollback is never trained on by a later attempt of the job, whatever failed
+// After a rollback has skipped a sample, no later attempt of the job trains on it, whatever fails
 // in between.
 #include <map>
 #include <string>
@@ -30,7 +30,7 @@ class SkippedSamplesStaySkippedChecker : public Checker {
   }
 
  private:
-  // The positions that the attempt trained on at the step of the rollback.
+  // Records the positions on which the attempt trained at the step of the rollback.
   void Learn(const v1::AttemptRolledBack& back, const Step& step) {
     const AttemptKey attempt{back.job_id(), back.attempt()};
     for (const TrainingWorld::Meeting& meeting : step.world.meetings()) {
@@ -40,7 +40,7 @@ class SkippedSamplesStaySkippedChecker : public Checker {
   }
 
   std::size_t checked_ = 0;
-  // Job and position -> the attempt that was rolled back because of it.
+  // For each job and position, the attempt that was rolled back because of the sample there.
   std::map<std::pair<int64_t, int64_t>, int64_t> skipped_;
 };
 

@@ -1,5 +1,5 @@
-// A heal assigns places to standbys that were placed with the attempt and that no heal has used,
-// one place each. Generations are consecutive.
+// A heal assigns each place to a different standby. These standbys were placed with the attempt,
+// and no earlier heal has used them. Generations are consecutive.
 #include <map>
 #include <set>
 

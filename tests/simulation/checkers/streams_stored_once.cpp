@@ -1,5 +1,6 @@
-// The store contains a prefix of each rank's telemetry and output, each byte once, and no byte that
-// no rank wrote. Files are removed only once all of them is stored or their job is deleted.
+// For each rank's telemetry and output, the store contains a prefix: each byte once, and no byte
+// that the rank did not write. Files are removed only after all of their bytes are stored, or after
+// their job is deleted.
 #include <map>
 #include <set>
 
@@ -52,7 +53,7 @@ class StreamsStoredOnceChecker : public Checker {
     int64_t& checked = checked_[key];
     if (stream.offset == checked) return "";
     const Process* process = step.world.FindRank({key.job_id, key.attempt}, key.rank);
-    // The files of a lost machine cannot be compared.
+    // The files of a lost machine no longer exist, so they cannot be compared.
     if (process == nullptr) return "";
     std::string wrong = key.kind == v1::STREAM_KIND_LOG ? CheckOutput(*process, stream, checked)
                                                         : CheckPoints(*process, stream, checked);
@@ -68,7 +69,7 @@ class StreamsStoredOnceChecker : public Checker {
     return same ? "" : "other output is stored than it wrote";
   }
 
-  // Rank 0 is always the lowest rank that writes metrics, so all of its points are stored.
+  // Rank 0 is always the lowest rank that writes metrics. Therefore all of its points are stored.
   static std::string CheckPoints(const Process& process, const StoredStream& stream,
                                  int64_t checked) {
     if (stream.offset > static_cast<int64_t>(process.telemetry.size())) {

@@ -1,5 +1,5 @@
-// A node that failed a start gets no rank before its next try, and then only ranks of one attempt.
-// A node that reports trouble or is quarantined gets none.
+// A node that failed to start a rank gets no rank before its next try. In that try, it gets only
+// ranks of one attempt. A node that reports trouble or is quarantined gets no ranks.
 #include <map>
 #include <set>
 #include <string>
@@ -25,7 +25,7 @@ class UnhealthyKeepsRanksOffChecker : public Checker {
       }
       if (event.has_node_unhealthy()) {
         Sick& sick = sick_[event.node_unhealthy().node_id()];
-        // The end of a trouble report does not end a running try.
+        // If a node no longer reports trouble, a try that is in progress continues.
         const bool is_new =
             sick.health.failed_time_ms() != event.node_unhealthy().health().failed_time_ms();
         sick.health = event.node_unhealthy().health();
@@ -47,7 +47,7 @@ class UnhealthyKeepsRanksOffChecker : public Checker {
  private:
   struct Sick {
     v1::NodeHealth health;
-    // Job whose attempt is trying the node; 0: none.
+    // The job whose attempt tries the node; 0 if there is none.
     int64_t tried_by = 0;
   };
 

@@ -1,4 +1,4 @@
-// The watchdog stops an attempt only if one of its ranks hangs or its ranks cannot reach each
+// The watchdog stops an attempt only if one of its ranks hangs, or if its ranks cannot reach each
 // other.
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checker.h"

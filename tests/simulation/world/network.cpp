@@ -6,7 +6,7 @@
 namespace trainyard::simulation {
 namespace {
 
-// Keepalive interval and time-out of a worker (worker/rpc/attach_stream.h).
+// Keepalive interval plus time-out of a worker (worker/rpc/attach_stream.h).
 constexpr int64_t kKeepaliveMs = 9000;
 
 }  // namespace
@@ -71,7 +71,7 @@ bool Network::IsCutOff(const std::string& node_id, End end) const {
   return found != partitioned_.end() && found->second.contains(end);
 }
 
-// A partition in either direction prevents answers to pings.
+// A partition in either direction prevents the answers to pings from arriving.
 void Network::BreakStalled(Timestamp now) {
   for (auto& [id, stream] : streams_) {
     if (!partitioned_.contains(stream.node_id)) {
@@ -96,7 +96,7 @@ std::vector<Arrival> Network::Deliver(End end,
     while (!side.queue.empty() && side.queue.front().due <= now) {
       Queued& front = side.queue.front();
       const bool is_close = std::holds_alternative<StreamClosed>(front.message);
-      // Each end detects separately that a partition has broken its stream.
+      // Each end notices on its own that a partition has broken the stream.
       if (IsCutOff(stream.node_id, end) && !is_close) break;
       side.closed = side.closed || is_close;
       ++side.arrived;

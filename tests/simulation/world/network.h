@@ -1,6 +1,6 @@
-// The streams between workers and the controller. Like a gRPC stream, each delivers its messages in
-// order and without loss until it breaks. Then all messages in transit are lost, and the two ends
-// learn of it at different times.
+// The streams between workers and the controller. Like a gRPC stream, each one delivers its
+// messages in order and without loss until it breaks. When it breaks, all messages in transit are
+// lost, and the two ends are notified at different times.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
 
@@ -22,7 +22,7 @@
 namespace trainyard::simulation {
 
 struct NetworkFaults {
-  // Probability that a stream breaks at a message.
+  // Probability per message that the stream breaks.
   double break_stream = 0;
   int64_t delay_ms_max = 50;
 };
@@ -30,7 +30,7 @@ struct NetworkFaults {
 enum class End { kWorker, kController };
 
 struct StreamClosed {};
-// The next message of a stream at one of its ends, or the end of the stream there.
+// The next message that arrives at one end of a stream, or the end of the stream.
 struct Arrival {
   int64_t stream = 0;
   std::string node_id;
@@ -42,8 +42,8 @@ class Network {
   explicit Network(Random& random) : random_(random) {}
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
-  // While the node is partitioned, messages of its streams to one or both ends are held back. A
-  // stream held back longer than keepalives permit breaks.
+  // While the node is partitioned, the messages of its streams to one end or both ends are delayed.
+  // A stream breaks if it is delayed for longer than its keepalive allows.
   void Partition(const std::string& node_id,
                  const std::set<End>& cut_off = {End::kWorker, End::kController}) {
     partitioned_[node_id] = cut_off;
@@ -52,21 +52,23 @@ class Network {
 
   // Opens a stream of the node's worker. Stream numbers are never reused.
   int64_t Open(const std::string& node_id);
-  // Queues a message to the other end. A message to a closed end is lost.
+  // Queues a message to the other end. The message is lost if that end is closed.
   void Send(int64_t stream, v1::WorkerMessage message, Timestamp now);
   void Send(int64_t stream, v1::ControllerMessage message, Timestamp now);
-  // One end closes the stream. Its earlier messages still arrive before the other end learns of it.
+  // Closes the stream at one end. Messages sent before still arrive at the other end, followed by
+  // the close.
   void Close(int64_t stream, End by, Timestamp now);
-  // The connection breaks: messages in transit are lost, and both ends learn of it later.
+  // Breaks the connection. Messages in transit are lost, and both ends are notified later.
   void Break(int64_t stream, Timestamp now);
-  // The process at this end has died, for all streams or for those of one node.
+  // The process at this end has died. `node_id` limits this to the streams of one node; "" means
+  // all streams.
   void Kill(End end, const std::string& node_id, Timestamp now);
 
-  // Everything that arrives at this end now, in order; nothing for a frozen node.
+  // Returns everything that arrives at this end now, in order. Nothing arrives for a frozen node.
   std::vector<Arrival> Deliver(End end, const std::function<bool(const std::string&)>& is_frozen,
                                Timestamp now);
 
-  // Messages in transit to the worker, plus those that have arrived there.
+  // Returns the number of messages in transit to the worker, plus those that have arrived at it.
   std::size_t WaitingForWorker(int64_t stream) const;
   uint64_t TakenByWorker(int64_t stream) const;
 
@@ -75,19 +77,19 @@ class Network {
     Timestamp due = 0;
     std::variant<v1::WorkerMessage, v1::ControllerMessage, StreamClosed> message;
   };
-  // Messages in transit to one end.
+  // One end of a stream, with the messages in transit to it.
   struct Side {
     std::deque<Queued> queue;
     Timestamp last_due = 0;
     uint64_t arrived = 0;
-    // This end has closed the stream or knows that it was closed.
+    // True if this end has closed the stream or knows that the other end has.
     bool closed = false;
   };
   struct Stream {
     std::string node_id;
     Side to_worker;
     Side to_controller;
-    // Start of the partition that holds back the stream; 0 if none.
+    // Time at which the partition that delays the stream began; 0 if there is none.
     Timestamp waits_since = 0;
     Side& To(End end) { return end == End::kWorker ? to_worker : to_controller; }
   };
@@ -100,7 +102,7 @@ class Network {
 
   Random& random_;
   NetworkFaults faults_;
-  // For each node, the ends that messages do not reach.
+  // For each partitioned node, the ends that its messages cannot reach.
   std::map<std::string, std::set<End>> partitioned_;
   int64_t last_stream_ = 0;
   std::map<int64_t, Stream> streams_;

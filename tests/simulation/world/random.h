@@ -1,5 +1,4 @@
-// The only source of randomness in a simulation: the same seed gives the same history on every
-// machine.
+// The only source of randomness in a simulation. A seed gives the same history on every machine.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_RANDOM_H_
 
@@ -7,8 +6,8 @@
 
 namespace trainyard::simulation {
 
-// SplitMix64 (Steele, Lea, Flood 2014), because the distributions of <random> differ between
-// libraries.
+// SplitMix64 (Steele, Lea, Flood 2014). The distributions of <random> cannot be used, because they
+// differ between libraries.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -29,8 +28,8 @@ class Random {
     return static_cast<double>(Next() >> 11) * 0x1.0p-53 < probability;
   }
 
-  // True in a step of `step_ms` with the probability that makes `chance` a second. A chance of 0
-  // draws no number.
+  // Returns true with the probability per step of `step_ms` that corresponds to `chance` per
+  // second. Draws no number if `chance` is 0.
   bool EachSecond(double chance, int64_t step_ms) {
     return chance > 0 && Chance(chance * static_cast<double>(step_ms) / 1000);
   }

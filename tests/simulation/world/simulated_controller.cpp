@@ -29,7 +29,7 @@ constexpr uint64_t kEventsPerSnapshot = 50;
 constexpr int64_t kSlowestWriteMs = 400;
 constexpr int64_t kSpaceRetryMs = 250;
 
-// Newest `limit` events of the job, oldest first.
+// Returns the newest `limit` events of the job, oldest first.
 std::vector<v1::Event> JobEvents(const std::vector<v1::Event>& log, int64_t job_id, int limit) {
   std::vector<v1::Event> events;
   for (auto event = log.rbegin(); event != log.rend(); ++event) {
@@ -185,7 +185,7 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   RunStore(now);
 }
 
-// The next tick decides on the choice. After a crash, a lost question is asked again.
+// The next tick decides on the choice. If a crash loses the question, it is asked again.
 void SimulatedController::AnswerLayoutQuestion(Timestamp now) {
   const controller::ClusterView view = process_->tick.View(now);
   if (view.schedule.layout_questions.empty()) return;
@@ -234,7 +234,7 @@ void SimulatedController::CarryOutOne(controller::EndLink& action) {
     network_.Break(action.link, now_);
   } else {
     network_.Close(action.link, End::kController, now_);
-    // As gRPC does once the stream has finished.
+    // gRPC does the same once the stream has finished.
     inbox_.push_back({action.link, "", StreamClosed{}});
   }
 }
@@ -270,8 +270,8 @@ controller::Stored SimulatedController::ToKernel(int64_t link, const v1::StreamI
   };
 }
 
-// The storage thread: takes the queued items and completes their write some time later. A crash in
-// between loses the group; a crash afterwards loses the replies.
+// Runs the storage thread, which takes the queued items and completes their write some time later.
+// A crash before that loses the items. A crash afterwards loses the replies.
 void SimulatedController::RunStore(Timestamp now) {
   if (now < store_busy_until_ms_) return;
   if (process_->store.HasGroup()) WriteGroup();
@@ -284,7 +284,7 @@ void SimulatedController::RunStore(Timestamp now) {
       LearnOffset(controller::ToStreamKey(output->chunk.stream()));
       process_->store.Add(std::move(*output));
     } else {
-      // Answered only once everything before it is stored.
+      // The item is answered only after all earlier items are stored.
       if (process_->store.HasGroup()) break;
       AnswerOffsets(std::get<controller::ReadOffsets>(front));
     }

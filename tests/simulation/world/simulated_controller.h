@@ -1,4 +1,4 @@
-// The controller's rules (controller/kernel) on a simulated network, event log and store. The
+// Runs the controller's rules (controller/kernel) on a simulated network, event log and store. The
 // process can die between any two of its significant actions: decide, commit, answer, store.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
@@ -46,31 +46,31 @@ class SimulatedController {
   void Receive(Arrival arrival) { inbox_.push_back(std::move(arrival)); }
   void Submit(controller::Request request);
 
-  // Handles arrived messages, then runs one tick and the storage thread. With a crash point, the
-  // process dies there and restarts at once.
+  // Handles the messages that have arrived, then runs one tick and the storage thread. If `crash`
+  // is not kNone, the process dies at that point and restarts at once.
   void Tick(CrashPoint crash, Timestamp now);
 
-  // Changes the controller's wall clock; all other clocks are unaffected.
+  // Moves the controller's wall clock by `ms`. All other clocks are unaffected.
   void StepClock(int64_t ms) { wall_ahead_ms_ += ms; }
-  // Reboots the controller's machine; the process restarts in the next tick.
+  // Reboots the controller's machine. The controller process starts again in the next tick.
   void Reboot() { booted_ms_ = now_; }
   // The current time by the controller's clock.
   Timestamp Time() const;
-  // Until this time the disk of the event log is full, and the store writes nothing.
+  // Until this time, the disk of the event log is full, and the store writes nothing.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
   void StallStoreUntil(Timestamp until) { store_busy_until_ms_ = until; }
 
-  // Copies the data directory, like a snapshot of the disk.
+  // Copies the data directory, as a disk snapshot would.
   void TakeCopy();
-  // Kills the controller, restores the copy of the event log and, with `all`, of the stores, and
-  // starts the controller.
+  // Kills the controller, restores the event log from the copy, and starts the controller again. If
+  // `all` is true, the stores are restored, too.
   void PutCopyBack(bool all, Timestamp now);
 
   const controller::ClusterState& state() const;
-  // The durable log, and the stores next to it.
+  // The durable event log, and the durable metric and log stores.
   const std::vector<v1::Event>& log() const { return log_; }
   const SimulatedStore& store() const { return store_; }
-  // Durable archive: jobs that were moved out of the state.
+  // The durable archive of jobs that were moved out of the state.
   const std::map<int64_t, v1::ArchivedJob>& archive() const { return archive_; }
   // Messages sent since the last call.
   std::vector<SentMessage> TakeSent() { return std::exchange(sent_, {}); }
@@ -91,11 +91,11 @@ class SimulatedController {
 
   ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
-  // Same as controller/history_check.h when the daemon starts.
+  // Does what controller/history_check.h does when the daemon starts.
   void RecordLosses();
-  // Called after the event log has grown.
+  // Must be called after the event log has grown.
   void NoteAppended();
-  // The newest durable mark, as passed by the daemon to its stores.
+  // Returns the mark of the newest durable event, which the daemon passes to its stores.
   v1::LogMark NewestMark() const;
   controller::ClusterState Replay() const;
   void Handle(Arrival arrival, Timestamp now);
@@ -108,9 +108,9 @@ class SimulatedController {
   void CarryOutOne(controller::StoreOutput& action);
   static void CarryOutOne(controller::ScheduleTick&) {}
   static void CarryOutOne(controller::WriteLog&) {}
-  // Chooses the layout for the first job that waits for one, like the daemon's reader thread.
+  // Chooses a layout for the first job that waits for one, as the daemon's reader thread does.
   void AnswerLayoutQuestion(Timestamp now);
-  // False if the disk is full.
+  // Returns false if the disk is full.
   bool HasSpace(Timestamp now);
   void RunStore(Timestamp now);
   void LearnOffset(const controller::StreamKey& stream);
@@ -124,13 +124,13 @@ class SimulatedController {
   Random& random_;
   const controller::CoreOptions options_;
 
-  // The members below survive a crash of the process.
+  // The following members survive a crash of the process.
   std::vector<v1::Event> log_;
   std::vector<controller::LogTerm> log_terms_;
   v1::Snapshot snapshot_;
   std::map<int64_t, v1::ArchivedJob> archive_;
   SimulatedStore store_;
-  // Mark of the event log that is stored in the store.
+  // The mark of the event log that the store contains.
   v1::LogMark store_mark_;
   Timestamp disk_full_until_ms_ = 0;
   Timestamp store_busy_until_ms_ = 0;

@@ -15,7 +15,7 @@ namespace trainyard::simulation {
 
 struct StoredStream {
   int64_t offset = 0;
-  // Steps that have a point, by series name.
+  // By series name: the steps that have a point.
   std::map<std::string, std::set<int64_t>> points;
   std::string output;
 };
@@ -29,7 +29,7 @@ class SimulatedStore {
     const auto found = streams_.find(stream);
     return found == streams_.end() ? 0 : found->second.offset;
   }
-  // The first violated rule of the real stores; empty if none.
+  // The first violation of a rule of the real stores; "" if there is none.
   const std::string& violation() const { return violation_; }
 
   void Append(const controller::MetricBatch& batch) {

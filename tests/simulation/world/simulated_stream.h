@@ -1,4 +1,4 @@
-// The telemetry or output of a simulated rank, as its worker reads it.
+// The telemetry or output of a simulated rank, as read by its worker.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STREAM_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STREAM_H_
 
@@ -14,7 +14,7 @@ namespace trainyard::simulation {
 
 v1::StreamId StreamOf(const worker::RankKey& rank, v1::StreamKind kind);
 
-// Offsets of telemetry are numbers of records.
+// Telemetry offsets count records instead of bytes.
 class SimulatedStream final : public worker::StreamSource {
  public:
   SimulatedStream(const TrainingWorld& world, const std::string& node_id,

@@ -16,19 +16,20 @@
 namespace trainyard::simulation {
 namespace {
 
-// Backoff and time limit of a dial (worker/rpc/attach_stream.h).
+// Shortest and longest backoff of a dial, and its time limit, in ms (worker/rpc/attach_stream.h).
 constexpr int64_t kShortestBackoffMs = 200;
 constexpr int64_t kLongestBackoffMs = 2000;
 constexpr int64_t kWelcomeTimeoutMs = 10'000;
 // Maximum number of messages that a stream accepts per step.
 constexpr int kMessagesInStep = 50;
-// Time between two writes of the newest mark of the event log (worker/position_keeper.h).
+// Time between two writes of the newest event-log mark to disk (worker/position_keeper.h).
 constexpr int64_t kMarkKeptEveryMs = 5000;
 // Assumed size of each fact on disk, large enough for compactions to occur.
 constexpr int64_t kBytesOfFact = 4096;
 constexpr int kSignalOfUnknownExit = 9;
 
-// Node clocks differ by minutes: "n0" is 14 min behind, "n4" is 14 min ahead.
+// The clocks of nodes differ by minutes: that of "n0" is 14 min behind, that of "n4" is 14 min
+// ahead.
 int64_t ClockAheadMs(const std::string& node_id) {
   constexpr int64_t kBetweenTwoMs = 7 * 60'000;
   return (node_id[1] - '2') * kBetweenTwoMs;
@@ -73,7 +74,7 @@ struct SimulatedWorker::Daemon {
   worker::Uplink uplink;
   worker::WorkerKernel kernel;
   worker::SeenLog seen_log;
-  // Launches and signals, in the order in which the ranks' helper thread runs them.
+  // Launches and signals that the helper thread of the ranks has not run yet, in order.
   std::deque<std::function<void()>> helper;
   // 0 while no stream is open.
   int64_t stream = 0;
@@ -138,7 +139,7 @@ void SimulatedWorker::LoseARecord() {
   }
   if (random_.Chance(0.5)) return;
   disk_.commands.erase(victim);
-  // If no rank has a record, the folder is left over from an interrupted creation.
+  // A folder in which no rank has a record remains from an interrupted creation.
   if (!lost.processes().empty()) disk_.lost[key] = lost;
 }
 
@@ -225,7 +226,8 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
     rank.set_step(process->step);
     rank.mutable_newest()->set_init_seconds(static_cast<double>(process->init_ms) / 1000);
     rank.mutable_newest()->set_step(process->made_step);
-    // Reports the generation of the newest step, because a record is written after a step.
+    // Trainers write a record after a step, so the record reports the generation of the newest
+    // step.
     const bool has_stepped = process->phase == "train" && process->generation > 1;
     if (has_stepped) rank.mutable_newest()->set_generation(process->generation);
     if (!report.cleared()) continue;
@@ -247,7 +249,7 @@ void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::Rank
                                             v1::START_FAULT_NODE, Time());
     }
     world_.Spawn(node_id_, command, rank.rank, now_);
-    // A daemon that crashes here has spawned a rank without recording it.
+    // If the daemon crashes here, it has spawned a rank without recording it.
     if (!BeforeWrite(/*needs_space=*/false).ok()) return;
     daemon_->attempts.Launched(rank);
     ObserveNow(rank);
@@ -288,7 +290,7 @@ void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {
     status = StatusOfEnded(rank, *process);
     if (process->leaves_children) world_.Sweep(node_id_, rank.attempt, rank.rank, now_);
   } else if (process != nullptr) {
-    // A rank whose records are lost is found by its mark.
+    // A rank without records is found by the mark in its process.
     status.presence = Presence::kRunning;
     status.pid = 1;
     status.started_ms = now_;
@@ -303,8 +305,8 @@ worker::RankStatus SimulatedWorker::StatusOfEnded(const worker::RankKey& rank,
   status.exited = *process.exited;
   status.exited.set_time_ms(process.exited->time_ms() + clock_ahead_ms_);
   const bool is_recorded = !disk_.unrecorded.contains(rank);
-  // An empty folder without a process looks as if the rank had never been started. Only the facts
-  // show that it was.
+  // An empty folder without a process looks like that of a rank that was never started. Only the
+  // facts show that this rank was started.
   const bool is_known = daemon_->attempts.attempts().WasStarted(rank);
   if (!is_recorded && is_known && !process.leaves_children) return {};
   status.presence = worker::RankStatus::Presence::kEnded;
@@ -354,7 +356,8 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
     daemon_->dial_at_ms = now + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
     return;
   }
-  // Errors only go to the worker's log: facts that could not be written are written again.
+  // Errors are only written to the worker's log. Facts that could not be written are written again
+  // later.
   const auto& message = std::get<v1::ControllerMessage>(arrival.message);
   if (!daemon_->welcomed && message.has_welcome()) {
     daemon_->welcomed = true;

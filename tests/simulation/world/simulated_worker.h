@@ -1,4 +1,4 @@
-// The worker daemon's rules (worker/core) on a simulated disk, with simulated processes and a
+// Runs the worker daemon's rules (worker/core) on a simulated disk, with simulated processes and a
 // simulated stream.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
@@ -25,35 +25,36 @@ class SimulatedWorker final : public worker::AttemptIo {
                   Random& random);
   ~SimulatedWorker() override;
 
-  // kill -9 of the daemon; its ranks continue.
+  // Kills the daemon with kill -9. Its ranks continue.
   void Crash(Timestamp now);
-  // The daemon crashes during its next actions.
+  // Makes the daemon crash during its next actions.
   void CrashBetweenActions() { crash_between_actions_ = true; }
   void Start(Timestamp now);
-  // While the daemon is down, loses one of its records: an attempt's command, or a rank's records.
+  // Loses one of the daemon's records while the daemon is down: an attempt's command, or a rank's
+  // records.
   void LoseARecord();
-  // While the daemon is down, loses facts and attempt numbers: some, the last ones or all.
+  // Loses facts and attempt numbers while the daemon is down: some of them, the last ones or all.
   void DamageFiles();
   bool IsUp() const { return daemon_ != nullptr; }
   // Loses the machine permanently.
   void Destroy(Timestamp now);
   bool IsDestroyed() const { return destroyed_; }
-  // Until this time, facts and attempt numbers cannot be written.
+  // Until this time, the daemon cannot write facts and attempt numbers.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
-  // Until this time, every start of a rank fails, at any of its writes.
+  // Until this time, every start of a rank fails. It may fail at any of its writes.
   void FailStartsUntil(Timestamp until) { starts_fail_until_ms_ = until; }
   void StepClock(int64_t ms) { clock_ahead_ms_ += ms; }
-  // Until this time, reports that the node cannot accept ranks.
+  // Until this time, the worker reports that the node cannot accept ranks.
   void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
-  // The kernel log contains a device error with this number (proto/contract/xid.h).
+  // Writes a device error with this number into the kernel log (proto/contract/xid.h).
   void LogDeviceError(int xid, Timestamp now);
-  // The devices work again, and the kernel log is new.
+  // Repairs the devices and clears the kernel log.
   void MendDevices() { device_errors_.clear(); }
   // Ends a running rank because it exceeds a limit of the node.
   void EndForLimit(Timestamp now);
-  // Leaves on request: sends a farewell, and is down from then on.
+  // The worker leaves on request: it sends a farewell and is down afterwards.
   void Leave(Timestamp now);
-  // Sends telemetry and output of a rank of another node.
+  // Sends telemetry and output of a rank that runs on another node.
   void SendForeign(Timestamp now);
 
   void Receive(Arrival arrival, Timestamp now);
@@ -70,9 +71,10 @@ class SimulatedWorker final : public worker::AttemptIo {
   struct Disk {
     worker::SeenAttempts seen_attempts;
     std::map<AttemptKey, v1::StartAttempt> commands;
-    // Attempts whose command is lost but which have records of ranks: job, attempt and these ranks.
+    // Attempts whose command is lost although ranks of them have records. Contains the job, the
+    // attempt and these ranks.
     std::map<AttemptKey, v1::StartAttempt> lost;
-    // Ranks whose records are lost.
+    // Ranks whose records have been lost.
     std::set<worker::RankKey> unrecorded;
     std::vector<v1::Fact> facts;
     v1::LogMark log_mark;
@@ -97,11 +99,11 @@ class SimulatedWorker final : public worker::AttemptIo {
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string&) override {}
 
-  // The error of a write: the daemon dies here, or the disk is full.
+  // Returns the error of a write: the daemon dies at this point, or the disk is full.
   absl::Status BeforeWrite(bool needs_space);
-  // Ends the daemon if it died during the preceding call.
+  // Removes the daemon if it died during the preceding call.
   void BuryDead();
-  // The error of a step of a start; OK if the node can start ranks.
+  // Returns the error of a step of a rank's start; OK if the node can start ranks.
   absl::Status BeforeStart(const AttemptKey& attempt);
   void RunHelper();
   void ObserveNow(const worker::RankKey& rank);
@@ -114,7 +116,7 @@ class SimulatedWorker final : public worker::AttemptIo {
 
   const std::string node_id_;
   const int slots_;
-  // Difference between the node's wall clock and the world's; positive if ahead.
+  // The node's wall clock minus the world's clock.
   int64_t clock_ahead_ms_;
   TrainingWorld& world_;
   Network& network_;

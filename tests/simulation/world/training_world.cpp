@@ -37,7 +37,8 @@ std::map<int64_t, int64_t> RangesOf(const std::string& text) {
   return ranges;
 }
 
-// Position of sample number `sample` when all skipped ranges are left out.
+// Returns the position of sample number `sample` if the positions in all skipped ranges are left
+// out.
 int64_t PositionOf(int64_t sample, const std::map<int64_t, int64_t>& skip) {
   for (const auto& [begin, end] : skip) {
     if (sample < begin) break;
@@ -46,12 +47,12 @@ int64_t PositionOf(int64_t sample, const std::map<int64_t, int64_t>& skip) {
   return sample;
 }
 
-// Losses that decrease with the steps, with a little noise determined by the step.
+// Returns a loss that decreases with the steps, plus a little noise that depends only on the step.
 double LossOf(int64_t step) {
   return 2 + 3.0 / static_cast<double>(step) + 0.05 * static_cast<double>(step * 7 % 5);
 }
 
-// All ranks wait for the slowest one.
+// Returns the factor of the slowest rank, because all ranks wait for it.
 int SlowestFactor(const std::map<int, Process*>& gang, Timestamp now) {
   int factor = 1;
   for (const auto& [rank, process] : gang) {
@@ -121,12 +122,12 @@ void TrainingWorld::Spawn(const std::string& node_id, const v1::StartAttempt& co
   GangRun& gang = gangs_[attempt];
   gang.world_size = command.world_size();
   gang.resume_from = command.resume_from();
-  // A standby may start after the gang is loaded.
+  // A standby may start after the gang has loaded its state.
   if (!gang.loaded) gang.step = gang.first_step = StepOf(gang.resume_from);
   gang.skip = RangesOf(command.skip_samples());
   gang.done = false;
   gang.heals = command.spec().restart().spares() > 0;
-  // The trainer raises the fence when it starts.
+  // A trainer raises the fence when it starts.
   int64_t& fence = fence_[command.job_id()];
   fence = std::max(fence, command.attempt());
 }
@@ -219,7 +220,7 @@ void TrainingWorld::CrashNode(const std::string& node_id) {
     }
     const AttemptKey attempt = process->second.attempt;
     hurt_.insert(attempt);
-    // No rank trains together with a waiting standby.
+    // A rank must not train together with a standby that still waits.
     gangs_.at(attempt).broken |= process->second.generation > 0;
     members_.at(attempt).erase(process->second.rank);
     process = processes_.erase(process);
@@ -309,7 +310,7 @@ void TrainingWorld::BreakGang(GangRun& gang, const std::map<int, Process*>& memb
                               Timestamp now) {
   for (const auto& [rank, process] : members) {
     if (process->exited.has_value() || process->stuck || process->hangs) continue;
-    // Decided only once: a hanging rank writes no further records.
+    // The decision is made only once, because a hanging rank writes no further records.
     process->stuck = true;
     if (!random_.Chance(options_.hang_without_peer)) {
       EndAt(*process, now + random_.Between(50, 1500), kLostPeer, 0);
@@ -322,7 +323,7 @@ void TrainingWorld::Load(const AttemptKey& attempt, GangRun& gang,
                          const std::map<int, Process*>& members, Timestamp now) {
   gang.loaded = true;
   if (!IsDamaged(gang.resume_from)) return;
-  // One rank detects the damage, or several at the same time.
+  // The damage is detected by one rank, or by several ranks at the same time.
   hurt_.insert(attempt);
   const auto finder = random_.Between(0, gang.world_size - 1);
   for (const auto& [rank, process] : members) {

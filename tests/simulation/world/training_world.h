@@ -1,5 +1,6 @@
-// The simulated machines: processes of ranks, training gangs, and the file system with the
-// checkpoints. Workers and controller decide nothing here; they only start and signal processes.
+// The simulated machines: the processes of ranks, the training gangs, and the file system with the
+// checkpoints. This class makes the decisions here; workers and controller only start and signal
+// processes.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 
@@ -31,66 +32,68 @@ struct Process {
   AttemptKey attempt;
   int rank = 0;
   int slot = 0;
-  // Set once the process has ended; remains on the node's disk.
+  // Set once the process has ended. It remains on the disk of the node.
   std::optional<v1::RankExited> exited;
-  // Time and kind of the process's end.
+  // Time and kind of the process's planned end.
   Timestamp ends_at_ms = 0;
   int exit_code = 0;
   int signal = 0;
   bool ignores_sigterm = false;
   Timestamp last_activity_ms = 0;
   std::string phase = "init";
-  // The process waits for a lost peer and writes nothing further.
+  // True if the process waits for a lost peer. It writes nothing more.
   bool stuck = false;
-  // The process makes no further steps, and only SIGKILL ends it.
+  // True if the process makes no further steps. Then only SIGKILL ends it.
   bool hangs = false;
   int slow_factor = 1;
   Timestamp slow_until_ms = 0;
-  // Newest step in its records.
+  // The newest step in the rank's records.
   int64_t step = 0;
-  // False once its shim was killed: its exit is not recorded, and its children outlive it.
+  // False once the rank's shim was killed. Then its exit is not recorded, and its children may
+  // outlive it.
   bool has_shim = true;
   bool has_children = false;
-  // The process has ended, but its children are running and hold its slot.
+  // True if the process has ended but its children are still running and occupy its slot.
   bool leaves_children = false;
-  // Time at which the killed children end; 0 before they are killed.
+  // Time at which the killed children end; 0 if they have not been killed.
   Timestamp children_end_at_ms = 0;
-  // Place in the gang; -1 for a standby without an order.
+  // The rank's place in the gang; -1 for a standby without an order.
   int place = -1;
-  // Generation of its gang; 0 for a standby without an order.
+  // The generation of the rank's gang; 0 for a standby without an order.
   int64_t generation = 0;
-  // Newest order in its order file.
+  // The newest order in the rank's order file.
   std::optional<HealOrder> order;
   // True once the process has loaded or received the gang's state.
   bool has_state = false;
-  // Newest completed step, and the end of its wait for an order; 0 if it is not waiting.
+  // The newest step that the process has completed, and the time at which its wait for an order
+  // ends (0 if it does not wait).
   int64_t made_step = 0;
   Timestamp heal_until_ms = 0;
-  // Time from its start to its first step; 0 before the first step.
+  // Time at which the process started, and time from then to its first step (0 before that step).
   Timestamp started_ms = 0;
   int64_t init_ms = 0;
-  // Append-only, like the telemetry file of a rank.
+  // Only grows, like the telemetry file of a rank.
   std::vector<v1::TelemetryRecord> telemetry;
-  // Size of its output; the text is OutputBetween.
+  // The size of the rank's output. OutputBetween returns the text.
   int64_t output_bytes = 0;
 };
 
-// True while a process of the rank holds its slot.
+// True while a process of the rank occupies its slot.
 inline bool HoldsSlot(const Process& process) {
   return !process.exited.has_value() || process.leaves_children;
 }
 
-// The bytes [begin, end) of the output of any rank.
+// Returns the bytes [begin, end) of a rank's output. The output of all ranks is the same.
 std::string OutputBetween(int64_t begin, int64_t end);
 
-// Effect of a bad sample on the gang that trains on it.
+// Effect of a bad sample on a gang that trains on it.
 enum class Poison {
-  kSpike,  // The loss is far too high, and the weights are permanently damaged.
+  kSpike,  // The loss is far too high. The damage to the weights is permanent.
   kNan,    // Like kSpike, but the loss is NaN.
-  kExit,   // The ranks detect it, change no weights and exit with 76.
+  kExit,   // The ranks detect it, leave the weights unchanged and exit with 76.
 };
 
-// Exit code of the rank that hits a bug of its program.
+// Exit code of a rank that hits a bug of its program.
 inline constexpr int kExitCodeOfBug = 3;
 
 struct WorldOptions {
@@ -99,15 +102,15 @@ struct WorldOptions {
   int64_t total_steps = 60;
   int64_t checkpoint_every = 10;
   int64_t alert_every = 15;
-  // Probability that a rank that lost a peer hangs instead of exiting with 69.
+  // Probability that a rank hangs after it has lost a peer, instead of exiting with 69.
   double hang_without_peer = 0.3;
   double ignore_sigterm = 0.2;
-  // If false, only rank 0 writes while training, like our own trainer.
+  // If false, only rank 0 writes during training, as in our own trainer.
   bool all_ranks_write = false;
-  // Bad samples by their position in the sample order. Each step takes one sample.
+  // Bad samples by their position in the sample order. Each step trains on one sample.
   std::map<int64_t, Poison> poison;
-  // For each job, the step after which rank 0 always exits with kExitCodeOfBug; 0: before the first
-  // step.
+  // For each job with a bug, the step after which rank 0 always exits with kExitCodeOfBug. 0 means
+  // before the first step.
   std::map<int64_t, int64_t> bugs;
 };
 
@@ -115,52 +118,52 @@ class TrainingWorld {
  public:
   TrainingWorld(const WorldOptions& options, Random& random) : options_(options), random_(random) {}
 
-  // Key of a process: node, attempt and rank. A worker sees only processes of its own node.
+  // The node, attempt and rank of a process. A worker sees only the processes of its own node.
   using ProcessKey = std::tuple<std::string, AttemptKey, int>;
   const std::map<ProcessKey, Process>& processes() const { return processes_; }
   const Process* Find(const std::string& node_id, const AttemptKey& attempt, int rank) const;
-  // The rank's process on any node; nullptr also if its machine is lost.
+  // Returns the rank's process on any node; nullptr if there is none or if its machine is lost.
   const Process* FindRank(const AttemptKey& attempt, int rank) const;
 
   void Spawn(const std::string& node_id, const v1::StartAttempt& command, int rank, Timestamp now);
-  // Writes the order file of a rank, like a worker.
+  // Writes the order file of a rank, as a worker does.
   void WriteOrder(const ProcessKey& key, HealOrder order);
-  // Sends SIGTERM or SIGKILL, like a worker.
+  // Sends SIGKILL if `kill` is true and SIGTERM otherwise, as a worker does.
   void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
               Timestamp now);
 
-  // Kills the remaining processes of an ended rank, like a worker when the shim is gone. Takes up
-  // to 3 s.
+  // Kills the remaining processes of an ended rank, as a worker does when the shim is gone. This
+  // takes up to 3 s.
   void Sweep(const std::string& node_id, const AttemptKey& attempt, int rank, Timestamp now);
 
   // Ranks that were started more than once.
   const std::vector<ProcessKey>& started_twice() const { return started_twice_; }
 
-  // Removes the files of the attempt's ranks on the node.
+  // Removes the files of all ranks of the attempt on the node.
   void RemoveFiles(const std::string& node_id, const AttemptKey& attempt);
-  // Ranks whose files were removed, in order.
+  // The ranks whose files were removed, in the order of the removals.
   const std::vector<ProcessKey>& removed() const { return removed_; }
 
-  // Faults. Attempts that a fault affects are in hurt().
-  // A fault outside of this world affects the attempt.
+  // Faults. hurt() returns the attempts that a fault has affected.
+  // Records that a fault outside of this world affects the attempt.
   void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
-  // A fault has affected the node itself.
+  // Records that a fault has affected the node itself.
   void BlameNode(const std::string& node_id) { nodes_at_fault_.insert(node_id); }
-  // The attempt's rank has exceeded a limit of its node.
+  // Records that a rank of the attempt has exceeded a limit of its node.
   void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
-  // From now on the rank hangs, and its gang waits for it. Returns false if the rank is not
-  // training or its end is due.
+  // From now on, the rank hangs and its gang waits for it. Returns false if the rank is not
+  // training, or if it is about to end anyway.
   bool HangRank(const ProcessKey& key);
   // The rank exits with 0 before the last step, and its gang waits for it. Returns false in the
-  // same cases as HangRank, and for a gang of one.
+  // same cases as HangRank, and if the gang has only one rank.
   bool LeaveGang(const ProcessKey& key, Timestamp now);
-  // From now until `until`, the rank's device takes `factor` times as long per step, and its gang
-  // waits for it.
+  // Until `until`, the rank's device needs `factor` times as long per step, and the gang waits for
+  // the rank.
   void SlowRank(const ProcessKey& key, int factor, Timestamp until);
   // Kills the shim of a running rank.
   void KillShim(const ProcessKey& key);
-  // All processes of the node vanish at once, without a trace.
+  // All processes of the node disappear at once and leave no records.
   void CrashNode(const std::string& node_id);
   // The node's ranks cannot reach their peers.
   void IsolateNode(const std::string& node_id);
@@ -170,15 +173,16 @@ class TrainingWorld {
 
   void Advance(Timestamp now);
 
-  // Attempts affected by a fault outside of the control plane.
+  // Attempts that were affected by a fault outside of the control plane.
   const std::set<AttemptKey>& hurt() const { return hurt_; }
-  // Attempts with a rank that hangs or has left its gang, with that rank.
+  // Attempts in which a rank hangs or has left the gang, and the number of that rank.
   const std::map<AttemptKey, int>& hung() const { return hung_; }
   // Attempts that ended because of a bug in their program.
   const std::set<AttemptKey>& met_bug() const { return met_bug_; }
-  // True if ranks of the attempt could not reach each other for some time.
+  // True if the ranks of the attempt could not reach each other for some time.
   bool WasIsolated(const AttemptKey& attempt) const { return were_isolated_.contains(attempt); }
-  // An encounter of an attempt with a bad sample: attempt, step and position, in order.
+  // A bad sample on which an attempt has trained: the attempt, the step and the position. Listed in
+  // order.
   struct Meeting {
     AttemptKey attempt;
     int64_t step = 0;
@@ -200,26 +204,27 @@ class TrainingWorld {
     int64_t step = 0;
     int64_t first_step = 0;
     std::string resume_from;
-    // Skipped positions: begin and end of each range.
+    // The skipped ranges of positions, from begin to end.
     std::map<int64_t, int64_t> skip;
     bool loaded = false;
     Timestamp complete_since_ms = 0;
     Timestamp next_step_ms = 0;
     bool broken = false;
     bool done = false;
-    // The gang continues in place: ranks that lose a peer wait for orders.
+    // True if the gang recovers in place: ranks that lose a peer wait for orders.
     bool heals = false;
-    // Newest generation that any rank has joined, and the newest that has completed a step.
+    // The newest generation that any rank has joined, and the newest generation that has completed
+    // a step.
     int64_t generation = 1;
     int64_t trained_generation = 0;
-    // Time at which the ranks of a new generation are connected; 0 while some are missing.
+    // Time at which the ranks of a new generation are connected; 0 while some of them are missing.
     Timestamp connected_at_ms = 0;
   };
 
-  // True if the rank is training with its gang and the gang is not hanging yet.
+  // True if the rank is training with its gang and no rank of the gang hangs yet.
   bool MayHang(const Process& process) const;
   std::map<int, Process*> Members(const AttemptKey& attempt);
-  // Returns true if the rank's end was due, in which case it has now exited.
+  // Ends the rank if its end is due. Returns true if it did.
   static bool EndIfDue(const AttemptKey& attempt, int rank, Process& process, Timestamp now);
   // Healing gangs (training_world_heal.cpp).
   void AdvanceHealing(const AttemptKey& attempt, GangRun& gang, Timestamp now);
@@ -233,10 +238,10 @@ class TrainingWorld {
             Timestamp now);
   void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                 Timestamp now);
-  // Returns false if the gang's ranks end because of a bad sample.
+  // Trains on the next sample. Returns false if the gang's ranks end because the sample is bad.
   bool TakeSample(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                   double& loss, Timestamp now);
-  // Returns true if a bug of the program ends a rank at the gang's step.
+  // Returns true if a bug of the program ends a rank at the gang's current step.
   bool MeetsBug(const AttemptKey& attempt, const GangRun& gang,
                 const std::map<int, Process*>& members, Timestamp now);
   void Publish(const AttemptKey& attempt, const GangRun& gang, Process& rank0, Timestamp now);
@@ -248,9 +253,9 @@ class TrainingWorld {
   std::map<ProcessKey, Process> processes_;
   std::map<AttemptKey, std::map<int, ProcessKey>> members_;
   std::map<AttemptKey, GangRun> gangs_;
-  // The ATTEMPT file of each job's checkpoint directory.
+  // The contents of the ATTEMPT file in each job's checkpoint directory.
   std::map<int64_t, int64_t> fence_;
-  // Paths of published checkpoints, and of the damaged ones among them.
+  // The paths of all published checkpoints, and the paths of those that are damaged.
   std::vector<std::string> published_;
   std::set<std::string> damaged_;
   std::set<std::string> isolated_;

@@ -1,5 +1,6 @@
-// Gangs of TrainingWorld that continue in place. A rank that loses a peer keeps its state and waits
-// for an order. The ranks of a new generation connect, and those without the state receive it.
+// The part of TrainingWorld for gangs that continue in place. A rank that loses a peer keeps its
+// state and waits for an order. The ranks of a new generation connect, and ranks without the state
+// receive it from the others.
 #include <algorithm>
 
 #include "tests/simulation/world/training_world.h"
@@ -55,7 +56,7 @@ void TrainingWorld::TrainHealed(const AttemptKey& attempt, GangRun& gang,
       for (const auto& [place, process] : gang_now) EndAt(*process, now, kPeerLost, 0);
       return;
     }
-    // The step in which the peer was lost may be lost on all ranks.
+    // All ranks may lose the step during which the peer was lost.
     const bool loses_step = gang.generation > 1 && gang.step > gang.first_step + 1;
     if (loses_step && random_.Chance(0.5)) --gang.step;
     gang.trained_generation = gang.generation;

@@ -68,7 +68,8 @@ TEST(BoxTest, ElementsAreNumberedRowMajor) {
   EXPECT_THAT(IndexOf(0, {}), testing::IsEmpty());
 }
 
-// For every range of some tensors: the boxes are consecutive and contain exactly its elements.
+// Tries every range of some tensors. The boxes must be consecutive and contain exactly the elements
+// of the range.
 TEST(BoxTest, RangesAreFewContiguousBoxes) {
   for (const Extents& shape : {Extents{}, Extents{7}, Extents{4, 5}, Extents{3, 1, 4}}) {
     const int64_t elements = *ElementsOf(shape);

@@ -1,4 +1,5 @@
-// Files left behind by a process that dies during a save, for every point at which it can die.
+// Checks the files that a process leaves when it dies during a save, for every point at which it
+// can die.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +17,8 @@ using testing::IsEmpty;
 
 constexpr int64_t kCrashingJob = 7;
 
-// A pipe through which a child process reports published steps. Like telemetry, the reports survive
-// the process that wrote them.
+// A pipe through which a child process reports the steps that it has published. Like telemetry, the
+// reports survive the process.
 class StepReports {
  public:
   StepReports() {
@@ -36,9 +37,9 @@ class StepReports {
         abort();
     };
   }
-  // The newest reported step; 0 if none.
+  // Returns the newest reported step; 0 if none was reported.
   int64_t Newest() {
-    // This process holds the write end, too, so a blocking read would never reach the end of the
+    // This process also has the write end open, so a blocking read would never reach the end of the
     // pipe.
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
     int64_t newest = 0;
@@ -51,18 +52,18 @@ class StepReports {
   int ends_[2];
 };
 
-// The checkpoint from which the next attempt starts if the controller names step `reported`, the
-// newest step reported to it.
+// Returns the checkpoint from which the next attempt starts. `reported` is the newest step that the
+// controller knows and names to the attempt.
 std::string NextStart(const CheckpointDirectory& directory, int64_t reported) {
   return FindStartingPoint(directory.Step(reported), directory.path(), kCrashingJob).path;
 }
 
-// A process that dies during a save leaves either the previous checkpoint or the new one complete.
-// The checkpoint that the controller names to the next attempt exists.
+// If a process dies during a save, either the previous checkpoint or the new one is complete. The
+// checkpoint that the controller names to the next attempt exists.
 class CrashTest : public testing::TestWithParam<SavePhase> {
  protected:
-  // Attempt 2 saves step 20, and dies at phase GetParam() of its save of step 30. Retention keeps
-  // one checkpoint, so step 10 of attempt 1 is deleted.
+  // Attempt 2 saves step 20. It dies at phase GetParam() of its next save, of step 30. Retention
+  // keeps one checkpoint, so step 10 of attempt 1 is deleted.
   void DieInSave() {
     const pid_t child = fork();
     if (child == 0) {
@@ -101,7 +102,7 @@ TEST_P(CrashTest, LeavesAGoodCheckpoint) {
   EXPECT_EQ(ValueIn(latest->path), published ? 3 : 2);
   EXPECT_THAT(VerifyCheckpoint(latest->path), IsEmpty());
 
-  // A step is reported after it is published and before older checkpoints are deleted.
+  // A step is reported after its checkpoint is published and before older checkpoints are deleted.
   const int64_t reported = reports_.Newest();
   EXPECT_EQ(reported, GetParam() == SavePhase::kRetained ? 30 : 20);
   EXPECT_EQ(NextStart(directory_, reported), directory_.Step(reported)) << "retention deleted it";
@@ -113,8 +114,8 @@ TEST_P(CrashTest, LeavesAGoodCheckpoint) {
   for (const std::string& name : directory_.Names()) EXPECT_THAT(name, Not(HasSubstr(".tmp")));
 }
 
-// The reports after step 10 are lost with their node, and step 10 itself is deleted: the next
-// attempt falls back to the newest checkpoint on disk.
+// The node is lost with all reports after step 10, and step 10 has been deleted. The next attempt
+// must fall back to the newest checkpoint on disk.
 TEST_P(CrashTest, LeavesAStartWhenTheNewsAreLost) {
   directory_.SaveWhole(10, Weights(1), AttemptKey{kCrashingJob, 1});
   DieInSave();
@@ -129,8 +130,8 @@ INSTANTIATE_TEST_SUITE_P(EveryPhase, CrashTest,
                                          SavePhase::kManifestWritten, SavePhase::kFenceHeld,
                                          SavePhase::kPublished, SavePhase::kRetained));
 
-// Rank 1 dies during a save. Rank 0 publishes the checkpoint if all data of rank 1 is on disk (rank
-// 1 writes its entries last); otherwise it abandons the save.
+// Rank 1 dies during a save. It writes its list of entries last. If all its data is on disk, rank 0
+// publishes the checkpoint; otherwise rank 0 abandons the save.
 class PeerCrashTest : public testing::TestWithParam<SavePhase> {};
 
 TEST_P(PeerCrashTest, RankZeroPublishesOnlyWhatIsWhole) {

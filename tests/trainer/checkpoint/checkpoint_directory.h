@@ -27,7 +27,7 @@ class CheckpointDirectory {
     return path() + "/step_" + std::string(9 - digits.size(), '0') + digits;
   }
 
-  // Names in the directory, sorted, without the fence's files.
+  // Returns the names in the directory, sorted, without the files of the fence.
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path())) {
@@ -38,7 +38,7 @@ class CheckpointDirectory {
     return names;
   }
 
-  // Options of an attempt outside of any job.
+  // Returns the options of an attempt that belongs to no job.
   CheckpointWriterOptions Options(int64_t attempt_number = 1) const {
     return Options({0, attempt_number});
   }
@@ -52,7 +52,7 @@ class CheckpointDirectory {
     return options;
   }
 
-  // Saves these tensors whole, from one rank, and waits.
+  // Saves these tensors unsplit, from one rank, and waits until they are saved.
   void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks,
                  int64_t attempt_number = 1) const {
     SaveWhole(step, chunks, AttemptKey{0, attempt_number});
@@ -68,7 +68,7 @@ class CheckpointDirectory {
   TemporaryDirectory directory_;
 };
 
-// Two small tensors filled with one value; ValueIn reads the value back.
+// Returns two small tensors filled with `value`. ValueIn reads the value back.
 inline std::vector<TensorChunk> Weights(float value) {
   return {WholeTensor("w", torch::full({64, 3}, value)), WholeTensor("b", torch::full({3}, value))};
 }
@@ -85,7 +85,7 @@ inline bool SameBytes(const torch::Tensor& a, const torch::Tensor& b) {
          std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
 }
 
-// While the object exists, this process cannot open files: existing data is unreadable.
+// While the object exists, this process cannot open files, so existing data is unreadable.
 class NoDescriptors {
  public:
   NoDescriptors() {

@@ -66,8 +66,8 @@ TEST(CheckpointReaderTest, TellsWhatTheCheckpointIs) {
   EXPECT_FALSE(reader.Has("v"));
 }
 
-// 1 -> 3 -> 2 ranks, split differently each time. Every box read from any of the checkpoints must
-// equal the original's.
+// Reshards from 1 to 3 to 2 ranks, and splits the tensors differently each time. Every box read
+// from any of the checkpoints must equal the same box of the original.
 TEST(CheckpointReaderTest, ReshardingKeepsEveryBit) {
   std::mt19937 random(20261121);
   for (int round = 0; round < 12; ++round) {
@@ -105,8 +105,8 @@ TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
       SameBytes(ReadBox(reader, "w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
 }
 
-// bf16 weights with the low bits of their master weights are stored as fp32 in a checkpoint, even
-// across blocks.
+// bf16 weights and the low bits of their master weights are stored as one fp32 tensor, even across
+// blocks.
 TEST(CheckpointReaderTest, SplitMasterWeightsAreStoredWhole) {
   const CheckpointDirectory directory;
   const torch::Tensor master = torch::randn({5, 1 << 20});
@@ -141,7 +141,7 @@ class BlockTest : public testing::Test {
     EXPECT_THAT(ErrorOf(read, ExitCode::kBadCheckpoint),
                 testing::AllOf(HasSubstr("the checksum of tensor w"), HasSubstr(file_)));
   }
-  // Rewrites the manifest as version 2 wrote it: with one checksum for the chunk.
+  // Rewrites the manifest in the format of version 2, with only one checksum for the chunk.
   void WriteAsVersion2() const {
     const std::string path = directory_.Step(1) + "/manifest.json";
     Manifest manifest = ManifestFromText(ReadFile(path, ExitCode::kInternal), path);
@@ -185,8 +185,8 @@ TEST_F(BlockTest, ACheckpointOfVersion2IsCheckedWhereAChunkIsReadWhole) {
   EXPECT_EQ(VerifyCheckpoint(directory_.Step(1)).size(), 1u);
 }
 
-// Reads boxes of several tensors and ranks at once, in arbitrary order: every element must arrive
-// once at its place.
+// Reads boxes of several tensors and ranks in one call, in arbitrary order. Every element must
+// arrive once, at its place.
 TEST(CheckpointReaderTest, ReadsManyBoxesAtOnce) {
   const CheckpointDirectory directory;
   std::mt19937 random(7);
@@ -251,8 +251,8 @@ TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
               testing::ElementsAre(testing::Pair(step, HasSubstr("is not a checkpoint"))));
 }
 
-// Without a free descriptor, the manifest exists but is unreadable. An older checkpoint may be
-// readable, so this must not count as a missing input, which ends a job permanently.
+// If no descriptor is free, the manifest exists but cannot be read. This must count as a bad
+// checkpoint, because an older one may be readable. A missing input would end the job permanently.
 TEST(CheckpointReaderTest, AManifestThatCannotBeReadIsABadCheckpoint) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::ones({100}))});
@@ -279,8 +279,8 @@ TEST(CheckpointReaderTest, VerifyFindsEveryFlippedByte) {
   EXPECT_TRUE(VerifyCheckpoint(step).empty());
 }
 
-// A listed checkpoint stays complete while it is read, whatever is published and retired in the
-// meantime, as long as the writer knows that it is in use.
+// A listed checkpoint must stay complete while it is read, whatever the writer publishes and
+// retires in the meantime, as long as the writer knows that it is in use.
 TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::full({5000}, 1))});
@@ -299,7 +299,8 @@ TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   int64_t newest = 1;
   do {
     EXPECT_EQ(ReadWhole(CheckpointReader(directory.Step(1)), "w").min().item<float>(), 1);
-    // A listed checkpoint is complete: all its data is of one step, unless it was already retired.
+    // A listed checkpoint is complete, and all its data is of one step, unless it has been retired
+    // since.
     for (const PublishedCheckpoint& listed : ListCheckpoints(directory.path())) {
       newest = std::max(newest, listed.step);
       try {

@@ -28,7 +28,7 @@ void ExpectSameRuns(const std::vector<ElementRun>& a, const std::vector<ElementR
   }
 }
 
-// Columns 4 to 7 of a matrix of 10 columns, stored separately; a block ends within a row.
+// Columns 4 to 7 of a matrix with 10 columns are stored separately. A block ends within a row.
 TEST(ChunkReaderTest, RunsOfAMatrixAreFewRows) {
   const std::vector<ElementRun> runs = {
       {2, 6, 2}, {4, 14, 4}, {8, 24, 4}, {12, 34, 4}, {16, 44, 1}};

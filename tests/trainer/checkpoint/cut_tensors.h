@@ -13,7 +13,8 @@
 
 namespace trainyard::trainer {
 
-// Splits a tensor into up to `pieces` boxes at random positions, one dimension after the other.
+// Splits a tensor into up to `pieces` boxes. It is cut at random positions, in one dimension after
+// the other.
 inline std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor& tensor,
                                     int pieces, std::mt19937* random) {
   std::vector<TensorChunk> chunks = {WholeTensor(name, tensor)};
@@ -32,7 +33,7 @@ inline std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor
   return chunks;
 }
 
-// `world` ranks save the chunks concurrently, assigned round-robin.
+// `world` ranks save the chunks concurrently. The chunks are assigned to them round-robin.
 inline void SaveFromRanks(const CheckpointDirectory& directory, int64_t step, int world,
                           const std::vector<TensorChunk>& chunks,
                           const nlohmann::json& trainer_state = {}) {

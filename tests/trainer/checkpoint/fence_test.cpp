@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Exit code of raising the fence for an attempt outside of any job.
+// Raises the fence for an attempt that belongs to no job. Returns the exit code.
 ExitCode CodeOfRaise(const std::string& directory, int64_t attempt_number) {
   try {
     RaiseFence(directory, {{0, attempt_number}});
@@ -83,8 +83,8 @@ TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{9, 2}}), "");
   EXPECT_THAT(ErrorOfRaise(directory.path(), {{9, 1}}),
               HasSubstr("attempt 1 is over, because attempt 2"));
-  // A late attempt of job 7, and a run outside of any job, get an error that names the owner of the
-  // directory and the remedy.
+  // A late attempt of job 7 and a run that belongs to no job must both fail. The error must name
+  // the owner of the directory and the remedy.
   for (const WriterKey& other : {WriterKey{{7, 6}}, WriterKey{{0, 100}}}) {
     EXPECT_THAT(ErrorOfRaise(directory.path(), other),
                 testing::AllOf(HasSubstr("belongs to job 9 (attempt 2"), HasSubstr("remove ")));
@@ -129,15 +129,15 @@ TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
 
 TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
   const CheckpointDirectory directory;
-  // Earlier versions called the attempt an epoch and the fence file EPOCH. ATTEMPT becomes a second
-  // (hard) link to that file, so that both versions share one fence. The file contains attempt 3 of
-  // job 7.
+  // Earlier versions called the attempt an epoch, and their fence file is EPOCH. It contains
+  // attempt 3 of job 7. ATTEMPT becomes a hard link to EPOCH, so that both versions share one
+  // fence.
   const std::string former = directory.path() + "/EPOCH";
   std::ofstream(former) << "00000000000000000003 00000000000000000007\n";
   EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 2}}),
               HasSubstr("attempt 2 is over, because attempt 3"));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 4}}), "");
-  // A trainer of that version, which may still be running, is fenced by the contents of its file.
+  // A trainer of an earlier version may still be running. It is fenced by the contents of its file.
   std::string number;
   std::ifstream(former) >> number;
   EXPECT_EQ(number, "00000000000000000004");
@@ -145,16 +145,16 @@ TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
               HasSubstr("remove " + directory.path() + "/ATTEMPT* and " + former));
 }
 
-// A lock server that never excludes other nodes.
+// Simulates a lock server that does not exclude other nodes.
 int LockNobody(int, int) { return 0; }
 
-// A file system without locks.
+// Simulates a file system without locks.
 int RefuseLock(int, int) {
   errno = ENOLCK;
   return -1;
 }
 
-// Runs `work` in a separate process; returns its exit status.
+// Runs `work` in a separate process and returns the exit status of the process.
 template <typename Work>
 int InOtherProcess(const Work& work) {
   const pid_t child = fork();
@@ -180,8 +180,8 @@ TEST(FenceTest, WorksWhereTheFileSystemHasNoLocks) {
   EXPECT_THROW(RaiseFence(directory.path(), {{0, 1}}, RefuseLock), TrainerError);
 }
 
-// The older attempt holds the lock, as on another node, and has just checked that there is no newer
-// attempt.
+// The older attempt has a lock that other nodes do not see. It has just checked that there is no
+// newer attempt.
 TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
   const CheckpointDirectory directory;
   ASSERT_EQ(CodeOfRaise(directory.path(), 1), ExitCode::kOk);
@@ -196,7 +196,7 @@ TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
   EXPECT_THROW(lock.CheckNotNewerThan({{0, 1}}), TrainerError);
 }
 
-// Numbers written late into the file by an older attempt have no effect.
+// If an older attempt writes its number into the file late, that has no effect.
 TEST(FenceTest, AClaimOutweighsTheFile) {
   const CheckpointDirectory directory;
   ASSERT_EQ(CodeOfRaise(directory.path(), 5), ExitCode::kOk);

@@ -1,5 +1,5 @@
-// The last save of a run waits for disk space instead of losing the steps since the preceding
-// checkpoint.
+// Tests the last save of a run. It must wait for disk space instead of losing the steps since the
+// preceding checkpoint.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using Kind = CheckpointEvent::Kind;
 
-// Records the SaveEvents of a writer, sent from its background thread, and the first kBlocked.
+// Records the SaveEvents that a writer sends from its background thread. Lets a test wait for the
+// first kBlocked.
 class SaveEvents {
  public:
   CheckpointWriterOptions RecordedBy(CheckpointWriterOptions options) {
@@ -63,7 +64,7 @@ TEST(FinalSaveTest, FailsOnceItHasWaitedForSpace) {
   EXPECT_THAT(message, HasSubstr(directory.path()));
 }
 
-// One file of a save is a link to /dev/full, so that writes to it fail as on a full disk.
+// One file of a save is a link to /dev/full. Writes to it fail as on a full disk.
 class BlockedSaveTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(BlockedSaveTest, IsToldOnceAndGoesOnWithSpace) {
@@ -91,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(EveryFile, BlockedSaveTest,
                          testing::Values("rank_00000.safetensors", "rank_00000.json.tmp",
                                          "manifest.json.tmp"));
 
-// Each rank retries only its own writes; the other ranks need not start again.
+// Each rank retries only its own writes; the other ranks need not write theirs again.
 TEST(FinalSaveTest, RankZeroWaitsForARankThatWaitsForSpace) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options();

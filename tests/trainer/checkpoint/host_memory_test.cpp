@@ -9,7 +9,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Builds without CUDA cannot lock memory, like a GPU build on a node whose limit is too low.
+// A build without CUDA cannot lock memory. A GPU build on a node with too low a limit cannot,
+// either.
 TEST(HostMemoryTest, TellsThatItIsNotLocked) {
   const HostMemory plain(100, /*for_gpu=*/false);
   EXPECT_EQ(plain.lock_failure(), "");

@@ -28,7 +28,7 @@ Manifest Example() {
   return manifest;
 }
 
-// The text of a manifest with a corrected checksum.
+// Returns the text of a manifest, with its checksum recomputed.
 std::string Sealed(nlohmann::json json) {
   json.erase("xxh64");
   const std::string body = json.dump().substr(1);
@@ -38,7 +38,7 @@ std::string Sealed(nlohmann::json json) {
   return "{\"xxh64\":\"" + std::string(digits) + "\"," + body;
 }
 
-// The manifest with a value changed.
+// Returns the text of the manifest with one value changed.
 std::string Forged(const std::string& pointer, const nlohmann::json& value) {
   nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
   json[nlohmann::json::json_pointer(pointer)] = value;
@@ -77,7 +77,7 @@ TEST(ManifestTest, ReadsTheFirstVersion) {
   EXPECT_EQ(ManifestToText(read), ManifestToText(Example()));
 }
 
-// Version 2 has one checksum per chunk, whatever the size of the chunk.
+// In version 2, a chunk of any size has one checksum.
 TEST(ManifestTest, ReadsTheSecondVersion) {
   nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
   json["version"] = 2;
@@ -87,7 +87,7 @@ TEST(ManifestTest, ReadsTheSecondVersion) {
   const StoredChunk& chunk = read.entries.tensors.at("w").chunks.at(0);
   EXPECT_THAT(chunk.xxh64, testing::ElementsAre(5));
   EXPECT_EQ(chunk.block_bytes, 12);
-  // A rank of that version may be in a gang whose rank 0 merges the lists.
+  // A rank of version 2 may be in a gang whose rank 0, of a newer version, merges the lists.
   const Manifest again = ManifestFromText(ManifestToText(read), "x");
   EXPECT_EQ(again.entries.tensors.at("w").chunks.at(0).block_bytes, 12);
 }

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = CheckpointEvent::Kind;
 
-// Rank 1 cannot write: rank 0 is notified at once and abandons this checkpoint.
+// Rank 1 cannot write. Rank 0 must be notified at once and abandon this checkpoint.
 TEST(PeerPartsTest, ARankThatFailsFailsTheSave) {
   const CheckpointDirectory directory;
   RecordedEvents events;
@@ -43,8 +43,8 @@ TEST(PeerPartsTest, ARankThatFailsFailsTheSave) {
   EXPECT_THAT(directory.Names(), IsEmpty());
 }
 
-// Outside of a job every run is attempt 1. The list left by rank 1 of the previous run must not be
-// mistaken for the list of this run, whose file is still being written.
+// Outside of a job, every run is attempt 1. Rank 1 of the previous run left a list. It must not be
+// mistaken for the list of this run, which is still being written.
 TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options();
@@ -62,8 +62,8 @@ TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }
 
-// A peer's invalid or unreadable list costs one save. The starting checkpoint of the attempt is not
-// to blame, and no input is missing.
+// If a peer's list is invalid or unreadable, one save is lost. The error must not blame the
+// checkpoint from which the attempt started, and must not report a missing input.
 TEST(PeerPartsTest, AListOfNoUseCostsOneCheckpoint) {
   const CheckpointDirectory directory;
   RecordedEvents events;
@@ -106,8 +106,8 @@ TEST(PeerPartsTest, DoesNotWaitForALostRankForEver) {
   abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
 }
 
-// Two ranks that save together, each with its own tensor. They are ended by their destructors, as
-// by a process after an error. The thread of one rank is blocked at one phase.
+// Two ranks save together, each with its own tensor. Both are ended by their destructors, as in a
+// process that ends after an error. One rank's thread is blocked at one phase.
 class LeavingTest : public testing::Test {
  protected:
   LeavingTest() {
@@ -145,7 +145,7 @@ class LeavingTest : public testing::Test {
   std::array<std::unique_ptr<CheckpointWriter>, 2> writers_;
 };
 
-// A non-finite loss ends all ranks while the last good checkpoint is being written.
+// All ranks end because of a non-finite loss while the last good checkpoint is being written.
 TEST_F(LeavingTest, RankZeroWaitsForARankThatIsStillWriting) {
   Save(1, SavePhase::kCopied);
   const std::future<void> first = Leave(0);
@@ -157,7 +157,7 @@ TEST_F(LeavingTest, RankZeroWaitsForARankThatIsStillWriting) {
   EXPECT_THAT(VerifyCheckpoint(directory_.Step(1)), IsEmpty());
 }
 
-// The controller ends a gang soon after its first rank has exited with an error.
+// Soon after its first rank has exited with an error, the controller ends the gang.
 TEST_F(LeavingTest, OtherRanksWaitForRankZeroToPublish) {
   Save(0, SavePhase::kManifestWritten);
   writers_[1]->Finish();
@@ -168,8 +168,8 @@ TEST_F(LeavingTest, OtherRanksWaitForRankZeroToPublish) {
   EXPECT_TRUE(LatestCheckpoint(directory_.path()));
 }
 
-// A killed rank releases its lock; here it is a child process killed in the middle of writing its
-// part.
+// A killed rank releases its lock. Here, the rank is a child process that is killed while it writes
+// its part.
 TEST_F(LeavingTest, NoRankWaitsForOneThatIsGone) {
   const pid_t child = fork();
   if (child == 0) {

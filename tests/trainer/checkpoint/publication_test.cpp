@@ -46,8 +46,8 @@ TEST(PublicationTest, RetentionSparesWhatTheAttemptResumedFrom) {
   EXPECT_THAT(deleted, ElementsAre(20, 30, 50));
 }
 
-// The new checkpoint is reported before older ones are deleted; otherwise the receiver of the
-// report might know only deleted checkpoints.
+// The new checkpoint must be reported before older ones are deleted. Otherwise the receiver of the
+// reports might know only deleted checkpoints.
 TEST(PublicationTest, TellsOfTheNewBeforeItRetiresTheOld) {
   const CheckpointDirectory directory;
   std::vector<std::vector<std::string>> there;
@@ -65,7 +65,7 @@ TEST(PublicationTest, TellsOfTheNewBeforeItRetiresTheOld) {
   EXPECT_THAT(directory.Names(), ElementsAre("step_000000020"));
 }
 
-// A later job begins at step 1 in the directory of an ended job. Neither deletes the other's
+// A later job starts at step 1 in the directory of an ended job. Neither job may delete the other's
 // checkpoints.
 TEST(PublicationTest, RetentionLeavesWhatAnotherJobHasPublished) {
   const CheckpointDirectory directory;
@@ -98,8 +98,8 @@ TEST(PublicationTest, AnAttemptThatIsOverCannotPublishOrDelete) {
   EXPECT_EQ(CodeOf([&] { CheckpointWriter(directory.Options(1)); }), ExitCode::kFenced);
 }
 
-// The next attempt begins on another node, where the lock has no effect, between the check of the
-// fence and the publication.
+// The next attempt starts on another node, where the lock has no effect. It starts after this
+// attempt has checked the fence and before it publishes.
 TEST(PublicationTest, AnAttemptThatEndsWhileItPublishesIsFencedWithoutALock) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options(1);

@@ -20,8 +20,8 @@ std::string FileIn(const TemporaryDirectory& directory) {
   return trainyard::ReadFile(directory.File("rank_00003.safetensors"));
 }
 
-// A file with two blocks and a part of a third one, half of a tensor, and narrow elements at the
-// end.
+// A file that consists of two blocks and a part of a third one, with half of a tensor, and with
+// narrow elements at the end.
 class RankFileTest : public testing::Test {
  protected:
   const torch::Tensor w_ = torch::randn({10, 1 << 20});
@@ -33,7 +33,7 @@ class RankFileTest : public testing::Test {
       {"narrow", torch::kBFloat16, {7}, {{0}, {7}}}};
 };
 
-// Writing in pieces of any number of blocks gives the same file as writing whole tensors.
+// Writing pieces of any number of blocks must give the same file as writing whole tensors.
 TEST_F(RankFileTest, PiecesMakeTheSameFileAsTensors) {
   const TemporaryDirectory whole, pieces;
   const Entries expected = WriteRankFile(

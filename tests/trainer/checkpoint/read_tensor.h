@@ -12,14 +12,14 @@
 
 namespace trainyard::trainer {
 
-// The logical tensor. If the checkpoint has no tensor of this name, the result has no type and
-// shape, which ReadBoxes then reports.
+// Returns the logical tensor. If the checkpoint has no tensor with this name, the result has no
+// type and no shape, and ReadBoxes reports the error.
 inline LogicalTensor TensorIn(const CheckpointReader& reader, const std::string& name) {
   const auto found = reader.tensors().find(name);
   return found == reader.tensors().end() ? LogicalTensor{} : found->second;
 }
 
-// Reads the box of `shape` at `offset` of the tensor.
+// Reads a box of the tensor: `shape` is its size, `offset` its position.
 inline torch::Tensor ReadBox(const CheckpointReader& reader, const std::string& name,
                              const std::vector<int64_t>& offset,
                              const std::vector<int64_t>& shape) {

@@ -1,4 +1,4 @@
-// Events of a checkpoint writer, and the codes of its errors.
+// Records events of a checkpoint writer, and the codes of its errors.
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_RECORDED_EVENTS_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_RECORDED_EVENTS_H_
 
@@ -13,7 +13,7 @@
 
 namespace trainyard::trainer {
 
-// Events of a writer, sent from its background thread.
+// The events that a writer sent from its background thread.
 class RecordedEvents {
  public:
   auto Recorder() {

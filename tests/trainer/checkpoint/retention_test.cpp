@@ -84,7 +84,7 @@ TEST(RetentionTest, KeepsTheBestBesideTheOthers) {
   EXPECT_THAT(deleted({1, 0, 9, "other"}), ElementsAre(10, 20, 30, 40, 50));
 }
 
-// A checkpoint saved after the evaluation has other weights than the evaluated ones.
+// If a checkpoint is saved after the evaluation, its weights are not those that were evaluated.
 TEST(RetentionTest, OfOneEvaluationTheNearestCheckpointCounts) {
   const std::vector<PublishedCheckpoint> checkpoints = {
       Evaluated(10, 10, 1.0), Evaluated(15, 10, 1.0), Evaluated(20, 20, 2.0),
@@ -94,7 +94,7 @@ TEST(RetentionTest, OfOneEvaluationTheNearestCheckpointCounts) {
   EXPECT_THAT(BestCheckpoints(checkpoints, "val", 0), ElementsAre());
 }
 
-// The evaluation is stored in the checkpoint, so a restarted run can use it.
+// The checkpoint contains the result of the evaluation, so a restarted run can use it.
 TEST(RetentionTest, JudgesCheckpointsOfAllAttempts) {
   const CheckpointDirectory directory;
   const auto save = [&](int64_t attempt, int64_t step, double loss) {
@@ -135,7 +135,7 @@ TEST(RetentionTest, AnEvaluationThatIsMalformedCountsAsNone) {
   EXPECT_EQ(EvaluationIn(nullptr).step, -1);
 }
 
-// Outside of a job every run is attempt 1, so files left by the previous run are removed, too.
+// Outside of a job, every run is attempt 1. Therefore files of the previous run are removed, too.
 TEST(RetentionTest, RemovesWhatOlderAttemptsAndItsOwnHaveLeft) {
   const CheckpointDirectory directory;
   for (const char* name : {"step_000000010.tmp-e1-1", "step_000000010.tmp-e12-1",

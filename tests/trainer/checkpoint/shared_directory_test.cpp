@@ -1,4 +1,4 @@
-// Saves with a rank that sees a different directory at the path of the gang's checkpoints.
+// Tests saves in which one rank sees a different directory at the path of the gang's checkpoints.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class SharedDirectoryTest : public testing::Test {
   }
 
   std::string Path() const { return top_.path() + "/shared"; }
-  // Another directory appears at the path, as after an unmount.
+  // Puts another directory at the path, as if a file system had been unmounted.
   void Unmount() const {
     std::filesystem::rename(Path(), Path() + ".away");
     std::filesystem::create_directory(Path());
@@ -59,7 +59,7 @@ class SharedDirectoryTest : public testing::Test {
     while (Events().empty() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     return !Events().empty();
   }
-  // Names in the directory at the path, without those of the fence.
+  // Returns the names in the directory at the path, without those of the fence.
   std::vector<std::string> Written() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(Path())) {
@@ -144,7 +144,7 @@ TEST_F(SharedDirectoryTest, ARankWhoseFilesNeverAppearCostsOneSaveAndIsNamed) {
   CheckpointWriter writer(options);
   const std::string building = Path() + "/" + "step_000000100.tmp-j9-e3-1";
   writer.Save(100, {}, Weights(1));
-  // Rank 1 is writing; rank 2 has created no file there.
+  // Rank 1 is writing. Rank 2 has not created a file there yet.
   while (!std::filesystem::exists(building)) std::this_thread::yield();
   std::ofstream(building + "/rank_00001.safetensors") << "x";
   ASSERT_TRUE(AwaitEvent());

@@ -14,8 +14,8 @@ using testing::IsEmpty;
 
 constexpr int64_t kJob = 7;
 
-// Attempt 1 of the job has published steps 80, 90 and 100; step 200 of another job is in the same
-// directory.
+// Attempt 1 of the job has published steps 80, 90 and 100. The same directory contains step 200 of
+// another job.
 class StartingPointTest : public testing::Test {
  protected:
   StartingPointTest() {
@@ -31,8 +31,8 @@ class StartingPointTest : public testing::Test {
     writer.Finish();
   }
 
-  // Steps of the checkpoints that replace `named`, the chosen one last; empty if `named` itself is
-  // used.
+  // Returns the steps of the checkpoints that replace `named`; the last one is the one used. Empty
+  // if `named` itself is used.
   std::vector<int64_t> Instead(const std::string& named, int64_t job_id = kJob) const {
     const StartingPoint start = FindStartingPoint(named, directory_.path(), job_id);
     std::vector<int64_t> steps;
@@ -69,7 +69,7 @@ TEST_F(StartingPointTest, PassesOverWhatIsTorn) {
   EXPECT_THAT(Instead(directory_.Step(70)), ElementsAre(80, 90));
 }
 
-// A checkpoint named by a user is not replaced by another one.
+// If a user names a checkpoint, no other checkpoint replaces it.
 TEST_F(StartingPointTest, IsWhatIsNamedOutsideOfTheJobsOwn) {
   EXPECT_THAT(Instead("/no/such/step_000000070"), IsEmpty());
   EXPECT_THAT(Instead(directory_.path() + "/deeper/step_000000070"), IsEmpty());

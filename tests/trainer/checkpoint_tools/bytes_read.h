@@ -1,4 +1,4 @@
-// Bytes that this process has read from files so far.
+// Returns the number of bytes that this process has read from files so far.
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_BYTES_READ_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_BYTES_READ_H_
 

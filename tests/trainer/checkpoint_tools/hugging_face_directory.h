@@ -1,5 +1,5 @@
-// A Hugging Face directory with a tiny LLaMA, in the format written by transformers but created
-// here.
+// A Hugging Face directory with a tiny LLaMA. It is created here, in the format that transformers
+// writes.
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_DIRECTORY_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_DIRECTORY_H_
 
@@ -25,7 +25,7 @@ struct RawTensor {
 
 using RawTensors = std::map<std::string, RawTensor>;
 
-// Small random values, without NaN or infinity in any of the types.
+// Returns small random values. In none of the types are they NaN or infinity.
 inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> shape,
                               std::mt19937* random) {
   int64_t elements = 1;
@@ -35,7 +35,7 @@ inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> sha
     const float value = (static_cast<float>((*random)() % 20001) - 10000) * 1e-5f;
     const char* first = reinterpret_cast<const char*>(&value);
     if (dtype == "F16") {
-      // Any mantissa; exponents of 2^-8 to 2^-6.
+      // The mantissa is arbitrary, and the exponent is 2^-8 to 2^-6.
       const auto half = static_cast<uint16_t>((*random)() % 0x0c00 + 0x1c00);
       bytes.append(reinterpret_cast<const char*>(&half), sizeof(half));
       continue;
@@ -46,7 +46,7 @@ inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> sha
   return {dtype, std::move(shape), std::move(bytes)};
 }
 
-// A LLaMA of two layers with 4 query heads and 2 key heads of size 8, and 64 tokens.
+// A LLaMA with two layers, 4 query heads and 2 key heads of size 8, and a vocabulary of 64 tokens.
 inline RawTensors TinyLlama(const std::string& dtype, bool is_tied = false) {
   std::mt19937 random(20261123);
   RawTensors tensors;
@@ -70,7 +70,8 @@ inline RawTensors TinyLlama(const std::string& dtype, bool is_tied = false) {
   return tensors;
 }
 
-// The tiny LLaMA's config.json, as written by LlamaConfig.save_pretrained of transformers 4.46.
+// Returns the config.json of the tiny LLaMA as LlamaConfig.save_pretrained of transformers 4.46
+// writes it.
 inline nlohmann::json TinyLlamaConfig() {
   return nlohmann::json::parse(R"({
     "architectures": ["LlamaForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
@@ -123,7 +124,7 @@ inline RawTensors ReadSafetensors(const std::string& path) {
   return tensors;
 }
 
-// Writes the config, and the weights in model.safetensors.
+// Writes the config to config.json and the weights to model.safetensors.
 inline void WriteHuggingFace(const std::string& directory, const RawTensors& tensors,
                              const nlohmann::json& config = TinyLlamaConfig()) {
   std::filesystem::create_directories(directory);
@@ -131,7 +132,7 @@ inline void WriteHuggingFace(const std::string& directory, const RawTensors& ten
   WriteSafetensors(directory + "/model.safetensors", tensors);
 }
 
-// Writes two shards: the first half of the tensors by name, and the others.
+// Writes two shards. The first one contains the first half of the tensors, sorted by name.
 inline void WriteHuggingFaceShards(const std::string& directory, const RawTensors& tensors) {
   std::filesystem::create_directories(directory);
   WriteText(directory + "/config.json", TinyLlamaConfig().dump(2));

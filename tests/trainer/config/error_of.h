@@ -1,4 +1,4 @@
-// The message of the error that a call throws.
+// Returns the message of the error that a call throws.
 #ifndef TRAINYARD_TESTS_TRAINER_CONFIG_ERROR_OF_H_
 #define TRAINYARD_TESTS_TRAINER_CONFIG_ERROR_OF_H_
 

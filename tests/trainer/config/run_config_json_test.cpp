@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// The smallest valid spec: only settings without a default.
+// Returns the smallest valid spec, which contains only the settings that have no default.
 json Minimal() {
   return {{"model",
            {{"num_layers", 2},
@@ -28,7 +28,7 @@ json Minimal() {
           {"train", {{"seq_length", 32}, {"global_batch", 8}, {"steps", 10}}}};
 }
 
-// Expects rejection as a bad configuration, with `part` in the message.
+// Expects that `action` is rejected as a bad configuration, with `part` in the message.
 void ExpectRefused(const std::function<void()>& action, const std::string& part) {
   try {
     action();
@@ -98,7 +98,7 @@ TEST(RunConfigJsonTest, TokensBecomeWholeSteps) {
   RunConfig config = ParseRunConfig(spec);
   ResolveRunConfig(1, config);
   EXPECT_EQ(config.train.steps, 4);
-  // As sent by the controller, including the steps that it derived.
+  // The controller sends both the tokens and the steps that it derives from them.
   spec["train"]["steps"] = 4;
   config = ParseRunConfig(spec);
   EXPECT_NO_THROW(ResolveRunConfig(1, config));

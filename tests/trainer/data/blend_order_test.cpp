@@ -10,8 +10,8 @@ namespace {
 
 using Shares = std::vector<int64_t>;
 
-// The hardest case for interleaving is one source with nearly all samples and many sources with
-// hardly any.
+// Interleaving is hardest if one source has nearly all samples and many other sources have hardly
+// any.
 const std::vector<Shares> kBlends = {{1},
                                      {1, 1},
                                      {7, 3},
@@ -40,8 +40,8 @@ std::vector<Shares> RandomBlends(int count) {
   return blends;
 }
 
-// Over two and a half periods, the count of every source in every prefix must differ from its
-// weight by less than one sample.
+// Checks every prefix of two and a half periods. In each, the count of every source must differ
+// from its share by less than one sample.
 void ExpectPrefixesHoldTheWeights(const Shares& shares) {
   const BlendOrder order(shares);
   const int64_t period = std::accumulate(shares.begin(), shares.end(), int64_t{0});
@@ -50,7 +50,7 @@ void ExpectPrefixesHoldTheWeights(const Shares& shares) {
     const BlendOrder::Place place = order.At(position);
     ASSERT_EQ(place.index, taken[place.source]++) << "position " << position;
     for (size_t i = 0; i < shares.size(); ++i) {
-      // |taken - (position + 1) * share / period| < 1, in integers.
+      // In integers: |taken - (position + 1) * share / period| < 1.
       ASSERT_LT(std::abs(taken[i] * period - (position + 1) * shares[i]), period)
           << "source " << i << " of " << shares.size() << ", position " << position;
     }
@@ -76,7 +76,8 @@ TEST(BlendOrderTest, CountsAndPositionsAgreeWithTheOrder) {
   }
 }
 
-// Positions far into a run behave like those at its beginning: nothing is counted from position 0.
+// Positions far into a run must behave like positions at its beginning, because nothing is counted
+// from position 0.
 TEST(BlendOrderTest, RepeatsAfterEachPeriod) {
   const BlendOrder order({7, 3});
   constexpr int64_t kFar = 1'000'000'000'000;
@@ -87,7 +88,7 @@ TEST(BlendOrderTest, RepeatsAfterEachPeriod) {
   }
 }
 
-// Checkpoints depend on this order: a change would break every resumed run.
+// Checkpoints depend on this order. If it changed, every resumed run would break.
 TEST(BlendOrderTest, NeverChanges) {
   const BlendOrder order({5, 3, 2});
   Shares sources;

@@ -21,7 +21,7 @@ TokenFile TrainTokens(const TokenDirectory& directory, int64_t vocab_size = 8) {
   return TokenFile(directory.path(), "train");
 }
 
-// The error, or "" if both have the same tokenizer as far as is known.
+// Returns the error, or "" if the tokenizers are the same or may be the same.
 std::string TokenizerRefusal(const DataTokenizer& reference, const DataTokenizer& other) {
   try {
     CheckSameTokenizer(reference, other);

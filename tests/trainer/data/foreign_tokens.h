@@ -1,4 +1,5 @@
-// Token files in the formats of other tools, written byte by byte from their published layouts.
+// Token files in the formats of other tools. They are written byte by byte, following the published
+// layouts.
 #ifndef TRAINYARD_TESTS_TRAINER_DATA_FOREIGN_TOKENS_H_
 #define TRAINYARD_TESTS_TRAINER_DATA_FOREIGN_TOKENS_H_
 
@@ -8,7 +9,7 @@
 
 namespace trainyard::trainer {
 
-// The low `width` bytes of each number, the least significant first.
+// Returns the low `width` bytes of each number, the least significant byte first.
 inline std::string LittleEndianBytes(const std::vector<int64_t>& numbers, int width) {
   std::string bytes;
   for (const int64_t number : numbers) {
@@ -19,7 +20,7 @@ inline std::string LittleEndianBytes(const std::vector<int64_t>& numbers, int wi
   return bytes;
 }
 
-// One document per sequence, as written by preprocess_data.py.
+// Returns an index with one document per sequence, as preprocess_data.py writes it.
 inline std::string MegatronIndex(const std::vector<int64_t>& lengths, int type_code, int width) {
   const auto sequences = static_cast<int64_t>(lengths.size());
   std::vector<int64_t> pointers, documents;

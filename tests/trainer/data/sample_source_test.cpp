@@ -23,8 +23,8 @@ SampleSourceOptions Options(int64_t seq_length, const std::string& skip = "") {
   return options;
 }
 
-// Index of the window of ten tokens read for the sample. In the directory of WriteCounting, token i
-// is i.
+// Returns the index of the window of ten tokens that is read for this sample. In the directory of
+// WriteCounting, token i has the value i.
 int64_t WindowOf(const SampleSource& source, int64_t sample) {
   std::vector<int64_t> tokens(11);
   source.Fill(sample, tokens.data());
@@ -53,7 +53,7 @@ TEST(PermuteIndexTest, StaysInRangeForHugeSizes) {
   EXPECT_EQ(seen.size(), 1000u);
 }
 
-// If neighbouring indices stayed together, batches would contain neighbouring text.
+// If adjacent indices stayed together, batches would contain adjacent text.
 TEST(PermuteIndexTest, SpreadsNeighboursApart) {
   const int64_t size = 10000;
   double distance = 0;
@@ -84,7 +84,7 @@ TEST(PermuteIndexTest, DependsOnSeedAndEpoch) {
   EXPECT_LT(same_epoch, 10);
 }
 
-// Checkpoints depend on this order: a change would break every resumed run.
+// Checkpoints depend on this order. If it changed, every resumed run would break.
 TEST(PermuteIndexTest, NeverChanges) {
   std::vector<int64_t> order;
   for (int64_t i = 0; i < 8; ++i) order.push_back(PermuteIndex(1234, 0, 1000, i));
@@ -140,7 +140,8 @@ TEST(SampleSourceTest, SkipsPositionsAndShiftsWhatFollows) {
   }
 }
 
-// A rollback adds ranges after the samples that were already trained on, which must not change.
+// A rollback adds skip ranges after the samples that were already trained on. Those samples must
+// not change.
 TEST(SampleSourceTest, LaterSkipsDoNotMoveEarlierSamples) {
   const TokenDirectory directory;
   directory.WriteCounting(1001);
@@ -153,7 +154,7 @@ TEST(SampleSourceTest, LaterSkipsDoNotMoveEarlierSamples) {
   EXPECT_EQ(after.PositionOf(48), 60);
 }
 
-// Sources of 1000, 40 and 205 tokens, identifiable by their first tokens.
+// Three sources with 1000, 40 and 205 tokens. The first token of a sample shows its source.
 class BlendTest : public testing::Test {
  protected:
   BlendTest() {
@@ -167,7 +168,7 @@ class BlendTest : public testing::Test {
     }
   }
 
-  // First token of samples [first, last).
+  // Returns the first token of each sample in [first, last).
   static std::vector<int64_t> Firsts(const SampleSource& source, int64_t first, int64_t last) {
     std::vector<int64_t> firsts, tokens(source.seq_length() + 1);
     for (int64_t sample = first; sample < last; ++sample) {

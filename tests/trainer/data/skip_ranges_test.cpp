@@ -41,7 +41,8 @@ TEST(SkipRangesTest, TextIsReadBack) {
   EXPECT_EQ(SkipRangesToText({}), "");
 }
 
-// The text of the list that results from adding `more` to `skip` after the first `samples` samples.
+// Adds `more` to the list `skip` after the first `samples` samples. Returns the text of the
+// resulting list.
 std::string Added(const std::string& skip, const std::string& more, int64_t samples) {
   return SkipRangesToText(WithRangesAhead(ParseSkipRanges(skip), ParseSkipRanges(more), samples));
 }
@@ -60,8 +61,8 @@ TEST(SkipRangesTest, WhatLiesBehindTheSamplesUsedIsLeftOut) {
   EXPECT_EQ(Added("3:5", "0:13", 10), "3:5,12:13");  // 10 samples took positions 0 to 11
 }
 
-// Whatever ranges are added after whichever sample, the next sample is the first one that neither
-// list contains, starting at the position reached so far.
+// Ranges may be added after any sample. The next sample must be the first one, from the position
+// reached so far, that neither list contains.
 TEST(SkipRangesTest, AddedRangesNeverMoveThePlaceReached) {
   const std::vector<SkipRange> skip = ParseSkipRanges("3:5,8:9,20:30");
   const std::vector<SkipRange> more = ParseSkipRanges("0:2,4:10,15:22,40:45");

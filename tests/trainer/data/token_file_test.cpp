@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Opens `train` in the directory and expects this error.
+// Opens the set `train` in the directory and expects this error.
 void ExpectError(const TokenDirectory& directory, ExitCode code, const std::string& part) {
   try {
     const TokenFile file(directory.path(), "train");
@@ -107,7 +107,7 @@ TEST(TokenFileTest, FindsADamagedFileByItsChecksum) {
   const TokenDirectory directory;
   directory.WriteTrain({1, 2, 3}, 10);
   nlohmann::json header = TokenDirectory::Header(3, 10);
-  header["xxh64"] = "7b6df80ef941de3b";  // of bytes 01 00 02 00 03 00
+  header["xxh64"] = "7b6df80ef941de3b";  // of the bytes 01 00 02 00 03 00
   directory.WriteText("train.json", header.dump());
   EXPECT_NO_THROW(TokenFile(directory.path(), "train").VerifyChecksum());
   directory.WriteText("train.bin", std::string("\x01\0\x02\0\x07\0", 6));

@@ -1,4 +1,4 @@
-// Token files of other tools, read without conversion.
+// Tests token files of other tools, which are read without conversion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ void WriteMegatron(const TokenDirectory& directory, const std::string& stem, int
   directory.WriteText(stem + ".idx", MegatronIndex({4, 0, 5}, code, width));
 }
 
-// Opens the directory and expects this error.
+// Opens the directory, expects an error with this code, and returns its message.
 std::string RefusalOf(const TokenDirectory& directory, ExitCode code = ExitCode::kBadData,
                       DataFormat format = DataFormat::kAuto) {
   return ErrorOf([&] { TokenFile(directory.path(), "train", format); }, code);
@@ -183,8 +183,8 @@ TEST(TokenFormatsTest, RefusesDamagedIndexesOfMegatron) {
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput), HasSubstr("train.bin: cannot open"));
 }
 
-// Opens damaged files of all kinds. Each must be rejected with a TrainerError or return tokens
-// within the file. The sanitizer build detects reads outside of it.
+// Opens damaged files of all kinds. Each must be rejected with a TrainerError or return tokens that
+// are in the file. The sanitizer build detects reads outside of the file.
 TEST(TokenFormatsTest, NoDamageToAHeaderCrashes) {
   uint64_t random = 1;
   const auto pick = [&random](uint64_t below) {

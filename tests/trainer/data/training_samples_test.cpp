@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// The second of two data-parallel ranks, which share a global batch of four samples.
+// The second of two data-parallel ranks. The global batch has four samples for both ranks together.
 class TrainingSamplesTest : public testing::Test {
  protected:
   TrainingSamplesTest() {

@@ -1,4 +1,4 @@
-// The complete program: checkpoints after evaluations, and evaluation-only runs.
+// Runs the complete program: checkpoints after evaluations, and evaluation-only runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Steps StepsIn(const std::filesystem::path& checkpoints) {
   return steps;
 }
 
-// Losses on an evaluation set by step.
+// Returns the losses on an evaluation set, by step.
 std::map<int64_t, double> EvaluationLosses(const TrainerProcess& trainer,
                                            const std::string& set = "val") {
   std::map<int64_t, double> losses;
@@ -33,7 +33,7 @@ std::map<int64_t, double> EvaluationLosses(const TrainerProcess& trainer,
   return losses;
 }
 
-// Steps whose loss is lower than all earlier ones.
+// Returns the steps at which the loss is lower than all earlier losses.
 Steps Improvements(const std::map<int64_t, double>& losses) {
   Steps steps;
   double best = INFINITY;
@@ -44,8 +44,8 @@ Steps Improvements(const std::map<int64_t, double>& losses) {
   return steps;
 }
 
-// Evaluates after every second step of 24, with a learning rate so high that some evaluations get
-// worse.
+// Evaluates after every second of 24 steps. The learning rate is so high that some evaluations are
+// worse than earlier ones.
 void EvaluateOften(TrainerFolder& folder) {
   folder.spec["train"]["steps"] = 24;
   folder.spec["optimizer"] = {{"lr", 0.3}, {"min_lr", 0.3}};
@@ -72,7 +72,7 @@ TEST(EvaluationRunTest, SavesAtEachEvaluationOrWhereItImproved) {
   EXPECT_EQ(EvaluationLosses(improved), losses) << "saving changes no number";
   Steps expected = Improvements(losses);
   ASSERT_LT(expected.size(), 12u) << "some evaluations must be worse";
-  expected.insert(24);  // The last step is saved regardless of its loss.
+  expected.insert(24);  // The last step is always saved.
   EXPECT_EQ(StepsIn(folder.path() / "improved"), expected);
 }
 
@@ -105,7 +105,8 @@ TEST(EvaluationRunTest, ARestartedRunKeepsTheBestOfAllAttempts) {
   EXPECT_GT(best, 12) << "else the test shows nothing";
 }
 
-// Under every layout, a copy of a checkpoint's weights gives the loss of the run that saved it.
+// With every layout, a copy of a checkpoint's weights must have the loss that the saving run
+// reported.
 TEST(EvaluationRunTest, EvaluatesWhatTheRunHasEvaluated) {
   TrainerFolder folder;
   folder.spec["evaluation"]["sets"] = {"val " + (folder.path() / "data").string(),
@@ -175,7 +176,7 @@ TEST(EvaluationRunTest, RefusesWhatCannotBeEvaluated) {
   expect_fails(66, "val.bin");
 }
 
-// The set is first read long after the start, but its faults must be found at the start.
+// The set is first read long after the start, but its errors must be reported at the start.
 TEST(EvaluationRunTest, RefusesSetsOfAnotherTokenizerAndTokensOutsideOfTheVocabulary) {
   TrainerFolder folder;
   const auto expect_fails = [&](int code, const std::string& part) {

@@ -1,4 +1,4 @@
-// Error bounds for the results of kernels, and tensors for calling them.
+// Error bounds for results of kernels, and functions that create tensors to pass to kernels.
 #ifndef TRAINYARD_TESTS_TRAINER_GPU_ACCURACY_H_
 #define TRAINYARD_TESTS_TRAINER_GPU_ACCURACY_H_
 
@@ -24,19 +24,20 @@ inline torch::TensorOptions OnGpu(torch::ScalarType type) {
   return torch::TensorOptions().dtype(type).device(Gpu());
 }
 
-// Standard normal numbers, rounded to `type`.
+// Returns standard normal numbers, rounded to `type`.
 inline torch::Tensor RandomOnGpu(std::vector<int64_t> shape, torch::ScalarType type) {
   return torch::randn(shape, OnGpu(torch::kFloat32)).to(type);
 }
 
 inline torch::Tensor Wide(const torch::Tensor& tensor) { return tensor.to(torch::kFloat64); }
 
-// An output filled with NaN, so that elements not written by a kernel are detected.
+// Returns an output tensor filled with NaN, so that elements that a kernel does not write are
+// detected.
 inline torch::Tensor Poisoned(at::IntArrayRef shape, torch::ScalarType type) {
   return torch::full(shape, std::nan(""), OnGpu(type));
 }
 
-// A copy that begins one element after a vector-aligned address.
+// Returns a copy that begins one element after a vector-aligned address.
 inline torch::Tensor AtOddAddress(const torch::Tensor& tensor) {
   const torch::Tensor flat = torch::empty({tensor.numel() + 1}, tensor.options());
   return flat.narrow(0, 1, tensor.numel()).view(tensor.sizes()).copy_(tensor);
@@ -44,9 +45,10 @@ inline torch::Tensor AtOddAddress(const torch::Tensor& tensor) {
 
 inline double NormOf(const torch::Tensor& tensor) { return Wide(tensor).norm().item<double>(); }
 
-// `expected`: fp64. The permitted error is the error of rounding once to the type of `actual`, plus
-// twice the error e of computing in fp32 before that, where |e| <= tolerance * scale. e counts
-// twice because it can also change the rounding r: |r(x + e) - x| <= |r(x) - x| + 2|e|.
+// Compares with `expected`, which is in fp64. The permitted error is that of one rounding to the
+// type of `actual`, plus 2|e|. Here e is the error of computing in fp32 before the rounding r, with
+// |e| <= tolerance * scale. e counts twice because it can also change r: |r(x + e) - x| <= |r(x) -
+// x| + 2|e|.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance, double scale) {
   const double rounding = NormOf(Wide(expected.to(actual.scalar_type())) - expected);
@@ -54,7 +56,8 @@ inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& exp
       << "norm of the exact result: " << NormOf(expected);
 }
 
-// Uses the result's own scale: for sums in which no term cancels most of another.
+// Uses the scale of the result itself. This is for sums in which no term cancels most of another
+// term.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance) {
   ExpectAccurate(actual, expected, tolerance, NormOf(expected));
@@ -71,8 +74,8 @@ inline bool SameBits(const torch::Tensor& a, const torch::Tensor& b) {
   return a.scalar_type() == b.scalar_type() && a.numel() == b.numel() && bytes(a).equal(bytes(b));
 }
 
-// run: returns the results of one run. Memory of varying sizes is allocated between the runs, so
-// that results have different addresses.
+// Calls `run`, which returns results, several times. Between the runs, allocates memory of varying
+// sizes, so that the results have different addresses.
 template <typename Run>
 void ExpectSameBitsInEveryRun(const Run& run) {
   const std::vector<torch::Tensor> first = run();
@@ -87,7 +90,7 @@ void ExpectSameBitsInEveryRun(const Run& run) {
   }
 }
 
-// Text for messages about a shape.
+// Returns a text that describes a shape in messages.
 inline std::string ShapeName(torch::ScalarType type, std::initializer_list<int64_t> sizes) {
   std::string name = torch::toString(type);
   for (const int64_t size : sizes) name += " " + std::to_string(size);

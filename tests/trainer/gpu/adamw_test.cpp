@@ -18,7 +18,7 @@ using torch::Tensor;
 constexpr AdamWFactors kGpuFactors{
     .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1};
 
-// Moments as after earlier steps, on the GPU.
+// Returns a state on the GPU with moments as after earlier steps.
 AdamWState RandomState(int64_t count, torch::ScalarType moments) {
   return {.values = RandomOnGpu({count}, torch::kFloat32),
           .low_bits = Tensor(),
@@ -28,7 +28,7 @@ AdamWState RandomState(int64_t count, torch::ScalarType moments) {
           .first_element = 640};
 }
 
-// Copies the state; each tensor is copied with `copy`.
+// Returns a copy of the state. `copy` is called for each tensor.
 template <typename Copy>
 AdamWState CopyOf(const AdamWState& state, const Copy& copy) {
   AdamWState result = state;
@@ -48,7 +48,7 @@ AdamWState OnCpu(const AdamWState& state) {
   return CopyOf(state, [](const Tensor& tensor) { return tensor.cpu().clone(); });
 }
 
-// The same weights as bf16 values and their low bits.
+// Returns the same state with weights split into bf16 values and their low bits.
 AdamWState SplitOnGpu(const AdamWState& state) {
   AdamWState split = CloneOf(state);
   split.values = torch::empty_like(state.values, torch::kBFloat16);
@@ -61,7 +61,7 @@ Tensor MasterOf(const AdamWState& state) {
   return state.low_bits.defined() ? JoinMasterWeights(state.values, state.low_bits) : state.values;
 }
 
-// Values of a step in which gradients are clipped.
+// Returns the parameters of a step in which gradients are clipped.
 Tensor ClippedStep(int64_t step) {
   Tensor values = StepValuesOf(step, 0.05);
   SetValue(values, StepValue::kGradientScale, 0.375);
@@ -74,7 +74,7 @@ bool SameState(const AdamWState& a, const AdamWState& b) {
          (!a.low_bits.defined() || SameBits(a.low_bits, b.low_bits));
 }
 
-// Runs three steps on both devices.
+// Runs three steps on the GPU and on the CPU, and compares the results.
 void ExpectEqualsCpu(const AdamWState& gpu) {
   const AdamWState cpu = OnCpu(gpu);
   for (int64_t step = 1; step <= 3; ++step) {
@@ -101,8 +101,8 @@ TEST(AdamWGpuTest, EqualsThePlainUpdate) {
   }
 }
 
-// 1 - beta must be computed before rounding to fp32: for a beta of 0.9999, rounding first gives an
-// error of 0.02%.
+// 1 - beta must be computed before it is rounded to fp32. For a beta of 0.9999, rounding beta first
+// would give an error of 0.02%.
 TEST(AdamWGpuTest, BetasNearOneAreExact) {
   torch::manual_seed(7);
   AdamWState gpu = RandomState(1000, torch::kFloat32);
@@ -116,8 +116,9 @@ TEST(AdamWGpuTest, BetasNearOneAreExact) {
   EXPECT_LT(RelativeNorm(gpu.second_moment, cpu.second_moment), kShortSumTolerance);
 }
 
-// The fraction of bf16 numbers for which the two devices give adjacent values. Larger differences
-// fail, except for numbers near 0, where cancellation leaves little more than errors.
+// Returns the fraction of bf16 numbers for which the two devices give adjacent, unequal values.
+// Larger differences fail the test, except for numbers near 0, where cancellation leaves mostly
+// rounding errors.
 double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
   const auto bits = [](const Tensor& tensor) {
     return tensor.view(torch::kInt16).to(torch::kInt32);
@@ -128,8 +129,9 @@ double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
   return apart.to(torch::kFloat64).mean().item<double>();
 }
 
-// Both devices round with the same random bits. The results differ only where their fp32 numbers
-// differ in the last bits and one of them carries, about once in 2^16.
+// Both devices round with the same random bits. Their results differ only if their fp32 numbers
+// differ in the last bits and the rounding of only one of them carries. That happens about once in
+// 2^16.
 TEST(AdamWGpuTest, SixteenBitMomentsAreRoundedAsOnTheCpu) {
   torch::manual_seed(2);
   for (const int64_t step : {1, 2, 1000000}) {
@@ -144,7 +146,8 @@ TEST(AdamWGpuTest, SixteenBitMomentsAreRoundedAsOnTheCpu) {
   }
 }
 
-// With rounding to nearest, a second moment that decays by 0.999 per step would stay at 1.
+// With rounding to nearest, a second moment of 1 that decays by a factor of 0.999 per step would
+// never decrease.
 TEST(AdamWGpuTest, SixteenBitMomentsAreRightOnAverage) {
   AdamWState state = RandomState(20000, torch::kBFloat16);
   state.gradients.zero_();
@@ -214,7 +217,7 @@ TEST(AdamWGpuTest, EveryRunHasTheSameBits) {
   }
 }
 
-// Parameters in a store begin at vector-aligned addresses; another address is an error of the
+// Parameters in a store begin at vector-aligned addresses. Any other address is an error of the
 // caller.
 TEST(AdamWGpuTest, RefusesOddAddresses) {
   const AdamWState state = CopyOf(RandomState(100, torch::kFloat32),

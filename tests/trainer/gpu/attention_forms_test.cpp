@@ -1,4 +1,4 @@
-// Attention with windows and documents, with each backend.
+// Tests attention with windows and documents, with each backend.
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
@@ -36,7 +36,7 @@ FormResult RunForm(const FormCase& c, const AttentionForm& form, Reproducible re
   return result;
 }
 
-// By autograd; one formula, with the limits as a mask.
+// Computes attention with one formula, in which the limits are a mask. Gradients are by autograd.
 FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::ScalarType type) {
   const int64_t queries = c.heads.query_heads, keys = c.heads.key_heads, length = c.packed.size(1);
   const Tensor packed = c.packed.to(type).detach().clone().set_requires_grad(true);
@@ -55,9 +55,9 @@ FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::Sc
   return {out.detach(), Tensor(), gradients[0]};
 }
 
-// The plain formula in bf16 rounds scores and weights. A fused kernel, which keeps the scores in
-// fp32, must not be less accurate. If a token sees only itself, the formula's gradients of queries
-// and keys are exactly 0; the kernel's may be up to kUnseen times the norm of all gradients.
+// The plain formula in bf16 rounds scores and weights. A fused kernel keeps the scores in fp32, so
+// it must not be less accurate. If a token sees only itself, the formula's gradients of queries and
+// keys are exactly 0. The kernel's may be up to kUnseen times the norm of all gradients.
 void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& form,
                                         Reproducible reproducible) {
   const FormResult actual = RunForm(c, form, reproducible);
@@ -80,16 +80,16 @@ void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& 
 
 const AttentionHeads kFormHeads[] = {{4, 2, 64}, {4, 4, 128}};
 
-// Documents of about 50 tokens, different in each sample.
+// Returns documents of about 50 tokens each. They differ between samples.
 Tensor DocumentsOf(int64_t batch, int64_t length) {
   const Tensor positions = torch::arange(length, OnGpu(torch::kInt64)).unsqueeze(0);
   const Tensor shift = 7 * torch::arange(batch, OnGpu(torch::kInt64)).unsqueeze(1);
   return (positions - (positions + shift) % 50).clamp_min(0);
 }
 
-// With deterministic gradients cuDNN may have no plan; it says so before anything is computed, and
-// `auto` takes manual attention then (trainer/start/attention_choice.h). The printed lines tell
-// which.
+// cuDNN may have no plan with deterministic gradients. It reports this before it computes anything,
+// and `auto` then chooses manual attention (trainer/start/attention_choice.h). The printed lines
+// show which case occurred.
 TEST(AttentionFormsGpuTest, CudnnHasTheWindowOrRefusesIt) {
   torch::manual_seed(1);
   for (const Reproducible reproducible : {Reproducible::kYes, Reproducible::kNo}) {
@@ -183,7 +183,7 @@ TEST(AttentionFormsGpuTest, ManualTakesAllLimits) {
   }
 }
 
-// Without a bias, cuDNN cannot handle documents.
+// cuDNN can handle documents only with a bias.
 TEST(AttentionFormsGpuTest, AutoTakesManualForDocuments) {
   torch::manual_seed(4);
   const FormCase c = RandomForm(2, 256, {4, 2, 64}, torch::kBFloat16);
@@ -217,7 +217,7 @@ TEST(AttentionFormsGpuTest, LibTorchsEfficientAttention) {
     const FormCase c = RandomForm(2, 200, heads, torch::kFloat32);
     const FormResult actual = RunForm(c, form, Reproducible::kNo);
     const FormResult exact = ByFormula(c, {}, torch::kFloat64);
-    // Its matrix products may round to TF32.
+    // In fp32, the matrix products of this form may be rounded to TF32.
     EXPECT_LT(RelativeNorm(actual.out, exact.out), 2e-3);
     EXPECT_LT(RelativeNorm(actual.d_packed, exact.d_packed), 2e-3);
   }

@@ -35,7 +35,8 @@ struct PartCase {
   Tensor dout;
 };
 
-// Strided views: the second half of the queries of packed rows, and the first half of the keys.
+// Returns strided views: the second half of the queries of packed rows, and the first half of the
+// keys.
 PartCase RandomPart(const PartShape& shape) {
   const AttentionHeads& heads = shape.heads;
   const auto packed = [&](int64_t length) {
@@ -66,7 +67,7 @@ PartRun RunPart(const PartCase& c) {
   return run;
 }
 
-// attention: a function of query, key and value.
+// `attention` is a function of query, key and value.
 template <typename Attention>
 PartRun PartByAutograd(const PartCase& c, torch::ScalarType type, const Attention& attention) {
   std::vector<Tensor> inputs;
@@ -125,7 +126,8 @@ TEST(AttentionPartGpuTest, IsAsExactAsLibTorchs) {
   }
 }
 
-// cuDNN decides which other shapes it supports. It rejects the others before computing anything.
+// cuDNN decides which other shapes it supports. It must reject the unsupported ones before it
+// computes anything.
 TEST(AttentionPartGpuTest, OtherShapesAreExactOrRefused) {
   torch::manual_seed(2);
   for (const PartShape& shape : {PartShape{2, 200, 72, {4, 2, 64}, AttentionMask::kNone},
@@ -160,7 +162,8 @@ GpuRingCase RandomRingOnGpu(int64_t length, const AttentionHeads& heads, torch::
           RandomOnGpu({2, length, heads.query_heads, heads.head_size}, type)};
 }
 
-// Result for the whole sequence, by autograd. attention: a function of packed rows.
+// Returns the result for the whole sequence, with gradients by autograd. `attention` is a function
+// of packed rows.
 template <typename Attention>
 RingResult WholeByAutograd(const GpuRingCase& c, torch::ScalarType type,
                            const Attention& attention) {
@@ -191,8 +194,8 @@ RingResult RingByTorch(const GpuRingCase& c) {
   });
 }
 
-// The output and the gradients of each part are rounded to bf16 before they are added. This can
-// double the squared error of one fused pass. The order of the sums differs, too.
+// Each part's output and gradients are rounded to bf16 before they are added. This can double the
+// squared error of one fused pass. In addition, the sums are in a different order.
 TEST(AttentionPartGpuTest, ZigzagRingIsNearlyAsExactAsLibTorchsWhole) {
   torch::manual_seed(4);
   constexpr double kRoundedParts = 1.7;
@@ -232,7 +235,8 @@ TEST(AttentionPartGpuTest, EveryRingHasTheSameBits) {
   });
 }
 
-// Halves of longer sequences: [batch, length, heads, head_size] and [batch, heads, length].
+// Halves of longer sequences. The shapes are [batch, length, heads, head_size] and [batch, heads,
+// length].
 struct MergeCase {
   Tensor out_sum, log_sum_exp, part_out, part_log_sum_exp;
 };

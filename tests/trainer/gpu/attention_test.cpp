@@ -49,7 +49,7 @@ AttentionResult RunAttention(const AttentionCase& c) {
   return result;
 }
 
-// Computed in fp64 by autograd.
+// Computes the results in fp64, with gradients by autograd.
 AttentionResult AttentionByAutograd(const AttentionCase& c) {
   const Tensor packed = Wide(c.packed).set_requires_grad(true);
   const Tensor out = reference::Attention(packed, c.heads);
@@ -57,7 +57,7 @@ AttentionResult AttentionByAutograd(const AttentionCase& c) {
   return {out.detach(), Tensor(), gradients[0]};
 }
 
-// LibTorch's own fused attention with its gradient, in the case's type.
+// Returns the result and gradient of LibTorch's own fused attention, in the type of the case.
 AttentionResult AttentionByTorch(const AttentionCase& c) {
   const Tensor packed = c.packed.detach().clone().set_requires_grad(true);
   const auto part = [&](int64_t first, int64_t count) {
@@ -71,7 +71,7 @@ AttentionResult AttentionByTorch(const AttentionCase& c) {
   return {out.detach(), Tensor(), gradients[0]};
 }
 
-// Logarithms of the softmax sums in fp64, [batch, query_heads, length].
+// Returns the logarithms of the softmax sums in fp64, as [batch, query_heads, length].
 Tensor LogSumExp(const AttentionCase& c) {
   const int64_t queries = c.heads.query_heads, keys = c.heads.key_heads;
   return reference::Scores(Wide(c.packed.narrow(2, 0, queries)),
@@ -79,9 +79,9 @@ Tensor LogSumExp(const AttentionCase& c) {
       .logsumexp(-1);
 }
 
-// Errors of attention in bf16 have no simple bound, because the softmax weights are rounded, too.
-// They are therefore compared with the errors of another fused implementation, with a margin of a
-// fifth for random rounding.
+// The errors of attention in bf16 have no simple bound, because the softmax weights are rounded,
+// too. Therefore this compares them with the errors of another fused implementation. A margin of a
+// fifth allows for random rounding.
 void ExpectAsExactAsTorch(const AttentionCase& c) {
   constexpr double kChance = 1.2;
   const AttentionResult actual = RunAttention(c), exact = AttentionByAutograd(c);
@@ -111,7 +111,8 @@ TEST(AttentionGpuTest, IsAsExactAsLibTorchs) {
   }
 }
 
-// cuDNN decides which other shapes it supports. It rejects the others before computing anything.
+// cuDNN decides which other shapes it supports. It must reject the unsupported ones before it
+// computes anything.
 TEST(AttentionGpuTest, OtherShapesAreExactOrRefused) {
   torch::manual_seed(2);
   for (const AttentionTestShape& shape :

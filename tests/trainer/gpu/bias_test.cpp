@@ -8,7 +8,8 @@ namespace {
 
 using torch::Tensor;
 
-// Widths of one vector and of many blocks, odd widths, and rows shorter and longer than one slice.
+// Widths of one vector and of many blocks, odd widths, and widths below and above that of one
+// slice.
 constexpr int64_t kBiasWidths[] = {1, 7, 8, 64, 96, 264, 768, 2304, 3072, 16384 + 8};
 constexpr int64_t kBiasRows[] = {1, 3, 31, 33, 127, 4099, 32768};
 
@@ -29,7 +30,8 @@ TEST(BiasGpuTest, IsAddedToEveryRow) {
   }
 }
 
-// For a sum of random numbers, most of which cancels, the scale is that of its terms.
+// The gradient is a sum of random numbers, most of which cancel. Therefore the scale of the error
+// is that of the terms.
 void ExpectBiasGradient(const Tensor& dy) {
   const Tensor expected = Wide(dy).sum(0);
   const Tensor gradient = Poisoned(expected.sizes(), torch::kFloat32);

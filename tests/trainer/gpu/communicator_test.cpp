@@ -1,6 +1,6 @@
-// Two processes, each with its own GPU. One is stopped or killed; the other must detect this within
-// its limit and exit. Each process executes this program again with a single test, because CUDA
-// does not work in a process forked after its first call.
+// Tests two processes, each with its own GPU. One of them is stopped or killed; the other must
+// detect this within its limit and exit. Each process executes this program again with a single
+// test, because CUDA does not work in a process that was forked after its first CUDA call.
 #include "trainer/parallel/communicator.h"
 
 #include <ATen/cuda/Sleep.h>
@@ -30,22 +30,22 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 using torch::Tensor;
 
-constexpr seconds kLimit{10};  // Limit of the waits in which the peer is lost.
+constexpr seconds kLimit{10};  // Limit of the waits during which the peer is lost.
 constexpr seconds kMargin{5};
-constexpr seconds kStart{120};    // Time before these waits: slow machines take long to load CUDA.
-constexpr seconds kProcess{240};  // Start, limit, OperationWatch's margin, and exit of a member.
+constexpr seconds kStart{120};    // Time before these waits: loading CUDA is slow on some machines.
+constexpr seconds kProcess{240};  // Start, limit, margin of OperationWatch, and exit of a member.
 
 constexpr char kRank[] = "TEST_MEMBER_RANK";
 constexpr char kPort[] = "TEST_MEMBER_PORT";
 constexpr char kScenario[] = "TEST_MEMBER_SCENARIO";
 
-// A member's part of a scenario, once it is connected to its peer.
+// A member's part of a scenario. It begins when the member is connected to its peer.
 struct Member {
   int64_t rank = 0;
   std::string scenario;
 
-  // Stops or kills the scenario's member when it reaches this point, but only once its peer waits
-  // for it: until then the peer may need answers from its store.
+  // If the scenario's member reaches its point here, stops or kills it. Does so only after its peer
+  // has begun to wait for it, because before that the peer may need answers from its store.
   void PassPoint(const std::string& point) const {
     const std::string here = point + " rank" + std::to_string(rank);
     if (scenario != "stop " + here && scenario != "kill " + here) return;
@@ -59,8 +59,8 @@ PeerLimits LimitsOf(const std::string& scenario) {
   return {.connect = in_connect ? kLimit : kStart, .operation = kLimit};
 }
 
-// Runs `wait`, which must end with kPeerLost in time. The device must then be idle, because
-// unwinding frees device memory.
+// Runs `wait` and expects that it ends with kPeerLost in time. After that the device must be idle,
+// because unwinding frees device memory.
 void ExpectLoss(const std::function<void()>& wait) {
   const Clock::time_point start = Clock::now();
   try {
@@ -79,7 +79,8 @@ void AddUp(Communicator& communicator, Tensor& values) {
   communicator.AllReduce(values).WaitOnHost();
 }
 
-// Queues more launches than a device's queue accepts, behind an operation that does not end.
+// Queues more launches than a device's queue can accept. They are queued behind an operation that
+// never ends.
 void FillQueue(Communicator& communicator, Tensor& values) {
   Work sum = communicator.AllReduce(values);
   sum.Wait();
@@ -87,8 +88,8 @@ void FillQueue(Communicator& communicator, Tensor& values) {
   communicator.Barrier();
 }
 
-// The device of every member is busy for longer than an operation's limit before it reaches the
-// operation.
+// Every member's device is busy for longer than the limit of an operation. Only then does it reach
+// the operation.
 void WorkForLong(Communicator& communicator, torch::Device device) {
   constexpr int64_t kCyclesPerSecond = 2'000'000'000;
   Tensor sum = torch::ones({1}, torch::device(device));
@@ -102,13 +103,14 @@ void WorkForLong(Communicator& communicator, torch::Device device) {
 void CheckSums(Communicator& communicator, torch::Device device) {
   const double mine = static_cast<double>(communicator.rank()) + 1;
   EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
-  // The low bits of master weights, stored next to bf16 values, have a type that NCCL does not
-  // support.
+  // The low bits of master weights are stored beside the bf16 values. NCCL does not support their
+  // type.
   const auto rest = torch::device(device).dtype(torch::kInt16);
   const Tensor gathered = torch::empty({4}, rest);
   communicator.AllGather(gathered, torch::full({2}, communicator.rank() + 1, rest)).Wait();
   EXPECT_TRUE(gathered.cpu().equal(torch::tensor({1, 1, 2, 2}, torch::kInt16)));
-  // Runs concurrently with the current stream, with operations in between for which the host waits.
+  // This operation runs concurrently with the current stream. In between there are operations for
+  // which the host waits.
   Tensor gradients = torch::ones({1 << 20}, torch::device(device));
   for (int round = 0; round < 20; ++round) {
     Work sum = communicator.AllReduce(gradients);
@@ -147,7 +149,7 @@ void RunMember(const Member& member, int64_t port) {
   ExpectLoss([&] { AddUp(*communicator, values); });
 }
 
-// Not a separate test: it is run by the processes that the tests below start.
+// This is not a separate test. The processes that the tests below start run it.
 TEST(GpuPeerMember, DISABLED_Run) {
   ASSERT_NE(std::getenv(kScenario), nullptr) << "is for the other tests only";
   const Member member{std::atoi(std::getenv(kRank)), std::getenv(kScenario)};
@@ -178,7 +180,8 @@ class MemberProcess {
   MemberProcess(const MemberProcess&) = delete;
   MemberProcess& operator=(const MemberProcess&) = delete;
 
-  // The exit code, or 128 + the number of the signal that ended it; -1 if it hangs.
+  // Returns the exit code, or 128 + the number of the signal that ended the process; -1 if it
+  // hangs.
   int Wait() {
     const Clock::time_point deadline = Clock::now() + kProcess;
     int status = 0;
@@ -208,7 +211,7 @@ class GpuPeerTest : public ::testing::Test {
     EXPECT_EQ(second.Wait(), 0);
   }
 
-  // The exit code of the member that is not lost.
+  // Returns the exit code of the member that survives.
   static int ExitOfSurvivor(int64_t lost, const std::string& what) {
     const std::string scenario = what + " rank" + std::to_string(lost);
     const int64_t port = FreePort();
@@ -225,7 +228,7 @@ TEST_F(GpuPeerTest, OwnWorkBeforeAnOperationMayTakeLongerThanItsLimit) {
 
 TEST_F(GpuPeerTest, StoppedBeforeItConnects) {
   EXPECT_EQ(ExitOfSurvivor(1, "stop connect"), 0);
-  EXPECT_EQ(ExitOfSurvivor(0, "stop connect"), 0);  // Member 0 also serves the store.
+  EXPECT_EQ(ExitOfSurvivor(0, "stop connect"), 0);  // Member 0 is also the store's server.
 }
 
 TEST_F(GpuPeerTest, KilledBeforeItConnects) {

@@ -17,8 +17,8 @@ struct LossCase {
   Targets targets;
 };
 
-// Every fifth row has weight 0. The other weights are about those of a batch of 49,152 tokens,
-// which bf16 cannot represent.
+// Every fifth row has weight 0. The other weights are about 1 / 49,152, as in a batch of 49,152
+// tokens; bf16 cannot represent them exactly.
 LossCase RandomLoss(int64_t rows, int64_t vocabulary, torch::ScalarType type) {
   const Tensor counts = torch::arange(rows, OnGpu(torch::kInt64)).remainder(5) != 4;
   const Tensor weights = torch::rand({rows}, OnGpu(torch::kFloat32)) / 49152 * counts;
@@ -37,19 +37,20 @@ LossResult ComputeLoss(const LossCase& c, LossPass pass) {
   return {loss.item<double>(), logits};
 }
 
-// Computed in fp64 by autograd.
+// Computes the results in fp64, with gradients by autograd.
 LossResult LossByAutograd(const LossCase& c) {
   const Tensor logits = Wide(c.logits).set_requires_grad(true);
   const Tensor loss = reference::CrossEntropy(logits, c.targets.tokens, Wide(c.targets.weights));
   return {loss.item<double>(), torch::autograd::grad({loss}, {logits})[0]};
 }
 
-// The rounding error of a row's loss is relative to numbers of about 1, however small the loss is.
+// The rounding error of a row's loss is relative to numbers of about 1, even if the loss is small.
 double LossTolerance(const LossCase& c, double loss) {
   return kShortSumTolerance * (loss + c.targets.weights.sum().item<double>());
 }
 
-// The gradient of a target, w * (p - 1), cancels if p is nearly 1: its error is relative to p.
+// The gradient at a target, w * (p - 1), cancels if p is nearly 1. Therefore its error is relative
+// to p.
 void ExpectLossGradient(const LossCase& c, const Tensor& actual, const Tensor& expected) {
   ExpectAccurate(actual, expected, kShortSumTolerance, NormOf(c.targets.weights));
 }
@@ -140,7 +141,7 @@ TEST(CrossEntropyGpuTest, NanAndInfinityReachTheLoss) {
   }
 }
 
-// More than 2^31 logits: 4.4 GB of bf16. Row 16,743 contains element 2^31.
+// There are more than 2^31 logits, which take 4.4 GB in bf16. Row 16,743 contains element 2^31.
 TEST(CrossEntropyGpuTest, TakesMoreElementsThanAnIntCounts) {
   torch::manual_seed(6);
   const int64_t rows = 17000, vocabulary = 128256, chunk = 1000;

@@ -13,7 +13,8 @@ namespace {
 
 using torch::Tensor;
 
-// Heads of 64, which cuDNN supports; a vocabulary and a batch that are not round numbers.
+// Returns a model with heads of size 64, which cuDNN supports. Its vocabulary and batch sizes are
+// not round numbers.
 ModelConfig GpuModel(bool untied = true) {
   ModelConfig model;
   model.num_layers = 3;
@@ -35,7 +36,7 @@ DecoderOptions GpuOptions(torch::ScalarType type, Recompute recompute = Recomput
   return options;
 }
 
-// The predictions have different weights, and one weight is 0.
+// Returns tokens whose predictions have different weights, one of which is 0.
 TrainingTokens GpuTokens(int64_t batch, int64_t length) {
   const Tensor weights = torch::rand({batch * length}, OnGpu(torch::kFloat32));
   weights[1] = 0;
@@ -61,7 +62,7 @@ DecoderPass RunPass(Decoder& decoder, const std::vector<TrainingTokens>& micro_b
 
 struct PlainPass {
   double loss = 0;
-  std::map<std::string, Tensor> gradients;  // By logical name, fp64 on a CPU.
+  std::map<std::string, Tensor> gradients;  // By logical name, in fp64 on a CPU.
 };
 
 PlainPass RunPlain(PlainLlama plain, const TrainingTokens& batch, torch::Device device) {
@@ -74,7 +75,7 @@ PlainPass RunPlain(PlainLlama plain, const TrainingTokens& batch, torch::Device 
   return pass;
 }
 
-// Rounding error of a gradient that is 0, relative to the norm of all.
+// The rounding error of a gradient that should be 0, relative to the norm of all gradients.
 constexpr double kUnseen = 1e-5;
 
 void ExpectEqualsPlainLlamaOnGpu(const ModelConfig& model) {
@@ -103,12 +104,14 @@ TEST(DecoderGpuTest, TiedHeadEqualsPlainLlama) {
   ExpectEqualsPlainLlamaOnGpu(GpuModel(/*untied=*/false));
 }
 
-// The error of a bf16 gradient depends on that of its inputs, for which there is no simple bound,
-// so LibTorch's own bf16 operations with autograd are the reference. The margin is a fifth for
-// random rounding. For queries and keys with biases the margin is larger: a bias is the same for
-// all keys, so it multiplies the sum of a row's score gradients, which is 0 except for the rounding
-// of a few numbers. There, the errors of LibTorch's own two kernels were 0.8 to 2.1 times the
-// reference.
+// Returns the factor by which an error may exceed the reference. The error of a bf16 gradient
+// depends on the errors of its inputs, for which there is no simple bound. Therefore the reference
+// is LibTorch's own bf16 operations with autograd.
+//
+// The margin for random rounding is a fifth. It is larger for queries and keys with biases. A bias
+// is the same for all keys, so it multiplies the sum of a row's score gradients. That sum is 0
+// except for the rounding of a few numbers. There, the errors of LibTorch's own two kernels were
+// 0.8 to 2.1 times the reference.
 double ChanceOf(const ModelConfig& model, const std::string& name) {
   const bool sees_common_keys =
       model.add_bias_linear &&
@@ -131,7 +134,7 @@ void ExpectAsExactAsAutograd(const ModelConfig& model) {
   for (const StoredSlice& slice : store.slices()) {
     const std::string& name = slice.logical.name;
     const Tensor& expected = exact.gradients.at(name);
-    if (IsUnseen(model, name)) continue;  // Only bf16 rounding; there is no reference.
+    if (IsUnseen(model, name)) continue;  // Only bf16 rounding, without a reference.
     EXPECT_LE(RelativeNorm(SliceOf(pass.gradients, slice), expected),
               ChanceOf(model, name) * RelativeNorm(peer.gradients.at(name), expected) + kSlack)
         << name;
@@ -144,14 +147,14 @@ TEST(DecoderGpuTest, SixteenBitWithTiedHeadIsAsExactAsAutograd) {
   ExpectAsExactAsAutograd(GpuModel(/*untied=*/false));
 }
 
-// The families with GpuModel's sizes, by name.
+// Returns the model families by name, with the sizes of GpuModel.
 std::map<std::string, ModelConfig> GpuFamilies() {
   std::map<std::string, ModelConfig> families = {{"Qwen3", GpuModel(/*untied=*/false)},
                                                  {"OLMo", GpuModel()},
                                                  {"GPT-2", GpuModel()},
                                                  {"GPT-3 15B", GpuModel()},
                                                  {"GPT-NeoX", GpuModel()}};
-  families["Qwen3"].kv_channels = 128;  // Heads larger than hidden_size / heads.
+  families["Qwen3"].kv_channels = 128;  // Heads are larger than hidden_size / heads.
   families["Qwen3"].qk_layernorm = true;
   families["OLMo"].normalization = Normalization::kLayerNorm;
   families["OLMo"].norm_weights = false;
@@ -210,7 +213,7 @@ TEST(DecoderGpuTest, RecomputationAndRepeatsChangeNoBit) {
       kept.parameters().gradients().fill_(std::nan(""));
       const DecoderPass pass = RunPass(kept, {batch});
       EXPECT_EQ(pass.loss, expected.loss);
-      // Padding between parameters is not part of the result.
+      // The padding between parameters does not belong to the result.
       std::vector<Tensor> gradients;
       for (int64_t i = 0; i < kept.parameters().size(); ++i) {
         gradients.push_back(kept.parameters().Gradient(i).clone());
@@ -243,7 +246,7 @@ TEST(DecoderGpuTest, DeferredWeightGradientsAreTheSameBits) {
   }
 }
 
-// The whole batch has more rows than the head processes at once.
+// The whole batch has more rows than the head processes in one chunk.
 TEST(DecoderGpuTest, GradientsOfMicroBatchesAddUp) {
   torch::manual_seed(6);
   const int64_t samples = 68, length = 128;
@@ -260,7 +263,8 @@ TEST(DecoderGpuTest, GradientsOfMicroBatchesAddUp) {
   EXPECT_LT(RelativeNorm(parts.gradients, whole.gradients), 1e-5);
 }
 
-// Sums over micro-batches are fp32: the sum of two equal gradients is exactly twice each.
+// Gradients are summed over micro-batches in fp32. Therefore the sum of two equal gradients is
+// exactly twice one of them.
 TEST(DecoderGpuTest, SixteenBitGradientsAddUpInSinglePrecision) {
   torch::manual_seed(7);
   const TrainingTokens batch = GpuTokens(3, 128);

@@ -9,7 +9,8 @@ namespace {
 
 using torch::Tensor;
 
-// Tokens of real text are skewed; the kernel splits frequent tokens into many parts.
+// Distribution of the tokens. In real text they are skewed. The kernel splits frequent tokens into
+// many parts.
 enum class TokenSpread { kUniform, kSkewed, kOneToken };
 
 Tensor RandomTokens(int64_t rows, int64_t vocabulary, TokenSpread spread) {
@@ -30,7 +31,7 @@ const EmbeddingShape kEmbeddingShapes[] = {
     {4096, 7, 50257}, {4096, 768, 50304}, {32768, 2048, 128256}, {32768, 2048, 256},
 };
 
-// Gradient of the table, accumulated from zero in fp64.
+// Returns the gradient of the table, accumulated in fp64 starting from zero.
 Tensor EmbeddingGradient(const Tensor& dy, const Tensor& tokens, int64_t vocabulary) {
   return torch::zeros({vocabulary, dy.size(1)}, OnGpu(torch::kFloat64))
       .index_add_(0, tokens, Wide(dy));
@@ -65,7 +66,7 @@ TEST(EmbeddingGpuTest, LooksUpRowsExactly) {
   }
 }
 
-// Positions of a batch of samples, as in the look-up of learned positions.
+// The indices are the positions of a batch of samples, as in the look-up of learned positions.
 TEST(EmbeddingGpuTest, AddsRowsToWhatIsThere) {
   torch::manual_seed(8);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -84,7 +85,7 @@ TEST(EmbeddingGpuTest, AddsRowsToWhatIsThere) {
   }
 }
 
-// Every position has one row per sample, and these rows are far apart.
+// Each position has one row per sample. These rows are far apart in memory.
 TEST(EmbeddingGpuTest, AddsTheGradientsOfEachPosition) {
   torch::manual_seed(9);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -121,7 +122,7 @@ TEST(EmbeddingGpuTest, TakesGradientsAtOddAddresses) {
   }
 }
 
-// The rows [first_token, first_token + rows) of the table of a vocabulary.
+// The rows [first_token, first_token + rows) of a vocabulary's table.
 struct TablePart {
   int64_t first_token;
   int64_t rows;
@@ -170,7 +171,7 @@ TEST(EmbeddingGpuTest, TokensOutsideTheTableAddNothing) {
   torch::manual_seed(7);
   const Tensor dy = torch::full({4099, 96}, std::nan(""), OnGpu(torch::kBFloat16));
   const Tensor tokens = RandomTokens(4099, 256, TokenSpread::kUniform);
-  // The memory next to the gradient must not change.
+  // The gradient is in the middle. The memory around it must not change.
   const Tensor memory = RandomOnGpu({3 * 64, 96}, torch::kFloat32);
   const Tensor before = memory.clone();
   for (const int64_t first_token : {256, -64}) {

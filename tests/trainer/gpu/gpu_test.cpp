@@ -4,7 +4,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Without a GPU these tests fail, because the command that starts them guarantees one.
+// The command that starts these tests guarantees a GPU, so they fail if there is none.
 class GpuEnvironment : public ::testing::Environment {
  public:
   void SetUp() override { ASSERT_TRUE(at::hasCUDA()) << "LibTorch sees no GPU"; }

@@ -18,7 +18,8 @@ Tensor SquaredSumOf(const Tensor& values) {
   return sum;
 }
 
-// Squares and sums are computed in fp64, so that the error is little more than its rounding.
+// Squares and sums are computed in fp64, so the error is little more than the rounding of the
+// result.
 TEST(SquaredSumGpuTest, EqualsTheSumInDoublePrecision) {
   torch::manual_seed(1);
   for (const int64_t count : {1, 3, 4, 4099, 10000000, 20000003}) {
@@ -45,7 +46,7 @@ TEST(SquaredSumGpuTest, KeepsWhatIsNotFinite) {
   }
 }
 
-// The bits must not depend on the run or on the address of the values.
+// The bits of the result must be the same in every run and at every address.
 TEST(SquaredSumGpuTest, BitsDependOnTheCountOnly) {
   torch::manual_seed(2);
   const Tensor values = RandomOnGpu({10000003}, torch::kFloat32), odd = AtOddAddress(values);
@@ -53,7 +54,7 @@ TEST(SquaredSumGpuTest, BitsDependOnTheCountOnly) {
   EXPECT_TRUE(SameBits(SquaredSumOf(odd), SquaredSumOf(values)));
 }
 
-// Must equal the CPU version's numbers, which takes the same steps in fp64.
+// Checks that the numbers equal those of the CPU version, which performs the same steps in fp64.
 void ExpectFinishesAsOnTheCpu(const std::vector<double>& parts, double max_norm, double loss) {
   const Tensor squared = torch::tensor(parts, torch::kFloat64);
   Tensor cpu = torch::zeros({kStepValues}, torch::kFloat64);

@@ -12,7 +12,7 @@ using torch::Tensor;
 
 constexpr double kHeadEpsilon = 1e-6;
 
-// A range of heads in packed rows.
+// The range of heads to normalize within packed rows.
 struct HeadShape {
   int64_t batch;
   int64_t length;
@@ -22,7 +22,8 @@ struct HeadShape {
   int64_t size;
 };
 
-// Every plan, sizes that do not fill one, a partly filled last block, and sizes without vectors.
+// Sizes for every kernel plan, sizes that do not fill a plan, a partly filled last block, and sizes
+// that cannot be read in vectors.
 const HeadShape kHeadShapes[] = {
     {1, 1, 1, 0, 1, 64},    {3, 5, 6, 0, 4, 64},       {2, 127, 6, 4, 1, 80},
     {1, 333, 9, 2, 5, 96},  {2, 2048, 32, 0, 16, 128}, {2, 1024, 32, 16, 8, 128},
@@ -56,8 +57,8 @@ struct HeadNormResult {
   HeadNormKept kept;
 };
 
-// Runs both passes in place on copies made by make(tensor); accumulates into the gradient if
-// `accumulate`.
+// Runs both passes in place, on copies returned by make(tensor). If `accumulate` is true, adds to
+// the existing gradient.
 template <typename Make>
 HeadNormResult RunHeadNorm(const HeadNormCase& c, const Make& make, bool accumulate) {
   const auto type = c.packed.scalar_type();
@@ -72,7 +73,7 @@ HeadNormResult RunHeadNorm(const HeadNormCase& c, const Make& make, bool accumul
   return result;
 }
 
-// Checks all heads outside of the normalized range.
+// Checks that all heads outside of the normalized range are unchanged.
 void ExpectOthersUntouched(const HeadNormCase& c, const Tensor& actual, const Tensor& before) {
   Tensor restored = actual.clone();
   c.HeadsOf(restored).copy_(c.HeadsOf(before));
@@ -89,7 +90,8 @@ void ExpectHeadNormEqualsAutograd(const HeadNormCase& c, const HeadNormResult& a
   ExpectAccurate(c.HeadsOf(actual.packed), y.detach(), kShortSumTolerance);
   EXPECT_TRUE(SameBits(actual.kept.x, c.HeadsOf(c.packed).contiguous()));
   ExpectAccurate(actual.kept.inverse_rms, inverse_rms.flatten(), kShortSumTolerance);
-  // A head of few elements is nearly a multiple of its norm, so most of the gradient cancels.
+  // A head with few elements is nearly a multiple of its norm. Most of its gradient cancels, so the
+  // scale is that of one term.
   const double scale = NormOf(dy * Wide(c.weight) * inverse_rms.unsqueeze(-1));
   ExpectAccurate(c.HeadsOf(actual.d_packed), gradients[0], kShortSumTolerance, scale);
   const Tensor sum = accumulate ? gradients[1] + Wide(c.gradient) : gradients[1];

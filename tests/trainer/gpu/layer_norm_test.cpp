@@ -11,10 +11,10 @@ using torch::Tensor;
 
 constexpr double kLayerNormEpsilon = 1e-5;
 
-// Weight and bias are undefined if the norm has none.
+// A layer norm to test. If the norm has no weight or no bias, these tensors are undefined.
 struct LayerNormCase {
   Tensor x, weight, bias, dy, residual;
-  Tensor gradient;  // A backward pass adds to this.
+  Tensor gradient;  // The backward pass adds to this gradient.
 };
 
 LayerNormCase RandomLayerNorm(int64_t rows, int64_t width, torch::ScalarType type, bool plain) {
@@ -30,10 +30,10 @@ LayerNormCase RandomLayerNorm(int64_t rows, int64_t width, torch::ScalarType typ
 
 struct ExactLayerNorm {
   Tensor y, mean, inverse_std, dx, weight_gradient, bias_gradient;
-  double dx_scale = 0;  // Norm of the largest term of dx, most of which may cancel.
+  double dx_scale = 0;  // Norm of the largest term of dx; terms may mostly cancel.
 };
 
-// Computed in fp64 by the formulas in kernels/layer_norm.h.
+// Computes the results in fp64 with the formulas of kernels/layer_norm.h.
 ExactLayerNorm Exact(const LayerNormCase& c) {
   const Tensor x = Wide(c.x), dy = Wide(c.dy);
   ExactLayerNorm exact;
@@ -69,7 +69,8 @@ struct LayerNormGradients {
   Tensor dx, weight, bias;
 };
 
-// accumulate: adds to the gradient in the case. residual: may be undefined.
+// Runs the backward pass. If `accumulate` is true, adds to the gradient in the case. `residual` may
+// be undefined.
 LayerNormGradients GradientsOf(const LayerNormCase& c, const Tensor& statistics,
                                const Tensor& residual, bool accumulate) {
   LayerNormGradients result{Poisoned(c.x.sizes(), c.x.scalar_type()), c.gradient.clone(),
@@ -85,7 +86,7 @@ LayerNormGradients GradientsOf(const LayerNormCase& c, const Tensor& statistics,
   return result;
 }
 
-// For a row of one element, differences from the mean are 0 and inverse_std is 316.
+// In a row with one element, the difference from the mean is 0 and inverse_std is 316.
 double StatisticsTolerance(int64_t width) { return width < 8 ? 1e-5 : kShortSumTolerance; }
 
 void ExpectLayerNormForward(const LayerNormCase& c, const ExactLayerNorm& exact,
@@ -102,7 +103,7 @@ void ExpectLayerNormEqualsFormulas(const LayerNormCase& c) {
   const LayerNormForwardResult kept = LayerNormOf(c);
   ExpectLayerNormForward(c, exact, kept);
   const double tolerance = StatisticsTolerance(c.x.size(1));
-  for (const bool with_more : {false, true}) {  // With a residual, and a gradient to add to.
+  for (const bool with_more : {false, true}) {  // True: with a residual and an existing gradient.
     const LayerNormGradients actual =
         GradientsOf(c, kept.statistics, with_more ? c.residual : Tensor(), with_more);
     const Tensor more = with_more ? Wide(c.gradient) : torch::zeros_like(exact.bias_gradient);
@@ -115,8 +116,8 @@ void ExpectLayerNormEqualsFormulas(const LayerNormCase& c) {
   }
 }
 
-// Widths for every plan with rows in registers, of the forward and the backward pass; odd widths;
-// and widths that are too long for one or both passes.
+// The widths cover every plan of the forward and the backward pass that keeps rows in registers,
+// odd widths, and widths that are too long for registers in one pass or both.
 TEST(LayerNormGpuTest, EqualsFormulasForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -145,7 +146,7 @@ TEST(LayerNormGpuTest, TakesMemoryAtOddAddresses) {
   }
 }
 
-// A mean that is large compared with the spread must not cost digits of the variance.
+// The variance must not lose precision if the mean is large compared with the spread.
 TEST(LayerNormGpuTest, LargeMeansKeepTheVariance) {
   torch::manual_seed(3);
   for (const int64_t width : {768, 16384 + 8}) {
@@ -154,13 +155,15 @@ TEST(LayerNormGpuTest, LargeMeansKeepTheVariance) {
     c.x = c.x + 1000;
     const ExactLayerNorm exact = Exact(c);
     const LayerNormForwardResult actual = LayerNormOf(c);
-    // The rounding of a mean near 1000 is 1e-4; sums of squares would lose 0.1 of the variance.
+    // Rounding a mean near 1000 has an error of 1e-4. Computing the variance from sums of squares
+    // would lose 0.1 of it.
     ExpectAccurate(actual.statistics[1], exact.inverse_std, 1e-5);
     ExpectAccurate(actual.y, exact.y, 2e-4);
   }
 }
 
-// The gradient may overwrite the memory of dy or of the residual gradient; the bits must be equal.
+// The gradient may be written into the memory of dy or of the residual gradient. Its bits must be
+// the same in all cases.
 TEST(LayerNormGpuTest, GradientTakesTheMemoryOfAnInput) {
   torch::manual_seed(4);
   for (const torch::ScalarType type : kGpuTypes) {

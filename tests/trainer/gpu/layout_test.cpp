@@ -1,5 +1,6 @@
-// Layouts on GPUs, with every rank as a thread of this process. On one GPU the ranks take turns and
-// exchange data through its memory. On several GPUs each rank has its own GPU and uses NCCL.
+// Tests layouts on GPUs. Every rank is a thread of this process. On one GPU, the ranks take turns
+// and exchange data through the memory of the GPU. On several GPUs, each rank has a separate GPU
+// and uses NCCL.
 #include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,8 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
-// Sizes that kernels support: heads of 64, or of 96 if they differ from hidden_size / heads.
+// Returns the settings of the layout with sizes that the kernels support. Heads have size 64, or 96
+// if the layout sets a size other than hidden_size / heads.
 RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   RunConfig config = SmallRun();
   layout.edit(config);
@@ -46,13 +48,14 @@ RunConfig OnOneProcess(const RunConfig& config) {
   return alone;
 }
 
-// Runs the only rank, or all ranks in turn, on GPU 0.
+// Runs the ranks on GPU 0. If there are several, they take turns.
 LayoutMachine OneGpu() {
   return {.open_device = [](int64_t) { return OpenDevice(DeviceKind::kGpu, 0); },
           .takes_turns = true};
 }
 
-// Cache of runs on one process by their settings: several layouts share a run.
+// Returns the run on one process. Runs are cached by their settings, because several layouts share
+// a run.
 const LayoutRun& Reference(const RunConfig& config, bool masked) {
   static std::vector<std::pair<std::pair<RunConfig, bool>, std::unique_ptr<LayoutRun>>> runs;
   const RunConfig alone = OnOneProcess(config);
@@ -65,8 +68,8 @@ const LayoutRun& Reference(const RunConfig& config, bool masked) {
 
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }
 
-// Name suffixes of tensors whose gradient is only rounding noise: a contribution common to all keys
-// does not change the softmax, except with rotary positions.
+// Returns the name suffixes of tensors whose gradient is only rounding noise. Without rotary
+// positions, a contribution common to all keys does not change the softmax, so its gradient is 0.
 std::string NoiseOf(const ModelConfig& model) {
   return model.position_embedding_type == PositionEmbedding::kRope ? "" : "k_proj.bias";
 }
@@ -98,7 +101,7 @@ TEST_P(GpuLayoutTest, EqualsOneProcessInSinglePrecision) {
 
 INSTANTIATE_TEST_SUITE_P(Layouts, GpuLayoutTest, ::testing::ValuesIn(LayoutCases()));
 
-// bf16 with the fused kernels: as close to fp32 as one process in bf16.
+// In bf16 with the fused kernels, every layout must be as close to fp32 as one process in bf16 is.
 TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
   for (const LayoutCase& layout : LayoutCases()) {
     if (layout.masked) continue;
@@ -119,7 +122,7 @@ TEST(GpuLayoutBf16Test, LayoutsAreAsNearToSinglePrecisionAsOneProcess) {
   }
 }
 
-// Ranks as threads, each with its own GPU.
+// Runs each rank on a separate thread with a separate GPU.
 LayoutMachine SeveralGpus(int64_t ranks) {
   const int64_t port = FreePort();
   auto rendezvous = std::make_shared<std::vector<std::unique_ptr<Rendezvous>>>(ranks);

@@ -13,7 +13,7 @@ constexpr double kNormEpsilon = 1e-5;
 
 struct NormCase {
   Tensor x, weight, dy, residual;
-  Tensor weight_gradient;  // A backward pass adds to this.
+  Tensor weight_gradient;  // The backward pass adds to this gradient.
 };
 
 NormCase RandomNorm(int64_t rows, int64_t width, torch::ScalarType type) {
@@ -28,8 +28,8 @@ struct NormResult {
   Tensor y, inverse_rms, dx, weight_gradient;
 };
 
-// Computed in fp64 by autograd, without the residual and without the earlier value of the weight's
-// gradient.
+// Computes the results in fp64 by autograd, without the residual and without the earlier gradient
+// of the weight.
 NormResult NormByAutograd(const NormCase& c) {
   const Tensor x = Wide(c.x).set_requires_grad(true);
   const Tensor weight = Wide(c.weight).set_requires_grad(true);
@@ -50,9 +50,9 @@ NormForwardResult NormForward(const NormCase& c) {
   return result;
 }
 
-// Compares dx of the case, with the residual if it is defined, with `expected`. A row of few
-// elements is nearly a multiple of its norm, and most of dx cancels, so the error is relative to
-// one of its terms.
+// Compares the dx of the case, including the residual if it is defined, with `expected`. A row with
+// few elements is nearly a multiple of its norm, so most of dx cancels. Therefore the error is
+// relative to one of the terms.
 void ExpectNormGradient(const NormCase& c, const NormResult& expected, const Tensor& dx,
                         bool has_residual) {
   const Tensor term = Wide(c.dy) * Wide(c.weight) * expected.inverse_rms.unsqueeze(1);
@@ -82,7 +82,8 @@ void ExpectNormEqualsAutograd(const NormCase& c) {
   ExpectAccurate(added, expected.weight_gradient + Wide(c.weight_gradient), kLongSumTolerance);
 }
 
-// Widths for every plan with rows in registers, odd widths, and one that is too long for registers.
+// The widths cover every plan that keeps rows in registers, odd widths, and a width that is too
+// long for registers.
 TEST(NormGpuTest, EqualsAutogradForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -112,7 +113,8 @@ TEST(NormGpuTest, TakesMemoryAtOddAddresses) {
   }
 }
 
-// The gradient may overwrite the memory of dy or of the residual gradient; the bits must be equal.
+// The gradient may be written into the memory of dy or of the residual gradient. Its bits must be
+// the same in all cases.
 TEST(NormGpuTest, GradientTakesTheMemoryOfAnInput) {
   torch::manual_seed(3);
   for (const torch::ScalarType type : kGpuTypes) {

@@ -13,7 +13,7 @@ struct RotaryShape {
   int64_t batch;
   int64_t length;
   AttentionHeads heads;
-  int64_t rotary_size = 0;  // 0: the whole head.
+  int64_t rotary_size = 0;  // 0 means the whole head.
 };
 
 const RotaryShape kRotaryShapes[] = {
@@ -24,8 +24,8 @@ const RotaryShape kRotaryShapes[] = {
     {2, 2048, {16, 8, 128}},
     {1, 4096, {32, 8, 128}},
     {5, 333, {5, 1, 256}},
-    // A part of each head: in whole vectors, in less than a vector, and in heads that are not whole
-    // vectors.
+    // Only a part of each head is rotated: whole vectors, less than a vector, and parts of heads
+    // whose size is no multiple of a vector.
     {2, 127, {4, 2, 64}, 16},
     {2, 129, {3, 1, 80}, 20},
     {1, 65, {4, 4, 128}, 126},
@@ -49,7 +49,7 @@ RotaryCase RandomRotary(const RotaryShape& shape, torch::ScalarType type) {
           heads};
 }
 
-// Computed in fp64 with the table's fp32 numbers.
+// Computes the rotation in fp64, with the fp32 numbers of the table.
 Tensor Turned(const RotaryCase& c, Rotation rotation) {
   const int64_t turned = c.heads.query_heads + c.heads.key_heads;
   const Tensor sin = rotation == Rotation::kForward ? Wide(c.table.sin) : -Wide(c.table.sin);

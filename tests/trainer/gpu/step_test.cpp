@@ -14,7 +14,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr int64_t kRounds = 2;  // Micro-batches in a step.
+constexpr int64_t kRounds = 2;  // Micro-batches per step.
 
 RunConfig SmallGpuRun(Precision precision, Precision moments) {
   RunConfig config;
@@ -34,7 +34,7 @@ RunConfig SmallGpuRun(Precision precision, Precision moments) {
   return config;
 }
 
-// A complete run on one GPU, with tokens that repeat after four micro-batches.
+// A complete run on one GPU. Its tokens repeat after four micro-batches.
 class GpuRun {
  public:
   explicit GpuRun(const RunConfig& config)
@@ -48,7 +48,7 @@ class GpuRun {
         clock_(Gpu()),
         runner_({config_, model_, optimizer_, groups_, clock_, Gpu()}) {}
 
-  // Runs `steps` steps; launches `ahead` of them before waiting for the first.
+  // Runs `steps` steps. Launches `ahead` of them before it waits for the first one.
   std::vector<StepResult> Run(int64_t steps, int64_t ahead, double learning_rate) {
     std::vector<StepResult> results;
     for (int64_t i = 0; i < steps; ++i) {
@@ -73,7 +73,7 @@ class GpuRun {
 
   StepRunner& runner() { return runner_; }
 
-  // All data that a step changes.
+  // Returns all data that a step changes.
   std::vector<Tensor> State() {
     const Tensor& low_bits = parameters().low_bits();
     return {parameters().values().clone(), low_bits.defined() ? low_bits.clone() : Tensor(),
@@ -121,7 +121,8 @@ void ExpectSameSteps(const std::vector<StepResult>& a, const std::vector<StepRes
   }
 }
 
-// Includes steps in flight, whose memory later steps must not reuse too early.
+// The runs include launches of steps ahead. Later steps must not reuse the memory of a step that is
+// still running.
 void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
   GpuRun first(config);
   const std::vector<StepResult> expected = first.Run(20, /*ahead=*/0, 1e-3);
@@ -177,8 +178,8 @@ TEST(StepRunnerGpuTest, ALossThatIsNotANumberChangesNoWeight) {
   }
 }
 
-// The step that corrupts the weights is itself finite. Steps launched after it, before the failure
-// is known, must change nothing.
+// The values of the step that corrupts the weights are finite. Later steps may be launched before
+// the failure is known. They must not change any weight.
 TEST(StepRunnerGpuTest, StepsBehindAnInfiniteUpdateChangeNoWeight) {
   const RunConfig config = SmallGpuRun(Precision::kBf16, Precision::kFp32);
   const double infinity = std::numeric_limits<double>::infinity();

@@ -6,8 +6,8 @@
 
 namespace trainyard::trainer {
 
-// query: [batch, query_heads, queries, head_size]; key and value: fewer heads, each of which serves
-// consecutive query heads. causal: requires as many keys as queries.
+// `query` is [batch, query_heads, queries, head_size]. `key` and `value` have fewer heads, each of
+// which serves consecutive query heads. If `causal` is true, there must be as many keys as queries.
 inline torch::Tensor TorchAttentionOfPart(const torch::Tensor& query, const torch::Tensor& key,
                                           const torch::Tensor& value, bool causal) {
   const int64_t share = query.size(1) / key.size(1);

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::UnorderedElementsAre;
 
-// The ward dies while its state after step 2 is in transit: some pieces may have arrived.
+// The ward dies while it sends its state after step 2. Some pieces of the state may have arrived.
 TEST(SnapshotKeeperTest, AnExchangeThatFailedLeavesNoStateOfTheWard) {
   InMemoryNetwork network;
   std::latch has_begun(1), has_died(1);

@@ -28,7 +28,7 @@ ModelConfig SmallModel() {
   return model;
 }
 
-// Rows of random tokens. The predictions have different weights, some of which are 0.
+// Returns rows of random tokens. Their predictions have different weights, some of which are 0.
 TrainingTokens RandomTokens(int64_t batch, int64_t length) {
   Tensor weights = torch::rand({batch * length});
   weights[1] = 0;
@@ -79,7 +79,8 @@ TEST(DecoderTest, TiedHeadEqualsPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
-// Qwen3's small models: heads of another size, normalized heads, a tied head.
+// The model has the features of Qwen3's small models: heads of a different size, normalized heads,
+// and a tied head.
 TEST(DecoderTest, NormsOfHeadsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   model.kv_channels = 6;
@@ -118,7 +119,7 @@ TEST(DecoderTest, LearnedPositionsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   MakeGpt2(model, /*max_positions=*/8);
   ExpectEqualsPlainLlama(model);
-  model.max_position_embeddings = 11;  // Rows that no token uses.
+  model.max_position_embeddings = 11;  // More rows than the samples use.
   model.untie_embeddings_and_output_weights = true;
   ExpectEqualsPlainLlama(model);
 }
@@ -136,7 +137,7 @@ TEST(DecoderTest, ParallelBranchesEqualPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
-// LLaMA 3.1, with samples longer than the original context.
+// The model is LLaMA 3.1. The samples are longer than its original context.
 TEST(DecoderTest, ScaledPositionsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   model.rope_scaling_factor = 8;
@@ -186,7 +187,7 @@ TEST(DecoderTest, RecomputationOfOtherFamiliesChangesNoBit) {
   ExpectRecomputationChangesNoBit(model);
 }
 
-// Bytes that one block keeps for its backward pass.
+// Returns the bytes that one block keeps for its backward pass.
 int64_t KeptBytes(Recompute recompute) {
   const ModelConfig model = SmallModel();
   DecoderOptions options;
@@ -194,7 +195,7 @@ int64_t KeptBytes(Recompute recompute) {
   const RotaryTable rotary =
       MakeRotaryTable(torch::arange(8), HeadSize(model), {}, torch::kFloat32);
   MicroBatch micro_batch{2, 8, rotary, Stash()};
-  // The head's norm and matrix are at indices 0 and 1.
+  // Group indices 0 and 1 are those of the head's norm and matrix.
   Block(model, decoder.parameters(), 2, {.recompute = recompute})
       .Forward(torch::randn({16, model.hidden_size}), micro_batch);
   return micro_batch.stash.bytes();
@@ -203,7 +204,7 @@ int64_t KeptBytes(Recompute recompute) {
 TEST(DecoderTest, RecomputationKeepsLess) {
   const int64_t rows = 16, hidden = 16, ffn = 24;
   EXPECT_EQ(KeptBytes(Recompute::kFull), 4 * rows * hidden);
-  // The outputs of two norms, and the activation.
+  // The difference consists of the outputs of two norms and the output of the activation.
   EXPECT_EQ(KeptBytes(Recompute::kNone) - KeptBytes(Recompute::kSelective),
             4 * rows * (2 * hidden + ffn));
 }
@@ -217,7 +218,7 @@ TEST(DecoderTest, GradientsOfMicroBatchesAddUp) {
   RunStep(whole, batch);
   Tensor loss = torch::zeros({}, torch::kFloat64);
   WeightGradients gradients(parts.parameters());
-  for (int step = 0; step < 2; ++step) {  // The second step accumulates from zero again.
+  for (int step = 0; step < 2; ++step) {  // The second step starts from zero gradients, too.
     gradients.BeginStep();
     for (const int64_t first : {0, 2}) {
       parts.ForwardBackward(
@@ -297,7 +298,7 @@ TEST(DecoderTest, BiasesAndPositionsHaveNamesBesideThem) {
   EXPECT_EQ(shapes["model.embed_positions.weight"], (std::vector<int64_t>{8, 16}));
 }
 
-// As in Megatron-LM and nanoGPT: two-dimensional parameters decay, biases and norms do not.
+// As in Megatron-LM and nanoGPT, parameters with two dimensions decay, and biases and norms do not.
 TEST(DecoderTest, MatricesDecayAndVectorsDoNot) {
   ModelConfig model = SmallModel();
   MakeGpt2(model, /*max_positions=*/8);

@@ -49,7 +49,7 @@ DecoderOptions PackedOptions() {
           .documents = {.end_token = kEnd, .reset_attention = true, .reset_positions = true}};
 }
 
-// Loss of each prediction of a row of tokens.
+// Returns the loss of each prediction in a row of tokens.
 Tensor LossesOf(const Decoder& decoder, const Tensor& tokens) {
   const Tensor logits = decoder.Logits(tokens.narrow(1, 0, tokens.size(1) - 1));
   return -at::log_softmax(logits, -1)
@@ -57,11 +57,11 @@ Tensor LossesOf(const Decoder& decoder, const Tensor& tokens) {
               .flatten();
 }
 
-// The last token of the first document would predict the second document's first token; this
-// prediction is left out.
+// The last token of the first document would have to predict the first token of the second
+// document. This prediction is left out.
 TEST(DocumentsTest, APackedSampleHasTheLossesOfItsDocuments) {
   const Tensor first = Tokens({9, 8, 20, 11, kEnd}), second = Tokens({4, 30, 7, 7, 12, 2, kEnd});
-  const Tensor cut = Tokens({14, 15, 16});  // Continues in another sample.
+  const Tensor cut = Tokens({14, 15, 16});  // Its document continues in another sample.
   for (const int64_t window : {0, 3}) {
     ModelConfig model = SmallPackedModel();
     model.window_size = window;
@@ -80,7 +80,8 @@ TEST(DocumentsTest, APackedSampleHasTheLossesOfItsDocuments) {
   }
 }
 
-// With and without recomputation, the gradients of a packed sample are the sum over its documents.
+// With and without recomputation, the gradients of a packed sample must equal the sum of the
+// gradients of its documents.
 TEST(DocumentsTest, APackedSampleHasTheGradientsOfItsDocuments) {
   const Tensor first = Tokens({9, 8, 20, 11, kEnd}), second = Tokens({4, 30, 7, 7, 12, 2, kEnd});
   const auto run = [](Decoder& decoder, WeightGradients& gradients, const Tensor& tokens) {

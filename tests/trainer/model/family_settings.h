@@ -1,4 +1,4 @@
-// Settings of model families, applied on top of a model's sizes.
+// Settings of model families. They are applied to a model whose sizes are already set.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_FAMILY_SETTINGS_H_
 
@@ -8,7 +8,8 @@
 
 namespace trainyard::trainer {
 
-// Radford et al. 2019. Brown et al. 2020, arXiv 2005.14165, differs only in sizes.
+// From Radford et al. 2019. The model of Brown et al. 2020, arXiv 2005.14165, differs only in its
+// sizes.
 inline void MakeGpt2(ModelConfig& model, int64_t max_positions) {
   model.normalization = Normalization::kLayerNorm;
   model.add_bias_linear = true;
@@ -18,8 +19,8 @@ inline void MakeGpt2(ModelConfig& model, int64_t max_positions) {
   model.untie_embeddings_and_output_weights = false;
 }
 
-// Megatron-LM's GPT-3 15B: rotary positions, squared ReLU (its grouped queries are among the
-// sizes). Here positions rotate half of each head.
+// Megatron-LM's GPT-3 15B, with rotary positions and squared ReLU. Its grouped queries are set with
+// the sizes. Here, positions rotate half of each head.
 inline void MakeGpt3_15b(ModelConfig& model) {
   model.normalization = Normalization::kLayerNorm;
   model.add_bias_linear = true;
@@ -27,7 +28,7 @@ inline void MakeGpt3_15b(ModelConfig& model) {
   model.rotary_percent = 0.5;
 }
 
-// Black et al. 2022, arXiv 2204.06745, with the exact GELU of Pythia (arXiv 2304.01373).
+// From Black et al. 2022, arXiv 2204.06745, but with the exact GELU of Pythia (arXiv 2304.01373).
 inline void MakeGptNeox(ModelConfig& model) {
   model.normalization = Normalization::kLayerNorm;
   model.add_bias_linear = true;

@@ -42,8 +42,8 @@ TEST(InitialisationTest, ZeroSpreadMeansOnes) {
   EXPECT_TRUE(InitialValues(7, WholeLogicalTensor("n", {3}, 0)).equal(torch::ones({3})));
 }
 
-// Runs must stay reproducible across versions. These are the first values drawn by the first
-// version.
+// These are the first values that the first version drew. They must not change, so that runs stay
+// reproducible across versions.
 TEST(InitialisationTest, SequenceIsFixedForEver) {
   EXPECT_FLOAT_EQ(StandardNormal(42, 0), 0.41471975f);
   EXPECT_FLOAT_EQ(StandardNormal(42, 1), 0.652681222f);

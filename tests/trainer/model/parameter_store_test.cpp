@@ -9,8 +9,8 @@ namespace {
 
 constexpr int64_t kAlignment = ParameterLayout::kAlignment;
 
-// A group with a vector that does not decay and a decaying matrix of two logical parts, and a group
-// with one matrix.
+// Returns two groups. One has a vector that does not decay, and a decaying matrix with two logical
+// parts. The other has one matrix.
 std::vector<GroupDeclaration> TwoGroups() {
   return {{"block",
            {{{WholeLogicalTensor("norm", {3}, 0)}, false},
@@ -47,12 +47,12 @@ TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
   EXPECT_EQ(embedding.all.first, 2 * kAlignment);
   EXPECT_EQ(embedding.constant.length, 0);
   EXPECT_EQ(store.elements(), 3 * kAlignment);
-  // Parameter 0 is the vector, as declared.
+  // Parameter 0 was declared as the vector.
   EXPECT_TRUE(store.Value(0).equal(torch::ones({3})));
   EXPECT_EQ(store.Value(0).data_ptr<float>(), store.values().data_ptr<float>() + kAlignment);
 }
 
-// A bias has slices shorter than the padding between parameters.
+// The slices of a bias are shorter than the padding between parameters.
 TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
   LogicalTensorSlice foreign = LogicalVector("k", 4, 0);
   foreign.is_first_holder = false;
@@ -88,7 +88,8 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
-// An evaluation uses the same values and needs no memory for gradients or optimizer state.
+// An evaluation uses the same values as training. It needs no memory for gradients or optimizer
+// state.
 TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
   const torch::Tensor rows = torch::randn({2, 3});
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {

@@ -1,6 +1,6 @@
 // LLaMA as in Hugging Face's modelling code: separate projections, plain operations, and gradients
-// by autograd; also the parts in which other families differ. In fp64 it is the reference. In bf16
-// its errors show which errors a model may have, too.
+// by autograd. It also has the features in which other families differ. In fp64 it is the
+// reference. In bf16 it shows how large the errors of a model may be.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 
@@ -20,8 +20,8 @@
 
 namespace trainyard::trainer {
 
-// Causal attention by its formula. query: [batch, query_heads, length, head_size]; key and value:
-// fewer heads, each of which serves consecutive query heads.
+// Computes causal attention by its formula. `query` is [batch, query_heads, length, head_size].
+// `key` and `value` have fewer heads, each of which serves consecutive query heads.
 inline torch::Tensor PlainAttention(const torch::Tensor& query, const torch::Tensor& key,
                                     const torch::Tensor& value) {
   const int64_t length = query.size(2), share = query.size(1) / key.size(1);
@@ -43,7 +43,7 @@ struct PlainLlamaOptions {
 
 class PlainLlama {
  public:
-  // Starts with the values that `source` uses in computations.
+  // Copies the values that `source` uses in its computations.
   PlainLlama(const ModelConfig& model, Decoder& source, PlainLlamaOptions options = {})
       : model_(model), options_(std::move(options)) {
     ParameterStore& store = source.parameters();
@@ -55,7 +55,7 @@ class PlainLlama {
     }
   }
 
-  // tokens: on the model's device.
+  // `tokens` must be on the model's device.
   torch::Tensor Logits(const torch::Tensor& tokens) {
     torch::Tensor x = at::embedding(W("model.embed_tokens"), tokens);
     if (HasLearnedPositions()) x = x + W("model.embed_positions").narrow(0, 0, tokens.size(1));
@@ -119,7 +119,7 @@ class PlainLlama {
     return W(name) * normal.to(options_.type);
   }
 
-  // Rotates in the compute type, like Meta's code; Hugging Face's code rounds more often.
+  // Rotates in the compute type, as Meta's code does. Hugging Face's code rounds more often.
   torch::Tensor Rotate(const torch::Tensor& heads) {
     if (HasLearnedPositions()) return heads;
     const int64_t turned = std::lround(model_.rotary_percent * heads.size(3)), half = turned / 2;
@@ -162,7 +162,8 @@ class PlainLlama {
   std::map<std::string, torch::Tensor> weights_;
 };
 
-// loss_weights: one per prediction, [batch * length]. Both tensors are on the model's device.
+// `loss_weights` has one weight per prediction, [batch * length]. Both tensors must be on the
+// model's device.
 inline torch::Tensor PlainLoss(PlainLlama& plain, const torch::Tensor& tokens,
                                const torch::Tensor& loss_weights) {
   const int64_t length = tokens.size(1) - 1;
@@ -172,7 +173,7 @@ inline torch::Tensor PlainLoss(PlainLlama& plain, const torch::Tensor& tokens,
   return (losses.flatten() * loss_weights.to(losses.scalar_type())).sum();
 }
 
-// Biases start at 0, which would hide some errors.
+// Sets biases to random values. They start at 0, which would hide some errors.
 inline void RandomiseBiases(ParameterStore& store) {
   for (const StoredSlice& slice : store.slices()) {
     if (!slice.logical.name.ends_with(".bias")) continue;
@@ -180,8 +181,8 @@ inline void RandomiseBiases(ParameterStore& store) {
   }
 }
 
-// Without rotary positions, a contribution common to all keys does not affect attention, so its
-// gradient is only rounding noise.
+// True if the gradient is only rounding noise. Without rotary positions, a contribution common to
+// all keys does not affect attention.
 inline bool IsUnseen(const ModelConfig& model, const std::string& name) {
   return model.position_embedding_type == PositionEmbedding::kLearnedAbsolute &&
          name.ends_with("k_proj.bias");

@@ -24,7 +24,7 @@ AdamWState FreshState(int64_t count, torch::ScalarType moments = torch::kFloat32
           .second_moment = torch::zeros({count}, moments)};
 }
 
-// The same weights as bf16 values and their low bits.
+// Returns the same state with weights split into bf16 values and their low bits.
 AdamWState Split(const AdamWState& state) {
   AdamWState split = state;
   split.values = torch::empty_like(state.values, torch::kBFloat16);
@@ -37,7 +37,7 @@ AdamWState Split(const AdamWState& state) {
 
 TEST(AdamWUpdateTest, SplitMasterWeightsGetTheSameBits) {
   torch::manual_seed(1);
-  const AdamWState whole = FreshState(40000);  // More than one piece.
+  const AdamWState whole = FreshState(40000);  // More than one piece of an update.
   const AdamWState split = Split(whole);
   for (int64_t step = 1; step <= 3; ++step) {
     const Tensor values = StepValuesOf(step, 1e-2);
@@ -59,7 +59,7 @@ TEST(AdamWUpdateTest, AStepThatIsNotFiniteChangesNothing) {
   EXPECT_EQ(state.first_moment.abs().max().item<float>(), 0);
 }
 
-// With epsilon 0, an embedding row whose token has not occurred yet would be updated by 0 / 0.
+// If epsilon is 0, the update of an embedding row whose token has not occurred yet would be 0 / 0.
 TEST(AdamWUpdateTest, WithoutAGradientAndEpsilonTheWeightStays) {
   torch::manual_seed(7);
   AdamWState state = FreshState(100);
@@ -71,7 +71,8 @@ TEST(AdamWUpdateTest, WithoutAGradientAndEpsilonTheWeightStays) {
   EXPECT_FALSE(state.values.narrow(0, 50, 50).equal(before.narrow(0, 50, 50)));
 }
 
-// The weights of the old moment and of the new square add up to 1, however close to 1 beta2 is.
+// The weights of the old moment and of the new square must add up to 1, even if beta2 is close to
+// 1.
 TEST(AdamWUpdateTest, TheSecondMomentOfASteadyGradientIsItsSquare) {
   AdamWState state = FreshState(4);
   state.gradients.fill_(3);
@@ -96,8 +97,8 @@ TEST(AdamWUpdateTest, ClipsByTheGradientScale) {
   EXPECT_TRUE(clipped.values.equal(scaled.values));
 }
 
-// With rounding to nearest, a bf16 second moment that decays by a factor of 0.999 per step would
-// not change: the change is below half of the spacing.
+// A bf16 second moment that decays by a factor of 0.999 per step changes by less than half of the
+// spacing of bf16. With rounding to nearest, it would never change.
 TEST(AdamWUpdateTest, SixteenBitMomentsAreRightOnAverage) {
   AdamWState state = FreshState(20000, torch::kBFloat16);
   state.gradients = torch::zeros({20000});
@@ -144,12 +145,12 @@ TEST(FinishNormTest, AddsTheSquaresOfAllParts) {
 }
 
 TEST(FinishNormTest, ClipsOnlyWhatIsTooLarge) {
-  const Tensor two = torch::full({2}, 1.0f);  // Norm of both parts: 2.
+  const Tensor two = torch::full({2}, 1.0f);  // The norm of both parts together is 2.
   EXPECT_EQ(ValueOf(Finish(two, 4), StepValue::kGradientScale), 1);
   EXPECT_NEAR(ValueOf(Finish(two, 0.5), StepValue::kGradientScale), 0.25, 1e-7);
 }
 
-// fp32 cannot represent the square of the gradient unless it is clipped first.
+// The square of the gradient is too large for fp32, unless the gradient is clipped first.
 TEST(FinishNormTest, RefusesSquaresThatOverflow) {
   const Tensor huge = torch::full({1}, 2e19f);
   EXPECT_EQ(ValueOf(Finish(huge, 0), StepValue::kFinite), 0);

@@ -13,7 +13,7 @@ namespace {
 
 using torch::Tensor;
 
-// Attention by its formula, for one query position of one head at a time.
+// Computes attention by its formula, for one head and one query position at a time.
 Tensor OnePositionAtATime(const Tensor& packed, const AttentionHeads& heads,
                           const AttentionLimits& limits = {}) {
   const int64_t batch = packed.size(0), length = packed.size(1);
@@ -50,8 +50,8 @@ Result Forward(const Tensor& packed, const AttentionHeads& heads, const Attentio
   return result;
 }
 
-// Two samples of 7 tokens: a window, documents of different lengths in each sample, both, and a
-// window of one token.
+// Returns limits for two samples of 7 tokens: a window, documents whose lengths differ between the
+// samples, both, and a window of one token.
 std::vector<AttentionLimits> SomeLimits() {
   const Tensor starts =
       torch::tensor({0, 0, 2, 2, 2, 5, 6, 0, 1, 1, 1, 1, 1, 1}, torch::kInt64).view({2, 7});
@@ -122,7 +122,8 @@ TEST(AttentionTest, AWindowOfAllTokensChangesNothing) {
   EXPECT_TRUE(Forward(packed, heads, wide).out.equal(Forward(packed, heads).out));
 }
 
-// A bias for cuDNN hides the same keys as the documents, except later keys.
+// The bias for cuDNN hides the same keys as the documents do, except later keys, which it does not
+// hide.
 TEST(AttentionTest, ABiasHidesEarlierDocuments) {
   const Tensor starts = torch::tensor({0, 0, 2, 2, 0, 1, 1, 3}, torch::kInt64).view({2, 4});
   const Tensor bias = DocumentBias(starts);
@@ -135,7 +136,7 @@ TEST(AttentionTest, ABiasHidesEarlierDocuments) {
   EXPECT_TRUE(bias.isfinite().all().item<bool>());
 }
 
-// Manual attention computes 16-bit tensors in fp32 and rounds once.
+// Manual attention computes 16-bit tensors in fp32 and rounds the result once.
 TEST(AttentionTest, SixteenBitIsRoundedOnce) {
   torch::manual_seed(6);
   const AttentionHeads heads{4, 2, 6};

@@ -68,8 +68,8 @@ TEST(CrossEntropyTest, HugeLogitsStayFinite) {
   EXPECT_EQ(Compute(logits, targets, LossPass::kLossAndGradient).loss, 0);
 }
 
-// A weight that bf16 cannot represent, such as 1 / (24 * 2048 tokens), is rounded together with the
-// gradient, not before.
+// bf16 cannot represent a weight such as 1 / (24 * 2048 tokens). The weight must be rounded
+// together with the gradient, not before.
 TEST(CrossEntropyTest, SixteenBitGradientsAreRoundedOnce) {
   torch::manual_seed(5);
   const Problem p;

@@ -62,7 +62,7 @@ TEST(EmbeddingTest, PartsOfTheTableAddUpToTheWhole) {
   EXPECT_TRUE(sum.equal(expected));
 }
 
-// Applies to any contents of the table's rows and of the gradients.
+// This must hold whatever values the table's rows and the gradients contain.
 TEST(EmbeddingTest, TokensOutsideTheTableGiveZerosAndAddNothing) {
   const Tensor table = torch::full({2, 3}, std::nan(""), torch::kFloat64);
   const Tensor tokens = torch::tensor({4, 7, 0}, torch::kInt64);

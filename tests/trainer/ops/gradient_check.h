@@ -1,4 +1,4 @@
-// Compares manually written gradients with autograd's.
+// Compares manually written gradients with those of autograd.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_GRADIENT_CHECK_H_
 
@@ -17,12 +17,13 @@ inline torch::Tensor RandomDouble(std::vector<int64_t> shape) {
   return torch::randn(shape, torch::kFloat64);
 }
 
-// A fixed weight per output element, so that each element has a different gradient.
+// Returns a fixed weight for each output element, so that each element has a different gradient.
 inline torch::Tensor OutputWeights(const torch::Tensor& output) {
   return torch::linspace(-1, 2, output.numel(), output.options()).view(output.sizes());
 }
 
-// Reference: gradients of the sum of output * OutputWeights by autograd. Inputs are fp64.
+// Returns the reference: autograd's gradients of the sum of output * OutputWeights. The inputs are
+// fp64.
 inline std::vector<torch::Tensor> AutogradGradients(const ScalarFunction& function,
                                                     std::vector<torch::Tensor> inputs) {
   for (torch::Tensor& input : inputs) input = input.detach().clone().set_requires_grad(true);
@@ -30,7 +31,7 @@ inline std::vector<torch::Tensor> AutogradGradients(const ScalarFunction& functi
   return torch::autograd::grad({(output * OutputWeights(output.detach())).sum()}, inputs);
 }
 
-// Largest absolute difference relative to the largest element of `expected`, in fp64.
+// Returns the largest absolute difference divided by the largest element of `expected`, in fp64.
 inline double RelativeError(const torch::Tensor& actual, const torch::Tensor& expected) {
   const torch::Tensor reference = expected.detach().cpu().to(torch::kFloat64);
   const torch::Tensor difference = actual.detach().cpu().to(torch::kFloat64) - reference;
@@ -38,7 +39,8 @@ inline double RelativeError(const torch::Tensor& actual, const torch::Tensor& ex
          std::max(reference.abs().max().item<double>(), 1e-300);
 }
 
-// Norm of the difference relative to the norm of `expected`, in fp64. NaN if any element is NaN.
+// Returns the norm of the difference divided by the norm of `expected`, in fp64. NaN if any element
+// is NaN.
 inline double RelativeNorm(const torch::Tensor& actual, const torch::Tensor& expected) {
   const torch::Tensor reference = expected.detach().cpu().to(torch::kFloat64);
   const torch::Tensor difference = actual.detach().cpu().to(torch::kFloat64) - reference;

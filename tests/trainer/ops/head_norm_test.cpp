@@ -12,7 +12,7 @@ using torch::Tensor;
 
 constexpr double kHeadEpsilon = 1e-6;
 
-// Two of four heads of packed rows.
+// Returns the two middle heads of packed rows with four heads.
 Tensor HeadsOf(const Tensor& packed) { return packed.narrow(2, 1, 2); }
 
 HeadNormKept NewKept() {

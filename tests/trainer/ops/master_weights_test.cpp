@@ -12,7 +12,7 @@ using torch::Tensor;
 TEST(MasterWeightsTest, AnyWeightComesBackExactly) {
   torch::manual_seed(1);
   const Tensor spread = torch::randn({1000}) * torch::pow(10.0f, torch::linspace(-40, 37, 1000));
-  // A tie, a weight that rounds up to the next power of two, and both zeros.
+  // A tie, a weight that rounds up to the next power of two, both zeros, and an ordinary number.
   const Tensor special = torch::tensor({1.00390625f, 1.9999999f, 0.0f, -0.0f, -3.1415927f});
   const Tensor master = torch::cat({spread, special});
   Tensor values = torch::empty_like(master, torch::kBFloat16);

@@ -20,7 +20,7 @@ inline torch::Tensor SwiGlu(const torch::Tensor& packed) {
   return gate / (1 + (-gate).exp()) * packed.narrow(-1, width, width);
 }
 
-// x times the probability that a standard normal number is below x.
+// Returns x multiplied by the probability that a standard normal number is below x.
 inline torch::Tensor Gelu(const torch::Tensor& x) {
   return x * (1 + torch::erf(x / std::sqrt(2.0))) / 2;
 }
@@ -31,7 +31,7 @@ inline torch::Tensor GeluTanh(const torch::Tensor& x) {
 
 inline torch::Tensor SquaredRelu(const torch::Tensor& x) { return x.clamp_min(0).pow(2); }
 
-// heads: [batch, length, heads, head_size]; cos and sin: [length, head_size / 2].
+// `heads` is [batch, length, heads, head_size]. `cos` and `sin` are [length, head_size / 2].
 inline torch::Tensor Rotate(const torch::Tensor& heads, const torch::Tensor& cos,
                             const torch::Tensor& sin) {
   const int64_t half = heads.size(-1) / 2;
@@ -40,9 +40,9 @@ inline torch::Tensor Rotate(const torch::Tensor& heads, const torch::Tensor& cos
   return torch::cat({a * c - b * s, b * c + a * s}, -1);
 }
 
-// Scaled products of queries [batch, queries, query_heads, head_size] and keys [batch, keys,
-// key_heads, head_size]: [batch, query_heads, queries, keys]. causal: scores of later keys are
-// -1e300.
+// Returns the scaled products of `query` [batch, queries, query_heads, head_size] and `key` [batch,
+// keys, key_heads, head_size], as [batch, query_heads, queries, keys]. If `causal` is true, scores
+// of later keys are -1e300.
 inline torch::Tensor Scores(const torch::Tensor& query, const torch::Tensor& key, bool causal) {
   const int64_t share = query.size(2) / key.size(2);
   const torch::Tensor keys = key.transpose(1, 2).repeat_interleave(share, 1);
@@ -54,7 +54,8 @@ inline torch::Tensor Scores(const torch::Tensor& query, const torch::Tensor& key
   return scores.masked_fill(future, -1e300);
 }
 
-// Values weighted by the softmax of scores: [batch, queries, query_heads, head_size].
+// Returns the values weighted by the softmax of the scores, as [batch, queries, query_heads,
+// head_size].
 inline torch::Tensor WeightedValues(const torch::Tensor& scores, const torch::Tensor& value) {
   const int64_t share = scores.size(1) / value.size(2);
   return at::softmax(scores, -1)
@@ -62,7 +63,7 @@ inline torch::Tensor WeightedValues(const torch::Tensor& scores, const torch::Te
       .transpose(1, 2);
 }
 
-// packed: as described in attention_heads.h. Returns [batch, length, query_heads, head_size].
+// `packed` is as described in attention_heads.h. Returns [batch, length, query_heads, head_size].
 inline torch::Tensor Attention(const torch::Tensor& packed, const AttentionHeads& heads) {
   const int64_t queries = heads.query_heads, keys = heads.key_heads;
   const torch::Tensor scores = Scores(packed.narrow(2, 0, queries), packed.narrow(2, queries, keys),
@@ -70,7 +71,7 @@ inline torch::Tensor Attention(const torch::Tensor& packed, const AttentionHeads
   return WeightedValues(scores, packed.narrow(2, queries + keys, keys));
 }
 
-// weights: weight of each row in the sum.
+// `weights` contains the weight of each row in the sum.
 inline torch::Tensor CrossEntropy(const torch::Tensor& logits, const torch::Tensor& targets,
                                   const torch::Tensor& weights) {
   const torch::Tensor chances = at::log_softmax(logits, -1);

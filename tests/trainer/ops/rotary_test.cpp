@@ -32,7 +32,7 @@ TEST(RotaryTest, TableHoldsTheAngles) {
   EXPECT_NEAR(table.sin[5][2].item<double>(), std::sin(angle), 1e-14);
 }
 
-// The published code of Llama 3.1 chooses by wavelength, in tokens.
+// Llama 3.1's published code distinguishes the cases by wavelength, in tokens.
 double Llama31Frequency(double plain) {
   constexpr double kFactor = 8, kLow = 1, kHigh = 4, kLength = 8192;
   const double wavelength = 2 * M_PI / plain;
@@ -118,7 +118,7 @@ TEST(RotaryTest, SixteenBitIsTurnedInSinglePrecision) {
                   .equal(Turned(packed.to(torch::kFloat32), single, kHeads).to(torch::kBFloat16)));
 }
 
-// A table with all rows rotates each sample by its own positions.
+// If the table has rows for every sample, each sample is rotated by its own positions.
 TEST(RotaryTest, SamplesMayHavePositionsOfTheirOwn) {
   torch::manual_seed(9);
   const AttentionHeads heads{2, 1, 6};

@@ -108,7 +108,7 @@ TEST(VocabularyCrossEntropyTest, HugeLogitsStayFinite) {
   EXPECT_EQ(result.logits.abs().max().item<double>(), 0);
 }
 
-// As in a part that contains only padding of the vocabulary.
+// A part that contains only padding of the vocabulary has logits of minus infinity.
 TEST(VocabularyCrossEntropyTest, PartsOfMinusInfinityAddNothing) {
   torch::manual_seed(6);
   PartsProblem p;

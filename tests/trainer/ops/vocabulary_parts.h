@@ -12,7 +12,7 @@
 
 namespace trainyard::trainer {
 
-// Calls function(first token, width) for each part.
+// Calls function(first_token, width) for each part.
 template <typename Function>
 void ForEachVocabularyPart(const std::vector<int64_t>& widths, const Function& function) {
   int64_t first_token = 0;
@@ -22,7 +22,7 @@ void ForEachVocabularyPart(const std::vector<int64_t>& widths, const Function& f
   }
 }
 
-// CombineStatistics over all parts of logits [rows, sum of widths].
+// Returns the result of CombineStatistics over all parts of logits [rows, sum of widths].
 inline torch::Tensor CombinedOf(const torch::Tensor& logits, const torch::Tensor& target_tokens,
                                 const std::vector<int64_t>& widths) {
   std::vector<torch::Tensor> statistics;
@@ -37,7 +37,7 @@ inline torch::Tensor CombinedOf(const torch::Tensor& logits, const torch::Tensor
 }
 
 struct PartsResult {
-  std::vector<double> losses;  // Loss computed by each part.
+  std::vector<double> losses;  // The loss as computed by each part.
   torch::Tensor logits;        // Logits of all parts, after the pass.
 };
 

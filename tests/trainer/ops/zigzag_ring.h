@@ -1,5 +1,5 @@
-// Attention of one sequence shared by several ranks in zigzag halves, computed part by part like a
-// ring of ranks, but in one process.
+// Attention of one sequence that several ranks share in zigzag halves. It is computed part by part,
+// as a ring of ranks would, but in one process.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_ZIGZAG_RING_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_ZIGZAG_RING_H_
 
@@ -18,20 +18,22 @@ namespace trainyard::trainer {
 struct RingResult {
   torch::Tensor out;          // [batch, length, query_heads, head_size], in the compute type.
   torch::Tensor log_sum_exp;  // [batch, query_heads, length]
-  torch::Tensor d_packed;     // In the layout of packed rows, in the compute type.
+  torch::Tensor d_packed;     // In the layout of packed rows and in the compute type.
 };
 
-// Rank r of `ranks` holds chunks r and 2 * ranks - 1 - r of the sequence's 2 * ranks chunks, so
-// that each rank has the same number of pairs of a query and an earlier key.
+// The sequence is divided into 2 * ranks chunks. Rank r has chunks r and 2 * ranks - 1 - r. In this
+// way, each rank has the same number of pairs of a query and an earlier key.
 class ZigzagRing {
  public:
-  // packed: rows of a whole sequence (attention_heads.h); length must be a multiple of 2 * ranks.
+  // `packed` contains the rows of a whole sequence (attention_heads.h). Its length must be a
+  // multiple of 2 * ranks.
   ZigzagRing(const torch::Tensor& packed, const AttentionHeads& heads, int64_t ranks)
       : heads_(heads), ranks_(ranks), chunk_(packed.size(1) / (2 * ranks)) {
     for (int64_t rank = 0; rank < ranks; ++rank) packed_.push_back(HalvesOf(packed, 1, rank));
   }
 
-  // Runs forward with every rank's part of the softmax, then backward with dout.
+  // Runs the forward pass with every rank's part of the softmax, then the backward pass with
+  // `dout`.
   RingResult Run(const torch::Tensor& dout) {
     RingResult result{torch::empty(dout.sizes(), Wide(dout)), LogSumExps(), torch::Tensor()};
     std::vector<torch::Tensor> gradients;
@@ -84,7 +86,8 @@ class ZigzagRing {
         .copy_(halves.narrow(dim, chunk_, chunk_));
   }
 
-  // Queries of `rank` with the keys of `sender`. Only the rank's own keys need a mask.
+  // Returns the step in which `rank` combines its queries with the keys of `sender`. A mask is
+  // needed only if both are the same rank.
   RingStep StepOf(int64_t rank, int64_t sender) const {
     const Range all{0, 2 * chunk_}, early{0, chunk_}, late{chunk_, chunk_};
     if (sender == rank) return {all, all, AttentionMask::kCausal};
@@ -102,7 +105,7 @@ class ZigzagRing {
     return {own.narrow(2, 0, queries), sent.narrow(2, queries, keys),
             sent.narrow(2, queries + keys, keys), step.mask};
   }
-  // The rank whose keys arrive in `step`; its own keys are first.
+  // Returns the rank whose keys arrive in `step`. In step 0, a rank uses its own keys.
   int64_t SenderOf(int64_t rank, int64_t step) const { return (rank + ranks_ - step) % ranks_; }
 
   struct Merged {

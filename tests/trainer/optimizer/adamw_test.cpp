@@ -16,8 +16,8 @@ namespace {
 
 using torch::Tensor;
 
-// A group with a decaying matrix longer than one piece of an update, and another with a vector that
-// does not decay.
+// Returns two groups. One has a decaying matrix that is longer than one piece of an update. The
+// other has a vector that does not decay.
 std::vector<GroupDeclaration> Groups() {
   return {{"matrices", {{{WholeLogicalTensor("matrix", {300, 130}, 0.5)}, true}}},
           {"norms", {{{WholeLogicalTensor("norm", {7}, 0)}, false}}}};
@@ -81,7 +81,8 @@ TEST(AdamWTest, EqualsLibTorchOverManySteps) {
   }
 }
 
-// Runs the steps of the tables (tests/trainer/references/adamw.py) in fp64.
+// Runs the steps of the tables (tests/trainer/references/adamw.py) in fp64 and compares the
+// weights.
 void ExpectTable(double max_norm, const adamw_tables::Weights& expected, double tolerance) {
   const std::vector<GroupDeclaration> groups = {
       {"all",
@@ -116,7 +117,7 @@ void ExpectTable(double max_norm, const adamw_tables::Weights& expected, double 
   }
 }
 
-// PyTorch adds 1e-6 to the norm used for clipping.
+// For clipping, PyTorch adds 1e-6 to the norm.
 TEST(AdamWTest, WholeRunsEqualPyTorchsFormula) {
   ExpectTable(0, adamw_tables::kPlain, 1e-13);
   ExpectTable(2, adamw_tables::kClipped, 1e-8);
@@ -141,7 +142,8 @@ TEST(AdamWTest, MasterKeepsUpdatesThatSixteenBitsWouldLose) {
   AdamW optimizer(config, store);
   store.gradients().fill_(1);
   for (int step = 1; step <= 100; ++step) Update(optimizer, step, 1e-4);
-  // One step of 1e-4 is below the spacing of bfloat16 at 1 (0.0039); a hundred steps are not.
+  // The update of one step, 1e-4, is below the spacing of bfloat16 at 1, which is 0.0039. The sum
+  // of a hundred steps is above it.
   EXPECT_NEAR(MasterOf(store, store.slices()[1])[0].item<float>(), 0.99, 1e-4);
   EXPECT_NEAR(store.Value(1)[0].item<float>(), 0.99, 0.004);
 }
@@ -175,7 +177,7 @@ TEST(AdamWTest, MeasuresAllGradientsTogether) {
   EXPECT_NEAR(ValueOf(values, StepValue::kGradientScale), 0.5 / norm, 1e-6 / norm);
 }
 
-// Each of three ranks updates its part. Part boundaries lie within matrices.
+// Each of three ranks updates a part. The boundaries of the parts are within matrices.
 TEST(AdamWTest, PartsTogetherEqualTheWhole) {
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
     ParameterStore whole(Groups(), type, torch::kCPU, 1);

@@ -12,7 +12,7 @@ namespace tables = schedule_tables;
 
 constexpr int64_t kBatch = 8;
 
-// The run of the tables.
+// The run for which the tables were computed.
 class ScheduleTest : public testing::Test {
  protected:
   ScheduleTest() {
@@ -98,7 +98,7 @@ TEST_F(ScheduleTest, WithoutAWarmUpTheFirstStepHasThePeak) {
   EXPECT_DOUBLE_EQ(AtStep(25), 0.2e-3);
 }
 
-// Steps of 4, 4, 4, 8, 8, 12, 16, ... samples.
+// Returns settings whose steps have 4, 4, 4, 8, 8, 12, 16, ... samples.
 TEST_F(ScheduleTest, TheRateOfAGrowingBatchFollowsTheSamples) {
   train_.global_batch = 16;
   train_.rampup_batch_start = train_.rampup_batch_increment = 4;

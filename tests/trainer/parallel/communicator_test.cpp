@@ -74,7 +74,8 @@ TEST_P(CommunicatorTest, ReducesNumbersOfSixteenBits) {
   }
 }
 
-// The low bits of master weights, stored next to bf16 values, are 16-bit integers.
+// For example, the low bits of master weights are 16-bit integers, which are stored beside the bf16
+// values.
 TEST_P(CommunicatorTest, MovesElementsOfAnyType) {
   for (const auto type : {torch::kBFloat16, torch::kInt16, torch::kInt64, torch::kUInt8}) {
     GetParam()(2, [type](Communicator& group) {
@@ -106,7 +107,7 @@ TEST_P(CommunicatorTest, ResultsMayLieWithinTheInputs) {
   });
 }
 
-// Member m sends m + to rows to member `to`, each with the value 10 * m + to.
+// Member m sends m + to rows to member `to`. Every value in them is 10 * m + to.
 TEST_P(CommunicatorTest, SendsUnevenPartsToAll) {
   GetParam()(3, [](Communicator& group) {
     const int64_t me = group.rank();
@@ -145,7 +146,8 @@ TEST_P(CommunicatorTest, TheCallerGoesOnBesideAnOperation) {
   std::atomic<bool> first_went_on{false};
   GetParam()(2, [&](Communicator& group) {
     const Tensor sum = torch::ones({3});
-    // The second member starts its operation only after the first member's call has returned.
+    // The second member starts its operation only after the first member's call has returned, so
+    // the call does not wait.
     while (group.rank() == 1 && !first_went_on) std::this_thread::yield();
     Work work = group.AllReduce(sum);
     first_went_on = true;
@@ -198,7 +200,7 @@ TEST_P(CommunicatorTest, EveryMemberGetsTheSameBits) {
   EXPECT_TRUE(results[0].equal(results[2]));
 }
 
-// Calls `wait` and expects the error of a lost peer with `part` in its text.
+// Calls `wait`. Expects the error of a lost peer, with `part` in its text.
 void ExpectLoss(const std::function<void()>& wait, const std::string& part) {
   try {
     wait();
@@ -212,7 +214,7 @@ void ExpectLoss(const std::function<void()>& wait, const std::string& part) {
 TEST(GlooTest, LostPeerIsNamedWithTheOperation) {
   std::latch connected(2);
   RunRanks(2, [&connected](Communicator& group) {
-    connected.arrive_and_wait();    // Connecting would detect a peer that leaves earlier.
+    connected.arrive_and_wait();    // If the peer left earlier, connecting would fail.
     if (group.rank() == 1) return;  // Leaves without notice.
     const auto sum_twice = [&] {
       group.AllReduce(torch::zeros({1000})).Wait();
@@ -225,7 +227,7 @@ TEST(GlooTest, LostPeerIsNamedWithTheOperation) {
 TEST_P(CommunicatorTest, AnAbortEndsWhatWaitsForAMember) {
   std::latch connected(2), over(2);
   GetParam()(2, [&](Communicator& group) {
-    connected.arrive_and_wait();  // Connecting would detect an earlier abort.
+    connected.arrive_and_wait();  // If the abort came earlier, connecting would fail.
     if (group.rank() == 0) {
       Work work = group.AllReduce(torch::zeros({1000}));
       std::thread other([&group] { group.Abort(); });
@@ -233,7 +235,7 @@ TEST_P(CommunicatorTest, AnAbortEndsWhatWaitsForAMember) {
       other.join();
       ExpectLoss([&] { group.Broadcast(torch::zeros({1}), 0).Wait(); }, "broadcast");
     }
-    over.arrive_and_wait();  // The other member neither leaves nor takes part.
+    over.arrive_and_wait();  // The other member stays but does not take part.
   });
 }
 
@@ -280,9 +282,10 @@ TEST(RendezvousTest, AbsentRankZeroIsALostPeer) {
   }
 }
 
-// The kernel accepts connections for a stopped process.
+// For a stopped process, the kernel still accepts connections.
 TEST(RendezvousTest, StoppedRankZeroIsALostPeer) {
-  // Stays open until the process ends, because the thread left behind throws if the port is closed.
+  // The port stays open until the process ends. If it were closed, the thread that is left behind
+  // would throw.
   static const TakenPort& silent = *new TakenPort;
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -301,7 +304,7 @@ TEST(RendezvousTest, ARankOfAnotherRunAtTheSamePortIsNobodysPeer) {
     env.checkpoint_dir = checkpoint_dir;
     return std::make_unique<Rendezvous>(env, std::chrono::seconds(seconds));
   };
-  // Rank 0 serves the others, so it is kept until all of them have met.
+  // Rank 0 is the server of the others, so its rendezvous is kept until all ranks have met.
   std::unique_ptr<Rendezvous> host;
   std::thread thread([&] { host = come(0, "/ours", 30); });
   EXPECT_THROW(come(1, "/theirs", 1), TrainerError);
@@ -314,7 +317,7 @@ TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
   EXPECT_EQ(LocalAddressTowards("no-such-host.invalid", 29500), "127.0.0.1");
 }
 
-// The work uses objects that its caller is about to destroy.
+// The caller is about to destroy the objects that the work uses.
 TEST(GlooTest, WorkBehindALostPeerDoesNotRun) {
   RunRanks(2, [](Communicator& group) {
     if (group.rank() == 1) return;

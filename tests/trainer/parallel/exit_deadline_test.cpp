@@ -16,15 +16,15 @@ using ::testing::ExitedWithCode;
 
 constexpr milliseconds kShort{100};
 
-// Simulates a member that frees memory of a device whose work never ends.
+// Simulates a member whose destructor frees memory of a device on which work never ends.
 struct HangsInItsDestructor {
   ~HangsInItsDestructor() {
     while (true) pause();
   }
 };
 
-// Unwinds like main: the deadline is set in the handler and outlives the objects whose destruction
-// it limits.
+// Unwinds as main does. The deadline is set in the exception handler. It outlives the objects whose
+// destruction it limits.
 void LoseAPeer() {
   std::optional<ExitDeadline> leaving;
   std::optional<HangsInItsDestructor> member;

@@ -1,4 +1,4 @@
-// TCP ports on loopback for tests.
+// TCP ports on the loopback interface, for tests.
 #ifndef TRAINYARD_TESTS_TRAINER_PARALLEL_FREE_PORT_H_
 #define TRAINYARD_TESTS_TRAINER_PARALLEL_FREE_PORT_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer {
 
-// Listens on a port of the kernel's choice until destroyed.
+// Listens on a port that the kernel chooses, until it is destroyed.
 class TakenPort {
  public:
   TakenPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -35,7 +35,7 @@ class TakenPort {
   int64_t port_ = 0;
 };
 
-// A port on which nobody listens.
+// Returns a port on which no process listens.
 inline int64_t FreePort() { return TakenPort().port(); }
 
 }  // namespace trainyard::trainer

@@ -17,7 +17,7 @@ namespace {
 
 using torch::Tensor;
 
-// An operation of one member, in the member's queue until it is done.
+// An operation of one member. It stays in the member's queue until it is done.
 struct Posted {
   Operation operation;
   std::vector<bool> transferred;  // By transfer.
@@ -31,7 +31,7 @@ bool Overlap(const Tensor& a, const Tensor& b) {
   return first < second + b.nbytes() && second < first + a.nbytes();
 }
 
-// Makes code that reads an output before the operation is done read NaN.
+// Fills an output with NaN, so that code that reads it before the operation is done reads NaN.
 void Poison(Tensor output, const Tensor& input) {
   if (!output.defined() || !output.is_floating_point() || output.numel() == 0) return;
   if (input.defined() && input.numel() > 0 && Overlap(output, input)) return;
@@ -152,7 +152,7 @@ class InMemoryGroup {
     changed_.notify_all();
   }
 
-  // The member is gone: its unfinished operations never complete.
+  // Records that the member is gone. Its unfinished operations never complete.
   void Leave(int64_t member) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (queues_[member].empty()) return;
@@ -164,7 +164,7 @@ class InMemoryGroup {
  private:
   using Queue = std::deque<std::shared_ptr<Posted>>;
 
-  // Performs all possible progress. Returns false if there is none.
+  // Makes all progress that is possible. Returns false if there was none.
   bool Advance() { return !aborted_ && (AdvanceLocal() || AdvanceTransfers() || AdvanceAll()); }
 
   void Finish(Queue& queue) {
@@ -205,14 +205,14 @@ class InMemoryGroup {
     return moved;
   }
 
-  // The member's current exchange, or null.
+  // Returns the member's current exchange, or nullptr.
   Posted* ExchangeOf(size_t member) {
     if (queues_[member].empty()) return nullptr;
     Posted* const head = queues_[member].front().get();
     return head->operation.kind == Operation::Kind::kExchange ? head : nullptr;
   }
 
-  // Moves the tensor of a send if its peer is in an exchange with the matching receive.
+  // If the peer of a send is in an exchange with the matching receive, moves the tensor.
   bool Match(int64_t member, Posted& mine, size_t i) {
     const Transfer& send = mine.operation.transfers[i];
     Posted* const theirs = ExchangeOf(send.peer);

@@ -1,4 +1,4 @@
-// Groups whose members are threads of one process.
+// Implements groups whose members are threads of one process.
 #ifndef TRAINYARD_TESTS_TRAINER_PARALLEL_IN_MEMORY_GROUP_H_
 #define TRAINYARD_TESTS_TRAINER_PARALLEL_IN_MEMORY_GROUP_H_
 
@@ -14,19 +14,19 @@ namespace trainyard::trainer {
 
 class InMemoryGroup;
 
-// The groups of one run, by name. May be used by any thread; must outlive the communicators.
+// The groups of one run, by name. Any thread may use it. It must outlive the communicators.
 //
-// Stricter than a GPU: outputs are NaN until some thread has waited for their Work; operations of a
-// member run strictly one after the other; and a wait longer than the limit fails with kPeerLost
-// and the name of the group. A wrong order of operations therefore fails instead of hanging. Sums
-// are computed in rank order.
+// It is stricter than a GPU. Outputs are NaN until some thread has waited for their Work. The
+// operations of a member run strictly one after the other. A wait that is longer than the limit
+// fails with kPeerLost and the name of the group, so a wrong order of operations fails instead of
+// hanging. Sums are computed in rank order.
 class InMemoryNetwork {
  public:
-  // Held by members of any group while they run and released while they wait: for devices that
-  // support one thread at a time.
+  // A lock for devices that support only one thread at a time. Each member, of any group, has the
+  // lock while it runs and releases it while it waits.
   using Turn = std::mutex;
 
-  // turn: shared by members that take turns, or null.
+  // `turn` is shared by members that take turns; nullptr if they do not.
   explicit InMemoryNetwork(Turn* turn = nullptr,
                            std::chrono::seconds limit = std::chrono::seconds(60))
       : turn_(turn), limit_(limit) {}
@@ -34,7 +34,7 @@ class InMemoryNetwork {
 
   std::unique_ptr<Communicator> Connect(const CommunicatorGroup& group);
 
-  // Fails all operations of all groups, because a member has ended with an error.
+  // Fails all operations of all groups. Called when a member has ended with an error.
   void AbortAll();
 
  private:

@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Ends, with `error` if it is set, right after a poll has timed out.
+// Work that ends right after a poll has timed out. It ends with `error` if that is set.
 class LateWork final : public c10d::Work {
  public:
   explicit LateWork(std::string error = "") : error_(std::move(error)) {}
@@ -28,7 +28,7 @@ class LateWork final : public c10d::Work {
   bool ended_ = false;
 };
 
-// Runs as long as the test; sets `aborted` during the second poll.
+// Work that never ends during the test. It sets `aborted` during the second poll.
 class EndlessWork final : public c10d::Work {
  public:
   explicit EndlessWork(std::atomic<bool>* aborted) : aborted_(aborted) {}

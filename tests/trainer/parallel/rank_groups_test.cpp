@@ -23,7 +23,7 @@ LayoutConfig Layout(int64_t tp, int64_t cp, int64_t dp, int64_t pp) {
   return layout;
 }
 
-// The members of every group that a rank connects, by name.
+// Returns the members of every group that a rank connects, by group name.
 std::map<std::string, Ranks> GroupsOf(const LayoutConfig& layout, int64_t rank, bool tied = false) {
   std::map<std::string, Ranks> groups;
   ConnectRankGroups(Mesh(layout), rank, layout, tied, [&](const CommunicatorGroup& group) {
@@ -73,7 +73,8 @@ TEST(RankGroupsTest, EndsOfThePipelineShareATiedEmbedding) {
   EXPECT_EQ(GroupsOf(layout, 1, /*tied=*/false).at("tied1"), (Ranks{1}));
 }
 
-// Each rank connects its groups one after the other. No order may cause a circular wait.
+// Each rank connects its groups one after the other. The order of these connections must not cause
+// a circular wait.
 TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
   LayoutConfig layout = Layout(2, 1, 1, 3);
   layout.vpp = 2;
@@ -93,7 +94,7 @@ TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
   });
 }
 
-// A rank that has lost a peer may continue with new groups in the same process.
+// After losing a peer, a rank may continue with new groups in the same process.
 TEST(RankGroupsTest, GroupsConnectAgainAfterAnAbort) {
   const LayoutConfig layout = Layout(2, 1, 1, 1);
   const int64_t ports[] = {FreePort(), FreePort()};

@@ -1,4 +1,4 @@
-// The ranks of a group as threads of one process.
+// Runs the ranks of a group as threads of one process.
 #ifndef TRAINYARD_TESTS_TRAINER_PARALLEL_RUN_RANKS_H_
 #define TRAINYARD_TESTS_TRAINER_PARALLEL_RUN_RANKS_H_
 
@@ -26,7 +26,7 @@ inline RuntimeEnvironment Environment(int64_t rank, int64_t size, int64_t port) 
   return env;
 }
 
-// Calls body(rank) for every rank, each on its own thread, without autograd.
+// Calls body(rank) for every rank. Each call runs on a separate thread, without autograd.
 inline void RunThreads(int64_t size, const std::function<void(int64_t)>& body) {
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < size; ++rank) {
@@ -44,7 +44,7 @@ inline CommunicatorGroup GroupOfAll(int64_t rank, int64_t size) {
   return group;
 }
 
-// Runs `body` as every rank of a group that communicates over TCP.
+// Calls `body` for every rank of a group that communicates over TCP.
 inline void RunRanks(int64_t size, const std::function<void(Communicator&)>& body) {
   const int64_t port = FreePort();
   RunThreads(size, [&](int64_t rank) {
@@ -53,7 +53,7 @@ inline void RunRanks(int64_t size, const std::function<void(Communicator&)>& bod
   });
 }
 
-// Like RunRanks, but over memory.
+// Like RunRanks, but the group communicates over memory.
 inline void RunRanksInMemory(int64_t size, const std::function<void(Communicator&)>& body) {
   InMemoryNetwork network;
   RunThreads(size, [&](int64_t rank) { body(*network.Connect(GroupOfAll(rank, size))); });

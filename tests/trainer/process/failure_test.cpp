@@ -13,7 +13,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// The Failure for the exception thrown by `run`.
+// Returns the Failure for the exception that `run` throws.
 template <typename Run>
 Failure FailureOfRun(Run run, const RunConfig* config = nullptr) {
   try {
@@ -55,7 +55,7 @@ TEST(FailureTest, LibrariesThatReportItAsAPlainErrorCountToo) {
 }
 
 TEST(FailureTest, TheHostsAllocatorsCountToo) {
-  // 4 PiB: larger than the address space.
+  // 4 PiB are more than the address space.
   ExpectNamesSettings(FailureOfRun([] { torch::empty({int64_t{1} << 50}, torch::kFloat); }));
   ExpectNamesSettings(FailureOfRun([] { throw std::bad_alloc(); }));
 }

@@ -21,7 +21,8 @@ LayoutConfig TwoTensorRanks() {
   return layout;
 }
 
-// Rank 0 of two tensor-parallel ranks. The other rank joins operations when the test requests it.
+// Rank 0 of two tensor-parallel ranks. The other rank joins an operation when the test calls for
+// it.
 class StallWatchTest : public testing::Test {
  protected:
   StallWatchTest()

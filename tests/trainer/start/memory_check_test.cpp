@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kGigabyte = 1'000'000'000;
 
-// Needs 70.2 GB including CUDA and its libraries.
+// This run needs 70.2 GB, including CUDA and its libraries.
 RunConfig Config() { return Llama3_1b5(16); }
 
 void ExpectHas(const std::string& text, const std::string& part) {

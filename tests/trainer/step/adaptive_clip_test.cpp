@@ -35,7 +35,7 @@ struct Expected {
   int64_t units = 0;
 };
 
-// Computed unit by unit, from weights and gradients of whole tensors.
+// Computes the result unit by unit, from the weights and gradients of whole tensors.
 Expected ClipPlainly(const LogicalTensors& weights, const LogicalTensors& gradients,
                      const std::string& left_out) {
   Expected expected;
@@ -126,7 +126,7 @@ TEST(AdaptiveClipTest, IsTheSameOnEveryLayout) {
   }
 }
 
-// Covers the column-split matrices, the vectors, and the rows that ZeRO splits.
+// The model has column-split matrices, vectors, and rows that ZeRO splits.
 TEST(AdaptiveClipTest, LayerNormsUnderUnevenKeyHeads) {
   RunConfig config = Clipped(false);
   config.model.normalization = Normalization::kLayerNorm;

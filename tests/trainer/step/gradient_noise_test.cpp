@@ -13,7 +13,8 @@ namespace trainyard::trainer {
 namespace {
 
 TEST(GradientNoiseTest, SolvesForGradientAndNoise) {
-  // The squares observed with batches of 4 and 16 if |G|^2 = 3 and tr(Sigma) = 20.
+  // These squares would be observed with batches of 4 and 16 samples if |G|^2 = 3 and tr(Sigma) =
+  // 20.
   const NoiseEstimate estimate = EstimateNoise({.small_squares = 3 + 20.0 / 4,
                                                 .big_squares = 3 + 20.0 / 16,
                                                 .small_samples = 4,
@@ -22,7 +23,7 @@ TEST(GradientNoiseTest, SolvesForGradientAndNoise) {
   EXPECT_DOUBLE_EQ(estimate.trace, 20);
 }
 
-// Gradients of single samples are g + noise, whose variance per element is element / 10.
+// The gradient of each sample is g + noise. The variance of the noise in element i is i / 10.
 TEST(GradientNoiseTest, FindsKnownNoise) {
   constexpr int64_t kElements = 40, kSmall = 2, kBig = 8, kSteps = 3000;
   std::mt19937 random(5);
@@ -99,7 +100,7 @@ TEST(SmallBatchTest, IsTheFirstMicroBatch) {
   EXPECT_GT(EstimateNoise(batches).trace, 0);
 }
 
-// Without other data-parallel ranks, and with two.
+// Tries layouts with one data-parallel rank and with two.
 TEST(SmallBatchTest, IsTheSameOnEveryLayout) {
   for (const bool is_tied : {false, true}) {
     RunConfig config = Measured();

@@ -14,7 +14,7 @@ namespace {
 
 using torch::Tensor;
 
-// Part of the model that a tensor belongs to, by its name in checkpoints.
+// Returns the part of the model to which a tensor belongs, given its name in checkpoints.
 std::string PartOfTensor(const std::string& name) {
   const std::string layers = "model.layers.";
   if (name.rfind(layers, 0) == 0) {

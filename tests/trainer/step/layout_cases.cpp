@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Chainable settings, so that a case reads like its name.
+// These functions change one setting each and can be chained, so that a case reads like its name.
 RunConfig& Tp(RunConfig& c, int64_t size) {
   c.layout.tp = size;
   return c;
@@ -59,7 +59,7 @@ RunConfig& Heads(RunConfig& c, int64_t queries, int64_t keys) {
   return c;
 }
 
-// Heads of a size other than hidden / heads, normalized heads, a tied head.
+// Heads whose size is not hidden / heads, normalized heads, and a tied head.
 RunConfig& Qwen3(RunConfig& c) {
   c.model.kv_channels = 12;
   c.model.qk_layernorm = true;
@@ -76,17 +76,17 @@ RunConfig& Llama31(RunConfig& c) {
   return c;
 }
 
-// Learned positions, biases, a tied head.
+// Learned positions, biases, and a tied head.
 RunConfig& Gpt2(RunConfig& c) {
   MakeGpt2(c.model, /*max_positions=*/c.train.seq_length + 3);
   return c;
 }
-// Biases with shared key heads; positions rotate half of each head.
+// Biases and shared key heads. Positions rotate half of each head.
 RunConfig& Gpt3(RunConfig& c) {
   MakeGpt3_15b(c.model);
   return c;
 }
-// Both branches use the same input; positions rotate a quarter of each head.
+// Attention and feed-forward use the same input. Positions rotate a quarter of each head.
 RunConfig& GptNeox(RunConfig& c) {
   MakeGptNeox(c.model);
   return c;
@@ -97,7 +97,8 @@ RunConfig& Windowed(RunConfig& c, int64_t window) {
   return c;
 }
 
-// Attention, positions and losses per document; a sample has several documents.
+// Each sample has several documents. Attention, positions and losses are separate for each
+// document.
 RunConfig& Packed(RunConfig& c) {
   c.data.reset_attention_mask = true;
   c.data.reset_position_ids = true;
@@ -108,7 +109,8 @@ RunConfig& Packed(RunConfig& c) {
 
 constexpr ContextExchange kGather = ContextExchange::kAllGather;
 
-// The model has an odd vocabulary of 61 tokens and two key heads for four query heads.
+// The model has a vocabulary of 61 tokens, an odd number. It has two key heads for four query
+// heads.
 const LayoutCase kCases[] = {
     {"one process, micro-batches of 1", [](auto& c) { MicroBatchOf(c, 1); }},
     {"TP2", [](auto& c) { WithoutSequenceParallel(Tp(c, 2)); }},

@@ -1,4 +1,4 @@
-// The layouts that are tested for equality with one process.
+// Layouts that tests compare with one process.
 #ifndef TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_CASES_H_
 #define TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_CASES_H_
 

@@ -1,4 +1,5 @@
-// Compares every layout with one process: the same losses, gradients, weights and optimizer state.
+// Compares every layout with one process. Losses, gradients, weights and optimizer state must be
+// the same.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,16 +18,16 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
-// A contribution common to all keys does not change the softmax. The bias gradient of elements
-// without rotation is therefore only rounding noise, which Adam's division makes as large as
-// others.
+// A contribution common to all keys does not change the softmax. Therefore the bias gradient of
+// elements that are not rotated is only rounding noise. Adam's division makes its update as large
+// as those of other elements.
 constexpr char kKeyBias[] = "k_proj.bias";
 
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }
 
 class LayoutProofTest : public ::testing::TestWithParam<LayoutCase> {
  protected:
-  // One process with the same model and batch.
+  // Returns the run of one process with the same model and batch.
   static const LayoutRun& Reference(const RunConfig& config, bool masked) {
     using Key = std::tuple<ModelConfig, DataConfig, bool>;
     static std::vector<std::pair<Key, std::unique_ptr<LayoutRun>>> runs;

@@ -12,13 +12,13 @@ namespace {
 
 using torch::Tensor;
 
-// Tokens of a sample: a sequence that a small model can partly learn.
+// Returns a token of a sample. A small model can partly learn these sequences.
 int64_t TokenAt(int64_t sample, int64_t position, int64_t vocabulary) {
   const int64_t step = 1 + sample % 5;
   return (sample * 7919 + position * step * 13 + position * position) % vocabulary;
 }
 
-// Documents of at most five tokens, if the run has documents.
+// Returns a token of a sample. If the run has documents, each has at most five tokens.
 int64_t TokenAt(const RunConfig& config, int64_t sample, int64_t position) {
   const bool ends = config.data.eod_token >= 0 && (3 * sample + position) % 5 == 0;
   return ends ? config.data.eod_token : TokenAt(sample, position, config.model.vocab_size);
@@ -59,7 +59,7 @@ class Rank {
   AdamW& optimizer() { return optimizer_; }
 
   ElementRange Owned(int64_t group) { return store().OwnedOf(group); }
-  // Elements of the values stored on this rank.
+  // Returns the range of values that this rank stores.
   ElementRange Kept(int64_t group) {
     return store().parts().zero < 3 ? store().groups()[group].all : Owned(group);
   }
@@ -99,7 +99,7 @@ void AddFaults(const LogicalTensors& tensors, const std::string& what, LayoutRun
   for (const std::string& name : tensors.Faults()) run.faults.push_back(what + ": " + name);
 }
 
-// Data written by all ranks.
+// The data that all ranks write.
 struct Shared {
   std::mutex mutex;
   LayoutRun run;
@@ -128,7 +128,8 @@ void Train(Rank& rank, int64_t rank_number, Shared& shared) {
     if (rank_number == 0) shared.run.steps.push_back(result);
   }
   const std::lock_guard<std::mutex> lock(shared.mutex);
-  // Only owned elements: values updated by other ranks may still be in transit.
+  // Adds only the elements that this rank owns, because values that other ranks update may still be
+  // in transit.
   shared.run.weights.Add(store, owned, values);
   const auto state = [&](const Tensor& buffer) {
     return [&store, &buffer](int64_t group, const ElementRange& range) {

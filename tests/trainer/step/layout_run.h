@@ -1,4 +1,4 @@
-// Training runs of any layout in one process: each rank is a thread.
+// Runs training with any layout in one process: each rank is a thread.
 #ifndef TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
 #define TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
 
@@ -12,14 +12,15 @@
 
 namespace trainyard::trainer {
 
-// Results of a run, combined from all ranks.
+// The results of a run, combined from all its ranks.
 struct LayoutRun {
   std::vector<StepResult> steps;
   LogicalTensors first_gradients;  // Gradients of the first step, before clipping.
-  LogicalTensors weights;          // At the end, as used in the model's computation.
+  LogicalTensors weights;          // At the end, as the model's computation uses them.
   LogicalTensors first_moments;
   LogicalTensors second_moments;
-  // Ranks that differ in data that must have the same bits, and the steps in which they did.
+  // Ranks whose data differs although it must have the same bits, and the steps at which it
+  // differs.
   std::vector<std::string> faults;
 };
 
@@ -29,18 +30,20 @@ RunConfig SmallRun();
 // Number of ranks that the layout needs.
 int64_t RanksOf(const LayoutConfig& layout);
 
-// The machine for a run. By default, the ranks use the CPU and communicate over memory.
+// The machine on which a run executes. By default, the ranks use the CPU and communicate over
+// memory.
 struct LayoutMachine {
   std::function<torch::Device(int64_t rank)> open_device = [](int64_t) {
     return torch::Device(torch::kCPU);
   };
-  // Connects the groups of a rank; null for groups over memory. Called on the rank's thread.
+  // Connects the groups of a rank; nullptr if the groups communicate over memory. Called on the
+  // thread of the rank.
   std::function<ConnectGroupFunction(int64_t rank)> connect;
-  bool takes_turns = false;  // True if ranks share a device that supports one thread at a time.
+  bool takes_turns = false;  // True if ranks share a device that allows one thread at a time.
 };
 
-// Trains on tokens that depend only on the sample's number. With `masked`, a third of the
-// predictions have weight 0. Rethrows a rank's exception.
+// Trains on tokens that depend only on the number of the sample. If `masked` is true, a third of
+// the predictions have weight 0. If a rank throws, rethrows the exception.
 LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked = false,
                     const LayoutMachine& machine = {});
 

@@ -1,5 +1,6 @@
-// A member that leaves to reconnect ends its operations, and the operations of the other members
-// may then end with arbitrary memory contents. No data of such a step may be used as its result.
+// Tests a member that leaves in order to reconnect. Leaving ends its operations. The operations of
+// the other members may then end, too, with arbitrary data in memory. No data of such a step may be
+// used as a result.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// From a given operation on, every operation ends at once and leaves the outputs unchanged.
+// Beginning with a given operation, every operation ends at once and leaves the outputs unchanged.
 class LeftGroup final : public Communicator {
  public:
   LeftGroup(const CommunicatorGroup& group, std::unique_ptr<Communicator> inner, int64_t whole)
@@ -32,7 +33,7 @@ class LeftGroup final : public Communicator {
   int64_t reductions_ = 0;
 };
 
-// Two ranks. The world group reduces the values of a step once per step.
+// Runs two ranks. Once per step, the world group reduces the values of the step.
 LayoutRun RunWithWholeSteps(int64_t whole, int64_t steps) {
   RunConfig config = SmallRun();
   config.layout.dp = 2;

@@ -1,4 +1,4 @@
-// Tensors with their names in checkpoints, assembled from the parts of all ranks.
+// Tensors by their names in checkpoints, assembled from the parts of all ranks.
 #ifndef TRAINYARD_TESTS_TRAINER_STEP_LOGICAL_TENSORS_H_
 #define TRAINYARD_TESTS_TRAINER_STEP_LOGICAL_TENSORS_H_
 
@@ -13,17 +13,19 @@
 
 namespace trainyard::trainer {
 
-// Parts held by several ranks must have the same bits. One thread at a time.
+// If several ranks have the same part, its bits must be equal. Not thread-safe: only one thread at
+// a time may use an object.
 class LogicalTensors {
  public:
-  // Elements of a range of a group, flat.
+  // Returns the elements of a range of a group as a flat tensor.
   using Read = std::function<torch::Tensor(int64_t group, const ElementRange&)>;
 
-  // Adds the rank's part of each slice within `range_of(group)`.
+  // Adds the part of each slice that is within `range_of(group)` on this rank.
   void Add(const ParameterStore& store, const std::function<ElementRange(int64_t)>& range_of,
            const Read& read);
 
-  // Names of tensors that have different bits on some ranks or lack elements.
+  // Returns the names of tensors that have different bits on some ranks, or whose elements are
+  // incomplete.
   std::vector<std::string> Faults() const;
   const std::map<std::string, torch::Tensor>& tensors() const { return tensors_; }
 
@@ -34,8 +36,8 @@ class LogicalTensors {
   std::vector<std::string> differing_;
 };
 
-// The largest relative L2 distance of a tensor from its reference, and that tensor's name.
-// left_out: name suffix of tensors to ignore.
+// The largest relative L2 distance between a tensor and its reference, and the name of that tensor.
+// `left_out` is the name suffix of tensors to ignore.
 struct LargestDistance {
   double value = 0;
   std::string name;

@@ -74,7 +74,8 @@ TEST_F(RankProgressTest, StepTimeIsTheMeanSinceTheRecordBefore) {
   progress_->Step(3, 2, 0.3);
   progress_->Write(2000);
   EXPECT_EQ(Records().back()["step_seconds"], 2);
-  // Without a step in between, the newest step time and the known memory remain.
+  // No step was completed in between, so the newest step time and the known memory remain
+  // unchanged.
   progress_->Write();
   EXPECT_EQ(Records().back()["step_seconds"], 2);
   EXPECT_EQ(Records().back()["memory_bytes"], 2000);

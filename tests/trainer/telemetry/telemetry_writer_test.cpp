@@ -140,7 +140,7 @@ TEST_F(TelemetryWriterTest, WarnsOnceWhenTheFileCannotBeOpened) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file"), std::string::npos);
 }
 
-// The kernel writes only a part of a line.
+// The kernel writes only a part of a line, because the disk is full.
 TEST_F(TelemetryWriterTest, WhatAFullDiskDidNotTakeIsWrittenLater) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer(path_, FixedTime);
@@ -169,7 +169,7 @@ TEST_F(TelemetryWriterTest, TheEndIsALastTry) {
   EXPECT_EQ(Lines().size(), 1u);
 }
 
-// One thread writes its last records while another one frees disk space.
+// One thread writes its last records while another thread frees disk space.
 TEST_F(TelemetryWriterTest, TheRestWaitsForSpaceButNotForEver) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer(path_, FixedTime);

@@ -1,6 +1,7 @@
-// Workers of a seeded cluster, all in one program and without processes for their ranks. They
-// continue the attempts in the fleet file, and start, report, stop and forget attempts on the
-// controller's commands, like real workers. Simulated trainers report at the pace of their batch.
+// Simulates all workers of a seeded cluster in one program. Their ranks have no processes. The
+// workers continue the attempts in the fleet file. As commanded by the controller, they start,
+// report, stop and forget attempts, as real workers do. Simulated trainers report at the pace of
+// their batch.
 //   web_fleet --controller HOST:PORT --fleet-file FILE
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -29,7 +30,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kTurn{100};
 constexpr int64_t kHeartbeatMs = 1000;
-// Interval at which ranks other than 0 report their step time, and the first few write output.
+// Interval at which ranks other than rank 0 report their step time. At the same interval, the first
+// few ranks write output.
 constexpr int64_t kRankReportMs = 10'000;
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kStepsPerBatch = 200;
@@ -37,12 +39,12 @@ constexpr int kTerminated = 15;
 
 using Stream = std::tuple<int64_t, int64_t, int, v1::StreamKind>;
 
-// State shared by the ranks of one attempt: the reached step.
+// State that the ranks of one attempt share. It determines which step they have reached.
 struct Gang {
   TrainingRun run;
   v1::JobSpec spec;
   int64_t resume_step = 0;
-  // Start of training; 0 while the gang is not training yet.
+  // Time at which training started; 0 if the gang is not training yet.
   Timestamp since_ms = 0;
   int64_t first_step = 0;
 
@@ -197,7 +199,7 @@ class Worker {
     if (!attempt.cleared) Leave(key, attempt, kTerminated);
   }
 
-  // Ends all ranks of the attempt and reports it cleared.
+  // Ends all ranks of the attempt, then reports the attempt cleared.
   void Leave(const AttemptKey& key, LocalAttempt& attempt, int signal) {
     for (const int rank : attempt.ranks) {
       v1::Fact fact;
@@ -368,7 +370,7 @@ class Worker {
 
 using Workers = std::map<std::string, std::unique_ptr<Worker>>;
 
-// The workers of all nodes in the snapshot that are not lost.
+// Returns a worker for every node in the snapshot that is not lost.
 Workers WorkersOf(const v1::Snapshot& snapshot, Gangs& gangs) {
   Workers workers;
   for (const v1::NodeSnapshot& node : snapshot.nodes()) {

@@ -12,7 +12,7 @@ namespace {
 constexpr double kTokensPerRankSecond = 8000;
 constexpr int64_t kStepsPerCheckpointStall = 500;
 
-// From -0.5 to 0.5, by SplitMix64.
+// Returns noise between -0.5 and 0.5, by SplitMix64.
 double Noise(int64_t job, int64_t step, int64_t salt) {
   uint64_t x = static_cast<uint64_t>(job) * 0x9e3779b97f4a7c15 +
                static_cast<uint64_t>(step) * 0xbf58476d1ce4e5b9 +
@@ -23,7 +23,8 @@ double Noise(int64_t job, int64_t step, int64_t salt) {
   return static_cast<double>(x >> 11) / 9007199254740992.0 - 0.5;
 }
 
-// Without noise. Learning rates far from 3e-4 end higher, as in a sweep.
+// Returns the loss without noise. Runs with learning rates far from 3e-4 end at a higher loss, as
+// in a sweep.
 double SmoothLoss(const TrainingRun& run, int64_t step) {
   const double octaves = std::log2(std::max(run.lr, 1e-9) / 3e-4);
   const double floor = 1.85 + 0.06 * octaves * octaves + 0.05 * Noise(run.job_id, 0, 9);

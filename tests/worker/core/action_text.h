@@ -1,5 +1,5 @@
-// Actions as short texts, so that a test reads as a list: "spawn 1/2/0" is rank 0 of attempt 2 of
-// job 1.
+// Returns actions as short texts, so that a test reads as a list. For example, "spawn 1/2/0" spawns
+// rank 0 of attempt 2 of job 1.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
 #define TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
 
@@ -12,17 +12,17 @@ namespace trainyard::worker {
 
 std::vector<std::string> Text(const Actions& actions);
 
-// Reports as "1/2: 0 running, 1" and "1/2 cleared: 0, 1".
+// Returns reports as "1/2: 0 running, 1" and "1/2 cleared: 0, 1".
 std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports);
 
-// Commands and answers with only the necessary fields.
+// These functions return commands and answers that contain only the necessary fields.
 v1::StartAttempt StartOf(int64_t job, int64_t attempt_number, int ranks);
 v1::StopAttempt StopOf(int64_t job, int64_t attempt_number, int64_t grace_ms);
 v1::ForgetAttempt ForgetOf(int64_t job, int64_t attempt_number);
 v1::RankExited ExitOf(int64_t job, int64_t attempt_number, int rank, int code = 0);
 RankKey Rank(int64_t job, int64_t attempt_number, int rank);
 
-// An attempt of job 1 with all ranks running.
+// Returns an attempt of job 1 whose ranks are all running.
 Attempts Running(int64_t attempt_number, int ranks);
 
 }  // namespace trainyard::worker

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Presence = RankStatus::Presence;
 
-// Process id of the rank in a test.
+// Process id of the tests' rank.
 constexpr int64_t kPid = 100;
 
 class AttemptKernelTest : public testing::Test {
@@ -30,13 +30,13 @@ class AttemptKernelTest : public testing::Test {
   void Observe(Presence presence, int64_t pid, const v1::RankExited& exited = ExitOf(1, 1, 0)) {
     kernel_.Observed(Rank(1, 1, 0), {.presence = presence, .pid = pid, .exited = exited}, At(0));
   }
-  // Starts the attempt and makes its rank run.
+  // Starts the attempt and reports its rank running.
   void Run() {
     Start();
     Observe(Presence::kRunning, kPid);
     io_.Take();
   }
-  // Stops with a request for the stacks of rank 0.
+  // Stops the attempt, and requests the stacks of rank 0.
   void StopWithStacks(v1::StopAttempt command) {
     command.add_stacks_of(0);
     kernel_.Stop(command, At(0));
@@ -47,7 +47,8 @@ class AttemptKernelTest : public testing::Test {
                         [](const v1::Fact& fact) { return fact.has_rank_exited(); })
         ->rank_exited();
   }
-  // The controller has stored all facts, and the size on disk makes a compaction worthwhile.
+  // The controller acknowledges all facts. The facts use enough disk space to make a compaction
+  // worthwhile.
   void AcknowledgeAll() {
     facts_.disk_bytes = kLargeDiskBytes;
     facts_.Acknowledge(facts_.last_sequence());
@@ -323,7 +324,8 @@ TEST_F(AttemptKernelTest, ForgettingAnAttemptLeavesTheLimitsOfOthers) {
   EXPECT_EQ(LastExit().limit_exceeded(), "it had too many files");
 }
 
-// The worker remembers the numbers of only a limited number of jobs.
+// The worker remembers the attempt numbers of only a limited number of jobs, so a number may occur
+// again.
 TEST_F(AttemptKernelTest, AForgottenAttemptLeavesNoTextsForALaterOneOfItsNumber) {
   kernel_.Restore(SeenAttempts(/*max_jobs=*/1), {});
   Run();

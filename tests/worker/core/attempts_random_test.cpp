@@ -1,4 +1,4 @@
-// Rules that must hold for every order of commands and answers, tested with random sequences.
+// Tests rules that must hold for every order of commands and answers. The sequences are random.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Random commands and process events against the rules that must hold at every step.
+// Generates random commands and process events, and checks the rules at every step.
 class RandomLife {
  public:
   explicit RandomLife(uint32_t seed) : random_(seed) {}
@@ -114,7 +114,7 @@ class RandomLife {
     cleared_.insert(key);
   }
 
-  // Once everything is stopped, everything must be cleared.
+  // Stops everything. Afterwards all attempts must be cleared.
   void Settle() {
     Carry(attempts_.StopAll(0, now_));
     while (!spawning_.empty() || !alive_.empty()) MoveOneRank();

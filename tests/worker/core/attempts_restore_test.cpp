@@ -1,4 +1,4 @@
-// Attempts found by a worker on its disk when it starts.
+// Tests attempts that a worker finds on its disk when it starts.
 #include "worker/core/attempts.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ SeenAttempts Seen(int64_t job, int64_t attempt) {
   return seen;
 }
 
-// Collects the facts among the actions, numbered from 1, like the fact log.
+// Collects the facts among the actions and numbers them from 1, as the fact log does.
 void Collect(const Actions& actions, std::vector<v1::Fact>& facts) {
   for (const Action& action : actions) {
     if (const auto* record = std::get_if<RecordFact>(&action)) {
@@ -137,7 +137,7 @@ TEST(AttemptsRestoreTest, StopReachesARestoredRankOnceItIsFound) {
               ElementsAre("started 1/1/0", "term 1/1/0"));
 }
 
-// Only job, attempt and ranks are known.
+// Returns an attempt of which only the job, the attempt number and the ranks are known.
 v1::StartAttempt LostAttempt(int64_t attempt_number) {
   v1::StartAttempt command;
   command.set_job_id(1);

@@ -109,8 +109,8 @@ TEST(AttemptsTest, KillIsSentAgainUntilTheRankEnds) {
   EXPECT_THAT(attempts.Tick(1000 + 2 * kKillAgainMs), IsEmpty());
 }
 
-// The process is blocked in the kernel. Its attempt is not cleared and keeps its slot, but the next
-// attempt of the job may start on other slots.
+// The process is blocked in the kernel, so its attempt is not cleared and keeps its slot.
+// Nevertheless, the next attempt of the job may start on other slots.
 TEST(AttemptsTest, AProcessThatCannotBeKilledHoldsUpNoNewerAttempt) {
   Attempts attempts = Running(1, 2);
   attempts.Start(StartOf(1, 2, 1), 1000);
@@ -132,8 +132,8 @@ TEST(AttemptsTest, AProcessThatCannotBeKilledHoldsUpNoNewerAttempt) {
   EXPECT_EQ(attempts.Reports()[0].ranks(1).unkillable(), "");
 }
 
-// Kills wait behind launches of other ranks: a rank that has not received a signal is still
-// training.
+// Kills wait in a queue behind launches of other ranks. A rank that has not received its kill yet
+// may still be training.
 TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -143,7 +143,7 @@ TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// Delayed kills are delivered together when the launches have ended, or when a paused worker
+// Delayed kills are delivered together, either when the launches have ended or when a paused worker
 // resumes.
 TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
@@ -164,7 +164,7 @@ TEST(AttemptsTest, KillsLessThanHalfAnIntervalApartCountOnce) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// A process in disk I/O is briefly in an uninterruptible sleep, too.
+// A process in disk I/O is also in an uninterruptible sleep, but only briefly.
 TEST(AttemptsTest, AProcessThatRunsBetweenTwoKillsIsNotUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -265,7 +265,8 @@ TEST(AttemptsTest, StopReachesOlderAttemptsOfTheJobOnly) {
   attempts.Start(StartOf(7, 1, 1), 0);
   attempts.RankSpawned(Rank(7, 1, 0), 200, 5);
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 5, 1000), 0)), ElementsAre("attempt 1/5", "term 1/2/0"));
-  // The newer attempt may be reported as cleared only when nothing of the older one is left.
+  // The newer attempt must not be reported as cleared before all processes of the older one are
+  // gone.
   attempts.RankEnded(ExitOf(1, 2, 0));
   EXPECT_THAT(Text(attempts.RankGone(Rank(1, 2, 0))), ElementsAre("cleared 1/2", "cleared 1/5"));
 }
@@ -318,7 +319,7 @@ TEST(AttemptsTest, JobsDoNotWaitForEachOther) {
 TEST(AttemptsTest, RankSpawnedWhileStoppingGetsTheSignalThatIsDue) {
   Attempts attempts;
   attempts.Start(StartOf(1, 1, 2), 0);
-  // Too late to cancel: both launches have reached the process table.
+  // Both launches have already reached the process table, so they can no longer be cancelled.
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1000), 0)),
               ElementsAre("cancel 1/1/0", "cancel 1/1/1"));
   EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)),

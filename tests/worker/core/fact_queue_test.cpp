@@ -17,7 +17,7 @@ v1::Fact ClearedOf(int64_t job) {
   return fact;
 }
 
-// A record with a number but no fact.
+// Returns a record that has a number but no fact.
 v1::Fact NumberRecord(uint64_t sequence) {
   v1::Fact record;
   record.set_sequence(sequence);
@@ -38,12 +38,12 @@ std::vector<uint64_t> NumbersOf(const std::vector<v1::Fact>& facts) {
 
 class FactQueueTest : public testing::Test {
  protected:
-  // Appends the facts of jobs 1 to `count`.
+  // Appends one fact for each of the jobs 1 to `count`.
   void Append(int count) {
     for (int job = 1; job <= count; ++job) ASSERT_TRUE(facts_.Append(ClearedOf(job)).ok());
   }
   void Welcome(uint64_t sequence) { ASSERT_TRUE(facts_.Reconcile(sequence).ok()); }
-  // Compacts; facts of jobs above `job` are still needed.
+  // Compacts the facts of jobs up to `job`. The facts of later jobs are still needed.
   void CompactUpTo(int64_t job) {
     const auto needed = [=](const v1::Fact& fact) { return fact.attempt_cleared().job_id() > job; };
     ASSERT_TRUE(facts_.Compact(needed).ok());
@@ -53,7 +53,7 @@ class FactQueueTest : public testing::Test {
   MemoryFacts facts_;
 };
 
-// The controller may know up to 2^32 facts that this disk has lost.
+// The disk may have lost up to 2^32 facts that the controller knows.
 TEST_F(FactQueueTest, FactsBeforeTheFirstWelcomeAreNumberedFarAboveTheLostOnes) {
   constexpr uint64_t kFirst = uint64_t{1} << 32;
   Append(2);

@@ -1,4 +1,5 @@
-// A node without disk and processes: records the calls, and returns results set by the test.
+// A node without disk and processes. It records calls and returns the results that the test has
+// set.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
 #define TRAINYARD_TESTS_WORKER_CORE_MEMORY_ATTEMPT_IO_H_
 
@@ -28,16 +29,17 @@ class MemoryAttemptIo final : public AttemptIo {
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string& text) override { warnings.push_back(text); }
 
-  // Successful calls since the last Take, such as "launch 1/2/0"; facts as in action_text.h.
+  // Returns the successful calls since the last Take, such as "launch 1/2/0". Facts are written as
+  // in action_text.h.
   std::vector<std::string> Take();
 
   std::vector<std::string> warnings;
-  // Results of CreateAttempt, and of the retried writes.
+  // `creation` is the result of CreateAttempt, and `write` that of the writes that are retried.
   absl::Status creation;
   absl::Status write;
   // Result of WriteOrder.
   absl::Status order_write;
-  // Step that Describe reports for each rank.
+  // The step that Describe reports for every rank.
   int64_t step = 0;
 
  private:

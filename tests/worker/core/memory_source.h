@@ -1,4 +1,4 @@
-// A rank's output in memory.
+// Keeps the output of a rank in memory.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_SOURCE_H_
 #define TRAINYARD_TESTS_WORKER_CORE_MEMORY_SOURCE_H_
 

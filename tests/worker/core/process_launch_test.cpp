@@ -203,7 +203,7 @@ TEST(ProcessLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
-  // Slots just beyond the inventory, far beyond it, and before it.
+  // The slots are just beyond the inventory, far beyond it, and before it.
   for (const int slot : {2, 1000, -1}) {
     command.mutable_processes(0)->set_slots(0, slot);
     command.mutable_processes(1)->set_slots(0, 1);
@@ -212,7 +212,7 @@ TEST(ProcessLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
   }
 }
 
-// A job of one rank with its own program.
+// Returns a job with one rank that runs its own program.
 v1::StartAttempt OneRank() {
   v1::StartAttempt command = StartOf(7, 1, 1);
   command.set_world_size(1);

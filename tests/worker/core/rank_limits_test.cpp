@@ -73,7 +73,7 @@ TEST(RankUsageTest, TheFirstCallOnANodeWithALongUptimeMeasuresNoRate) {
             "");
 }
 
-// Sizes one byte above a limit, and the flag named in the message.
+// Sizes that are one byte above a limit, and the flag that the message must name.
 struct LimitCase {
   RankLimits limits;
   RankFileSizes at_limit;

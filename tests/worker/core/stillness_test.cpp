@@ -9,7 +9,8 @@ constexpr int64_t kPauseMs = 3000;
 
 class StillnessTest : public ::testing::Test {
  protected:
-  // A heartbeat after `ms` in which rank 0 of the attempt is at this step and phase.
+  // Returns the report in the heartbeat after `ms`. Rank 0 of the attempt is at this step and in
+  // this phase.
   v1::RankReport Beat(int64_t ms, int64_t step, const std::string& phase = "train",
                       int64_t attempt = 1, bool running = true) {
     now_ += ms;
@@ -26,7 +27,7 @@ class StillnessTest : public ::testing::Test {
   }
 
   int64_t now_ = 5000;
-  // By the node's clock, which may be changed.
+  // Time by the node's clock. This clock may be changed.
   int64_t activity_ms_ = 777;
   Stillness stillness_;
 };

@@ -53,7 +53,7 @@ class UplinkTest : public testing::Test {
     uplink_.OnStreamAcknowledged(acknowledged);
   }
 
-  // Everything that can be sent now, as "fact 3" and "log 1: 0".
+  // Returns everything that can be sent now, such as "fact 3" and "log 1: 0".
   std::vector<std::string> Drain() {
     std::vector<std::string> sent;
     while (const auto message = uplink_.Next()) {
@@ -91,7 +91,7 @@ TEST_F(UplinkTest, ResumesFromWhatTheControllerHas) {
   EXPECT_THAT(Drain(), ElementsAre("fact 3", "log 0: 0", "log 1: 20"));
   EXPECT_EQ(facts_->acknowledged(), 2u);
   uplink_.OnClosed();
-  // The controller has lost data that it had not stored yet.
+  // The controller has lost data that it had received but not stored.
   Welcome(2, {{LogOf(1, 1, 1), 10}});
   EXPECT_THAT(Drain(), ElementsAre("fact 3", "log 0: 0", "log 1: 10"));
 }
@@ -274,9 +274,9 @@ TEST_F(UplinkTest, AWindowThatIsExactlyFullIsFull) {
   EXPECT_THAT(Drain(), ElementsAre("log 0: 1048576"));
 }
 
-// A controller behind a connection that may break at any time: messages and acknowledgements in
-// transit are lost, and each new Welcome contains the stored state. This may happen any number of
-// times.
+// A controller behind a connection that may break at any time, any number of times. A break loses
+// the messages and acknowledgements in transit. Each new Welcome reports what the controller has
+// stored.
 class LossyController {
  public:
   LossyController(Uplink& uplink, FactLog& facts, unsigned seed)

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 class WorkerKernelTest : public testing::Test {
  protected:
-  // Welcome at time 0 with this heartbeat interval.
+  // Delivers a Welcome at time 0, with this heartbeat interval.
   void Welcome(int64_t seconds, int32_t nanos = 0) {
     v1::Welcome welcome;
     welcome.mutable_heartbeat_interval()->set_seconds(seconds);
@@ -27,14 +27,14 @@ class WorkerKernelTest : public testing::Test {
     return message.has_value() && message->has_heartbeat();
   }
 
-  // Starts attempt 1 of job 1; its only rank runs.
+  // Starts attempt 1 of job 1, which has one rank, and lets the rank run.
   void Run() {
     v1::ControllerMessage start;
     *start.mutable_start_attempt() = StartOf(1, 1, 1);
     ASSERT_TRUE(kernel_.OnMessage(start, {}).ok());
     attempts_.Observed(Rank(1, 1, 0), {.presence = RankStatus::Presence::kRunning, .pid = 100}, {});
   }
-  // Time without a step of that rank, as reported in the heartbeat at this time.
+  // Returns the time without a step of that rank, as the heartbeat at `steady_ms` reports it.
   int64_t StillMs(Timestamp steady_ms) {
     const auto message = kernel_.NextMessage(steady_ms);
     if (!message.has_value() || !message->has_heartbeat()) return -1;
@@ -130,7 +130,7 @@ TEST_F(WorkerKernelTest, ThreeMissedHeartbeatsAreAPauseOfTheWorker) {
   EXPECT_EQ(StillMs(8001), 4000);
 }
 
-// The stream requests the next message once it has written the previous one.
+// The stream asks for the next message only after it has written the previous one.
 TEST_F(WorkerKernelTest, FarewellIsSaidOnceTheLastHeartbeatIsWritten) {
   Welcome(1);
   kernel_.Leave(10);

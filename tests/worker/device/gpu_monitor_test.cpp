@@ -10,8 +10,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// Readings from the fake NVML (fake_nvml.cpp, built to the path FAKE_NVML), with one fault while
-// the monitor opens and one while it reads. "" means no fault.
+// Returns readings from the fake NVML (fake_nvml.cpp, which is built to the path FAKE_NVML). The
+// first fault is active while the monitor reads, the second while it opens. "" means no fault.
 std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at_open = "") {
   setenv("FAKE_NVML_FAULT", fault_at_open, 1);
   auto monitor = GpuMonitor::Open(FAKE_NVML);
@@ -26,8 +26,8 @@ std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at
 TEST(GpuMonitorTest, ReadsEveryValueInItsUnit) {
   const std::vector<GpuReading> readings = ReadWith("");
   ASSERT_EQ(readings.size(), 3u);
-  // The utilization of a fake GPU is 90 % plus its index, so GPU 1 shows whether the right GPU is
-  // read.
+  // A fake GPU has a utilization of 90 % plus its index. The value of GPU 1 shows whether the right
+  // GPU is read.
   const GpuReading& gpu = readings[1];
   EXPECT_EQ(gpu.index, 1);
   EXPECT_EQ(gpu.uuid, "GPU-1");
@@ -71,7 +71,7 @@ TEST(GpuMonitorTest, LostGpuReportsItsErrorAndTheOthersAreRead) {
   EXPECT_EQ(readings[2].power_watts, 650.5);
 }
 
-// With "old", the only measurement that the device supports is memory use.
+// With the fault "old", the device supports only one measurement, which is memory use.
 TEST(GpuMonitorTest, ValuesTheDeviceDoesNotReportAreAbsent) {
   const std::vector<GpuReading> readings = ReadWith("old", "old");
   ASSERT_EQ(readings.size(), 3u);
@@ -85,7 +85,7 @@ TEST(GpuMonitorTest, ValuesTheDeviceDoesNotReportAreAbsent) {
 
 TEST(GpuMonitorTest, OpenFailsWithoutAWorkingNvml) {
   EXPECT_EQ(GpuMonitor::Open("libno-such-nvml.so.1").status().code(), absl::StatusCode::kNotFound);
-  // A library that loads but has no NVML functions.
+  // This library can be loaded, but it has no NVML functions.
   EXPECT_EQ(GpuMonitor::Open("libc.so.6").status().code(), absl::StatusCode::kUnavailable);
 }
 

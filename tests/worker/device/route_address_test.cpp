@@ -17,7 +17,7 @@ TEST(RouteAddressTest, RefusesWhatIsNoAddress) {
   }
 }
 
-// Longer than the maximum length of a name, so no name server is queried.
+// The name is longer than the maximum length, so no name server is queried.
 TEST(RouteAddressTest, UnknownHostIsNotFound) {
   std::string target(300, 'a');
   target += ":7070";

@@ -35,7 +35,7 @@ UniqueFd Connect(const PageListener& listener) {
   return fd;
 }
 
-// All bytes received until the listener closes.
+// Sends the text. Returns all bytes received until the listener closes the connection.
 std::string Send(const UniqueFd& fd, const std::string& text) {
   EXPECT_EQ(send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(text.size()));
@@ -69,7 +69,7 @@ TEST(PageListenerTest, HalfRequestsDoNotKeepItFromOthers) {
   }
   EXPECT_THAT(test::HttpGet(absl::StrCat("127.0.0.1:", listener->port()), "/metrics"),
               HasSubstr("the page"));
-  // Above the limit for one address, the oldest connection was closed.
+  // The number of connections from one address exceeded its limit, so the oldest one was closed.
   char byte = 0;
   EXPECT_LE(recv(half.front().get(), &byte, 1, 0), 0);
 }

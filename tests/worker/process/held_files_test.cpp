@@ -17,7 +17,7 @@ constexpr int64_t kMiB = 1 << 20;
 
 class HeldFilesTest : public testing::Test {
  protected:
-  // Creates a file of 1 MiB below the directory.
+  // Creates a file of 1 MiB in the directory.
   UniqueFd Make(const std::string& name) {
     std::filesystem::create_directories(std::filesystem::path(Path(name)).parent_path());
     UniqueFd fd(open(Path(name).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));

@@ -24,7 +24,7 @@ ProcessStat Process(pid_t pid, uint64_t environment_begin = 1) {
 
 class MarkReaderTest : public testing::Test {
  protected:
-  // Processes with odd numbers have a mark. The environment of process 9 is not available before
+  // Processes with odd numbers have a mark. The environment of process 9 cannot be read before
   // Answer() is called.
   MarkReader reader_{[this](pid_t pid) -> absl::StatusOr<std::optional<Mark>> {
                        ++reads_;

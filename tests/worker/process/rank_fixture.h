@@ -1,4 +1,4 @@
-// Real ranks in a temporary directory, for tests.
+// Starts real ranks in a temporary directory, for tests.
 #ifndef TRAINYARD_TESTS_WORKER_PROCESS_RANK_FIXTURE_H_
 #define TRAINYARD_TESTS_WORKER_PROCESS_RANK_FIXTURE_H_
 
@@ -12,29 +12,30 @@
 
 namespace trainyard::worker {
 
-// Starts ranks with the real shim. All processes that a test leaves running are killed at its end.
+// Starts ranks with the real shim. At the end of a test, all processes that it left running are
+// killed.
 class RankTest : public testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 
   const std::string& dir() const { return directory_.path(); }
-  // Place of a rank whose mark is unique to this test.
+  // Returns the place of a rank whose mark is unique to this test.
   RankPlace place() const { return RankPlace(dir(), "test-" + dir()); }
   std::string File(const std::string& name) const { return directory_.File(name); }
   const RankLauncher& launcher() const { return launcher_; }
 
-  // `/bin/sh -c SCRIPT` in the rank's directory.
+  // Returns `/bin/sh -c SCRIPT`, run in the rank's directory.
   RankCommand Shell(const std::string& script) const;
   absl::Status LaunchShell(const std::string& script);
 
-  // Waits (at most 10 s) until the script has executed `echo WORD > word`; returns WORD.
+  // Waits (at most 10 s) until the script has executed `echo WORD > word`. Returns WORD.
   std::string AwaitWord();
 
-  // Waits (at most 10 s) on the exit watch, then reads the state.
+  // Waits (at most 10 s) on the exit watch, then reads and returns the state.
   RankState AwaitEnd();
 
-  // Waits for the end of any process; false if it is still running after 10 s.
+  // Waits for the end of any process. Returns false if it is still running after 10 s.
   static bool AwaitGone(pid_t pid);
 
   std::string Output() const;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::SizeIs;
 
-// The control groups of this process according to the two files in /proc.
+// Finds the control groups of this process in two files of /proc, which the test provides.
 class OwnGroupTest : public testing::Test {
  protected:
   std::string Own(const std::string& membership, const std::string& mounts) {
@@ -38,11 +38,11 @@ TEST_F(OwnGroupTest, IsFoundOnEveryKindOfMachine) {
   EXPECT_EQ(Own("0::/system.slice/trainyard-worker.service\n", unified),
             "/sys/fs/cgroup/system.slice/trainyard-worker.service");
   EXPECT_EQ(Own("0::/\n", unified), "/sys/fs/cgroup");
-  // cgroup version 1 next to version 2.
+  // The machine has cgroups of version 1 beside those of version 2.
   EXPECT_EQ(
       Own("4:memory:/a\n0::/b\n", "31 25 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"),
       "/sys/fs/cgroup/unified/b");
-  // A container that sees its own part of the tree but the host's paths.
+  // The container sees only its own part of the cgroup tree, but /proc contains the host's paths.
   EXPECT_EQ(Own("0::/docker/77\n", "31 25 0:27 /docker/77 /sys/fs/cgroup ro - cgroup2 cgroup ro\n"),
             "/sys/fs/cgroup");
 }
@@ -61,8 +61,8 @@ class RankGroupTest : public RankTest {
     RankTest::SetUp();
     if (!CanMakeRankGroups()) GTEST_SKIP() << "this user may not make control groups here";
   }
-  // Starts a rank that leaves a process which no mark, session or parent identifies; returns that
-  // process's pid.
+  // Starts a rank that leaves a process behind. No mark, session or parent identifies this process.
+  // Returns its pid.
   pid_t LaunchRunaway(const std::string& then) {
     EXPECT_TRUE(
         LaunchShell("(env -i setsid /bin/sh -c 'echo $$ > word; sleep 1000' &) ; " + then).ok());
@@ -70,7 +70,7 @@ class RankGroupTest : public RankTest {
     EXPECT_TRUE(absl::SimpleAtoi(AwaitWord(), &pid));
     return pid;
   }
-  // True while a group of this test's rank exists.
+  // True if a group of this test's rank exists.
   bool HasGroup() const {
     const std::string own = std::filesystem::path(dir()).filename().string();
     for (const auto& entry : std::filesystem::directory_iterator(OwnGroup())) {

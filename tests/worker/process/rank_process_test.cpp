@@ -1,4 +1,4 @@
-// Start and end of real ranks under the real shim.
+// Tests the start and the end of real ranks under the real shim.
 #include "worker/process/rank_process.h"
 
 #include <fcntl.h>
@@ -98,15 +98,15 @@ TEST_F(RankProcessTest, ClosesDescriptors) {
   ASSERT_TRUE(leak.valid());
   ASSERT_TRUE(LaunchShell("exec ls /proc/self/fd").ok());
   AwaitEnd();
-  // 3 is the directory opened by ls.
+  // Descriptor 3 is the directory that ls has opened.
   EXPECT_EQ(Output(), "0\n1\n2\n3\n");
 }
 
 TEST_F(RankProcessTest, SignalsHaveDefaultActions) {
   ASSERT_TRUE(LaunchShell("grep -E 'SigBlk|SigIgn' /proc/self/status").ok());
   AwaitEnd();
-  // Signals 32 and 33 belong to glibc: its posix_spawn may leave them ignored and sets their
-  // handlers when needed.
+  // Signals 32 and 33 are ignored here, because they belong to glibc: its posix_spawn may leave
+  // them ignored, and glibc sets their handlers when needed.
   EXPECT_THAT(Output(), testing::MatchesRegex("SigBlk:\t0{16}\nSigIgn:\t0{7}[01][08]0{7}\n"));
 }
 
@@ -121,7 +121,7 @@ TEST_F(RankProcessTest, LeadsASessionOfItsOwn) {
 struct SpawnFailure {
   const char* name;
   std::vector<std::string> argv;
-  // Null: the rank's own directory.
+  // nullptr means the rank's own directory.
   const char* working_directory;
   const char* cause;
 };
@@ -253,7 +253,7 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   const absl::StatusOr<UniqueFd> watch = OpenExitWatch(dir());
   ASSERT_TRUE(watch.ok()) << watch.status();
 
-  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);  // Only the leader; its child keeps running.
+  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);  // Kills only the leader; its child keeps running.
   RankState state = AwaitEnd();
   EXPECT_EQ(state.presence, RankPresence::kVanished);
   EXPECT_EQ(state.exit.signal, SIGKILL);
@@ -266,7 +266,7 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   EXPECT_FALSE(ReadRankState(place())->processes_remain);
 }
 
-// True once the state of the rank meets the condition, within 10 s.
+// Waits (at most 10 s) until the rank's state meets the condition. Returns false if it does not.
 bool AwaitState(const RankPlace& place, const std::function<bool(const RankState&)>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (std::chrono::steady_clock::now() < deadline) {
@@ -312,7 +312,7 @@ TEST_F(RankProcessTest, AStoppedShimIsOverdueOnlyOnceItsRankHasEnded) {
   EXPECT_EQ(AwaitEnd().presence, RankPresence::kExited);
 }
 
-// The pid now belongs to another process: this test.
+// The pid has been reused by another process, here the test's own.
 TEST_F(RankProcessTest, RecycledPidIsNeitherFoundNorSignalled) {
   const ProcessStat own = ReadProcessStat(getpid()).value();
   const ProcessId recycled = {own.pid, own.start_time - 1};
@@ -385,7 +385,7 @@ TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
   ASSERT_TRUE(LaunchShell("grep processes /proc/self/limits > limits").ok());
   const RankState state = AwaitEnd();
   ASSERT_EQ(state.exit.exit_code, 0);
-  // "Max processes SOFT HARD processes"
+  // The line is "Max processes SOFT HARD processes".
   const std::vector<std::string> words =
       absl::StrSplit(*ReadSmallFile(File("limits")), ' ', absl::SkipWhitespace());
   int64_t soft = 0, hard = 0;
@@ -423,7 +423,8 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   ASSERT_TRUE(AwaitSleepOf(Shim().rank.pid, "cat"))
       << "it would die of the first signal before it reads";
   while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
-    // Repeated until the process sleeps uninterruptibly, which it does after a signal.
+    // The kill is repeated until the process sleeps uninterruptibly, which happens after it has
+    // received a signal.
     SignalRank(place(), RankSignal::kKill).IgnoreError();
     std::this_thread::yield();
   }
@@ -434,7 +435,7 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   EXPECT_FALSE(WaitsInKernel(place()));
 }
 
-// Simulates a swapping machine: the shim is killed after it has not answered for too long.
+// Simulates a machine that swaps: the shim does not answer for too long and is killed.
 TEST_F(RankProcessTest, AShimThatDoesNotAnswerLeavesNoZombie) {
   const std::string shim = File("shim.sh");
   ASSERT_TRUE(WriteFileAtomically(shim, "#!/bin/sh\nexec sleep 600\n").ok());

@@ -1,4 +1,4 @@
-// Files and texts of a rank, without processes.
+// Tests a rank's files and texts, without processes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Replaces trainyard-worker: a program whose `shim` command is the shim.
+// A program that takes the place of trainyard-worker. Its `shim` command is the real shim.
 #include <string_view>
 
 #include "worker/process/shim.h"

@@ -27,7 +27,7 @@ using std::chrono::steady_clock;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A worker reduced to its stream: facts on disk, files in memory.
+// A worker that consists only of its stream. Its facts are on disk, its files in memory.
 class LittleWorker : public AttachHandler {
  public:
   explicit LittleWorker(AttachOptions options)
@@ -79,7 +79,7 @@ class LittleWorker : public AttachHandler {
     stream_->Wake();
   }
 
-  // Runs the loop until `done` returns true; returns false on a time-out.
+  // Runs the loop until `done` returns true. Returns false if that takes too long.
   bool RunUntil(const std::function<bool()>& done) {
     const auto deadline = steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
@@ -91,7 +91,7 @@ class LittleWorker : public AttachHandler {
     return true;
   }
 
-  // Lets the loop handle at most this many events.
+  // Lets the loop handle at most `steps` events.
   void RunSteps(int steps) {
     RunUntil([&] { return steps-- <= 0; });
   }
@@ -125,7 +125,7 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   EXPECT_EQ(controller.hellos(), 1);
 }
 
-// Polls without running the loop.
+// Polls the condition without running the loop.
 bool Eventually(const std::function<bool()>& condition) {
   const auto deadline = steady_clock::now() + std::chrono::seconds(20);
   while (!condition()) {

@@ -1,4 +1,4 @@
-// A test controller behind real gRPC that stores what workers send and breaks streams on demand.
+// A test controller that uses real gRPC. It stores what workers send, and breaks streams on demand.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 #define TRAINYARD_TESTS_WORKER_RPC_FAKE_CONTROLLER_H_
 
@@ -28,23 +28,24 @@ class FakeController : public v1::WorkerControl::Service {
   FakeController() = default;
   ~FakeController() override { Shutdown(); }
 
-  // Token that it proves; default FakeToken.
+  // Sets the token that the controller proves to have. The default is FakeToken.
   void UseToken(const std::string& token) { access_.token = token; }
-  // Proves nothing in Welcome, like an older release.
+  // Makes the controller prove nothing in its Welcome, as an older release does.
   void ProveNothingInWelcome() { proves_welcome_ = false; }
-  // Port 0 selects a free one.
+  // Port 0 means any free port.
   void Serve(int port = 0);
   void Shutdown();
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   int port() const { return port_; }
 
-  // Sets a function called at every later Hello; a status other than OK rejects the stream.
+  // Sets a function that is called at every later Hello. If it returns a status other than OK, the
+  // stream is rejected with this status.
   void RefuseWith(std::function<grpc::Status()> answer);
-  // Answers Hello with this message instead of Welcome.
+  // From now on, answers a Hello with this message instead of a Welcome.
   void AnswerHelloWith(v1::ControllerMessage message);
-  // Breaks each stream after the number of messages in `script`, one entry per stream; later
-  // streams are not broken. The last messages before a break are not stored, as in a crash before
-  // the commit.
+  // Breaks each stream after a number of messages. `script` has one number per stream; later
+  // streams are not broken. The last messages before a break are not stored, as if the controller
+  // had crashed before the commit.
   void BreakAfter(std::vector<int> script);
   // Sends this message to the worker right after Welcome.
   void SendAfterWelcome(v1::ControllerMessage message);
@@ -54,7 +55,7 @@ class FakeController : public v1::WorkerControl::Service {
   int heartbeats() const;
   std::vector<v1::Fact> facts() const;
   std::string stored(const v1::StreamId& stream) const;
-  // Protocol violations: a gap, a repetition after Welcome, or a message out of order.
+  // Returns the protocol violations: gaps, repetitions after a Welcome, and messages out of order.
   std::vector<std::string> complaints() const;
 
  private:

@@ -66,7 +66,7 @@ TEST(AttemptFoldersTest, AnOrderReplacesWhatIsInItsPlace) {
   ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
   const RankKey rank{{3, 2}, 1};
   const std::string path = absl::StrCat(folders.RunDir(rank), "/", kHealFile);
-  // A link created there by the program is not followed.
+  // If the program creates a link there, the link must not be followed.
   WriteText(dir.File("elsewhere"), "text");
   fs::create_symlink(dir.File("elsewhere"), path);
   ASSERT_TRUE(folders.WriteOrder(rank, "first").ok());
@@ -118,7 +118,7 @@ TEST(AttemptFoldersTest, HalfMadeFolderIsRemoved) {
   EXPECT_FALSE(fs::exists(dir.File("attempts/3/2")));
 }
 
-// Folders of attempts 3/2 and 5/9 whose start.pb is damaged or belongs to another attempt.
+// Returns folders of attempts 3/2 and 5/9. Their start.pb is damaged or belongs to another attempt.
 AttemptFolders DamagedFolders(const TemporaryDir& dir) {
   AttemptFolders folders(dir.path());
   EXPECT_TRUE(folders.Create(Command(3, 2)).ok());
@@ -217,7 +217,7 @@ TEST(AttemptFoldersTest, StrangeNamesArePassedOver) {
   EXPECT_TRUE(fs::exists(dir.File("attempts/3/x")));
 }
 
-// Attempt 1 can reach the newer attempt's folder as "../../2".
+// Attempt 1 can reach the folder of the newer attempt as "../../2".
 TEST(AttemptFoldersTest, WhatAnOlderAttemptPutInTheWayOfANewerOneIsMovedAside) {
   TemporaryDir dir, elsewhere;
   const AttemptFolders folders(dir.path());

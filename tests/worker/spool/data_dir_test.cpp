@@ -65,15 +65,15 @@ TEST(DataDirTest, OpensOnAFullDisk) {
   EXPECT_EQ(DataDir::Open(dir.path()).value()->MakeIdentity(), absl::OkStatus());
 }
 
-// Opens the directory, creates the identity and returns it.
+// Opens the directory and makes the identity. Returns the node's id and secret.
 std::pair<std::string, std::string> IdentityIn(const std::string& path) {
   auto opened = DataDir::Open(path).value();
   EXPECT_EQ(opened->MakeIdentity(), absl::OkStatus());
   return {opened->node_id(), opened->node_secret()};
 }
 
-// Writes a worker's data, and then damages its identity with `spoil`: the worker becomes a new
-// node, without the old node's attempts and facts.
+// Writes the data of a worker and then damages its identity with `spoil`. The worker must become a
+// new node, without the attempts and facts of the old node.
 template <typename Spoil>
 void ExpectNewNodeAfter(Spoil spoil) {
   TemporaryDir dir;
@@ -83,7 +83,7 @@ void ExpectNewNodeAfter(Spoil spoil) {
   ASSERT_EQ(MakeDirectories(dir.File("attempts/1/1/rank0")), absl::OkStatus());
   spoil(dir);
   auto opened = DataDir::Open(dir.path()).value();
-  // Processes of the old node belong to no node, and are ended.
+  // Processes of the old node no longer belong to any node, and must be ended.
   EXPECT_EQ(opened->node_id(), "");
   ASSERT_EQ(opened->MakeIdentity(), absl::OkStatus());
   EXPECT_NE(opened->node_id(), before.first);
@@ -117,7 +117,8 @@ TEST(DataDirTest, ANodeWithADamagedIdBecomesANewOne) {
   ExpectNewNodeAfter([](TemporaryDir& dir) { WriteText(dir.File("node_id"), "somebody\n"); });
 }
 
-// A directory from a version without secrets: the id is bound to the newly created secret.
+// The directory was created by a version without secrets. The id must be kept and bound to the
+// newly created secret.
 TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
   TemporaryDir dir;
   const std::string id(32, 'a');
@@ -127,7 +128,7 @@ TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
   EXPECT_EQ(IdentityIn(dir.path()), first);
 }
 
-// The umask determines the group's access; the umask of the worker's unit is 0007.
+// The umask determines the access of the group. The unit file of the worker sets it to 0007.
 TEST(DataDirTest, DirectoriesOfCheckpointsAreForTheGroupAndNeverForOthers) {
   TemporaryDir dir;
   const mode_t before = umask(0007);

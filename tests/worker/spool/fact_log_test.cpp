@@ -19,7 +19,7 @@ std::unique_ptr<FactLog> OpenFacts(const std::string& path) {
   return *std::move(log);
 }
 
-// Opens the log as after the Welcome of a controller that has the facts up to `sequence`.
+// Opens the log and simulates the Welcome of a controller that has the facts up to `sequence`.
 std::unique_ptr<FactLog> OpenWelcomed(const std::string& path, uint64_t sequence = 0) {
   auto log = OpenFacts(path);
   EXPECT_TRUE(log->Reconcile(sequence).ok());
@@ -33,7 +33,7 @@ v1::Fact Cleared(int64_t job) {
   return fact;
 }
 
-// A fact with a long output tail, as left by a failed rank.
+// Returns a fact with a long output tail, as a failed rank leaves it.
 v1::Fact Exited(int64_t job) {
   v1::Fact fact;
   fact.mutable_rank_exited()->set_job_id(job);
@@ -160,7 +160,8 @@ TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
   EXPECT_EQ(log->last_sequence(), 43u);
 }
 
-// Otherwise the controller would mistake new facts for known ones and never store them.
+// With a number that the controller knows, a new fact would be mistaken for a known one and never
+// be stored.
 TEST(FactLogTest, FactsBeforeTheWelcomeGetNoNumberThatTheControllerKnows) {
   for (const bool all_lost : {false, true}) {
     TemporaryDir dir;
@@ -187,7 +188,7 @@ TEST(FactLogTest, FactsBeforeTheWelcomeGetNoNumberThatTheControllerKnows) {
   }
 }
 
-// The fact in the middle is lost; later facts are renumbered without a gap.
+// The fact in the middle is lost. Later facts are renumbered without a gap.
 TEST(FactLogTest, ADamagedFileGoesOnWithTheFactsThatAreWhole) {
   TemporaryDir dir;
   std::string text;
@@ -215,7 +216,7 @@ TEST(FactLogTest, NumbersThatCouldNotBeWrittenDownAreWrittenBeforeTheNextFact) {
     auto log = OpenWelcomed(dir.File("facts"));
     for (int64_t job = 1; job <= 5; ++job) MustAppend(*log, Cleared(job));
     std::filesystem::create_directory(in_the_way);
-    // The controller has lost all facts but one, and this side has lost the first four.
+    // The controller has lost all facts except one, and this log has lost the first four.
     log->Acknowledge(4);
     EXPECT_FALSE(log->Reconcile(1'000).ok());
     EXPECT_THAT(Numbers(*log), ElementsAre(1001, 1002, 1003, 1004, 1005));

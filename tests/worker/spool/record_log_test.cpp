@@ -24,7 +24,7 @@ std::unique_ptr<RecordLog> OpenRecords(const std::string& path) {
   return *std::move(log);
 }
 
-// Returns the file size after appending each of kRecords.
+// Writes kRecords. Returns the size of the file after each of them.
 std::vector<int64_t> WriteRecords(const std::string& path) {
   auto log = OpenRecords(path);
   std::vector<int64_t> ends;
@@ -51,7 +51,8 @@ TEST(RecordLogTest, FileIsForItsOwnerOnly) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
-// A node whose disk is full can then still report operations that failed.
+// With space allocated in advance, a node whose disk is full can still report operations that
+// failed.
 TEST(RecordLogTest, SpaceForRecordsToComeIsAllocatedAhead) {
   TemporaryDir dir;
   auto log = OpenRecords(dir.File("log"));
@@ -106,7 +107,7 @@ TEST(RecordLogTest, AFlippedByteCostsItsRecordAndTheDamagedFileStaysBeside) {
     {
       auto log = OpenRecords(dir.File("log"));
       ASSERT_EQ(log->records_at_open(), expected);
-      // A bad last record counts as torn.
+      // If the last record is bad, it counts as torn.
       const bool is_torn = hit + 1 == kRecords.size();
       ASSERT_EQ(log->damage().empty(), is_torn);
       if (!is_torn) {
@@ -152,7 +153,7 @@ TEST(RecordLogTest, WhatIsNotAFileIsSetAside) {
 }
 
 TEST(RecordLogTest, TailOfZerosIsCut) {
-  // Zeros, as left by a file system for an append whose data never reached the disk.
+  // A file system may leave zeros for an append whose data never reached the disk.
   TemporaryDir dir;
   WriteRecords(dir.File("log"));
   WriteText(dir.File("log"), ReadText(dir.File("log")) + std::string(4096, '\0'));
@@ -174,7 +175,7 @@ TEST(RecordLogTest, ARewriteThatFailsLeavesTheLogAsItWas) {
   TemporaryDir dir;
   auto log = OpenRecords(dir.File("log"));
   ASSERT_TRUE(log->Append("old").ok());
-  // A directory blocks the name of the new file.
+  // A directory with the name of the new file prevents its creation.
   std::filesystem::create_directory(dir.File("log.tmp"));
   EXPECT_FALSE(log->Rewrite({"a", "b"}).ok());
   ASSERT_TRUE(log->Append("after").ok());

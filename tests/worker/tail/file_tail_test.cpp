@@ -115,8 +115,8 @@ TEST(FileTailTest, LongLineIsSplitForLogs) {
   EXPECT_EQ(lines.bad_lines, 0);
 }
 
-// However the file grows and however short the reads are, the lines must be those of the whole
-// file.
+// The lines must be those of the whole file, however the file grows and however short the reads
+// are.
 TEST(FileTailTest, LinesDoNotDependOnHowReadsFall) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);

@@ -65,14 +65,14 @@ TEST(MegatronParserTest, ReadsOlderAndForkedLines) {
       record.values(),
       UnorderedElementsAre(Pair("samples/sec", 12.5), Pair("step_seconds", 0.5), Pair("lr", 1e-5),
                            Pair("loss", 10.5), Pair("number_of_skipped_iterations", 0)));
-  // Early Megatron-LM writes no colons.
+  // Early versions of Megatron-LM write no colons.
   record = Parse(*parser,
                  "[rank7]: iteration       20/    1000 | elapsed time per iteration (ms): 250.0 | "
                  "learning rate 1.500E-04 | lm loss 3.25E+00 | loss scale 65536.0 |");
   EXPECT_EQ(record.step(), 20);
   EXPECT_THAT(record.values(), UnorderedElementsAre(Pair("step_seconds", 0.25), Pair("lr", 1.5e-4),
                                                     Pair("loss", 3.25), Pair("loss_scale", 65536)));
-  // The throughput of one device is scaled to all devices.
+  // The log contains the throughput of one device. It is multiplied by the number of devices.
   record = Parse(*parser, " iteration 1/ 2 | throughput (token/sec/GPU): 1000.5 | lm loss: nan |");
   EXPECT_EQ(record.values().at("tokens_per_second"), 8004);
   EXPECT_TRUE(std::isnan(record.values().at("loss")));
@@ -167,7 +167,7 @@ TEST(NanogptParserTest, ReadsIterationsAndEvaluations) {
   EXPECT_EQ(record.step(), 250);
   EXPECT_THAT(record.values(),
               UnorderedElementsAre(Pair("train_loss", 3.1), Pair("val_loss", 3.2)));
-  // Text overwritten by a progress bar is ignored.
+  // Text that a progress bar has overwritten is ignored.
   EXPECT_EQ(Parse(*parser, "50%|###\riter 7: loss 2.5, time 1.00ms, mfu 0.10%").step(), 7);
   EXPECT_TRUE(parser->Parse("\xff\riter 7: loss 2.5, \xff").has_value());
   for (const char* line : {"", "iter 100:", "iter x: loss 1", "saving checkpoint to out"}) {
@@ -212,7 +212,8 @@ TEST(RegexParserTest, BadPatternsAreRefusedWithTheCause) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Any output results in a record that fits into a message, or in none, but never in a crash.
+// Any output must result in a record that fits into a message, or in no record. It must never cause
+// a crash.
 TEST(LogParserTest, SurvivesAnyOutput) {
   const std::unique_ptr<LogParser> parsers[] = {
       Make(v1::LOG_PARSER_KIND_MEGATRON), Make(v1::LOG_PARSER_KIND_TORCHTITAN),

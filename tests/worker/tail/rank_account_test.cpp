@@ -10,10 +10,10 @@
 namespace trainyard::worker {
 namespace {
 
-// Later than all times in the records below.
+// Later than every time in the records below.
 constexpr ClockReading kRead{1'000'000'000, 900'000'000};
 
-// The account after these lines of telemetry, in order.
+// Returns the account after these lines of telemetry have been read in order.
 RankAccount Read(const std::vector<std::string>& lines) {
   RankAccount account;
   for (const std::string& line : lines) {
@@ -38,7 +38,7 @@ TEST(RankAccountTest, AClockThatJumpsByADayMakesNoPhaseADayLong) {
   EXPECT_EQ(account.newest().load_seconds(), 3);
 }
 
-// After a `rank` record, other records change only the step and the phase.
+// After a `rank` record, records of other types change only the step and the phase.
 TEST(RankAccountTest, RankRecordReplacesComputedStatistics) {
   const RankAccount account = Read({
       R"({"type":"metrics","step":4,"step_seconds":9,"data_stall_seconds":9})",
@@ -128,7 +128,7 @@ TEST(RankAccountTest, BackwardClockNanAndNegativeNumbersAddNothing) {
   EXPECT_EQ(account.newest().evaluation_seconds(), 0);
   EXPECT_EQ(account.newest().step_seconds(), 0);
   EXPECT_EQ(account.newest().data_stall_seconds(), 0);
-  // Infinity is capped, because its conversion to int64 would be undefined.
+  // Infinity is capped, because converting it to int64 would be undefined behaviour.
   EXPECT_GT(account.newest().memory_bytes(), 0);
 }
 

@@ -230,8 +230,8 @@ TEST(TelemetryLineTest, HoldsItsLimits) {
             kMaxTelemetryTextBytes);
 }
 
-// Any bytes and any damage to good lines result in a value or an error, never in a crash; accepted
-// records are valid.
+// Arbitrary bytes and damaged lines must result in a value or an error, never in a crash. Accepted
+// records must be valid.
 TEST(TelemetryLineTest, SurvivesDamagedLines) {
   const std::string good[] = {
       R"({"type":"metrics","time_ms":1,"step":5,"total_steps":300,"loss":NaN,"a":{"b":[1,2]}})",

@@ -7,11 +7,12 @@ namespace trainyard::worker {
 namespace {
 
 constexpr Timestamp kNow = 1700000000000;
-// True if the file is complete. Only then is a last line without a line end read.
+// A flag that is true if the file is complete. Only in a complete file is a last line without a
+// line end read.
 constexpr bool kGrowing = false;
 constexpr bool kComplete = true;
 
-// Blank lines are not bad lines. A record without time_ms gets the time of reading.
+// Blank lines do not count as bad. A record without time_ms gets the time at which it is read.
 TEST(TelemetryTailTest, CountsBadLinesAndMovesOn) {
   const GrowingFile file;
   file.Append("{\"type\":\"metrics\",\"time_ms\":7,\"step\":1,\"loss\":2}\nnonsense\n\n \t\n");
@@ -34,7 +35,7 @@ TEST(TelemetryTailTest, CountsBadLinesAndMovesOn) {
   EXPECT_EQ(nothing->end_offset(), last->end_offset());
 }
 
-// Output lines without metrics are not bad lines. An unfinished line is left for the next read.
+// Output lines without metrics do not count as bad. An incomplete line is left for the next read.
 TEST(TelemetryTailTest, ReadsMetricsFromOutput) {
   v1::LogParserSpec spec;
   spec.set_kind(v1::LOG_PARSER_KIND_NANOGPT);

@@ -60,10 +60,10 @@ model, 130 interrupted.
   throw TrainerError(ExitCode::kUsage, what + "; see trainyard-ckpt --help");
 }
 
-// The parsed words of a command.
+// The arguments of a command, separated into options and positional arguments.
 class Arguments {
  public:
-  // Options of the command, with the names of their values; nullptr for a flag.
+  // Maps each option of the command to the name of its value; nullptr if it is a flag.
   using Known = std::map<std::string, const char*>;
 
   Arguments(const std::vector<std::string>& words, const Known& known) : command_(words.at(0)) {
@@ -85,7 +85,8 @@ class Arguments {
     return Has(option) ? values_.at(option) : "";
   }
 
-  // The positional arguments. Refuses the command if their number differs from that of `names`.
+  // Returns the positional arguments. Throws a usage error if there are not as many of them as
+  // `names`.
   std::vector<std::string> Places(const std::vector<std::string>& names) const {
     std::string wanted;
     for (const std::string& name : names) wanted += " " + name;
@@ -100,7 +101,7 @@ class Arguments {
   }
 
  private:
-  // Returns the index of the option's last word.
+  // Parses the option at words[i]. Returns the index of the option's last word.
   size_t TakeOption(const std::vector<std::string>& words, size_t i, const Known& known) {
     const size_t equals = words[i].find('=');
     const std::string name = words[i].substr(0, equals);
@@ -126,7 +127,7 @@ class Arguments {
   std::vector<std::string> places_;
 };
 
-// Parses the whole text as a number; refuses any other text.
+// Parses text that consists of exactly one number. Throws a usage error for any other text.
 template <typename Number>
 Number NumberOf(const std::string& text, const std::string& option, const char* what) {
   Number number{};

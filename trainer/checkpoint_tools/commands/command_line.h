@@ -16,11 +16,11 @@ namespace trainyard::trainer {
 
 struct DiffCommand {
   DiffOptions options;
-  bool all_tensors = false;  // Show equal tensors as well.
+  bool all_tensors = false;  // Lists equal tensors too.
   bool json = false;         // Instead of tables.
 };
 
-// Text to print, such as that of --help.
+// Text to print instead of running a command, such as the text of --help.
 struct Answer {
   std::string text;
 };
@@ -28,8 +28,8 @@ struct Answer {
 using CheckpointCommand =
     std::variant<Answer, VerifyOptions, DiffCommand, ReshardOptions, ImportOptions, ExportOptions>;
 
-// arguments: without the program name. Options may appear anywhere before "--", as --name VALUE or
-// --name=VALUE. Throws TrainerError(kUsage).
+// Parses the arguments, which do not include the program name. Options may appear anywhere before
+// "--", as --name VALUE or --name=VALUE. Throws TrainerError(kUsage).
 CheckpointCommand ParseCheckpointCommand(const std::vector<std::string>& arguments);
 
 }  // namespace trainyard::trainer

@@ -18,10 +18,10 @@ namespace {
 
 using nlohmann::json;
 
-// Bytes of a tensor compared at once, while the next ones are read.
+// Number of bytes of a tensor that are compared at once, while the next bytes are read.
 constexpr int64_t kComparedBytes = int64_t{64} << 20;
 
-// Reads one tensor of one checkpoint in windows.
+// Reads one tensor of one checkpoint, window by window.
 class TensorWindows {
  public:
   TensorWindows(const CheckpointReader& reader, const std::string& name, int64_t window_bytes)
@@ -30,14 +30,14 @@ class TensorWindows {
   }
 
   void ReadNext(int64_t elements) { stream_.Read(elements, buffers_[1].get()); }
-  // Makes the last read window the current one.
+  // Makes the window that was read last the current window.
   void Advance() { std::swap(buffers_[0], buffers_[1]); }
   const char* current() const { return buffers_[0].get(); }
 
  private:
   using Buffer = std::unique_ptr<char[]>;
   TensorStream stream_;
-  std::array<Buffer, 2> buffers_;  // The current window and the next one.
+  std::array<Buffer, 2> buffers_;  // The current window, and the one that is read next.
 };
 
 ValueDifference DiffValues(const CheckpointReader& a, const CheckpointReader& b,
@@ -67,7 +67,7 @@ ValueDifference DiffValues(const CheckpointReader& a, const CheckpointReader& b,
   return sum;
 }
 
-// Keys and values of the model settings and the trainer state.
+// Returns the keys and values of the model settings and of the trainer state.
 std::map<std::string, json> SettingsOf(const CheckpointReader& reader) {
   std::map<std::string, json> settings;
   const auto add = [&settings](const std::string& part, const json& values) {

@@ -1,4 +1,4 @@
-// Logical comparison of two checkpoints, regardless of their layouts: `trainyard ckpt diff`.
+// Compares two checkpoints logically, independently of their layouts: `trainyard ckpt diff`.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_DIFF_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_DIFF_H_
 
@@ -16,13 +16,13 @@ namespace trainyard::trainer {
 struct DiffOptions {
   std::string a;
   std::string b;
-  double tolerance = 0;  // Maximum relative L2 difference of tensors that count as equal.
-  std::string only;      // See tensor_selection.h. If set, model and state are not compared.
+  double tolerance = 0;  // Tensors count as equal up to this relative L2 difference.
+  std::string only;      // See tensor_selection.h. If set, only tensors are compared.
 };
 
 struct TensorDifference {
   std::string name;
-  // Absent if the checkpoint does not have the tensor.
+  // Unset if the checkpoint does not contain the tensor.
   std::optional<LogicalTensor> a;
   std::optional<LogicalTensor> b;
   // Set if both tensors have the same shape and dtype.
@@ -31,8 +31,8 @@ struct TensorDifference {
   bool IsWithin(double tolerance) const { return values && values->IsWithin(tolerance); }
 };
 
-// A model setting ("model.num_layers") or part of the trainer state ("trainer.step"). Null if the
-// checkpoint does not have it.
+// A difference in a model setting ("model.num_layers") or in a part of the trainer state
+// ("trainer.step"). A value is null if the checkpoint does not contain it.
 struct SettingDifference {
   std::string key;
   nlohmann::json a;
@@ -47,8 +47,8 @@ struct CheckpointDiff {
 };
 
 // Reads and verifies each block of the compared tensors once. Uses at most 1 GiB of memory plus the
-// manifests, for any checkpoint size. Throws TrainerError: kBadCheckpoint, or kUsage if `only`
-// selects nothing.
+// manifests, whatever the size of the checkpoints. Throws TrainerError: kBadCheckpoint, or kUsage
+// if `only` matches no tensor.
 CheckpointDiff DiffCheckpoints(const DiffOptions& options);
 
 }  // namespace trainyard::trainer

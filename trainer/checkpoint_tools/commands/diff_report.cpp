@@ -18,7 +18,7 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr char kEqual[] = "equal";
 constexpr char kNothing[] = "-";
 
-// Returns "F32", or "F32 / BF16" if A and B differ.
+// Returns the text of A's and B's tensor: "F32" if they are equal, "F32 / BF16" if they differ.
 std::string Both(const TensorDifference& tensor, std::string (*text)(const LogicalTensor&)) {
   if (!tensor.a) return text(*tensor.b);
   if (!tensor.b) return text(*tensor.a);
@@ -64,8 +64,8 @@ std::string TensorsText(const CheckpointDiff& diff, double tolerance, bool all_t
   return rows.size() == 1 ? "" : TableText(rows) + "\n";
 }
 
-// Summary, such as "same: 27 tensors equal bit for bit" or "differ: 2 settings, 25 tensors equal
-// bit for bit, 1 with other values, 1 only in A".
+// Returns the summary line. Examples: "same: 27 tensors equal bit for bit"; "differ: 2 settings, 25
+// tensors equal bit for bit, 1 with other values, 1 only in A".
 std::string SummaryText(const CheckpointDiff& diff, double tolerance) {
   std::map<std::string, int64_t> counts;
   for (const TensorDifference& tensor : diff.tensors) ++counts[ResultOf(tensor, tolerance)];

@@ -1,4 +1,4 @@
-// Reports of a checkpoint comparison, as text and as JSON.
+// Formats a comparison of checkpoints as text and as JSON.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_DIFF_REPORT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_DIFF_REPORT_H_
 
@@ -9,15 +9,16 @@
 
 namespace trainyard::trainer {
 
-// The first that applies of "only_in_a", "only_in_b", "dtype", "shape", "equal", "within_tolerance"
-// and "differs".
+// Returns the first of these words that applies: "only_in_a", "only_in_b", "dtype", "shape",
+// "equal", "within_tolerance", "differs".
 std::string ResultOf(const TensorDifference& tensor, double tolerance);
 
-// Tables of the differing settings and tensors (of all tensors with `all_tensors`), and a summary
-// line.
+// Returns tables of the settings and tensors that differ, and a summary line. With `all_tensors`,
+// the table contains equal tensors too.
 std::string DiffText(const CheckpointDiff& diff, const DiffOptions& options, bool all_tensors);
 
-// All keys are always present. Values that do not apply, and infinite values, are null.
+// Returns the comparison as JSON. All keys are always present. A value that does not apply or is
+// infinite is null.
 nlohmann::json DiffJson(const CheckpointDiff& diff, const DiffOptions& options);
 
 }  // namespace trainyard::trainer

@@ -26,8 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-// --force replaces only an earlier export: in another directory, files not made by an export, such
-// as tokenizers, would be lost.
+// Checks that --force replaces only an earlier export. In another directory, files that an export
+// does not create, such as tokenizers, would be lost.
 void CheckEarlierExport(const std::string& path, bool replace) {
   if (!replace) {
     CannotMake(path,
@@ -40,7 +40,7 @@ void CheckEarlierExport(const std::string& path, bool replace) {
                        " is not part of an export; move this file away, or use another path");
 }
 
-// Name in config.json: torch.float32 without "torch.".
+// Returns the dtype's name in config.json, such as "float32" for torch.float32.
 std::string TorchName(torch::ScalarType dtype) {
   if (dtype == torch::kBFloat16) return "bfloat16";
   return dtype == torch::kFloat16 ? "float16" : "float32";
@@ -57,7 +57,7 @@ void CheckStoredTensors(const CheckpointReader& from, const std::vector<TensorSh
                      from.directory() + " does not match the model in its manifest: it " + faults);
 }
 
-// The whole tensors of the export, with their dtypes in the export.
+// Returns the tensors of the export, each as one whole chunk with the dtype of the export.
 std::vector<PlannedChunk> PlannedTensors(const FamilyElements& elements,
                                          const std::vector<FamilyTensor>& tensors,
                                          const ExportOptions& options) {
@@ -116,7 +116,8 @@ class Exporting {
   std::string ConfigText(const ImportedModel& model,
                          const std::vector<PlannedChunk>& tensors) const {
     json config = ConfigOf(model);
-    // If these are absent, transformers uses the ids of the family's first tokenizer.
+    // Set to null, because transformers would otherwise use the ids of the family's first
+    // tokenizer.
     for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
     const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
       return tensor.dtype == tensors.front().dtype;
@@ -126,7 +127,7 @@ class Exporting {
     return config.dump(2) + "\n";
   }
 
-  // For a model whose tensors do not determine the value.
+  // Sets the maximum number of positions, for a model in which no tensor determines it.
   void SetMaxPositions(json* config) const {
     const json& state = from_->trainer_state();
     for (const char* key : {kMaxPositions, "seq_length"}) {

@@ -88,7 +88,7 @@ class Importing {
     throw TrainerError(ExitCode::kTerminated, options_.to + " was not created: interrupted");
   }
 
-  // Without data settings: the weights were not trained on the job's data.
+  // Contains no data settings, because the weights were not trained on the data of a job.
   static Manifest ManifestOf(const ImportSummary& summary) {
     Manifest manifest;
     manifest.model_fingerprint = ModelFingerprint(summary.model.model);

@@ -1,4 +1,4 @@
-// Converts a Hugging Face directory to a checkpoint: `trainyard ckpt import`.
+// Converts a directory in Hugging Face format to a checkpoint: `trainyard ckpt import`.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_IMPORT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_IMPORT_H_
 
@@ -11,29 +11,35 @@
 namespace trainyard::trainer {
 
 struct ImportOptions {
-  std::string from;  // Directory with config.json and safetensors.
+  std::string from;  // Directory with config.json and safetensors files.
   std::string to;
-  bool replace = false;  // Replace a checkpoint at `to`.
+  bool replace = false;  // Replaces a checkpoint at `to`.
 };
 
 struct ImportSummary {
   ImportedModel model;
-  int64_t max_positions = 0;  // From config.json; 0: not set.
-  std::string dropouts;       // Dropouts in config.json, not supported by the trainer.
+  int64_t max_positions = 0;  // Value in config.json; 0 if it is not set there.
+  std::string dropouts;       // Dropouts in config.json, which the trainer does not support.
   int64_t tensors = 0;
   int64_t files = 0;
-  int64_t bytes = 0;  // Total bytes of all files.
+  int64_t bytes = 0;  // Total size of all files.
 };
 
-// Writes a checkpoint of step 0 with the unchanged weights, bit for bit, and no optimizer state. A
+// Writes a checkpoint of step 0 that contains the weights bit for bit and no optimizer state. A
 // trainer of any layout can start from it. Uses 128 MiB of memory, plus 128 MiB for families with
-// transposed tensors, for any model size. Checks `is_cancelled` between reads. Throws TrainerError:
-// kBadConfig for an unsupported model, kBadCheckpoint for missing or damaged files or tensors that
-// do not match config.json, kUsage for an invalid name, kCannotWrite, kTerminated if cancelled.
-// After an exception `to` is unchanged.
+// transposed tensors, whatever the size of the model. Checks `is_cancelled` between reads.
+//
+// Throws TrainerError:
+// - kBadConfig for an unsupported model
+// - kBadCheckpoint for missing or damaged files, or for tensors that do not match config.json
+// - kUsage for an invalid name
+// - kCannotWrite
+// - kTerminated if cancelled
+//
+// After an exception, `to` is unchanged.
 ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_cancelled);
 
-// The section `model` of a job file that matches the checkpoint, as commented YAML.
+// Returns the section `model` of a job file for the checkpoint, as YAML with comments.
 std::string JobFileText(const ImportSummary& summary, const ImportOptions& options);
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Counts, sizes and tables as readable text.
+// Formats counts, sizes and tables for users.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_READABLE_TEXT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_COMMANDS_READABLE_TEXT_H_
 
@@ -17,8 +17,8 @@ std::string BytesText(int64_t bytes);
 // Formats with four significant digits: "1.234e-07", "inf".
 std::string ValueText(double value);
 
-// Formats a table, with columns as wide as their widest cell; the first row has the titles. All
-// rows must have equally many cells.
+// Formats a table in which each column is as wide as its widest cell. The first row contains the
+// titles. All rows must have the same number of cells.
 std::string TableText(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace trainyard::trainer

@@ -6,10 +6,12 @@
 
 namespace trainyard::trainer {
 
-// Optimizer state of a weight is named "optimizer.exp_avg." (or similar) plus the weight's name.
+// True for optimizer state. Its name is "optimizer.exp_avg." (or a similar prefix) followed by the
+// name of the weight.
 inline bool IsOptimizerState(const std::string& name) { return name.starts_with("optimizer."); }
 
-// only: "weights", "optimizer", a name prefix, or empty for all tensors.
+// True if `only` selects the tensor. `only` is "weights", "optimizer", a prefix of names, or empty
+// for all tensors.
 inline bool IsSelected(const std::string& name, const std::string& only) {
   if (only == "weights") return !IsOptimizerState(name);
   if (only == "optimizer") return IsOptimizerState(name);

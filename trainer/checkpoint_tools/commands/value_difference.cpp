@@ -15,7 +15,8 @@ namespace trainyard::trainer {
 namespace {
 
 constexpr size_t kThreads = 16;
-// Sums are added from partial sums of this many elements, regardless of the threads.
+// The number of elements in a partial sum. Partial sums always have this size, so the total does
+// not depend on the number of threads.
 constexpr int64_t kPartElements = int64_t{1} << 20;
 
 void AddPair(double a, double b, ValueDifference* sum) {
@@ -35,7 +36,7 @@ ValueDifference ComparePart(const char* a, const char* b, int64_t elements) {
   ValueDifference sum;
   sum.elements = elements;
   for (int64_t i = 0; i < elements; ++i) {
-    T left, right;  // Copied: the bytes are not aligned for T.
+    T left, right;  // Copied, because the bytes may not be aligned for T.
     std::memcpy(&left, a + i * sizeof(T), sizeof(T));
     std::memcpy(&right, b + i * sizeof(T), sizeof(T));
     sum.different += std::memcmp(&left, &right, sizeof(T)) != 0;
@@ -65,7 +66,7 @@ Compare CompareOf(torch::ScalarType dtype) {
     case torch::kInt8:
       return ComparePart<int8_t>;
     case torch::kUInt8:
-    case torch::kBool:  // Any byte may be stored, but a C++ bool must be 0 or 1.
+    case torch::kBool:  // Compared as bytes: the file may store any byte, but bool must be 0 or 1.
       return ComparePart<uint8_t>;
     default:
       throw TrainerError(ExitCode::kInternal, "cannot compare tensors of " + DtypeName(dtype));

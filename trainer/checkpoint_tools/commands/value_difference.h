@@ -8,31 +8,32 @@
 
 namespace trainyard::trainer {
 
-// Sums over pairs of elements. The sums of a tensor's parts add up to those of the tensor.
+// Sums over pairs of elements of A and B. The sums for the parts of a tensor add up to the sums for
+// the tensor.
 struct ValueDifference {
   int64_t elements = 0;
-  int64_t different = 0;     // Pairs with different bits.
-  int64_t nan_a = 0;         // NaN elements of A.
-  int64_t nan_b = 0;         // NaN elements of B.
-  int64_t unpaired_nan = 0;  // Pairs with exactly one NaN.
-  // Over pairs without NaN; equal infinities differ by 0.
+  int64_t different = 0;     // Number of pairs whose bits differ.
+  int64_t nan_a = 0;         // Number of NaN elements of A.
+  int64_t nan_b = 0;         // Number of NaN elements of B.
+  int64_t unpaired_nan = 0;  // Number of pairs in which exactly one is NaN.
+  // Largest absolute difference of a pair without NaN. Equal infinities have difference 0.
   double max_abs = 0;
   double squared_difference = 0;
-  double squared_a = 0;  // Over the finite elements of A.
+  double squared_a = 0;  // Sum of squares of the finite elements of A.
 
   void Add(const ValueDifference& more);
 
-  // |B - A| / |A| with Euclidean norms: 0 if no numbers differ, infinite if A is zero and some
-  // differ. Ignores pairs with a NaN.
+  // Returns |B - A| / |A| with Euclidean norms. 0 if no numbers differ; infinite if A is zero and B
+  // is not. Pairs with a NaN are ignored.
   double RelativeL2() const;
 
-  // With tolerance 0: all bits are equal. Otherwise: RelativeL2() is at most `tolerance`, and NaNs
-  // are in the same places.
+  // With tolerance 0: true if all bits are equal. Otherwise: true if RelativeL2() is at most
+  // `tolerance`, and A and B have NaNs at the same positions.
   bool IsWithin(double tolerance) const;
 };
 
-// Compares `elements` pairs of this dtype on several threads. The result does not depend on the
-// number of threads.
+// Compares `elements` pairs of elements of this dtype on several threads. The result does not
+// depend on the number of threads.
 ValueDifference CompareValues(torch::ScalarType dtype, const char* a, const char* b,
                               int64_t elements);
 

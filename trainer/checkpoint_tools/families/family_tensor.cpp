@@ -5,7 +5,7 @@ namespace {
 
 int64_t RowsOf(const TensorShape& tensor) { return tensor.shape[0]; }
 
-// Number of consecutive elements taken from each part in turn.
+// Returns the number of consecutive elements that are taken from each part in turn.
 int64_t ElementsAtOnce(const FamilyTensor& tensor) {
   const TensorShape& part = tensor.parts[0];
   return tensor.rows_at_once * (*ElementsOf(part.shape) / RowsOf(part));

@@ -8,7 +8,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Adds weight and bias of a norm, or of another module with these suffixes.
+// Adds the weight and the bias of a norm, or of another module whose tensors have the suffixes
+// .weight and .bias.
 void AddGpt2Norm(const std::string& theirs, const std::string& ours, int64_t hidden,
                  std::vector<FamilyTensor>* tensors) {
   for (const std::string end : {".weight", ".bias"}) {
@@ -16,8 +17,8 @@ void AddGpt2Norm(const std::string& theirs, const std::string& ours, int64_t hid
   }
 }
 
-// Adds a Conv1D layer, with a matrix [in, out]. The parts `ours` have equal size and are placed
-// side by side.
+// Adds a Conv1D layer, which has a matrix [in, out]. Its parts `ours` have equal size and are
+// placed side by side.
 void AddConv1D(const std::string& theirs, const std::vector<std::string>& ours,
                const Extents& shape, std::vector<FamilyTensor>* tensors) {
   std::vector<TensorShape> weights, biases;
@@ -66,7 +67,7 @@ void CompleteFfnSize(nlohmann::json& config) {
   config["n_inner"] = kTimesHidden * hidden.get<int64_t>();
 }
 
-// Defaults for absent keys are those of GPT2Config in transformers.
+// If a key is absent, its default is that of GPT2Config in transformers.
 const ModelFamily kGpt2 = {
     .architecture = "GPT2LMHeadModel",
     .model_type = "gpt2",
@@ -80,7 +81,7 @@ const ModelFamily kGpt2 = {
                {"n_positions", "max_position_embeddings", "1024"},
                {"vocab_size", "vocab_size", "50257"},
                {"layer_norm_epsilon", "norm_epsilon", "1e-5"},
-               // gelu_fast and gelu_pytorch_tanh are other names of the same function.
+               // gelu_fast and gelu_pytorch_tanh are other names of gelu_new.
                {"activation_function",
                 "activation",
                 "\"gelu_new\"",
@@ -101,12 +102,12 @@ const ModelFamily kGpt2 = {
                  {"position_embedding_type", "\"learned_absolute\""}},
     .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", WholeHeadSize}},
     .dropouts = {"attn_pdrop", "embd_pdrop", "resid_pdrop"},
-    // n_ctx is a former name of n_positions and unused. The summary_* keys belong to other heads.
-    // reorder_and_upcast_attn changes only the order of the same operations.
+    // n_ctx is an unused former name of n_positions. The summary_* keys belong to other heads.
+    // reorder_and_upcast_attn changes only the order of operations.
     .without_effect = {"n_ctx", "reorder_and_upcast_attn", "summary_activation",
                        "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                        "summary_use_proj", "task_specific_params"},
-    // Causal masks, saved by transformers before version 4.30.
+    // Causal masks. Versions of transformers before 4.30 saved them.
     .skipped_tensors = {".attn.bias", ".attn.masked_bias"},
     .complete = CompleteFfnSize,
     .tensors = Gpt2Tensors,

@@ -8,14 +8,15 @@
 namespace trainyard::trainer {
 namespace {
 
-// Adds weight and bias of one module.
+// Adds the weight and the bias of one module.
 void AddNeoxModule(const std::string& theirs, const std::string& ours, const Extents& shape,
                    std::vector<FamilyTensor>* tensors) {
   tensors->push_back(RenamedTensor(theirs + ".weight", {ours + ".weight", shape}));
   tensors->push_back(RenamedTensor(theirs + ".bias", {ours + ".bias", {shape[0]}}));
 }
 
-// Adds query_key_value: for each head in turn, the rows of its query, key and value.
+// Adds query_key_value. It contains, for each head in turn, the rows of its query, its key and its
+// value.
 void AddQueryKeyValue(const ModelConfig& model, const std::string& theirs, const std::string& ours,
                       std::vector<FamilyTensor>* tensors) {
   const int64_t hidden = model.hidden_size;
@@ -54,7 +55,7 @@ std::vector<FamilyTensor> GptNeoxTensors(const ModelConfig& model) {
   return tensors;
 }
 
-// Defaults for absent keys are those of GPTNeoXConfig in transformers.
+// If a key is absent, its default is that of GPTNeoXConfig in transformers.
 const ModelFamily kGptNeox = {
     .architecture = "GPTNeoXForCausalLM",
     .model_type = "gpt_neox",
@@ -91,9 +92,9 @@ const ModelFamily kGptNeox = {
     // The last two are former names of the first two. An export writes all four.
     .dropouts = {"attention_dropout", "hidden_dropout", "attention_probs_dropout_prob",
                  "hidden_dropout_prob"},
-    // classifier_dropout belongs to another head, is_decoder to caches.
+    // classifier_dropout belongs to another head. is_decoder affects only caches.
     .without_effect = {"classifier_dropout", "is_decoder"},
-    // Causal masks and rotary frequencies, saved by transformers before version 4.32.
+    // Causal masks and rotary frequencies. Versions of transformers before 4.32 saved them.
     .skipped_tensors = {".attention.bias", ".attention.masked_bias",
                         ".attention.rotary_emb.inv_freq"},
     .tensors = GptNeoxTensors,

@@ -1,4 +1,4 @@
-// Attention head settings derived from other settings, in families without a key for them. Pure
+// Derives attention head settings from other settings, for families that have no key for them. Pure
 // functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_HEAD_SETTINGS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_HEAD_SETTINGS_H_
@@ -10,13 +10,13 @@
 
 namespace trainyard::trainer {
 
-// hidden_size / num_attention_heads; 0 if not an integer.
+// Returns hidden_size / num_attention_heads; 0 if it is not an integer.
 inline int64_t WholeHeadSize(const ModelConfig& model) {
   const int64_t size = UsualHeadSize(model);
   return size * model.num_attention_heads == model.hidden_size ? size : 0;
 }
 
-// One key head per query head.
+// Returns the number of key heads if each query head has its own.
 inline int64_t KeyHeadForEach(const ModelConfig& model) { return model.num_attention_heads; }
 
 }  // namespace trainyard::trainer

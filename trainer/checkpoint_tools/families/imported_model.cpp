@@ -22,8 +22,8 @@ namespace {
 
 using nlohmann::json;
 
-// Keys of any config.json that do not change a logit: names, token ids, file types, the length at
-// which tokenizers truncate, and the standard deviation of initial weights.
+// Keys of every config.json that do not affect the logits: names, token ids, file types, the length
+// at which tokenizers truncate, and the standard deviation of initial weights.
 constexpr const char* kWithoutEffect[] = {
     "_name_or_path",     "architectures",        "bos_token_id", "dtype",
     "eos_token_id",      "initializer_range",    "model_type",   "max_position_embeddings",
@@ -47,8 +47,8 @@ const ModelFamily& FamilyOf(const json& config, const std::string& path) {
                         "; this version supports only " + known);
 }
 
-// Keys in none of the family's lists. Ignores keys with a null value, which disables a key in
-// transformers.
+// Returns the keys that are in none of the family's lists. Ignores keys whose value is null,
+// because null disables a key in transformers.
 std::string UnknownKeys(const json& config, const ModelFamily& family) {
   const auto has = [](const auto& list, const std::string& key) {
     return std::any_of(list.begin(), list.end(), [&](const auto& row) { return row.key == key; });
@@ -101,7 +101,8 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
           "; if a key has no effect, copy the directory and remove the key from the copy");
 }
 
-// The Trainyard value for a config.json value; nullopt if the key does not support the value.
+// Returns the Trainyard value for a value in config.json; nullopt if Trainyard does not support
+// this value of the key.
 std::optional<json> OurValue(const MappedKey& mapped, const json& value) {
   if (mapped.values.empty()) return value;
   for (const MappedKey::Value& one : mapped.values) {
@@ -137,7 +138,8 @@ json SettingsOf(const json& config, const ModelFamily& family, const std::string
   return settings;
 }
 
-// The model settings of a valid run. The other settings of the run are minimal.
+// Returns the resolved model settings of a valid run with `settings`. The other settings of the run
+// are minimal.
 ModelConfig Resolved(const json& settings) {
   RunConfig config = ParseRunConfig({{"model", settings}});
   config.train = {.seq_length = 2, .global_batch = 1, .steps = 1};
@@ -154,13 +156,15 @@ ModelConfig Resolved(const json& settings) {
   return config.model;
 }
 
-// The model without an explicit head size if that is the usual one, as in a job file.
+// Returns the model without its explicit head size if that is the default head size, as in a job
+// file.
 ModelConfig WithoutUsualHeadSize(ModelConfig model) {
   if (model.kv_channels == WholeHeadSize(model)) model.kv_channels = 0;
   return model;
 }
 
-// All settings that are set or have a default, except the standard deviations of initial weights.
+// Returns all settings that are set or have a default, without the standard deviations of initial
+// weights.
 json WrittenSettings(const ModelConfig& model) {
   RunConfig config;
   config.model = model;
@@ -181,7 +185,7 @@ bool CanExpress(const ModelFamily& family, const std::string& setting, const jso
   });
 }
 
-// The setting that the family cannot express; nullopt if there is none.
+// Returns a setting that config.json of the family cannot express; nullopt if there is none.
 std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const ModelFamily& family) {
   json only = WrittenSettings(ModelConfig());
   for (const FixedSetting& fixed : family.settings) only[fixed.setting] = json::parse(fixed.value);
@@ -197,7 +201,7 @@ std::optional<std::string> SettingWithoutKey(const ModelConfig& model, const Mod
   return std::nullopt;
 }
 
-// The first config.json value that corresponds to `ours`.
+// Returns the first value of config.json that corresponds to `ours`.
 json TheirValue(const MappedKey& mapped, const json& ours) {
   for (const MappedKey::Value& one : mapped.values) {
     if (json::parse(one.ours) == ours) return json::parse(one.theirs);
@@ -209,7 +213,7 @@ bool IsScaling(const MappedKey& mapped) {
   return std::string_view(mapped.key).starts_with("rope_scaling.");
 }
 
-// True if all settings of scaled positions have their defaults.
+// True if all settings for scaled positions have their default values.
 bool HasPlainPositions(const json& settings, const ModelFamily& family) {
   const json usual = WrittenSettings(ModelConfig());
   return std::none_of(family.mapped.begin(), family.mapped.end(), [&](const MappedKey& mapped) {

@@ -1,5 +1,5 @@
-// A model as described on both sides: its Hugging Face family, and the settings of a job file's
-// section `model`. Pure functions.
+// A model described in two ways: by its Hugging Face family, and by the settings in the section
+// `model` of a job file. Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_IMPORTED_MODEL_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_IMPORTED_MODEL_H_
 
@@ -20,16 +20,17 @@ struct ImportedModel {
   ModelConfig model;  // Including derived settings.
 };
 
-// The model settings described by a config.json. path: path of the file, for messages. Throws
-// TrainerError kBadConfig naming each unsupported key and the settings that the trainer refuses.
+// Returns the model settings that a config.json describes. `path` is its path, for messages. Throws
+// TrainerError kBadConfig that names each unsupported key and each setting that the trainer
+// rejects.
 ImportedModel ModelOfConfig(const nlohmann::json& config, const std::string& path);
 
-// The family and settings of a checkpoint's model (Manifest::model_fingerprint). path: path of the
-// checkpoint, for messages. Throws TrainerError kBadCheckpoint if the text is not a model
-// description, and kBadConfig naming the setting that no family supports.
+// Returns the family and settings of a checkpoint's model (Manifest::model_fingerprint). `path` is
+// the path of the checkpoint, for messages. Throws TrainerError kBadCheckpoint if the text does not
+// describe a model, and kBadConfig if no family supports a setting; the message names the setting.
 ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::string& path);
 
-// The keys of config.json that describe the model, without those that have no effect on the
+// Returns the keys of config.json that describe the model, without keys that do not affect the
 // arithmetic.
 nlohmann::json ConfigOf(const ImportedModel& imported);
 

@@ -6,8 +6,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Defaults for absent keys are those of LlamaConfig in transformers. Scaled positions require all
-// their keys; the defaults here are for a model without scaling.
+// If a key is absent, its default is that of LlamaConfig in transformers. If positions are scaled,
+// all keys for scaling are required; the defaults given here are for a model without scaling.
 const ModelFamily kLlama = {
     .architecture = "LlamaForCausalLM",
     .model_type = "llama",
@@ -36,9 +36,9 @@ const ModelFamily kLlama = {
               {"mlp_bias", "false"},
               {"rope_scaling.rope_type", "\"llama3\""}},
     .dropouts = {"attention_dropout"},
-    // pretraining_tp splits products into partial sums, with the same result.
+    // pretraining_tp splits matrix products into partial sums. The result is the same.
     .without_effect = {"pretraining_tp"},
-    // Rotary frequencies, saved by transformers before version 4.32.
+    // Rotary frequencies. Versions of transformers before 4.32 saved them.
     .skipped_tensors = {".self_attn.rotary_emb.inv_freq"},
     .tensors = LlamaTensors,
 };

@@ -1,4 +1,5 @@
-// Tensor names that LLaMA's modelling code and Trainyard share, in every family.
+// Tensor names that Trainyard shares with LLaMA's modelling code in transformers, for all families
+// that use them.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_LLAMA_LAYOUT_H_
 
@@ -9,7 +10,8 @@
 
 namespace trainyard::trainer {
 
-// Tensors of a model without biases that are the same on Hugging Face and in Trainyard. Pure.
+// Returns the tensors of a model without biases. They are equal on Hugging Face and in Trainyard.
+// Pure.
 std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model);
 
 }  // namespace trainyard::trainer

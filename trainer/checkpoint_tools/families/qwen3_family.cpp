@@ -6,7 +6,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Defaults for absent keys are those of Qwen3Config in transformers.
+// If a key is absent, its default is that of Qwen3Config in transformers.
 const ModelFamily kQwen3 = {
     .architecture = "Qwen3ForCausalLM",
     .model_type = "qwen3",
@@ -33,7 +33,7 @@ const ModelFamily kQwen3 = {
     .settings = {{"qk_layernorm", "true"}},
     .lists = {{"layer_types", "\"full_attention\""}},
     .dropouts = {"attention_dropout"},
-    // Keys for sliding windows, which use_sliding_window disables.
+    // Keys for sliding windows. They have no effect, because use_sliding_window must be false.
     .without_effect = {"sliding_window", "max_window_layers"},
     .tensors = LlamaTensors,
 };

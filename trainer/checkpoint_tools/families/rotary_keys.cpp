@@ -18,7 +18,8 @@ constexpr char kScaling[] = "rope_scaling";
 constexpr char kPrefix[] = "rope_scaling.";
 constexpr char kType[] = "rope_scaling.rope_type";
 
-// The top-level name for a key of either object.
+// Returns the top-level name of a rotary key, whether it comes from rope_parameters or
+// rope_scaling.
 std::string FlatName(const std::string& key, const ModelFamily& family) {
   if (key == kBase) return family.rotary_base_key;
   if (key == kPart) return family.rotary_part_key;
@@ -39,7 +40,8 @@ class FlatKeys {
         Set(FlatName(key, family_), value, "`" + std::string(name) + "." + key + "`");
       }
     }
-    // Version 4 of transformers copies GPT-NeoX's keys to the names used by other families.
+    // Version 4 of transformers writes GPT-NeoX's keys also under the names that other families
+    // use.
     for (const char* name : {kBase, kPart}) {
       if (FlatName(name, family_) == name || !config_.contains(name)) continue;
       const json value = config_[name];
@@ -74,7 +76,7 @@ class FlatKeys {
     });
   }
 
-  // transformers has no defaults for these keys.
+  // Requires that all these keys are present, because transformers has no defaults for them.
   void RequireScalingKeys() const {
     for (const MappedKey& mapped : family_.mapped) {
       const bool is_scaling = std::strncmp(mapped.key, kPrefix, std::strlen(kPrefix)) == 0;

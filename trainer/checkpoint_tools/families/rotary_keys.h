@@ -1,4 +1,4 @@
-// Keys of rotary positions, which are in different places in different versions of transformers.
+// Keys for rotary positions. Different versions of transformers store them in different places.
 // Pure functions.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_ROTARY_KEYS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FAMILIES_ROTARY_KEYS_H_
@@ -10,15 +10,15 @@
 
 namespace trainyard::trainer {
 
-// Returns the config with all rotary keys at the top level: the family's own keys by name, the
-// others as "rope_scaling.KEY". Version 5 of transformers has all rotary keys in `rope_parameters`;
-// earlier versions have some at the top level and the scaled ones in `rope_scaling`. Omits the type
-// if it is "default". path: path of the file, for messages. Throws TrainerError kBadConfig if two
-// places contradict each other.
+// Returns the config with all rotary keys at the top level. The family's own keys keep their names;
+// the others are named "rope_scaling.KEY". Version 5 of transformers stores all rotary keys in
+// `rope_parameters`. Earlier versions store some at the top level and those for scaling in
+// `rope_scaling`. The type is omitted if it is "default". `path` is the path of the file, for
+// messages. Throws TrainerError kBadConfig if two places have different values for a key.
 nlohmann::json WithFlatRotaryKeys(nlohmann::json config, const ModelFamily& family,
                                   const std::string& path);
 
-// Inverse of WithFlatRotaryKeys; writes the keys of both versions.
+// The inverse of WithFlatRotaryKeys. Writes the keys in the places of both versions.
 nlohmann::json WithRotaryObjects(nlohmann::json config, const ModelFamily& family);
 
 }  // namespace trainyard::trainer

@@ -27,13 +27,13 @@ std::vector<const NamedTensor*> WidestFirst(const StoredTensors& tensors) {
   return order;
 }
 
-// First byte of file `file` when `files` files have equal size. Avoids products that could
-// overflow.
+// Returns the first byte of file number `file` if `bytes` bytes are split into `files` files of
+// equal size. The formula avoids products that could overflow.
 int64_t BeginOf(int64_t file, int64_t files, int64_t bytes) {
   return bytes / files * file + bytes % files * file / files;
 }
 
-// The row start nearest to `element`.
+// Returns the start of a row that is nearest to `element`.
 int64_t NearestRow(int64_t element, const Extents& shape) {
   const int64_t row = shape.size() < 2 ? 1 : shape.back();
   return (element + row / 2) / row * row;
@@ -61,7 +61,7 @@ int64_t FilesFor(int64_t bytes) { return std::max<int64_t>(1, (bytes - 1) / kFil
 std::vector<std::vector<PlannedChunk>> PlanFiles(const StoredTensors& tensors, int64_t files) {
   const int64_t bytes = BytesOf(tensors);
   std::vector<std::vector<PlannedChunk>> plan(1);
-  int64_t begin = 0;  // Tensor's first byte, counted over all tensors.
+  int64_t begin = 0;  // First byte of the tensor, counted over all tensors.
   int64_t file = 0;
   for (const NamedTensor* tensor : WidestFirst(tensors)) {
     const int64_t elements = ElementsOf(tensor->second.shape).value();

@@ -1,4 +1,4 @@
-// Distributes the tensors of a checkpoint over files.
+// Distributes the tensors of a checkpoint among files.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_FILE_PLAN_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_FILE_PLAN_H_
 
@@ -14,16 +14,17 @@ namespace trainyard::trainer {
 
 using StoredTensors = std::map<std::string, StoredTensor>;
 
-// Total bytes of all elements.
+// Returns the total size of all elements in bytes.
 int64_t BytesOf(const StoredTensors& tensors);
 
-// Number of files of about 4 GiB for `bytes` bytes; at least 1.
+// Returns the number of files into which `bytes` bytes are split, for files of about 4 GiB; at
+// least 1.
 int64_t FilesFor(int64_t bytes);
 
-// The chunks of each file, in byte order. Tensors are ordered by decreasing element width, then by
-// name. Their concatenation is split into files of equal size, except that rows (along the last
-// dimension) are not split, so that there are few chunks. Returns fewer than `files` files if there
-// are not enough rows. Pure.
+// Returns the chunks of each file, in byte order. Tensors are sorted by decreasing element width,
+// then by name, and concatenated. The result is split into files of equal size, but never within a
+// row (a run along the last dimension), so that there are few chunks. Returns fewer than `files`
+// files if there are fewer rows than files. Pure.
 std::vector<std::vector<PlannedChunk>> PlanFiles(const StoredTensors& tensors, int64_t files);
 
 }  // namespace trainyard::trainer

@@ -29,7 +29,8 @@ bool IsEmptyDirectory(const std::string& path) {
   return entries <= 2;  // "." and ".."
 }
 
-// The path without symbolic links; its last parts need not exist. Empty if it cannot be determined.
+// Returns the path without symbolic links. Its last components need not exist. Returns "" if it
+// cannot be determined.
 std::string RealPath(const std::string& path) {
   char resolved[PATH_MAX];
   if (realpath(path.c_str(), resolved) != nullptr) return resolved;
@@ -59,7 +60,7 @@ bool NewDirectory::CheckPlace() const {
 }
 
 void NewDirectory::PutInPlace() {
-  if (CheckPlace()) {  // Checked again, because writing may have taken hours.
+  if (CheckPlace()) {  // Checked again, because writing the files may have taken hours.
     ReplaceDirectory(building_, path_);
   } else if (rename(building_.c_str(), path_.c_str()) != 0) {
     CannotMake(path_, std::strerror(errno));

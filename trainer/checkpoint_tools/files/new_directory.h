@@ -1,4 +1,4 @@
-// A directory that appears under its name only once it is complete on disk.
+// Creates a directory that appears under its name only when it is complete on disk.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_NEW_DIRECTORY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_NEW_DIRECTORY_H_
 
@@ -7,33 +7,34 @@
 
 namespace trainyard::trainer {
 
-// Removes all its files unless PutInPlace succeeded. Its temporary name ("OUT.tmp-XXXXXX") is never
-// listed as a checkpoint.
+// A directory under construction. The destructor removes its files, unless PutInPlace succeeded.
+// Its temporary name ("OUT.tmp-XXXXXX") is never listed as a checkpoint.
 class NewDirectory {
  public:
-  // Throws if `path`, which exists and is not empty, must not be replaced.
+  // Throws if the directory at `path` must not be replaced. Called only if `path` exists and is not
+  // empty.
   using CheckReplaceable = std::function<void(const std::string& path)>;
 
-  // Builds the files in a new directory next to `path`. Throws TrainerError kCannotWrite.
+  // The files are built in a new directory next to `path`. Throws TrainerError kCannotWrite.
   NewDirectory(std::string path, CheckReplaceable check);
   ~NewDirectory();
   NewDirectory(const NewDirectory&) = delete;
   NewDirectory& operator=(const NewDirectory&) = delete;
 
-  // Directory for the new files.
+  // The directory in which the new files are built.
   const std::string& building() const { return building_; }
 
-  // Moves the directory into place with one rename, then removes the replaced one. Throws
-  // TrainerError kCannotWrite.
+  // Moves the directory into place with one rename. Then removes the directory that was replaced.
+  // Throws TrainerError kCannotWrite.
   void PutInPlace();
 
  private:
-  // True if there is something replaceable in place.
+  // True if something that may be replaced exists at the path.
   bool CheckPlace() const;
 
   const std::string path_;
   const CheckReplaceable check_;
-  std::string building_;  // After PutInPlace: the replaced directory.
+  std::string building_;  // After PutInPlace: path of the replaced directory.
 };
 
 // Throws TrainerError kCannotWrite with "cannot make PATH: REASON".
@@ -41,7 +42,8 @@ class NewDirectory {
 
 std::string WithoutSlashes(std::string path);
 
-// Throws TrainerError kUsage if `path` is not a directory name, or is at or inside `source`.
+// Throws TrainerError kUsage if `path` is not the name of a directory, or if it is `source` or
+// inside it.
 void CheckOutside(const std::string& path, const std::string& source);
 
 }  // namespace trainyard::trainer

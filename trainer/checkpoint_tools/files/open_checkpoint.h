@@ -1,4 +1,4 @@
-// Opens a checkpoint named by the user.
+// Opens a checkpoint that the user has named.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_OPEN_CHECKPOINT_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_OPEN_CHECKPOINT_H_
 
@@ -9,10 +9,11 @@
 
 namespace trainyard::trainer {
 
-// Throws TrainerError kBadCheckpoint. If `directory` contains checkpoints, the message names one.
+// Opens the checkpoint in `directory`. Throws TrainerError kBadCheckpoint. If `directory` is not a
+// checkpoint but contains checkpoints, the message names one of them.
 std::unique_ptr<CheckpointReader> OpenCheckpoint(const std::string& directory);
 
-// True if the directory has a manifest, readable or not.
+// True if the directory contains a manifest, even an unreadable one.
 bool HasManifest(const std::string& directory);
 
 }  // namespace trainyard::trainer

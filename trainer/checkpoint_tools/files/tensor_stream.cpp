@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Verifies the single checksum of every chunk that has no block checksums.
+// Verifies each chunk that has a single checksum instead of block checksums.
 void CheckWholeChunks(const std::string& directory, const std::string& name,
                       const StoredTensor& tensor, int64_t element_bytes) {
   for (const StoredChunk& chunk : tensor.chunks) {
@@ -53,7 +53,8 @@ int64_t TensorStream::LastElementOf(const Block& block) const {
                   {Extents(tensor_.shape.size(), 0), tensor_.shape});
 }
 
-// Blocks that overlap elements [next_, next_ + elements), each with its entry in kept_.
+// Returns a task for each block that overlaps elements [next_, next_ + elements), with the block's
+// entry in kept_.
 std::vector<TensorStream::BlockTask> TensorStream::TasksFor(int64_t elements) {
   std::map<Block, std::vector<Part>> parts;
   int64_t first = 0;
@@ -78,7 +79,8 @@ std::vector<TensorStream::BlockTask> TensorStream::TasksFor(int64_t elements) {
   return tasks;
 }
 
-// Copies the parts of one block. Keeps the block if elements from `end` on need it.
+// Copies the wanted parts of one block to `out`. Keeps the block in memory if it also contains
+// elements from `end` on.
 void TensorStream::Run(const BlockTask& task, int64_t end, char* out) {
   const auto [begin_byte, end_byte] = RangeOf(task.block);
   const int64_t bytes = end_byte - begin_byte;

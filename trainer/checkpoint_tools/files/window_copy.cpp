@@ -13,7 +13,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// The next bytes of a chunk of a file.
+// A window: consecutive bytes of a chunk that are written to a file at once.
 struct Window {
   size_t file = 0;
   const PlannedChunk* chunk = nullptr;
@@ -34,7 +34,7 @@ std::vector<Window> WindowsOf(const std::vector<PlannedFile>& plan) {
   return windows;
 }
 
-// Writes windows in order, and finishes each file when the next one begins.
+// Writes windows in order. Finishes a file when the first window of the next file is written.
 class FilesWriter {
  public:
   FilesWriter(const std::string& directory, const std::vector<PlannedFile>& plan)

@@ -1,5 +1,5 @@
-// Fills safetensors files with tensors in windows, so that memory use does not depend on their
-// size.
+// Fills safetensors files with tensors, window by window, so that memory use does not depend on the
+// size of the tensors.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_WINDOW_COPY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_WINDOW_COPY_H_
 
@@ -16,30 +16,31 @@
 
 namespace trainyard::trainer {
 
-// Bytes written at once while the next ones are read. Whole blocks, as required by RankFileWriter.
+// The number of bytes that are written at once while the next bytes are read. A whole number of
+// blocks, as RankFileWriter requires.
 inline constexpr int64_t kWindowBytes = 16 * kBlockBytes;
 
 struct PlannedFile {
-  std::string name;  // Name in the directory.
+  std::string name;  // Name of the file in the directory.
   std::vector<PlannedChunk> chunks;
 };
 
-// Adds the file names of a checkpoint to the plan.
+// Adds to each file of the plan the name that a rank's file has in a checkpoint.
 std::vector<PlannedFile> NamedAsRanks(std::vector<std::vector<PlannedChunk>> plan);
 
 // Writes the next `elements` elements of the chunk's tensor to `out`, in the chunk's dtype.
 using ReadElements = std::function<void(const PlannedChunk& chunk, int64_t elements, char* out)>;
 
-// Writes the planned files into the directory durably and returns their entries. Calls `read` with
-// the chunks in the plan's order, on another thread than the writing one; the chunks of a tensor
-// follow in the order of its elements. Calls `after_window` after each window; it may throw to end
-// the copy. Memory: 2 * kWindowBytes. Throws TrainerError kCannotWrite, and what the two functions
-// throw.
+// Durably writes the planned files into the directory and returns their entries. Calls `read` for
+// the chunks in the order of the plan, on a different thread than the one that writes. In the plan,
+// the chunks of a tensor must be in the order of its elements. Calls `after_window` after each
+// window; if it throws, the copy ends. Uses 2 * kWindowBytes of memory. Throws TrainerError
+// kCannotWrite, and any exception of `read` and `after_window`.
 Entries CopyWindows(const std::vector<PlannedFile>& plan, const std::string& directory,
                     const ReadElements& read, const std::function<void()>& after_window);
 
-// Reads the tensors of a checkpoint one after another, each from its first element, in the stored
-// dtype. Verifies the checksum of every block.
+// Reads the tensors of a checkpoint one after another, each from its first element on, in the
+// stored dtype. Verifies the checksum of every block.
 class CheckpointElements {
  public:
   explicit CheckpointElements(const CheckpointReader& from) : from_(from) {}

@@ -13,14 +13,15 @@ namespace {
 
 using torch::Tensor;
 
-// Number of rows of `width` elements to read at a time from a tensor to be transposed.
+// Returns the number of rows that are read at once from a tensor that must be transposed. Each row
+// has `width` elements.
 int64_t RowsAtOnce(int64_t width, torch::ScalarType type) {
   constexpr int64_t kBytes = int64_t{16} << 20;
   const auto row_bytes = width * static_cast<int64_t>(c10::elementSize(type));
   return std::max<int64_t>(1, kBytes / row_bytes);
 }
 
-// The stream's next elements, in the stored type.
+// Returns the next `elements` elements of the stream, in the stored type.
 Tensor Next(TensorStream& stream, torch::ScalarType stored, int64_t elements) {
   const Tensor values = torch::empty({elements}, stored);
   stream.Read(elements, static_cast<char*>(values.data_ptr()));
@@ -52,7 +53,7 @@ std::unique_ptr<TensorStream> FamilyElements::NewStream(const TensorShape& part,
 }
 
 void FamilyElements::Read(const PlannedChunk& chunk, int64_t elements, char* out) {
-  const torch::NoGradGuard no_grad;  // Applies to this thread.
+  const torch::NoGradGuard no_grad;  // Applies only to this thread.
   const FamilyTensor& tensor = *tensors_.at(chunk.name);
   if (chunk.name != name_) {
     name_ = chunk.name;
@@ -87,7 +88,7 @@ void FamilyElements::ReadRows(const FamilyTensor& tensor, const Tensor& target) 
   }
 }
 
-// Rows of the target are columns of the parts.
+// Each row of the target consists of one column of each part.
 void FamilyElements::ReadColumns(const FamilyTensor& tensor, const Tensor& target) const {
   const int64_t width = tensor.on_hugging_face.shape[1];
   const int64_t first = next_ / width, end = (next_ + target.size(0) - 1) / width + 1;

@@ -1,4 +1,4 @@
-// Reads the tensors of a Hugging Face model from a Trainyard checkpoint.
+// Reads a model from a Trainyard checkpoint as Hugging Face tensors.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_FAMILY_ELEMENTS_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_FAMILY_ELEMENTS_H_
 
@@ -17,20 +17,21 @@
 
 namespace trainyard::trainer {
 
-// Returns tensors one after another, each from its first element, in the planned types. Verifies
-// the checksum of every block. Reads a transposed tensor completely for each call, because each of
-// its rows has an element of every stored row. Memory: TensorStream::kKeptBytes plus twice the
-// bytes of a call. Not thread-safe.
+// Reads Hugging Face tensors one after another, each from its first element on, in the planned
+// types. Verifies the checksum of every block. A transposed tensor is read completely in each call,
+// because each of its rows contains an element of every stored row. Memory:
+// TensorStream::kKeptBytes plus twice the bytes of a call. Not thread-safe.
 class FamilyElements {
  public:
-  // tensors: all their parts must be in the checkpoint. Both arguments must outlive this.
+  // The checkpoint must contain all parts of `tensors`. Both arguments must outlive this object.
   FamilyElements(const CheckpointReader& from, const std::vector<FamilyTensor>& tensors);
 
-  // The stored type of a tensor; for parts of several types, a type that can represent all of them.
+  // Returns the stored type of a tensor. If its parts have several types, returns a type that can
+  // represent all of them.
   torch::ScalarType TypeOf(const std::string& name) const;
 
-  // Reads the next elements of the chunk's tensor, in the chunk's type. Throws TrainerError
-  // kBadCheckpoint.
+  // Writes the next elements of the chunk's tensor to `out`, in the chunk's type. Throws
+  // TrainerError kBadCheckpoint.
   void Read(const PlannedChunk& chunk, int64_t elements, char* out);
 
  private:
@@ -41,7 +42,7 @@ class FamilyElements {
 
   const CheckpointReader& from_;
   std::map<std::string, const FamilyTensor*> tensors_;  // By Hugging Face name.
-  std::string name_;                                    // The last read tensor.
+  std::string name_;                                    // Name of the tensor that was read last.
   int64_t next_ = 0;                                    // Its next element.
   std::vector<std::unique_ptr<TensorStream>> streams_;  // By part.
 };

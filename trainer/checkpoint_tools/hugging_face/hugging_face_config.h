@@ -1,12 +1,12 @@
-// Names in Hugging Face directories, shared by imports and exports.
+// Names in Hugging Face directories that imports and exports share.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_HUGGING_FACE_CONFIG_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_HUGGING_FACE_CONFIG_H_
 
 namespace trainyard::trainer {
 
 inline constexpr char kConfigName[] = "config.json";
-// Longest sample the model was trained with. A key of config.json and of the trainer state of an
-// imported checkpoint, because not every model has a setting for it.
+// The longest sample that the model was trained with. It is a key both of config.json and of the
+// trainer state of an imported checkpoint, because some models have no setting for it.
 inline constexpr char kMaxPositions[] = "max_position_embeddings";
 
 }  // namespace trainyard::trainer

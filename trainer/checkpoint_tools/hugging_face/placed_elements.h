@@ -15,17 +15,19 @@
 
 namespace trainyard::trainer {
 
-// Returns Trainyard tensors one after another, each from its first element. Memory: twice the bytes
-// of a call for part of a transposed tensor, else none. Not thread-safe.
+// Reads Trainyard tensors one after another, each from its first element on. Memory: none, except
+// for a part of a transposed tensor: twice the bytes of a call. Not thread-safe.
 class PlacedElements {
  public:
-  // tensors: each must be in `placed` with its shape. Both arguments must outlive this.
+  // Each of `tensors` must be in `placed` with the same shape. Both arguments must outlive this
+  // object.
   PlacedElements(const std::vector<FamilyTensor>& tensors, const PlacedTensors& placed);
 
-  // Types and shapes of the Trainyard tensors, without chunks.
+  // Returns the types and shapes of the Trainyard tensors, without chunks.
   std::map<std::string, StoredTensor> tensors() const;
 
-  // Reads the next elements of the tensor, in its type. Throws TrainerError kBadCheckpoint.
+  // Writes the next elements of the tensor to `out`, in its type. Throws TrainerError
+  // kBadCheckpoint.
   void Read(const std::string& name, int64_t elements, char* out);
 
  private:
@@ -40,9 +42,9 @@ class PlacedElements {
   void ReadFile(const Part& part, int64_t first, int64_t elements, char* out);
 
   std::map<std::string, Part> parts_;  // By Trainyard name.
-  std::string name_;                   // The last read tensor.
+  std::string name_;                   // Name of the tensor that was read last.
   int64_t next_ = 0;                   // Its next element.
-  std::unique_ptr<WeightsFile> file_;  // The last read file.
+  std::unique_ptr<WeightsFile> file_;  // File that was read last.
 };
 
 }  // namespace trainyard::trainer

@@ -20,9 +20,9 @@ using nlohmann::json;
 
 constexpr char kMetadata[] = "__metadata__";
 constexpr int64_t kLengthBytes = 8;
-// Limit of the format: a damaged length must not cause a huge allocation.
+// The format's limit for the header length. Prevents a huge allocation if the length is damaged.
 constexpr int64_t kMostHeaderBytes = 100'000'000;
-// More than any file has; sums of such values do not overflow.
+// Larger than any file. Sums of values below it do not overflow.
 constexpr int64_t kMostBytes = int64_t{1} << 60;
 
 [[noreturn]] void RefuseWeights(const std::string& path, const std::string& reason) {
@@ -49,7 +49,7 @@ json HeaderOf(const std::string& path, int64_t file_bytes, int64_t* data_begin) 
   return header;
 }
 
-// Throws json::exception for a value with the wrong structure.
+// Parses one entry of a header. Throws json::exception if the value has the wrong structure.
 PlacedTensor TensorFrom(const json& value, const std::string& path, int64_t data_begin) {
   PlacedTensor tensor;
   tensor.path = path;
@@ -103,7 +103,7 @@ void AddFile(const std::string& path, PlacedTensors* tensors) {
   }
 }
 
-// Maps each tensor to its file.
+// Returns a map from each tensor to its file.
 std::map<std::string, std::string> WeightMapOf(const std::string& index) {
   const json value = json::parse(ReadFile(index, ExitCode::kBadCheckpoint), nullptr,
                                  /*allow_exceptions=*/false);

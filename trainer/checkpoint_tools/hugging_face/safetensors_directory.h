@@ -1,5 +1,5 @@
-// The weights of a Hugging Face directory: model.safetensors, or the shards listed in
-// model.safetensors.index.json.
+// Reads the weights of a Hugging Face directory from model.safetensors, or from the shards listed
+// in model.safetensors.index.json.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_SAFETENSORS_DIRECTORY_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_SAFETENSORS_DIRECTORY_H_
 
@@ -16,7 +16,7 @@ namespace trainyard::trainer {
 inline constexpr char kSafetensorsName[] = "model.safetensors";
 inline constexpr char kSafetensorsIndexName[] = "model.safetensors.index.json";
 
-// Location of a tensor: bytes [begin, end) of a file, row-major.
+// The location of a tensor: bytes [begin, end) of a file, stored row-major.
 struct PlacedTensor {
   std::string path;
   torch::ScalarType dtype = torch::kFloat32;
@@ -27,14 +27,14 @@ struct PlacedTensor {
 
 using PlacedTensors = std::map<std::string, PlacedTensor>;
 
-// Reads the index and the header of every file, and checks that the files have the listed tensors.
-// Uses model.safetensors if both exist, like transformers. Throws TrainerError kBadCheckpoint
-// naming a file that is missing, truncated or not safetensors, or that lacks a tensor the index
-// assigns to it.
+// Reads the index and the header of every file, and checks that each file contains the tensors that
+// the index lists for it. Like transformers, uses model.safetensors if both it and an index exist.
+// Throws TrainerError kBadCheckpoint that names a file which is missing, truncated, not
+// safetensors, or lacks a tensor listed in the index.
 PlacedTensors ReadSafetensorsDirectory(const std::string& directory);
 
-// Name of a directory entry that is not made by an export; empty if there is none, so that
-// replacing the directory loses nothing else.
+// Returns the name of a directory entry that was not created by an export. Returns "" if there is
+// none, so that the directory can be replaced without losing other data.
 std::string EntryThatIsNoExport(const std::string& directory);
 
 }  // namespace trainyard::trainer

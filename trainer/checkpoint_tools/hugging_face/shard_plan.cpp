@@ -22,7 +22,7 @@ std::string ShardName(size_t shard, size_t shards) {
 
 std::vector<PlannedFile> PlanShards(const std::vector<PlannedChunk>& tensors, int64_t shard_bytes) {
   std::vector<PlannedFile> shards(1);
-  int64_t bytes = 0;  // Bytes in the last shard.
+  int64_t bytes = 0;  // Size of the last shard so far.
   for (const PlannedChunk& tensor : tensors) {
     if (bytes > 0 && bytes + BytesOf(tensor) > shard_bytes) {
       shards.emplace_back();

@@ -5,7 +5,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Formats as "lacks a, b, c and 5 more"; "" without names.
+// Returns text such as "lacks a, b, c and 5 more"; "" if `names` is empty.
 std::string ListText(const std::string& action, const std::vector<std::string>& names) {
   constexpr size_t kShown = 3;
   std::string text;

@@ -1,4 +1,4 @@
-// Compares the existing tensors with those of a model. Pure function.
+// Compares the tensors of a directory with those that a model needs. Pure function.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_TENSOR_CHECK_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_TENSOR_CHECK_H_
 
@@ -11,8 +11,9 @@
 
 namespace trainyard::trainer {
 
-// Names missing tensors, tensors that are not in the model, and tensors with the wrong shape: a few
-// of each, and the number of others. Returns "" if all match. there: existing shapes by name.
+// Returns a message that names missing tensors, tensors that are not in the model, and tensors with
+// the wrong shape. It names a few of each kind and counts the others. Returns "" if all tensors
+// match. `there` contains the existing shapes by name.
 std::string TensorFaults(const std::vector<TensorShape>& expected,
                          const std::map<std::string, Extents>& there);
 

@@ -1,4 +1,4 @@
-// Converts the tensor names of a directory to those of the family.
+// Converts the tensor names in a directory to the names that the family uses.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_WEIGHT_NAMES_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_WEIGHT_NAMES_H_
 
@@ -9,10 +9,10 @@
 
 namespace trainyard::trainer {
 
-// Adds the family's prefix if the model was saved without its head. Removes tensors derived from
-// config.json. Removes the head's weight if config.json ties it to the embedding, after comparing
-// its bytes with the embedding's. Memory: 2 MiB. Throws TrainerError kBadCheckpoint if they differ
-// or a file cannot be read.
+// Adds the family's prefix to the names if the model was saved without its head. Removes tensors
+// that are derived from config.json. If config.json ties the head's weight to the embedding,
+// compares the bytes of both and removes the head's weight. Uses 2 MiB of memory. Throws
+// TrainerError kBadCheckpoint if the two differ or a file cannot be read.
 PlacedTensors WithFamilyNames(PlacedTensors tensors, const ImportedModel& model,
                               const std::string& directory);
 

@@ -1,4 +1,5 @@
-// Reads downloaded files. Error messages advise to download a damaged file again.
+// Reads files that the user has downloaded. For a damaged file, the error message advises to
+// download it again.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_WEIGHTS_FILE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_WEIGHTS_FILE_H_
 
@@ -20,7 +21,7 @@ class WeightsFile {
 
   const std::string& path() const { return path_; }
 
-  // Reads exactly bytes [begin, end). subject: description of these bytes, for messages. Throws
+  // Reads exactly bytes [begin, end). `subject` describes these bytes in messages. Throws
   // TrainerError kBadCheckpoint.
   void Read(int64_t begin, int64_t end, const std::string& subject, char* out) const;
 

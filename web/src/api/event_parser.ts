@@ -1,4 +1,4 @@
-// Parses a server-sent event stream that arrives in pieces. Pure.
+// Parses a server-sent event stream that arrives in pieces. No side effects.
 
 export interface ServerEvent {
   kind: string;
@@ -7,13 +7,14 @@ export interface ServerEvent {
 }
 
 export class EventParser {
-  // Pieces of a line whose end has not arrived: the first message may be several megabytes.
+  // Pieces of a line whose end has not arrived. They are not joined yet, because the first message
+  // may have several megabytes.
   private pieces: string[] = [];
   private kind = '';
   private data: string[] = [];
   private id = '';
 
-  // The events completed by this piece of the stream.
+  // Returns the events that this piece of the stream completes.
   push(text: string): ServerEvent[] {
     const events: ServerEvent[] = [];
     const lines = text.split('\n');
@@ -36,8 +37,8 @@ export class EventParser {
     const name = colon < 0 ? line : line.slice(0, colon);
     const from = line[colon + 1] === ' ' ? colon + 2 : colon + 1;
     const value = colon < 0 ? '' : line.slice(from);
-    // Other fields are ignored: comments (an empty name), and `retry`, because the page sets its
-    // own retry interval.
+    // Ignores comments (a field with an empty name) and other fields. `retry` is ignored because
+    // the page has its own retry interval.
     if (name === 'event') this.kind = value;
     else if (name === 'data') this.data.push(value);
     else if (name === 'id') this.id = value;

@@ -1,5 +1,5 @@
-// State of the cluster received over the stream, as a pure reducer: the same events give the same
-// state.
+// The state of the cluster as received over the stream. A pure reducer computes it: the same events
+// give the same state.
 import { foldEvents, type EventLine } from '../events/fold_events';
 import type {
   EventEntry,
@@ -13,25 +13,26 @@ import type {
 } from './types';
 
 export const EVENTS_KEPT = 200;
-// Maximum of ended jobs kept. Older ones are shown only on the jobs page, which requests them from
-// the controller.
+// Maximum number of ended jobs kept. Older ones are shown only on the jobs page, which requests
+// them from the controller.
 export const ENDED_JOBS_KEPT = 500;
 
 export interface Live {
-  // undefined: no snapshot received yet. Differs from an empty map.
+  // undefined if no snapshot has been received. An empty map means that there are no jobs.
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;
-  // Jobs deleted while this page was open. Lists and pages may still contain them.
+  // Jobs that were deleted while this page was open. Lists and pages may still contain them.
   deleted: ReadonlySet<number>;
-  // Number of queued jobs in the whole cluster; `jobs` contains only the head of a long queue.
+  // Number of queued jobs in the whole cluster. If the queue is long, `jobs` contains only its
+  // head.
   waiting: number;
   placed: number;
-  // Newest first, as in lists.
+  // Newest first, the order in which lists show them.
   events: readonly EventLine[] | undefined;
   clusterId: string;
   version: string;
-  // Store revision up to which the state is complete. A new connection resumes there.
+  // The state includes all changes up to this store revision. A new connection resumes at it.
   revision: number;
 }
 
@@ -54,7 +55,7 @@ export type LiveEvent =
   | { kind: 'nodes'; data: NodesChanged }
   | { kind: 'events'; data: { events: EventEntry[] } };
 
-// `id`: revision sent with the event; 0 if there was none.
+// `id`: the revision that was sent with the event; 0 if there was none.
 export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
   const revision = Math.max(live.revision, id);
   switch (event.kind) {
@@ -69,8 +70,8 @@ export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
   }
 }
 
-// Drops the state if another cluster answers at the same address, because the same ids mean other
-// jobs there.
+// Drops the state if another cluster answers at the same address, because there the same ids belong
+// to other jobs.
 function afterHello(live: Live, hello: StreamHello): Live {
   const same = live.clusterId === '' || live.clusterId === hello.cluster_id;
   const base = same ? live : EMPTY_LIVE_STATE;
@@ -91,7 +92,7 @@ function afterJobs(
     jobs.set(job.id, job);
     pending.delete(job.id);
   }
-  // Includes jobs that have not changed themselves: a pending reason depends on other jobs.
+  // This includes jobs that have not changed, because a pending reason depends on other jobs.
   for (const [id, reason] of Object.entries(change.pending)) {
     if (jobs.has(Number(id))) pending.set(Number(id), reason);
   }
@@ -119,8 +120,9 @@ function afterNodes(live: Live, change: NodesChanged): ReadonlyMap<string, Node>
   return nodes;
 }
 
-// Newest first, each event once: events repeated by a resumed stream change nothing. Events are
-// folded before the limit is applied: the start of a thousand ranks must not evict everything else.
+// Merges events, newest first. Each event is kept once, so events that a resumed stream repeats
+// change nothing. Events are folded before the limit is applied. Otherwise the start of a thousand
+// ranks would evict all other events.
 export function mergeEvents(
   held: readonly EventLine[],
   arrived: readonly EventEntry[],
@@ -128,7 +130,7 @@ export function mergeEvents(
   return foldEvents([...held, ...arrived]).slice(0, EVENTS_KEPT);
 }
 
-// Update of the open job, completed with the parts that the stream omits: its history, which the
+// Completes an update of the open job with the parts that the stream omits: its history, which the
 // page requested once, and the progress of a job that ended before the controller started.
 export function withHistory(
   update: GetJobResponse,
@@ -140,8 +142,8 @@ export function withHistory(
   return { ...update, job, events: held.events, alerts: held.alerts };
 }
 
-// Response about the open job, which may be older than the stream: history from the response, state
-// from the newer of the two. The stream does not repeat a job's last update.
+// Merges a response about the open job with the stream, which may be newer. The history is from the
+// response; the state is the newer of the two. The stream does not repeat the last update of a job.
 export function withNewerState(
   answer: GetJobResponse,
   held: GetJobResponse | undefined,
@@ -150,7 +152,7 @@ export function withNewerState(
   return { ...held, events: answer.events, alerts: answer.alerts };
 }
 
-// Alerts of the open job among new events, each once.
+// Adds the alerts about the open job that are among the new events, each one once.
 export function withNewAlerts(
   open: GetJobResponse,
   arrived: readonly EventEntry[],

@@ -1,15 +1,16 @@
-// Logging in and out.
+// Logs in and out.
 import { asRequestError, endSession, exchangeCode } from './client';
 import { clearSession, storeSession, refusal, storedSession } from './session';
 
 export const LOGIN_PATH = '/login';
 
-// The code from the address of a login page. It is in the fragment, which browsers do not send.
+// Returns the code in the address of a login page. The code is in the fragment, which browsers do
+// not send to the server.
 export function codeIn(hash: string): string | undefined {
   return new URLSearchParams(hash.slice(1)).get('code') || undefined;
 }
 
-// Exchanges the code for a session. The browser's previous session ends.
+// Exchanges the code for a session. Ends the previous session of this browser.
 export async function logIn(code: string): Promise<void> {
   const old = storedSession();
   try {
@@ -24,7 +25,7 @@ export async function logIn(code: string): Promise<void> {
   }
 }
 
-// Ends the session in this browser and, if the controller can be reached, in the controller.
+// Ends the session in this browser and, if the controller can be reached, in the controller too.
 export async function logOut(): Promise<void> {
   const session = storedSession();
   if (!session) return;

@@ -12,7 +12,8 @@ import {
 
 const SESSION = { id: 'i1', secret: 's1' };
 
-// Requests of the page, and the controller's answers in order. The last answer is repeated.
+// The requests that the page has sent. The controller's answers are given in order, and the last
+// one is repeated.
 let asked: { path: string; init: RequestInit }[];
 let answers: (() => Response)[];
 

@@ -1,4 +1,4 @@
-// State of the cluster as received by this tab, in signals that components read.
+// The state of the cluster as this tab has received it, in signals that components read.
 import { computed, effect, signal } from '@preact/signals';
 import { foldEvents } from '../events/fold_events';
 import { getJson } from './client';
@@ -25,11 +25,12 @@ import type {
 } from './types';
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
-// Maximum delay before a job's page opens the stream: the first snapshot describes the whole
-// cluster.
+// Maximum delay before a job's page opens the stream. It is delayed because the first snapshot
+// describes the whole cluster.
 const STREAM_SETTLE_MS = 3_000;
 
-// Number of event lines on the overview, and the maximum number of pages of events read for them.
+// Number of event lines on the overview. It is also the maximum number of pages of events that are
+// read to fill them.
 const RECENT_LINES = 14;
 const RECENT_PAGES = 4;
 const RECENT_RETRY_MS = 3_000;
@@ -37,28 +38,30 @@ const RECENT_RETRY_MS = 3_000;
 export const live = signal<Live>(EMPTY_LIVE_STATE);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
-// Port that workers connect to; 0 until the controller has sent it.
+// The port that workers connect to; 0 until the controller has sent it.
 export const grpcPort = signal(0);
-// Job of the open page. Revision LISTED: it has only the fields that lists contain.
+// openJob is the job of the open page. Its revision is LISTED if it has only the fields that lists
+// contain.
 export const LISTED = -1;
 export const openJob = signal<GetJobResponse | undefined>(undefined);
-// Counters, incremented when the open job has new points or new lines of output.
+// Counters, incremented when the controller has new points or new output lines of the open job.
 export const metricsTick = signal(0);
 export const logsTick = signal(0);
 
 export const connected = signal(false);
-// Number of reconnects to the controller. After each reconnect, views repeat their failed requests.
+// Number of reconnects to the controller. After each one, views repeat the requests that have
+// failed.
 export const reconnects = signal(0);
-// Number of times that another cluster answered at this address. Each time, a job's page reloads
-// its data.
+// Number of times that another cluster has answered at this address. After each time, a job's page
+// loads its data again.
 export const otherClusters = signal(0);
-// Time when the last message of the controller was received; 0 before the first message.
+// Time at which the last message of the controller was received; 0 before the first message.
 export const receivedAt = signal(0);
-// Browser time, updated once a second; ages are computed from it. It is paused while the tab is
-// hidden, which also pauses all periodic requests.
+// The browser's time, updated once per second. Ages are computed from it. While the tab is hidden,
+// it is not updated, which also pauses all periodic requests.
 export const clock = signal(Date.now());
-// Controller's clock minus the browser's. Ages are computed by the controller's clock, which set
-// the times.
+// Controller's clock minus browser's clock. Ages are computed by the controller's clock, because
+// the times come from it.
 const clockOffset = signal(0);
 export const serverNow = computed(() => clock.value + clockOffset.value);
 
@@ -73,7 +76,7 @@ export const waitingJobs = computed(() => {
   const waits = (job: Job) => !hasEnded(job) && !holdsSlots(job) && !isPaused(job);
   return jobList.value?.filter(waits).sort((a, b) => place(a) - place(b) || a.id - b.id);
 });
-// Jobs that users have paused or held.
+// Jobs that a user has paused or held.
 export const pausedJobs = computed(() => jobList.value?.filter(isPaused));
 export const nodeList = computed(() => {
   const nodes = live.value.nodes;
@@ -89,7 +92,7 @@ export function holdsSlots(job: Job): boolean {
   return ['starting', 'running', 'stopping', 'pausing'].includes(job.state);
 }
 
-// Name of a node by id, even if the stream no longer lists the node.
+// Returns the name of a node by its id, even if the node is no longer in the stream.
 export function nodeName(id: string, names: Readonly<Record<string, string>> = {}): string {
   return live.value.nodes?.get(id)?.name ?? names[id] ?? id;
 }
@@ -104,7 +107,8 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   if (kind === 'job') {
     const job = data as GetJobResponse;
     if (job.job?.id !== openJobId) return;
-    // Points stored between the response and the first event of the stream caused no tick.
+    // Points that were stored between the response and the first event of the stream have not
+    // incremented the counter yet.
     const step = job.job?.progress?.step;
     if (step !== undefined && step !== openJob.peek()?.job?.progress?.step) metricsTick.value++;
     openJob.value = withHistory(job, openJob.value);
@@ -131,12 +135,13 @@ function afterHello(before: Live, resumed: boolean): void {
     stream?.requestSnapshot();
   }
   if (!resumed || live.value.events === undefined) void loadRecent();
-  // Points and log lines are not part of the stream, so updates may have been missed.
+  // Reloads the job if the stream was interrupted. The stream does not contain points and log
+  // lines, so updates of them may have been missed.
   if (stream?.takeInterrupted()) void refreshJob();
 }
 
-// The newest events, as many as the overview needs: the start of a gang is a thousand events,
-// folded into one line.
+// Loads the newest events until there are enough lines for the overview. The start of a gang causes
+// a thousand events, which are folded into one line.
 async function recentEvents(): Promise<EventEntry[]> {
   const events: EventEntry[] = [];
   let cursor: string | undefined;
@@ -150,7 +155,7 @@ async function recentEvents(): Promise<EventEntry[]> {
   return events;
 }
 
-// Loads data that is not part of the stream: events from before this page was opened, names of
+// Loads data that the stream does not contain: events from before this page was opened, names of
 // jobs, and capabilities of the controller.
 async function loadRecent(): Promise<void> {
   try {
@@ -164,8 +169,9 @@ async function loadRecent(): Promise<void> {
     capabilities.value = server.capabilities;
     grpcPort.value = server.grpc_port;
   } catch {
-    // If the controller is unavailable, the stream detects it and sends hello after the reconnect,
-    // which loads this data. A request that failed while the stream is connected is retried here.
+    // Retries a request that failed while the stream is connected. If the controller is
+    // unavailable, no retry is needed: after the reconnect, the stream delivers hello, and this
+    // data is loaded again.
     setTimeout(() => connected.value && void loadRecent(), RECENT_RETRY_MS);
   }
 }
@@ -173,7 +179,8 @@ async function loadRecent(): Promise<void> {
 let stream: EventStream | undefined;
 let openJobId: number | undefined;
 
-// `later`: a job's page is open. The page opens the stream after its first content has arrived.
+// `later`: true if a job's page is open. That page opens the stream itself, after its first content
+// has arrived.
 export function connect(later: boolean): void {
   stream = new EventStream({
     onEvent,
@@ -186,7 +193,7 @@ export function connect(later: boolean): void {
       connected.value = false;
     },
   });
-  // Without access, there is nothing to follow. A new login reloads the page.
+  // Stops the stream if access is refused. A new login reloads the page.
   effect(() => {
     if (refusal.value) stream?.stop();
   });
@@ -199,7 +206,8 @@ export function connect(later: boolean): void {
   else setTimeout(() => stream?.listenIfClosed(BASE_TOPICS), STREAM_SETTLE_MS);
 }
 
-// Data of a job from the lists: enough to show its page while the response is in flight.
+// Returns the data that the lists have about a job. The job's page shows it while the response is
+// in flight.
 function asListed(id: number): GetJobResponse | undefined {
   const { jobs, pending } = live.peek();
   const job = jobs?.get(id);
@@ -208,11 +216,12 @@ function asListed(id: number): GetJobResponse | undefined {
   return { job, pending: pending.get(id), ...rest };
 }
 
-// Counts the calls of follow(). A response to an earlier call is ignored.
+// Number of calls of follow(). If a later call has been made, the response to an earlier one is
+// ignored.
 let followed = 0;
 
-// Follows one job, or none if `reference` is undefined. `reference` may be a name; the stream needs
-// the number.
+// Follows one job, or no job if `reference` is undefined. `reference` may be a name, but the stream
+// needs the job's number.
 export async function follow(reference: string | undefined): Promise<void> {
   const mine = ++followed;
   openJob.value = undefined;
@@ -245,6 +254,6 @@ export async function refreshJob(): Promise<void> {
     metricsTick.value++;
     logsTick.value++;
   } catch {
-    // Keeps the old data; the connection badge shows its age.
+    // Keeps the old data. The connection badge shows how old it is.
   }
 }

@@ -1,16 +1,16 @@
-// The only server-sent stream of a tab: connects, resumes, and reports lost connections. It is read
-// by fetch, because EventSource sends no headers.
+// The only server-sent stream of a tab. Connects, resumes, and reports lost connections. It uses
+// fetch, because EventSource cannot send headers.
 import { openStream } from './client';
 import { EventParser, type ServerEvent } from './event_parser';
 
 const RETRY_MS = 1_000;
 const SETTLE_MS = 30;
-// A connection without data for this long is considered dead. The controller sends a comment every
-// 15 s.
+// A connection that delivers no data for this long is considered dead. The controller sends a
+// comment every 15 s.
 const STREAM_TIMEOUT_MS = 20_000;
-// A tab hidden for this long closes its connection, because browsers allow six connections per
-// address over all tabs. A tab hidden for less time, as when a user switches through tabs, keeps
-// its connection.
+// A tab that is hidden for this long closes its connection, because browsers allow only six
+// connections per address over all tabs. A shorter time, as when a user switches through tabs, does
+// not close it.
 const HIDDEN_MS = 2_000;
 
 const KINDS = ['hello', 'jobs', 'job', 'nodes', 'events', 'metrics', 'logs'] as const;
@@ -19,7 +19,7 @@ export type StreamKind = (typeof KINDS)[number];
 export interface StreamListener {
   onEvent(kind: StreamKind, data: unknown, id: number): void;
   onConnected(): void;
-  // Called when the connection breaks or is closed by a hidden tab.
+  // Called when the connection breaks, or is closed because the tab is hidden.
   onLost(): void;
 }
 
@@ -29,7 +29,7 @@ export class EventStream {
   // Aborts the connection.
   private connection: AbortController | undefined;
   private topics: readonly string[] = [];
-  // Time of the newest byte, or of the request.
+  // Time at which the newest byte was received. Before the first byte, the time of the request.
   private receivedAt = 0;
   private lastId = 0;
   private interrupted = false;
@@ -42,8 +42,8 @@ export class EventStream {
     setInterval(() => this.dropTimedOut(), STREAM_TIMEOUT_MS / 4);
   }
 
-  // Opens the stream, or reopens it if the topics differ. Switching from one job to another changes
-  // the topics twice in quick succession but opens only one connection.
+  // Opens the stream. If it is open with other topics, reopens it. A switch from one job to another
+  // changes the topics twice in quick succession but opens only one connection.
   listen(topics: readonly string[]): void {
     if (topics.join() === this.topics.join()) return;
     this.topics = topics;
@@ -51,12 +51,12 @@ export class EventStream {
     this.retry = setTimeout(() => this.open(), SETTLE_MS);
   }
 
-  // Opens the stream only if no topics were set before.
+  // Opens the stream, unless topics have been set before.
   listenIfClosed(topics: readonly string[]): void {
     if (this.topics.length === 0) this.listen(topics);
   }
 
-  // True if the connection was lost since the last call. Data that is not part of the stream may
+  // True if the connection was lost since the last call. Data that the stream does not contain may
   // have been missed.
   takeInterrupted(): boolean {
     const was = this.interrupted;
@@ -64,7 +64,7 @@ export class EventStream {
     return was;
   }
 
-  // Makes the next connection request the whole state instead of the changes.
+  // Makes the next connection request the whole state instead of only the changes.
   requestSnapshot(): void {
     this.lastId = 0;
   }
@@ -79,7 +79,7 @@ export class EventStream {
     this.close();
     if (this.stopped) return;
     if (isHidden()) {
-      // onVisibility() reopens the stream. Until then the page's data is stale.
+      // onVisibility() reopens the stream. Until then, the data of the page is stale.
       this.interrupted = true;
       return;
     }
@@ -98,7 +98,7 @@ export class EventStream {
     this.connection = undefined;
   }
 
-  // Delivers events until the connection ends.
+  // Passes on events until the connection ends.
   private async read(connection: AbortController): Promise<void> {
     const last = this.lastId > 0 ? this.lastId : undefined;
     const query = { topics: this.topics.join(','), last_event_id: last };
@@ -112,7 +112,7 @@ export class EventStream {
       const { done, value } = await reader.read();
       if (done || this.connection !== connection) return;
       for (const event of parser.push(decoder.decode(value, { stream: true }))) {
-        // A listener may have reopened the stream.
+        // Checked for each event, because a listener may have reopened the stream.
         if (this.connection === connection) this.deliver(event);
       }
     }
@@ -126,7 +126,7 @@ export class EventStream {
     try {
       this.listener.onEvent(known, JSON.parse(data), number);
     } catch (error) {
-      // An error in a view is no reason to reconnect.
+      // Does not reconnect, because the error comes from a view.
       reportError(error);
     }
   }

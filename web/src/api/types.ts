@@ -50,5 +50,5 @@ export type StreamHello = Schemas['StreamHello'];
 export type SubmitJobResponse = Schemas['SubmitJobResponse'];
 export type Verdict = Schemas['Verdict'];
 
-// JSON has no NaN or infinities: they are sent as text.
+// JSON cannot represent NaN and infinities, so they are sent as text.
 export type JsonNumber = number | 'NaN' | 'Infinity' | '-Infinity';

@@ -9,14 +9,15 @@ export function axisLabel(axis: Axis): string {
   return axis === 'step' ? 'step' : axis === 'tokens' ? 'tokens' : 'time';
 }
 
-// A tick of a y axis: short, and different from its neighbours `step` away.
+// Returns the label of a tick on a y axis. It is short, but differs from the labels of neighbours
+// `step` away.
 export function tickText(value: number, step: number, unit: Unit): string {
   if (unit === 'bytes') return value === 0 ? '0' : bytes(value, step);
   if (unit === 'seconds') return durationTick(value, step);
   if (unit === 'ratio') return percent(value, digitsOf(step * 100));
   const size = Math.abs(value);
   if (size >= 1000) return shortTick(value, step);
-  // Rounding error around zero.
+  // A value this small is a rounding error of zero.
   if (size < step * 1e-6) return '0';
   if (size < 1e-3) {
     return value.toExponential(digitsOf(step / 10 ** Math.floor(Math.log10(size) + 1e-9)));
@@ -24,7 +25,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   return value.toFixed(digitsOf(step));
 }
 
-// Distance between neighbouring ticks; the smallest one if distances differ.
+// Returns the distance between neighbouring ticks. If distances differ, returns the smallest.
 export function tickStep(ticks: readonly number[]): number {
   let least = Infinity;
   for (let at = 1; at < ticks.length; at++) {
@@ -33,8 +34,8 @@ export function tickStep(ticks: readonly number[]): number {
   return Number.isFinite(least) && least > 0 ? least : Math.abs(ticks[0] ?? 0) || 1;
 }
 
-// Labels of the ticks of a logarithmic axis: powers of ten and, if there are few of them, their
-// multiples by 2 and 5. Other ticks have an empty label.
+// Returns the labels of the ticks of a logarithmic axis. Powers of ten are labelled and, if there
+// are few of them, also their multiples by 2 and 5. The labels of other ticks are empty.
 export function logTickTexts(ticks: readonly number[], decades: number, unit: Unit): string[] {
   const step = tickStep(ticks);
   return ticks.map((value) => {
@@ -48,8 +49,8 @@ export function logTickTexts(ticks: readonly number[], decades: number, unit: Un
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-// Label of a tick on a time axis, in local time, precise enough for ticks `stepMs` apart. Ticks at
-// midnight show the date.
+// Returns the label of a tick on a time axis, in local time. It is precise enough to distinguish
+// ticks `stepMs` apart. Ticks at midnight show the date.
 export function timeTickText(timeMs: number, stepMs: number): string {
   const time = new Date(timeMs);
   const day = `${two(time.getMonth() + 1)}-${two(time.getDate())}`;
@@ -61,8 +62,8 @@ export function timeTickText(timeMs: number, stepMs: number): string {
   return `${seconds}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
-// Positions on an axis, made non-decreasing. Times go back if a new attempt runs on a node whose
-// clock is behind; its points are then drawn at the latest earlier time.
+// Makes positions on an axis non-decreasing. Times decrease if a new attempt runs on a node whose
+// clock is behind. Its points are then moved to the latest earlier time.
 export function nonDecreasing(xs: readonly number[]): number[] {
   let newest = -Infinity;
   return xs.map((x) => {
@@ -71,23 +72,23 @@ export function nonDecreasing(xs: readonly number[]): number[] {
   });
 }
 
-// The range with a little padding above and below. For a flat curve the padding depends on its
-// value.
+// Returns the range with a little padding above and below. If the curve is flat, the padding is
+// computed from its value.
 export function paddedRange(low: number, high: number, logY: boolean): [number, number] {
   if (logY) {
     return low === high ? [low / 2, high * 2] : [low / 1.08, high * 1.08];
   }
   const span = high - low;
   const padding = span > 0 ? span * 0.06 : Math.max(Math.abs(high) * 0.1, 1e-9);
-  // For non-negative values close to zero, the axis begins at zero without padding.
+  // If values are non-negative and close to zero, the axis begins at zero, without padding.
   return [low >= 0 && low < span * 0.15 ? 0 : low - padding, high + padding];
 }
 
 const DECADES_OF_NINE = 6;
 
-// Ticks of a logarithmic axis: 1 to 9 of each decade; over many decades, only powers of ten.
-// uPlot's own function does not terminate for ranges such as 9.6e-7 to 3e-4, where the first step
-// passes a decade.
+// Returns the ticks of a logarithmic axis: 1 to 9 times each power of ten or, over many decades,
+// only the powers of ten. uPlot's own function is not used, because it does not terminate for
+// ranges such as 9.6e-7 to 3e-4, in which the first step passes a power of ten.
 export function logTicks(low: number, high: number): number[] {
   if (!(low > 0) || !(high >= low) || !Number.isFinite(high)) return [];
   const first = Math.floor(Math.log10(low));
@@ -101,7 +102,8 @@ export function logTicks(low: number, high: number): number[] {
   return inside.length < 3 ? evenTicks(low, high) : inside;
 }
 
-// About five ticks at multiples of 1, 2 or 5, for a logarithmic axis with a narrow range.
+// Returns about five ticks for a logarithmic axis with a narrow range. They are multiples of 1, 2
+// or 5 times a power of ten.
 function evenTicks(low: number, high: number): number[] {
   const rough = (high - low) / 5;
   if (rough <= 0) return [low];
@@ -114,21 +116,22 @@ function evenTicks(low: number, high: number): number[] {
   );
 }
 
-// Number of buckets to request: one per two pixels, rounded to steps of 200, so that few resizes
-// cause a new request.
+// Returns the number of buckets to request: one per two pixels. It is rounded to a multiple of 200,
+// so that few resizes cause a new request.
 export function bucketsFor(widthPx: number): number {
   return Math.min(2000, Math.max(200, Math.ceil(widthPx / 400) * 200));
 }
 
-// The window selected by dragging from `a` to `b`: whole numbers, never empty.
+// Returns the window that a drag from `a` to `b` selects. Its ends are whole numbers, and it is
+// never empty.
 export function zoomWindow(a: number, b: number): { from: number; to: number } {
   const from = Math.max(0, Math.floor(Math.min(a, b)));
   const to = Math.max(from + 1, Math.ceil(Math.max(a, b)));
   return { from, to };
 }
 
-// Milliseconds between two requests for a growing curve. In this time a new point must be able to
-// move a pixel, and requests must take less than a tenth of it.
+// Returns the milliseconds between two requests for a growing curve. The interval is long enough
+// for a new point to move a pixel, and at least ten times as long as a request takes.
 export function refreshInterval(
   pointsInBucket: number,
   stepSeconds: number,

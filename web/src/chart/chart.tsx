@@ -1,4 +1,4 @@
-// A chart: curves over one axis, with markers, shared cursor and zoom. Wraps uPlot.
+// A chart of curves over one axis, with markers, a shared cursor and zoom. Wraps uPlot.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -13,7 +13,7 @@ import { chartOptions, type AxisWindow, type ChartLook } from './options';
 
 export interface Reading {
   x: number;
-  // One value per curve; undefined if the curve has no point near the cursor.
+  // One value for each curve; undefined if the curve has no point near the cursor.
   values: (number | undefined)[];
   markers: Marker[];
 }
@@ -26,12 +26,13 @@ export interface ChartProps {
   markers: readonly Marker[];
   xOfMarker: (marker: Marker) => number | undefined;
   onZoom: (window: { from: number; to: number } | undefined) => void;
-  // Called with undefined when the cursor has left.
+  // Called with undefined when the cursor leaves the chart.
   onRead: (reading: Reading | undefined) => void;
-  // Highlighted curve; with `look.picks`, onPick receives the curve nearest to the cursor.
+  // The highlighted curve. With `look.picks`, onPick is called with the curve nearest to the
+  // cursor.
   picked?: number | undefined;
   onPick?: (curve: number | undefined) => void;
-  // Receives the canvas, for export.
+  // Called with the canvas, which is needed for exports.
   onCanvas?: (canvas: HTMLCanvasElement | undefined) => void;
 }
 
@@ -52,7 +53,7 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
   return { x, values, markers: near.flatMap((place) => place.markers) };
 }
 
-// Current values, read by a chart when it draws.
+// The current values, which the chart reads when it draws.
 interface Current extends ChartProps {
   data: uPlot.AlignedData;
 }
@@ -66,7 +67,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
     window: () => current.current.look.window,
   });
   options.hooks = {
-    // Drawn below the curves, so that a mark does not hide the spike that it marks.
+    // Draws marks below the curves, so that a mark does not hide the spike that it marks.
     drawAxes: [
       (chart) => {
         placed = drawMarkers(chart, current.current.markers, current.current.xOfMarker);
@@ -92,7 +93,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   return chart;
 }
 
-// Handles keys that move the cursor or zoom. Returns true if the key was handled.
+// Handles keys that move the cursor or change the zoom. Returns true if it has handled the key.
 function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom']): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const xs = chart.data[0] as number[];
@@ -113,7 +114,8 @@ function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom'])
   return true;
 }
 
-// Properties whose change requires a new chart, as one text. New data does not.
+// Returns one text made from the properties whose change requires a new chart. The data is not one
+// of them.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
   return JSON.stringify([series, { ...look, window: undefined }, height]);
@@ -131,7 +133,7 @@ export function Chart(props: ChartProps) {
   const drawn = useRef<{ data?: uPlot.AlignedData; window: string }>({ window: '' });
   const structure = structureOf(props);
 
-  // Runs before the first paint, so that the chart is part of it.
+  // Creates the chart before the first paint, so that the paint includes it.
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;
@@ -160,7 +162,7 @@ export function Chart(props: ChartProps) {
     };
   }, [structure]);
 
-  // A chart that was just created already has the data and the window.
+  // Does nothing for a chart that was just created, because it already has the data and the window.
   useEffect(() => {
     if (drawn.current.data === data && drawn.current.window === windowKey) return undefined;
     return queueDraw(() => {

@@ -1,4 +1,4 @@
-// Colours of the style sheet for canvases, which do not support custom properties.
+// Converts colours of the style sheet for canvases, which do not support custom properties.
 import { RUN_COLORS } from './dashes';
 
 const probes = new Map<string, string>();
@@ -12,8 +12,8 @@ function resolve(color: string): string {
   return resolved;
 }
 
-// Any colour of a style sheet as a colour for canvases, in the current theme. Cached, because
-// resolving a colour makes the browser recompute styles.
+// Converts any colour of a style sheet to a colour for canvases, in the current theme. Results are
+// cached, because the conversion makes the browser recompute styles.
 export function resolvedColor(text: string): string {
   let color = probes.get(text);
   if (color === undefined) {
@@ -23,14 +23,14 @@ export function resolvedColor(text: string): string {
   return color;
 }
 
-// Colour of the custom property `name`.
+// Returns the colour of the custom property `name`.
 export const themeColor = (name: string) => resolvedColor(`var(--${name})`);
 
 export const runColorName = (index: number) => `run-${(index % RUN_COLORS) + 1}`;
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-// Calls `redraw` when the system theme changes. Returns a function that stops this.
+// Calls `redraw` each time the system theme changes. Returns a function that ends this.
 export function onThemeChange(redraw: () => void): () => void {
   const changed = () => {
     probes.clear();

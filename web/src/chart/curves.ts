@@ -1,17 +1,18 @@
 // Converts series of the API into the columns that a chart draws. Pure functions.
 import type { JsonNumber, Series } from '../api/types';
 
-// null is a gap in the curve. undefined means that only other curves have a point there.
+// null is a gap in the curve. undefined means that the curve has no point at this x, but another
+// curve has one.
 export type Value = number | null | undefined;
 
-// 'raw' is the mean of each bucket, 'min' and 'max' bound the band around it, 'smooth' is the
-// moving average. 'abandoned' is a part that a newer attempt has redone.
+// 'raw' is the mean of each bucket. 'min' and 'max' bound the band around it. 'smooth' is the
+// moving average. 'abandoned' is a part of the curve that a newer attempt has repeated.
 export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned';
 
 export interface Curve {
   role: Role;
   label: string;
-  // Positions on the requested axis: steps, tokens or milliseconds.
+  // Positions on the requested axis, in steps, tokens or milliseconds.
   x: readonly number[];
   y: readonly Value[];
   // Index into the palette of the theme.
@@ -19,7 +20,8 @@ export interface Curve {
   dash?: readonly number[];
 }
 
-// The value, or null (a gap) for NaN, for infinities and, on a logarithmic axis, for values <= 0.
+// Returns the value. Returns null (a gap) for NaN and infinities, and on a logarithmic axis also
+// for values <= 0.
 function drawable(value: JsonNumber | undefined, logY: boolean): number | null {
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;
   return logY && value <= 0 ? null : value;
@@ -31,13 +33,13 @@ const column = (values: readonly JsonNumber[], logY: boolean) =>
 export interface CurveOptions {
   logY: boolean;
   color: number;
-  // Marks every point, for series with few of them, such as validation loss.
+  // True to mark every point. Used for series with few points, such as validation loss.
   points?: boolean;
   label?: string;
 }
 
-// Curves of one series: a band from min to max where points were merged into buckets, the mean of
-// each bucket, and the moving average if requested.
+// Returns the curves of one series: the mean of each bucket, a band from min to max where points
+// were merged into buckets, and the moving average if it was requested.
 export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const { logY, color } = options;
   const base = { label: options.label ?? series.key, x: series.x, color };
@@ -58,29 +60,31 @@ export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   return curves;
 }
 
-// True when some buckets merge several points.
+// True if a bucket contains more than one point.
 export function isThinned(series: Series): boolean {
   return series.counts.some((count) => count > 1);
 }
 
-// Number of raw points per drawn point, at the median bucket.
+// Returns the number of raw points in the median bucket.
 export function pointsPerBucket(series: Series): number {
   if (series.counts.length === 0) return 0;
   const sorted = [...series.counts].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
-// Number of points at each x of a curve: several points may have one timestamp.
+// Returns the number of points at each x of a curve. There may be several, because points may have
+// equal timestamps.
 function countByX(xs: readonly number[]): Map<number, number> {
   const counts = new Map<number, number>();
   for (const x of xs) counts.set(x, (counts.get(x) ?? 0) + 1);
   return counts;
 }
 
-// The x of all curves, ascending. Each x occurs as often as in the curve that has it most often.
+// Returns the x values of all curves, ascending. Each x is repeated as often as in the curve in
+// which it occurs most often.
 function sharedX(curves: readonly Curve[]): number[] {
   const most = new Map<number, number>();
-  // The curves of one series share one array.
+  // The curves of one series share one array, so it is counted once.
   for (const xs of new Set(curves.map((curve) => curve.x))) {
     for (const [x, count] of countByX(xs)) most.set(x, Math.max(most.get(x) ?? 0, count));
   }
@@ -88,8 +92,9 @@ function sharedX(curves: readonly Curve[]): number[] {
   return distinct.flatMap(([x, count]) => new Array<number>(count).fill(x));
 }
 
-// The data for uPlot, which draws all curves over one shared, non-decreasing x: that x, then the
-// values of each curve. Keeps every point. The x of each curve must be non-decreasing, too.
+// Returns the data for uPlot, which draws all curves over one shared, non-decreasing x. The first
+// array is that x. The others are the values of each curve. Keeps every point. The x of each curve
+// must be non-decreasing, too.
 export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   const first = curves[0];
   if (first === undefined) return [[]];
@@ -109,8 +114,8 @@ export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   return [x, ...columns];
 }
 
-// The index nearest to `index` that has a value, or undefined when none is at most `reach` indices
-// away.
+// Returns the index nearest to `index` that has a value; undefined if there is none at most `reach`
+// indices away.
 export function nearestDefined(
   values: readonly Value[],
   index: number,
@@ -125,7 +130,7 @@ export function nearestDefined(
   return undefined;
 }
 
-// Consecutive steps with non-finite values; both ends are included.
+// A range of consecutive steps with non-finite values. Both ends are included.
 export interface NotFiniteRange {
   first: number;
   last: number;
@@ -136,9 +141,9 @@ export interface NotFiniteRange {
 const isInfinite = (value: JsonNumber | undefined) =>
   value === 'Infinity' || value === '-Infinity';
 
-// First step of a bucket; `steps` contains the last step of each bucket. A bucket of several points
-// begins after the last step of the preceding bucket. The very first bucket is assumed to contain
-// one step per point.
+// Returns the first step of a bucket. `steps` contains the last step of each bucket. A bucket of
+// several points begins after the last step of the previous bucket. The very first bucket is
+// assumed to contain one step per point.
 function firstStepOf({ steps, counts }: Series, index: number): number {
   const step = steps[index] as number;
   const count = counts[index] ?? 1;
@@ -147,7 +152,7 @@ function firstStepOf({ steps, counts }: Series, index: number): number {
   return before === undefined ? Math.max(0, step - count + 1) : before + 1;
 }
 
-// Ranges of non-finite values; neighbouring buckets form one range.
+// Returns the ranges of non-finite values. Adjacent buckets are joined into one range.
 export function notFiniteRanges(series: Series): NotFiniteRange[] {
   const { steps, nan_counts: nans, min, max } = series;
   const ranges: NotFiniteRange[] = [];
@@ -169,13 +174,13 @@ export function notFiniteRanges(series: Series): NotFiniteRange[] {
   return ranges;
 }
 
-// "NaN at step 7" or "NaN and Inf, steps 7 to 90".
+// Returns a text such as "NaN at step 7" or "NaN and Inf, steps 7 to 90".
 export function rangeText({ first, last, nan, infinite }: NotFiniteRange): string {
   const what = nan && infinite ? 'NaN and Inf' : nan ? 'NaN' : 'Inf';
   return first === last ? `${what} at step ${first}` : `${what}, steps ${first} to ${last}`;
 }
 
-// Lowest and highest drawn value; undefined if there is none.
+// Returns the lowest and the highest value that is drawn; undefined if there is none.
 export function extent(curves: readonly Curve[]): [number, number] | undefined {
   let low = Infinity;
   let high = -Infinity;

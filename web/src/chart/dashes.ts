@@ -1,6 +1,7 @@
-// Number of colours of curves, and dashes for curves whose colours repeat. Pure.
+// The number of curve colours, and the dashes that distinguish curves of the same colour. Pure
+// functions.
 
-// Eight run colours, distinguishable by people who cannot see red or green.
+// Number of run colours. People who cannot see red or green can distinguish them.
 export const RUN_COLORS = 8;
 
 const DASHES: readonly (readonly number[] | undefined)[] = [
@@ -12,7 +13,7 @@ const DASHES: readonly (readonly number[] | undefined)[] = [
   [4, 2],
 ];
 
-// The first eight curves are solid.
+// Returns the dashes of the curve. The first eight curves are solid.
 export function dashOf(index: number): readonly number[] | undefined {
   return DASHES[Math.floor(index / RUN_COLORS) % DASHES.length];
 }

@@ -3,7 +3,7 @@ import { queueDraw } from './draw_queue';
 
 let frames: (() => void)[] = [];
 
-// Runs one animation frame and the task after it.
+// Runs one animation frame, and the task that follows it.
 function nextFrame(): void {
   const due = frames;
   frames = [];

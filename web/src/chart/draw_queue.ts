@@ -1,5 +1,5 @@
-// Draws charts one after the other: the first at once, then a few per frame. The first chart is
-// visible before the last one is drawn, and clicks are not delayed.
+// Draws charts one after another: the first one immediately, then a few per frame. The first chart
+// is thus visible before the last one is drawn, and clicks are not delayed.
 
 const BUDGET_MS = 6;
 
@@ -13,18 +13,18 @@ function drawSome(): void {
     do waiting.shift()?.();
     while (waiting.length > 0 && performance.now() < end);
   } finally {
-    // A chart that fails to draw must not block the others.
+    // Schedules the others first, because a chart that fails to draw must not block them.
     if (waiting.length > 0) schedule();
   }
 }
 
 function schedule(): void {
   scheduled = true;
-  // After the next frame has been drawn.
+  // Runs after the next frame has been drawn.
   requestAnimationFrame(() => setTimeout(drawSome));
 }
 
-// Returns a function that cancels the drawing.
+// Queues a drawing. Returns a function that cancels it.
 export function queueDraw(draw: () => void): () => void {
   if (!scheduled) {
     draw();

@@ -1,8 +1,8 @@
-// Files created in the browser.
+// Creates files in the browser.
 import { download } from '../ui/download';
 import { themeColor } from './colors';
 
-// Downloads the chart on its background, with a title above it.
+// Downloads an image of the chart on its background colour, with a title above it.
 export function downloadPng(canvas: HTMLCanvasElement, title: string, name: string): void {
   const ratio = devicePixelRatio;
   const top = Math.round(30 * ratio);

@@ -1,4 +1,4 @@
-// Markers of a curve: checkpoints, restarts, heals, alerts. Pure.
+// The markers of a curve: checkpoints, restarts, heals and alerts. Pure functions.
 import type { Attempt, Checkpoint, Series } from '../api/types';
 import type { Axis } from '../router/url';
 
@@ -7,7 +7,7 @@ export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
 export interface Marker {
   kind: MarkerKind;
   step: number;
-  // Last step, if the marker is a range.
+  // The last step of a marker that is a range.
   lastStep?: number;
   timeMs: number;
   text: string;
@@ -15,14 +15,14 @@ export interface Marker {
 
 export interface PlacedMarker {
   px: number;
-  // Right end of a range; equal to px for a single step.
+  // The right end of a range. For a single step, equal to px.
   endPx: number;
   kind: MarkerKind;
-  // All markers at this place, in the given order.
+  // All markers at this place, in the order given.
   markers: Marker[];
 }
 
-// Severity of each kind. The most severe marker determines the shape of a place with several.
+// Severity of each kind. If a place has several markers, the most severe one determines the shape.
 const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, nan: 3 };
 
 export interface MarkerSources {
@@ -37,7 +37,7 @@ export interface MarkerSources {
   }[];
 }
 
-// Sources of one attempt.
+// Returns the sources that belong to one attempt.
 export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSources {
   const mine = (one: { attempt: number }) => one.attempt === attempt;
   return {
@@ -47,7 +47,7 @@ export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSource
   };
 }
 
-// Equal for markers that look and read the same.
+// Returns equal texts for markers that look and read the same.
 export const markersKey = (markers: readonly Marker[]): string =>
   markers.map(({ timeMs, text }) => `${timeMs} ${text}`).join('\n');
 
@@ -90,8 +90,8 @@ export function markersOf(sources: MarkerSources): Marker[] {
   return [...checkpoints, ...restarts, ...heals, ...alerts];
 }
 
-// Position of a marker on an axis, next to the curve of `main`. A marker without a time, such as a
-// bucket with NaN, is placed by its step.
+// Returns the position of a marker on an axis, next to the curve of `main`. A marker without a
+// time, such as a bucket with NaN, is placed according to its step.
 export function markerPlace(
   marker: Marker,
   axis: Axis,
@@ -102,8 +102,9 @@ export function markerPlace(
   return main && interpolate(main.steps, main.x, marker.step);
 }
 
-// Position of `step` on another axis, interpolated between the neighbouring points. The first point
-// also represents the steps merged into its bucket. undefined outside of the points.
+// Returns the position of `step` on another axis, interpolated between the neighbouring points.
+// Steps merged into the bucket of the first point are placed at that point. Returns undefined if
+// `step` is outside of the points.
 export function interpolate(
   steps: readonly number[],
   x: readonly number[],
@@ -127,7 +128,7 @@ export function interpolate(
   return s1 === s0 ? x1 : x0 + ((x1 - x0) * (step - s0)) / (s1 - s0);
 }
 
-// Position of the last step of a range; `px` itself for other markers.
+// Returns the position of the last step of a range. For other markers, returns `px`.
 function rangeEnd(
   marker: Marker,
   px: number,
@@ -137,8 +138,8 @@ function rangeEnd(
   return toPx({ ...marker, step: marker.lastStep }) ?? px;
 }
 
-// Places of markers in pixels. Neighbours closer than `gapPx` are merged into one place. Ranges are
-// clipped to the view.
+// Returns the places of markers in pixels. Markers closer than `gapPx` are merged into one place.
+// Ranges are clipped to the view.
 export function placeMarkers(
   markers: readonly Marker[],
   toPx: (marker: Marker) => number | undefined,
@@ -157,8 +158,8 @@ export function placeMarkers(
   for (const { marker, px, endPx } of places) {
     const before = placed[placed.length - 1];
     const sameKind = before?.kind === marker.kind;
-    // A range is merged only with ranges of its own kind: a checkpoint inside a range keeps its own
-    // place.
+    // A range is merged only with ranges of its kind, so that a checkpoint inside a range keeps its
+    // own place.
     const near = before && px - (sameKind ? before.endPx : before.px) < gapPx;
     if (before && near) {
       before.markers.push(marker);

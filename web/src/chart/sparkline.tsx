@@ -3,7 +3,7 @@ import type { JsonNumber } from '../api/types';
 const WIDTH = 120;
 const HEIGHT = 28;
 
-// An SVG path through the values, with a gap at non-finite values.
+// Returns an SVG path through the values. Non-finite values become gaps.
 export function sparkPath(values: readonly JsonNumber[], width = WIDTH, height = HEIGHT): string {
   const finite = values.filter((v): v is number => typeof v === 'number' && Number.isFinite(v));
   if (finite.length < 2) return '';
@@ -31,7 +31,7 @@ export function Sparkline({
 }: {
   values: readonly JsonNumber[];
   label: string;
-  // Class of the run's colour.
+  // CSS class of the run's colour.
   color: string;
 }) {
   return (

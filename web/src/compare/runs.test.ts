@@ -78,7 +78,7 @@ describe('compared runs', () => {
     const high = max.with(2, 40);
     expect(withSpikes({ mean, min, max: high })).toEqual([5, 4, 40, 2, 2]);
     expect(withSpikes({ mean, min: min.with(3, -7), max })).toEqual([5, 4, 3, -7, 2]);
-    // A steep fall within a bucket is not a spike.
+    // A steep fall within a bucket must not be treated as a spike.
     expect(withSpikes({ mean: [9, 1, 1], min: [9, 1, 1], max: [9, 9, 1] })).toEqual([9, 1, 1]);
     const broken = ['NaN', 1, 1] as const;
     expect(withSpikes({ mean: [...broken], min: [...broken], max: [...broken] })).toEqual(broken);

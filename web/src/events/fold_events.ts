@@ -1,28 +1,31 @@
-// Events as shown in lists, with similar events folded into one line: starts and equal exits of the
-// ranks of a gang, checkpoints that an attempt saves with no other event of its job in between, and
-// reconnects of a worker with no other event of its node in between. Pure.
+// Events as lists show them. Similar events are folded into one line:
+// - starts, and equal exits, of the ranks of a gang
+// - checkpoints that an attempt saves with no other event of its job in between
+// - reconnects of a worker with no other event of its node in between
+//
+// Pure functions.
 import type { EventEntry } from '../api/types';
 import { eventText, isInternal, type EventText } from '../format/event_text';
 
-// `ranks`, `steps` and `contacts`: everything represented by a folded line, including its own
-// event. `contacts` are sequence numbers of events in which a worker connected.
+// `ranks`, `steps` and `contacts` list everything that a folded line represents, including its own
+// event. `contacts` are the sequence numbers of events in which a worker connected.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];
   contacts?: readonly number[];
 }
 
-// Node of an event about a worker's connection; undefined for other events.
+// Returns the node of an event about a worker's connection; undefined for other events.
 function contactNode({ event }: EventEntry): string | undefined {
   const { node_suspected: suspected, node_returned: returned, node_joined: joined } = event ?? {};
   return suspected?.node_id ?? returned?.node_id ?? joined?.node?.id;
 }
 
-// Number of events so far for each job ("#7") and each node (its id).
+// The number of events so far, for each job ("#7") and each node (its id).
 type Happened = Map<string, number>;
 
-// Events with the same key are folded into one line; an event with key undefined is never folded.
-// `newer` counts the later unfolded events of the same job or node.
+// Events with the same key are folded into one line. An event whose key is undefined is never
+// folded. `newer` counts the newer events of the same job or node that are not folded.
 function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { event } = entry;
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
@@ -63,9 +66,9 @@ function merged(a: EventLine, b: EventLine): EventLine {
   return { ...line, ranks: union(a.ranks ?? [rankOf(a)], b.ranks ?? [rankOf(b)]) };
 }
 
-// Newest first, each event once, without internal events. A folded line has the position of its
-// newest event, and names no actor when there were several. Folding folded lines again changes
-// nothing.
+// Returns the lines, newest first. Each event is included once, and internal events are left out. A
+// folded line has the position of its newest event. It names no actor if there were several.
+// Folding folded lines again changes nothing.
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const bySequence = new Map<number, EventLine>();
   const byKey = new Map<string, EventLine>();
@@ -104,14 +107,15 @@ export function lineText({ event, ranks, steps, contacts }: EventLine): EventTex
   return { ...base, text: base.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
 }
 
-// Sequence number of a job's newest event among lines sorted newest first; 0 if there is none.
+// Returns the sequence number of the newest event of a job, given lines sorted newest first; 0 if
+// there is none.
 export function newestOf(lines: readonly EventLine[], jobId: number): number {
   return lines.find(({ event }) => event && eventText(event).jobId === jobId)?.sequence ?? 0;
 }
 
-// Already loaded events merged with a newly requested first page, newest first. If the page does
-// not reach the loaded events, events in between are unknown (`gap`): then only the page is kept,
-// and older events are loaded from its cursor.
+// Merges the loaded events with a newly requested first page, newest first. If the page does not
+// reach back to the loaded events, the events in between are unknown (`gap`). Then only the page is
+// kept, and older events are loaded from its cursor.
 export function withFirstPage(
   held: readonly EventEntry[],
   page: readonly EventEntry[],

@@ -1,4 +1,4 @@
-// Events as sentences. Pure.
+// Formats events as sentences. Pure functions.
 import type { Event, EventEntry } from '../api/types';
 import { bytes, plural } from './numbers';
 import { plainWords, type IconName, type Tone } from './words';
@@ -11,7 +11,7 @@ export interface EventText {
   nodeId?: string;
 }
 
-// Fields of every event. The only other field that is set is the kind of event.
+// The fields that every event has. The only other field that is set names the kind of event.
 const HEAD = ['time_ms', 'actor', 'actor_verified'] as const;
 type Head = (typeof HEAD)[number];
 type Kinds = Omit<Event, Head>;
@@ -120,8 +120,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
     line(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };
 
-// Internal events that lists leave out. Checkpoints that still exist are listed on their own tab;
-// the removal of an old one is routine, and so is the move of an ended job to the archive.
+// Internal events, which lists leave out. Existing checkpoints have their own tab. The removal of
+// an old checkpoint and the move of an ended job to the archive are routine.
 const INTERNAL: ReadonlySet<string> = new Set([
   'facts_received',
   'attempt_cleared',

@@ -1,9 +1,9 @@
-// Durations and times for people.
+// Formats durations and times for people.
 import { ABSENT, digitsOf } from './numbers';
 
 const pad = (value: number) => String(value).padStart(2, '0');
 
-// At most two units: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
+// Formats a duration with at most two units: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
 export function duration(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return ABSENT;
   if (seconds < 0.9995) return seconds === 0 ? '0 s' : milliseconds(seconds);
@@ -17,13 +17,14 @@ export function duration(seconds: number | undefined): string {
   return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
 }
 
-// A short time with three digits, for comparisons: "55.7 s", "416 ms".
+// Formats a short time with three digits, for comparisons: "55.7 s", "416 ms".
 export function preciseSeconds(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds)) return ABSENT;
   return seconds >= 0.9995 && seconds < 999.5 ? `${seconds.toPrecision(3)} s` : duration(seconds);
 }
 
-// The duration of a tick, precise enough to differ from neighbours `step` seconds away.
+// Formats the duration at a tick, with enough digits to distinguish it from neighbours `step`
+// seconds away.
 export function durationTick(seconds: number, step: number): string {
   if (seconds === 0) return '0';
   if (seconds < 0) return `−${durationTick(-seconds, step)}`;
@@ -32,7 +33,7 @@ export function durationTick(seconds: number, step: number): string {
   if (step >= 3600 && step % 3600 === 0) return duration(seconds);
   const whole = step >= 60 && step % 60 === 0;
   const digits = whole ? 0 : digitsOf(step);
-  // Rounded first: 59.99 s must not become "0m 60s".
+  // Rounds first, because 59.99 s must not become "0m 60s".
   const total = Number(seconds.toFixed(digits));
   const minutes = Math.floor(total / 60);
   const rest = (total - minutes * 60).toFixed(digits).padStart(digits > 0 ? 3 + digits : 2, '0');
@@ -47,7 +48,8 @@ function milliseconds(seconds: number): string {
   return `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`;
 }
 
-// Time since `timeMs`. A future time counts as now, because clocks may differ slightly.
+// Returns the time since `timeMs`. A future time is shown as now, because clocks may differ
+// slightly.
 export function ago(timeMs: number, nowMs: number): string {
   if (timeMs <= 0) return ABSENT;
   const seconds = Math.max(0, Math.round((nowMs - timeMs) / 1000));
@@ -58,7 +60,7 @@ export function ago(timeMs: number, nowMs: number): string {
   return `${Math.floor(seconds / 86_400)}d ago`;
 }
 
-// Local time of day, with the date if it is a different day than `nowMs`.
+// Returns the local time of day. If the day differs from that of `nowMs`, the date is added.
 export function clockTime(timeMs: number, nowMs: number): string {
   if (timeMs <= 0) return ABSENT;
   const time = new Date(timeMs);
@@ -68,7 +70,7 @@ export function clockTime(timeMs: number, nowMs: number): string {
   return `${date} ${day}`;
 }
 
-// Exact date and time with the time zone, for a title attribute.
+// Returns the exact date and time with the time zone, for a title attribute.
 export function fullTime(timeMs: number): string {
   return timeMs <= 0
     ? ABSENT

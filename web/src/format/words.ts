@@ -1,8 +1,8 @@
-// Texts and symbols for states, causes and phases. Every state has both, so that colour is never
-// the only distinction.
+// Texts and symbols for states, causes and phases. Every state has both, so that it can be
+// recognised without colour.
 import type { JobState, LedgerPhase, NodeState, RankState } from '../api/types';
 
-// Groups of states that share a colour.
+// Groups of states that have the same colour.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
 
 export interface StateLook {
@@ -68,7 +68,8 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
   ended: { word: 'ended', tone: 'idle', icon: 'stop' },
 };
 
-// The look of `state`; a neutral one for states that only a newer controller sends.
+// Returns the look of `state`. Returns a neutral look for a state that only a newer controller
+// sends.
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }

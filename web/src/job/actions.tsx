@@ -1,4 +1,4 @@
-// Actions on a job, each with a confirmation and the equivalent command line.
+// Actions on a job. Each one has a confirmation and shows the equivalent command line.
 import { useState } from 'preact/hooks';
 import { asRequestError, postJson, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
@@ -26,7 +26,7 @@ export interface ConfirmProps {
   commandLine: string;
   button: string;
   danger?: boolean;
-  // False: the input is invalid and cannot be submitted.
+  // False if the input is invalid and cannot be submitted.
   ready?: boolean;
   act: () => Promise<void>;
   onClose: () => void;
@@ -94,7 +94,7 @@ function StopDialog({ job, kill, onClose }: { job: Job; kill: boolean; onClose: 
   );
 }
 
-// Pauses a started job, or holds a job that has not started.
+// Pauses a job that has started, or holds a job that has not.
 function PauseDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const holds = job.state === 'queued' && newestAttempt(job) === undefined;
   return (
@@ -133,7 +133,8 @@ function ResumeDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-// Start of the new job: a choice if the old job has a checkpoint, else a sentence.
+// Shows from where the new job starts. If the old job has a checkpoint, the user can choose;
+// otherwise a sentence states it.
 function StartChoice({
   job,
   resumes,
@@ -167,12 +168,14 @@ function StartChoice({
 
 function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
-  // One id per dialog, not per click: a retry after a lost response must not create a second job.
+  // There is one id per dialog instead of one per click, because a retry after a lost response must
+  // not create a second job.
   const [requestId] = useState(() => newRequestId(job.id));
-  // The open job contains the origin of every setting; lists omit origins.
+  // The open job has the origin of every setting. Jobs of lists have no origins.
   const full = openJob.peek()?.job ?? job;
   const found = resumable(full);
-  // A job that has completed all its steps would have nothing left to train.
+  // A new job that resumes from a job which has completed all of its steps would have nothing to
+  // train.
   const [resumes, setResumes] = useState(found !== undefined && job.state !== 'succeeded');
   const newJob: NewJob = { name, resumeFrom: found && resumes ? found.path : undefined };
   const act = async () => {

@@ -1,4 +1,4 @@
-// Checkpoints compared by their metric, of which lower values are better. Needs no document.
+// Compares checkpoints by their metric. Lower values are better. Does not use the DOM.
 import type { Checkpoint } from '../api/types';
 
 type Candidate = Pick<Checkpoint, 'metric' | 'metric_value' | 'damaged'> &
@@ -9,8 +9,8 @@ const isUsable = (checkpoint: Candidate) => !checkpoint.damaged && !checkpoint.r
 const valueOf = ({ metric_value: value }: Candidate): number =>
   typeof value === 'number' ? value : Number.NaN;
 
-// The usable checkpoint with the lowest value of the newest one's metric, the first of equal ones.
-// The list has the newest last.
+// Returns the usable checkpoint with the lowest value of the newest checkpoint's metric. If values
+// are equal, returns the first. The newest checkpoint must be last in the list.
 export function bestOf<T extends Candidate>(checkpoints: readonly T[]): T | undefined {
   const metric = checkpoints.findLast((checkpoint) => checkpoint.metric)?.metric;
   return checkpoints
@@ -22,7 +22,8 @@ export function bestOf<T extends Candidate>(checkpoints: readonly T[]): T | unde
     );
 }
 
-// "val_loss 2.3104 (best)"; "" for a checkpoint of a run that was not evaluated.
+// Returns a text such as "val_loss 2.3104 (best)"; "" for a checkpoint of a run that was not
+// evaluated.
 export function metricText(checkpoint: Candidate, isBest: boolean): string {
   if (!checkpoint.metric) return '';
   return `${checkpoint.metric} ${valueOf(checkpoint).toFixed(4)}${isBest ? ' (best)' : ''}`;

@@ -1,8 +1,9 @@
-// Processes that hold the places of a gang. A verdict names a place (a rank of the gang). After a
-// heal, the place is held by a process of a spare node. Lists and output are keyed by process.
+// Finds the processes that occupy the places of a gang. A verdict names a place, which is a rank of
+// the gang. After a heal, a process of a spare node occupies the place. Lists and output are keyed
+// by process.
 import type { Job, Verdict } from '../api/types';
 
-// A process, as an attempt and its list of ranks describe it.
+// A process, as described by an attempt and its list of ranks.
 export interface Member {
   rank: number;
   node_id: string;
@@ -11,9 +12,9 @@ export interface Member {
   replaced: boolean;
 }
 
-// The process named by a verdict: among those that have held the place, the one on the verdict's
-// node. The verdict of an abandoned heal names the process that was to be replaced. Returns the
-// place itself if the list has no process for it, as in old attempts.
+// Returns the process that a verdict means: of those that have occupied the place, the one on the
+// verdict's node. If a heal was abandoned, its verdict means the process that was to be replaced.
+// If the list has no process for the place, as in old attempts, returns the number of the place.
 export function memberOf(
   members: readonly Member[],
   { rank: place, node_id: node }: Pick<Verdict, 'rank' | 'node_id'>,
@@ -25,7 +26,7 @@ export function memberOf(
   return (blamed ?? holders.find(({ replaced }) => !replaced))?.rank ?? place;
 }
 
-// The process named by an attempt's verdict; undefined if it names none.
+// Returns the process that an attempt's verdict names; undefined if it names none.
 export function verdictMember(
   job: Pick<Job, 'attempts'>,
   attempt: number,
@@ -36,7 +37,7 @@ export function verdictMember(
   return harmless || verdict.rank < 0 ? undefined : memberOf(members, verdict);
 }
 
-// The process whose last lines are in the verdict of the job's newest attempt.
+// Returns the process whose last output lines are in the verdict of the job's newest attempt.
 export function outputMember(
   job: Pick<Job, 'attempts'>,
   verdict: Pick<Verdict, 'rank' | 'node_id'>,

@@ -1,7 +1,7 @@
-// A layout that the controller chose, in the terms of a job file. Pure.
+// Formats a layout that the controller chose, in the words of a job file. Pure functions.
 import type { GrantedLayout } from '../api/types';
 
-// Settings with these default values are not shown.
+// Default values. Settings that have them are not shown.
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   tp: 1,
   cp: 1,
@@ -16,7 +16,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   zero_bubble: false,
 };
 
-// "dp 4, zero 1, recompute full on 1 node".
+// Returns a text such as "dp 4, zero 1, recompute full on 1 node".
 export function grantedText(granted: GrantedLayout): string {
   const words = Object.entries(granted.layout ?? {})
     .filter(([name, value]) => value !== DEFAULTS[name] && value !== null)

@@ -16,14 +16,15 @@ import { lastLines } from './log_lines';
 import { figuresOf, newestAttempt, shapeText, stepAge, wallSeconds } from './progress';
 import { ProgressBar } from './progress_bar';
 
-// Lines shown of a failed rank's output: the last lines usually contain the reason.
+// Number of lines of a failed rank's output that are shown. The last lines usually contain the
+// reason.
 const LAST_LINES = 4;
 
-// The reason why the job is queued, ended or restarting.
+// Shows why the job is queued, has ended or is restarting.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
   if (pending && pending.code !== 'not_pending') {
-    // A running job has a reason only if something is wrong.
+    // For a running job, a reason is shown only if something is wrong.
     const runs = job.state === 'running';
     return (
       <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
@@ -36,7 +37,8 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       </p>
     );
   }
-  // The job has a verdict once it has ended; until then the verdict of its failed attempt is used.
+  // A job has a verdict only when it has ended. Until then, the verdict of its failed attempt is
+  // used.
   const verdict =
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
   if (!verdict || verdict.cause === 'completed') return null;
@@ -94,14 +96,14 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
   const figures = figuresOf(job);
   const ended = hasEnded(job);
   const goodput = response.ledger?.goodput_ratio;
-  // Goodput is undefined before the first attempt.
+  // There is no goodput before the first attempt.
   const hasAttempts = job.attempts.length > 0;
   const ratio = typeof goodput === 'number' && hasAttempts ? goodput : undefined;
   const timeSpan = ended
     ? { name: 'Duration', value: duration(wallSeconds(job, serverNow.value)) }
     : { name: 'Time left', value: duration(figures.etaSeconds) };
   const until = serverNow.value + (figures.etaSeconds ?? 0) * 1000;
-  // The estimated end is shown without seconds: slice turns 14:03:27 into 14:03.
+  // The estimated end is shown without seconds: slice shortens 14:03:27 to 14:03.
   const note = ended
     ? `ended ${ago(job.ended_time_ms, serverNow.value)}`
     : figures.etaSeconds === undefined

@@ -1,4 +1,4 @@
-// One job: header, tabs, and the open tab.
+// The page of one job: a header, tabs, and the content of the open tab.
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
@@ -28,10 +28,11 @@ const TAB_NAME: Record<JobTab, string> = {
   events: 'Events',
 };
 
-// Tabs that need only the data of a listed job and their own requests.
+// Tabs for which the data in the job list and the tab's own requests are enough.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
 
-// Lists contain only the newest attempt, so the numbers are shown once the whole job is loaded.
+// Numbers are shown once the whole job is loaded, because a job in a list has only its newest
+// attempt.
 function amountIn(tab: JobTab, job: Job): number | undefined {
   if (openJob.value?.revision === LISTED) return undefined;
   if (tab === 'timeline') return job.attempts.length;
@@ -78,7 +79,8 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
   }
 }
 
-// The attempt before or after the chosen one. "All" follows the newest attempt.
+// Returns the attempt before or after the chosen one. The choice "All" comes after the newest
+// attempt.
 export function neighbourAttempt(
   numbers: readonly number[],
   chosen: number | undefined,
@@ -116,7 +118,7 @@ export function JobPage() {
   const [failed, setFailed] = useState<{ reference: string; error: RequestError }>();
   const error = failed?.reference === reference ? failed.error : undefined;
   const [tries, setTries] = useState(0);
-  // Runs before the first paint: the page waits for these requests.
+  // Starts these requests before the first paint, because the page waits for them.
   useLayoutEffect(() => {
     if (reference !== '') prefetchJob(reference, tab, query.peek());
     follow(reference).then(
@@ -125,8 +127,8 @@ export function JobPage() {
     );
     return () => void follow(undefined);
   }, [reference, tries, otherClusters.value]);
-  // After a reconnect the stream itself sends missed updates of an open job, so only a failure is
-  // retried.
+  // Only a failed request is retried. After a reconnect, the stream sends the updates of an open
+  // job that were missed.
   useRetry(error, () => error && setTries((count) => count + 1));
   const response = openJob.value;
   const job = response?.job;

@@ -1,16 +1,17 @@
-// Segments of a job's time as positions on a bar. Pure.
+// The segments of a job's time, as positions on a bar. Pure functions.
 import type { Ledger, LedgerPhase } from '../api/types';
 
 export interface LedgerSegment {
   phase: LedgerPhase;
   attempt: number;
-  // Fractions of the whole, 0 to 1.
+  // As a fraction of the whole bar, from 0 to 1.
   left: number;
   width: number;
   seconds: number;
 }
 
-// `begin` and `end` bound the bar; an open segment ends at `end`.
+// `begin` and `end`: the times at the ends of the bar. A segment that has not ended is drawn up to
+// `end`.
 export function segmentsOf(ledger: Ledger, begin: number, end: number): LedgerSegment[] {
   const whole = Math.max(1, end - begin);
   return ledger.spans
@@ -28,7 +29,7 @@ export function segmentsOf(ledger: Ledger, begin: number, end: number): LedgerSe
     .filter((segment) => segment.width > 0);
 }
 
-// Shares of the wall time, largest first; they sum to 1.
+// Returns the fraction of the wall time that each phase has taken, largest first. They add up to 1.
 export function sharesOf(ledger: Ledger): { phase: LedgerPhase; seconds: number; share: number }[] {
   const phases = ledger.phases.map(({ phase, seconds }) => ({
     phase,

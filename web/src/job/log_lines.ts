@@ -1,14 +1,16 @@
-// Loaded lines of a log view: a contiguous part of the output that grows at both ends. Pure.
+// The lines that a log view has loaded. They are a contiguous part of the output, which can be
+// extended at both ends. Pure functions.
 import type { LogLine, ReadLogPageResponse } from '../api/types';
 
-// Maximum number of lines kept. Beyond it, lines at the far end are dropped; scrolling loads them
-// again.
+// Maximum number of lines kept. If there are more, lines at the other end are dropped. Scrolling
+// loads them again.
 export const LINES_KEPT = 20_000;
 
-// Index of the open line when no line is open.
+// Index of the open line if no line is open.
 export const NONE_OPEN = -1;
 
-// Cursors at both ends of a loaded page, so that whole pages can be dropped and reloaded.
+// The cursors at both ends of a loaded page. They allow a whole page to be dropped and loaded
+// again.
 interface HeldPage {
   lines: number;
   olderCursor: string;
@@ -19,7 +21,7 @@ export interface LogBuffer {
   lines: readonly LogLine[];
   pages: readonly HeldPage[];
   newerCursor: string;
-  // True if the output currently has no newer lines.
+  // True if the output has no newer lines at present.
   atEnd: boolean;
   complete: boolean;
 }
@@ -30,7 +32,7 @@ const held = (page: ReadLogPageResponse): HeldPage => ({
   newerCursor: page.newer_cursor,
 });
 
-// Empty when there are no older lines.
+// Empty if there are no older lines.
 export const olderCursorOf = (buffer: LogBuffer): string => buffer.pages[0]?.olderCursor ?? '';
 
 export function bufferOf(page: ReadLogPageResponse): LogBuffer {
@@ -43,7 +45,7 @@ export function bufferOf(page: ReadLogPageResponse): LogBuffer {
   };
 }
 
-// `dropped`: number of lines removed at the top, so that a view can keep its scroll position.
+// `dropped`: the number of lines removed at the top. A view needs it to keep its scroll position.
 export function withNewer(
   buffer: LogBuffer,
   page: ReadLogPageResponse,
@@ -72,7 +74,7 @@ export function withOlder(buffer: LogBuffer, page: ReadLogPageResponse): LogBuff
   return { lines: lines.slice(0, total), pages, newerCursor, atEnd: false, complete: false };
 }
 
-// Identifies one line of a job's output in an address.
+// Identifies a line of a job's output in an address.
 export interface LineName {
   attempt: number;
   rank: number;
@@ -89,8 +91,8 @@ export function parseLineName(text: string): LineName | undefined {
   return { attempt: Number(attempt), rank: Number(rank), offset: Number(offset) };
 }
 
-// Index of the open line after a key; undefined if the key has no effect. Enter opens the first
-// visible line, arrow keys move from there, and Escape closes the line.
+// Returns the index of the open line after a key; undefined if the key has no effect. Enter opens
+// the first visible line, arrow keys move to the next or previous line, and Escape closes the line.
 export function openAfterKey(
   key: string,
   open: number,
@@ -104,13 +106,13 @@ export function openAfterKey(
   return key === 'Escape' ? NONE_OPEN : undefined;
 }
 
-// List of ranks such as "0,8-15"; undefined if the text is not a list.
+// Returns a list of ranks such as "0,8-15"; undefined if the text is not such a list.
 export function rankList(text: string): string | undefined {
   const packed = text.replace(/\s+/g, '');
   return /^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(packed) ? packed : undefined;
 }
 
-// Splits `text` into the parts that match `wanted` and the others, in order: [text, isMatch].
+// Splits `text` into parts that match `wanted` and parts that do not, in order: [text, isMatch].
 export function markMatches(text: string, wanted: string): [string, boolean][] {
   if (wanted === '') return [[text, false]];
   const parts: [string, boolean][] = [];
@@ -124,11 +126,11 @@ export function markMatches(text: string, wanted: string): [string, boolean][] {
   return parts;
 }
 
-// Colour codes of terminals.
+// Matches the colour codes of terminals.
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 export const withoutEscapes = (text: string) => text.replace(ESCAPES, '');
 
-// The last non-empty lines of some output.
+// Returns the last non-empty lines of an output.
 export function lastLines(text: string, amount: number): string {
   return withoutEscapes(text)
     .split('\n')

@@ -1,4 +1,4 @@
-// Output of the ranks: follow, search in the controller, filters.
+// Shows the output of the ranks. It can be followed, filtered, and searched by the controller.
 import { useEffect, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import { logsTick } from '../api/store';
@@ -25,7 +25,7 @@ function useLogFilter(): LogFilter {
 
 function RankField({ value }: { value: string }) {
   const [text, setText] = useState(value);
-  // A link or the Back button can change the value as well.
+  // The value also changes by a link or the Back button.
   useEffect(() => setText(value), [value]);
   const fits = rankList(text) !== undefined;
   const apply = () => fits && setQuery({ ranks: rankList(text) });
@@ -70,7 +70,7 @@ function LogTools({
   job: Job;
   filter: LogFilter;
   follow: boolean;
-  // True when no more lines can follow.
+  // True if no more lines will follow.
   complete: boolean;
   onFollow: (on: boolean) => void;
 }) {
@@ -131,7 +131,7 @@ export function Logs({ job }: { job: Job }) {
   const [follow, setFollow] = useState(!filter.fromStart && !line);
   const reader = useLog(job.id, filter, line);
   const { buffer } = reader;
-  // Loads page by page up to the end, and again when the controller reports new lines.
+  // Loads page after page up to the end. Starts again when the controller reports new lines.
   const behind = buffer !== undefined && !buffer.atEnd && buffer.newerCursor;
   useEffect(() => {
     if (follow && buffer) void reader.loadNewer();
@@ -145,7 +145,8 @@ export function Logs({ job }: { job: Job }) {
         complete={buffer?.complete ?? false}
         onFollow={(on) => {
           setFollow(on);
-          // The filter is unchanged, but the requested end of the output may have been dropped.
+          // Here the filter does not change, so the reader must be restarted: the requested end of
+          // the output may have been dropped.
           if (filter.fromStart !== on && !(on && buffer?.atEnd)) reader.restart();
         }}
       />

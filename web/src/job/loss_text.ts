@@ -1,4 +1,4 @@
-// The analysis of a loss curve in words. Pure.
+// Describes the analysis of a loss curve in words. Pure functions.
 import type { LossCurve } from '../api/types';
 import { count, plural, short } from '../format/numbers';
 
@@ -20,8 +20,8 @@ function changeText(curve: LossCurve): string {
   return `${fell ? 'fell' : 'rose'} by ${percent} %${stagnant}`;
 }
 
-// Spikes are those counted by the job's loss guard. Advice is shown only for non-finite losses,
-// because a long run improves slowly. A window of 0 comes from an older controller.
+// Spikes are those that the job's loss guard has counted. Advice is shown only for non-finite
+// losses: slow improvement is normal in a long run. An older controller sends a window of 0.
 export function lossText(curve: LossCurve): { facts: string[]; advice: string | undefined } {
   const before = short(Number(curve.previous_loss));
   const window = count(curve.window || 100);

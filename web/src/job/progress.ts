@@ -1,4 +1,4 @@
-// Figures of a job for its header and for rows. Pure.
+// Figures of a job, for its header and for rows of lists. Pure functions.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
 
@@ -10,14 +10,14 @@ export const newestAttempt = (job: Job): Attempt | undefined => job.attempts.at(
 export interface Figures {
   step: number;
   totalSteps: number;
-  // 0 to 1; undefined if the end is not known.
+  // From 0 to 1; undefined if the end is not known.
   done: number | undefined;
   loss: number | undefined;
   validationLoss: number | undefined;
   tokensPerSecond: number | undefined;
   stepSeconds: number | undefined;
   etaSeconds: number | undefined;
-  // Number of tokens trained on, if the settings determine the batch.
+  // Number of tokens trained on. undefined if the settings do not determine the batch size.
   tokens: number | undefined;
   totalTokens: number | undefined;
 }
@@ -35,7 +35,8 @@ export function figuresOf(job: Job): Figures {
     tokensPerSecond: finite(progress?.tokens_per_second),
     stepSeconds: finite(progress?.step_seconds),
     etaSeconds: hasEnded(job) ? undefined : finite(progress?.eta_seconds),
-    // 0 is a valid number of tokens for a run that has just begun, if the total is known.
+    // 0 tokens is valid for a run that has just begun. The number is unknown only if the total is
+    // unknown.
     tokens: progress?.total_tokens ? progress.tokens : undefined,
     totalTokens: finite(progress?.total_tokens),
   };
@@ -45,13 +46,13 @@ export function slotsWanted(job: Job): number {
   return (job.spec?.resources?.nodes ?? 1) * (job.spec?.resources?.slots_per_node ?? 1);
 }
 
-// "2 nodes × 8 gpu".
+// Returns a text such as "2 nodes × 8 gpu".
 export function shapeText(job: Job): string {
   const { nodes = 1, slots_per_node: slots = 1, device = 'gpu' } = job.spec?.resources ?? {};
   return `${nodes} × ${slots} ${device}`;
 }
 
-// A step is late if it takes this many times as long as usual, and at least this many seconds.
+// A step is late if it takes this many times as long as usual, and also at least this many seconds.
 const LATE_STEPS = 10;
 const LATE_SECONDS = 30;
 
@@ -60,7 +61,7 @@ export interface StepAge {
   late: boolean;
 }
 
-// Time of the newest step; undefined for a job that has no steps or is not running.
+// Returns the time of the newest step; undefined if the job has no steps or is not running.
 export function stepAge(job: Job, nowMs: number): StepAge | undefined {
   const timeMs = job.progress?.time_ms ?? 0;
   if (timeMs <= 0 || !job.progress?.step || job.state !== 'running') return undefined;
@@ -69,7 +70,8 @@ export function stepAge(job: Job, nowMs: number): StepAge | undefined {
   return { timeMs, late: seconds > Math.max(LATE_SECONDS, LATE_STEPS * usual) };
 }
 
-// Failure of a job, or of its last attempt while the job recovers; undefined for other jobs.
+// Returns the failure of a job or, while the job recovers, of its last attempt; undefined for other
+// jobs.
 export function failureOf(job: Job): string | undefined {
   const recovers = job.state === 'recovering';
   if (job.state !== 'failed' && !recovers) return undefined;
@@ -77,7 +79,7 @@ export function failureOf(job: Job): string | undefined {
   return verdict?.summary || verdict?.cause || undefined;
 }
 
-// Seconds from submit to the end, or until now.
+// Returns the seconds from the submission to the end, or until now.
 export function wallSeconds(job: Job, nowMs: number): number {
   return Math.max(0, (job.ended_time_ms || nowMs) - job.submitted_time_ms) / 1000;
 }

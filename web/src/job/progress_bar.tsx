@@ -1,4 +1,4 @@
-// Bar for a progress from 0 to 1; nothing when `done` is unknown.
+// A bar for a progress from 0 to 1. Shows nothing if `done` is unknown.
 export function ProgressBar({ done, label }: { done: number | undefined; label: string }) {
   if (done === undefined) return null;
   const value = Math.round(done * 1000) / 10;

@@ -1,14 +1,15 @@
-// Position of each rank of a large map, in pixels: groups as tiles, their cells in rows. Pure.
+// The position of each rank in a large map, in pixels. Groups are tiles, and their cells are
+// arranged in rows. Pure functions.
 
 export const CELL_PX = 24;
 const PITCH_PX = 26;
 const LABEL_PX = 66;
 const TILE_GAP_PX = 14;
 const ROW_GAP_PX = 2;
-// Groups up to this size have rows as long as the group; larger groups fill the width.
+// A group of at most this size is one row. Larger groups fill the width.
 const ONE_ROW_MAX = 16;
-// The row length of large groups is a multiple of this number. Gangs consist of such units, so that
-// ranks in a column correspond.
+// The row length of large groups is a multiple of this number. Gangs usually consist of such units,
+// so ranks in the same column correspond to each other.
 const ROW_UNIT = 8;
 
 export interface RankLayout {
@@ -17,7 +18,7 @@ export interface RankLayout {
   tileWidth: number;
   tileHeight: number;
   height: number;
-  // Index of the first cell of each group, followed by the total number of cells.
+  // The index of the first cell of each group. The last element is the total number of cells.
   starts: readonly number[];
 }
 
@@ -26,7 +27,7 @@ export interface Point {
   y: number;
 }
 
-// `sizes`: number of ranks in each group, in order.
+// `sizes`: the number of ranks in each group, in order.
 export function layoutRanks(sizes: readonly number[], widthPx: number): RankLayout {
   const most = Math.max(1, ...sizes);
   const fits = Math.max(1, Math.floor((widthPx - LABEL_PX) / PITCH_PX));
@@ -46,7 +47,7 @@ export function groupOrigin(layout: RankLayout, group: number): Point {
   return { x, y: Math.floor(group / layout.columns) * layout.tileHeight };
 }
 
-// The group that contains a cell.
+// Returns the group that contains a cell.
 export function groupOf(layout: RankLayout, cell: number): number {
   let low = 0;
   let high = layout.starts.length - 1;
@@ -68,7 +69,7 @@ export function cellOrigin(layout: RankLayout, cell: number): Point {
   };
 }
 
-// The cell under a point; undefined between cells.
+// Returns the cell under a point; undefined if the point is between cells.
 export function cellAt(layout: RankLayout, at: Point): number | undefined {
   const column = Math.floor(at.x / layout.tileWidth);
   if (at.x < 0 || at.y < 0 || column >= layout.columns) return undefined;
@@ -84,7 +85,7 @@ export function cellAt(layout: RankLayout, at: Point): number | undefined {
   return start + inside < end ? start + inside : undefined;
 }
 
-// The neighbour cell in the direction of an arrow key; the same cell at the edges.
+// Returns the next cell in the direction of an arrow key. At the edges, returns the given cell.
 export function neighbourCell(layout: RankLayout, cell: number, key: string): number {
   const count = layout.starts.at(-1) as number;
   const clamp = (to: number) => Math.min(count - 1, Math.max(0, to));
@@ -94,7 +95,7 @@ export function neighbourCell(layout: RankLayout, cell: number, key: string): nu
   if (key === 'End') return count - 1;
   const { x, y } = cellOrigin(layout, cell);
   const step = key === 'ArrowUp' ? -1 : 1;
-  // Rows of other tiles are not at a fixed distance, so the code searches for the next cell.
+  // Searches for the next cell, because the distance to the rows of another tile is not fixed.
   for (let pixels = CELL_PX; pixels <= layout.tileHeight + PITCH_PX; pixels += 2) {
     const found = cellAt(layout, { x: x + 1, y: y + 1 + step * pixels });
     if (found !== undefined && found !== cell) return found;

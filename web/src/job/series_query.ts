@@ -1,14 +1,15 @@
-// Queries for the curves of a job. Pure.
+// Builds the queries for the curves of a job. Pure functions.
 import type { Query } from '../api/client';
 import type { GetSeriesResponse, Series } from '../api/types';
 import { bucketsFor, nonDecreasing } from '../chart/axes';
 import type { CurveView } from '../router/url';
 import { DEFAULT_KEYS, WIDE_KEYS } from './panels';
 
-// Columns that charts draw. On the step axis, `x` would only repeat `steps`.
+// The columns that charts draw. `x` is not included, because on the step axis it equals `steps`.
 const COLUMNS = 'steps,last,mean,min,max,counts,nan_counts,smoothed';
 
-// Keys as parameters: joined where possible; a name that contains a comma gets its own parameter.
+// Returns the keys as parameters. Keys are joined by commas; a key that contains a comma gets its
+// own parameter.
 export function keysQuery(keys: readonly string[]): Query {
   const odd = keys.filter((key) => key.includes(','));
   const plain = keys.filter((key) => !key.includes(','));
@@ -28,9 +29,9 @@ export function seriesQuery(view: CurveView, keys: readonly string[], buckets: n
   };
 }
 
-// Width of a panel not available to its curve.
+// The part of a panel's width that its curve cannot use.
 const PANEL_FRAME_PX = 90;
-// Same breakpoints as the style sheet's grid of panels (job.css).
+// These breakpoints must equal those of the grid of panels in job.css.
 const columnsOf = (windowWidth: number) => (windowWidth > 1100 ? 3 : windowWidth > 640 ? 2 : 1);
 
 export interface SeriesQueries {
@@ -38,9 +39,10 @@ export interface SeriesQueries {
   narrow: Query;
 }
 
-// Queries of the two responses from which panels are drawn, sent in parallel: the first panel is as
-// wide as the page and is visible first; the other panels share a row and need fewer points. Both
-// are sent before it is known which series exist; a missing series is empty.
+// Returns the queries for the two responses from which the panels are drawn. They are sent in
+// parallel. The first panel has its own query, because it is as wide as the page and is visible
+// first. The other panels share a row and need fewer points. Both queries are sent before it is
+// known which series exist. A missing series is empty in the response.
 export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
   const page = Math.min(windowWidth, 1680);
   const added = view.extra.filter((key) => !DEFAULT_KEYS.includes(key));
@@ -52,8 +54,8 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
   };
 }
 
-// Series with the column `x`, which is not requested on the step axis. A chart needs a
-// non-decreasing x.
+// Returns the series with the column `x`, which is not requested on the step axis. A chart needs an
+// x that does not decrease.
 const withX = (series: Series): Series => ({
   ...series,
   x: series.x ? nonDecreasing(series.x) : series.steps,

@@ -1,15 +1,15 @@
-// Parts of the time of a step, as ranks report them and as series of a job. Pure.
+// The parts of a step's time, as reported by ranks and as series of a job. Pure functions.
 import type { RankStatus, StepTime } from '../api/types';
 
 export interface StepPart {
   field: keyof StepTime;
-  // Series with the seconds of this part on rank 0.
+  // The series that has the seconds of this part on rank 0.
   key: string;
   name: string;
 }
 
-// In the order of lists and colours. The first colours are the most distinct, so the rare waits for
-// input and checkpoints are last.
+// In the order of lists and of colours. The first colours are the easiest to distinguish. Waits for
+// input and checkpoints are rare and therefore last.
 export const STEP_PARTS: readonly StepPart[] = [
   { field: 'compute', key: 'compute_seconds', name: 'Compute' },
   { field: 'optimizer', key: 'optimizer_seconds', name: 'Optimizer' },
@@ -26,7 +26,7 @@ const WAITS = STEP_PARTS.filter(({ field }) => field.endsWith('_wait'));
 
 type Timed = Pick<RankStatus, 'step_time'>;
 
-// undefined if the rank has reported no parts, or a non-finite one.
+// Returns undefined if the rank has reported no parts, or a part that is not finite.
 export function computeSeconds({ step_time: time }: Timed): number | undefined {
   const seconds = time?.compute;
   return typeof seconds === 'number' && seconds > 0 ? seconds : undefined;
@@ -43,7 +43,7 @@ export function waitSeconds({ step_time: time }: Timed): number | undefined {
   return sum;
 }
 
-// Parts above 0 s in the newest step, with their names.
+// Returns the names and seconds of those parts of the newest step that took more than 0 s.
 export function partsOf({ step_time: time }: Timed): { name: string; seconds: number }[] {
   if (!time) return [];
   return STEP_PARTS.flatMap(({ field, name }) => {

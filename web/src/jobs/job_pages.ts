@@ -1,4 +1,4 @@
-// The list of jobs, loaded page by page, while the listed jobs change. Pure.
+// The list of jobs. It is loaded page by page, while the jobs in it change. Pure functions.
 import type { Job, JobOrder, JobState } from '../api/types';
 
 export const STATES: readonly JobState[] = [
@@ -14,7 +14,7 @@ export const STATES: readonly JobState[] = [
   'failed',
   'stopped',
 ];
-// Jobs of the first page: enough to fill a tall window, so that the list is shown at once.
+// Number of jobs on the first page. They fill a tall window, so that the list is shown at once.
 export const FIRST_PAGE = 60;
 // Maximum number of jobs that the controller returns in one page.
 const LIMIT_MAX = 1_000;
@@ -27,7 +27,7 @@ export interface JobFilter {
   text: string | undefined;
 }
 
-// Filter in an address; invalid values are ignored.
+// Reads the filter in an address. Invalid values are ignored.
 export function filterIn(query: URLSearchParams): JobFilter {
   const asked = (query.get('states') ?? '').split(',');
   return {
@@ -38,9 +38,9 @@ export function filterIn(query: URLSearchParams): JobFilter {
   };
 }
 
-// Text that changes when the list may have changed: after a new job, a deletion, or a change of a
-// state or step that the filter or the order depends on. The text filter matches only immutable
-// fields.
+// Returns a text that changes when the list may have changed: after a new job, after a deletion,
+// and after a change of a state or step on which the filter or the order depends. The text filter
+// does not matter, because it matches only fields that never change.
 export function listTick(
   jobs: Iterable<Job>,
   deleted: number,
@@ -57,16 +57,16 @@ export function listTick(
   return `${newest}/${deleted}/${words.join()}`;
 }
 
-// Number of jobs to request again. Without a filter, and with the newest job first, jobs are only
-// added at the beginning; otherwise any loaded job may have left the list.
+// Returns the number of jobs to request again. If there is no filter and the newest job is first,
+// new jobs appear only at the beginning. Otherwise any loaded job may have left the list.
 export function refreshLimit(held: number, filter: JobFilter): number {
   const growsOnly = filter.states.length === 0 && filter.order === 'newest' && !filter.reverse;
   return growsOnly ? FIRST_PAGE : Math.min(LIMIT_MAX, Math.max(FIRST_PAGE, held));
 }
 
-// Replaces the beginning of the list, up to `limit` jobs, by a new response. Jobs loaded below it
-// are kept, so that the scroll position is unchanged. `whole`: none were kept, so the response's
-// cursor applies.
+// Replaces the first `limit` jobs of the list by a new response. The loaded jobs below them are
+// kept, so that the scroll position does not change. `whole`: true if no jobs were kept, so that
+// the response's cursor applies.
 export function refreshed(
   old: readonly Job[],
   page: readonly Job[],
@@ -76,13 +76,15 @@ export function refreshed(
   return { jobs: whole ? page : joined(page, old), whole };
 }
 
-// Each job once, at its first position: lists shift while they are being read.
+// Joins a page to the list. Each job is kept once, at its first position, because jobs move in the
+// list while its pages are read.
 export function joined(held: readonly Job[], page: readonly Job[]): readonly Job[] {
   const known = new Set(held.map(({ id }) => id));
   return [...held, ...page.filter(({ id }) => !known.has(id))];
 }
 
-// Jobs that exist and still match the filter, using their newest state from the stream.
+// Returns the jobs that still exist and still match the filter, according to their newest state in
+// the stream.
 export function stillMatching(
   jobs: readonly Job[],
   { states }: JobFilter,

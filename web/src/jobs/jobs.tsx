@@ -1,4 +1,4 @@
-// All jobs, loaded page by page from the controller, which sorts and searches.
+// All jobs. The controller sorts and searches them, and the page loads them page by page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
 import { live, serverNow } from '../api/store';
@@ -29,7 +29,7 @@ import {
 } from './job_pages';
 
 const PAGE = 200;
-// Minimum time between two requests of the list while jobs change.
+// Minimum time between two requests for the list while jobs change.
 const PACE_MS = 2_000;
 
 interface Pages {
@@ -39,7 +39,7 @@ interface Pages {
   loadMore: () => void;
 }
 
-// Newest known data of a job: the stream is newer than the list.
+// Returns the newest data of a job. The stream is newer than the list.
 const fresh = (job: Job): Job => live.value.jobs?.get(job.id) ?? job;
 
 interface Held {
@@ -69,9 +69,9 @@ function useJobs(filter: JobFilter): Pages {
   );
   const newest = useRef(held);
   newest.current = held;
-  // The user reached the end of the list while it was being refreshed.
+  // True if the user has reached the end of the list while it was being refreshed.
   const wantsMore = useRef(false);
-  // One request at a time; the response to a request with another filter is discarded.
+  // Sends one request at a time. Discards the response to a request with another filter.
   const load = async (from: string, signal: AbortSignal) => {
     const now = newest.current?.key === key ? newest.current : undefined;
     const limit = from === '' ? refreshLimit(now?.jobs.length ?? 0, filter) : PAGE;
@@ -177,7 +177,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     sort: 'progress',
     cell: (job) => {
       const { step, done } = figuresOf(fresh(job));
-      // The list has no step counts for jobs that ended long ago.
+      // For jobs that ended long ago, the list has no step counts.
       if (step === 0) return ABSENT;
       return (
         <>

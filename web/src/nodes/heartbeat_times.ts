@@ -1,4 +1,5 @@
-// Times of the last heartbeats of nodes, requested in addition to the stream. Pure.
+// The times of the nodes' last heartbeats. They are requested separately, because the stream does
+// not send them. Pure functions.
 import type { Node } from '../api/types';
 
 type LastHeartbeat = Pick<Node, 'id' | 'last_heartbeat_ms'>;
@@ -7,7 +8,7 @@ export function heartbeatTimes(nodes: readonly LastHeartbeat[]): ReadonlyMap<str
   return new Map(nodes.map((node) => [node.id, node.last_heartbeat_ms]));
 }
 
-// The stream may be newer than the response, for a node that has returned in between.
+// The stream may be newer than the response if a node has returned after the response.
 export function newestHeartbeat(
   node: LastHeartbeat,
   asked: ReadonlyMap<string, number>,

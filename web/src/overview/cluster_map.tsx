@@ -1,4 +1,4 @@
-// Nodes and their slots. Each slot shows the number and colour of its job.
+// A map of the nodes and their slots. Each slot shows the number and the colour of its job.
 import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
@@ -11,7 +11,7 @@ import { Empty, Skeleton } from '../ui/notice';
 import { slotRangeText, slotRangesOf, splitIntoRows } from './slot_ranges';
 import { hasProblem, problemCounts } from './node_problems';
 
-// Above this number, nodes are drawn small.
+// If there are more nodes than this, they are drawn small.
 const DENSE_FROM = 32;
 
 export const workerLine = () =>
@@ -23,8 +23,8 @@ function jobName(id: number): string {
   return live.value.jobs?.get(id)?.name ?? jobNames.value[String(id)] ?? 'job';
 }
 
-// Adjacent slots of one job share one link: a gang of a thousand ranks must not add a thousand tab
-// stops.
+// Adjacent slots of one job share one link, so that a gang of a thousand ranks does not add a
+// thousand tab stops.
 export function Slots({ node }: { node: Node }) {
   return (
     <div class="slots">
@@ -35,7 +35,7 @@ export function Slots({ node }: { node: Node }) {
             <i key={first + index} class="slot free" title={`slot ${first + index}, free`} />
           ));
         }
-        // Rows have 8 slots; a longer range has several links.
+        // A row has 8 slots. A range that is longer has several links.
         return splitIntoRows(slots).map((row) => {
           const text = slotRangeText(row, jobName(jobId));
           return (
@@ -69,7 +69,8 @@ function MapNode({ node, dense }: { node: Node; dense: boolean }) {
     <li class={`map-node state-${node.state} ${marks}`}>
       <p>
         {dense ? (
-          // Not a link: two links this close would be hard to hit.
+          // The name is not a link, because two links this close to each other would be hard to
+          // hit.
           <b>{node.name}</b>
         ) : (
           <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>

@@ -8,7 +8,7 @@ import { jobColor } from './cluster_map';
 const BUCKETS = 60;
 const REFRESH_MS = 10_000;
 
-// True once the element has been on screen: curves out of view are not fetched.
+// True once the element has been visible. Curves that are not visible are not fetched.
 function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
   const host = useRef<HTMLSpanElement>(null);
   const [seen, setSeen] = useState(false);
@@ -24,7 +24,7 @@ function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
   return [host, seen];
 }
 
-// A small curve of the loss so far.
+// A small curve of the job's loss so far.
 export function JobSpark({ job }: { job: Job }) {
   const [host, seen] = useSeen();
   const path = seen ? `/jobs/${job.id}/series` : undefined;

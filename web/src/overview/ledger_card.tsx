@@ -1,4 +1,4 @@
-// Slot time of the last week by user and phase.
+// The slot time of the last week, by user and phase.
 import { serverNow } from '../api/store';
 import type { GetReportResponse } from '../api/types';
 import { percent } from '../format/numbers';
@@ -27,7 +27,7 @@ function Bar({ row }: { row: LedgerRow }) {
 }
 
 export function LedgerCard() {
-  // Rounded to the hour, so that the request is repeated once an hour.
+  // Rounded down to the hour, so that the request is repeated only once per hour.
   const now = Math.floor(serverNow.value / HOUR_MS) * HOUR_MS;
   const query = { by: 'user', limit: USERS, since: Math.max(1, now - WEEK_MS) };
   const path = now > 0 ? '/report' : undefined;

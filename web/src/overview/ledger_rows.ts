@@ -1,13 +1,13 @@
-// The report of many jobs as rows of bars. Pure.
+// Converts the report about many jobs to rows of bars. Pure functions.
 import type { GetReportResponse, LedgerPhase } from '../api/types';
 
 export interface LedgerRow {
   name: string;
   slotSeconds: number;
-  // Fraction from 0 to 1; undefined for a user whose jobs had no slots.
+  // A fraction from 0 to 1; undefined for a user whose jobs had no slots.
   goodput: number | undefined;
   effective: number | undefined;
-  // Phases with slots, largest first; the parts sum to 1.
+  // The phases that use slots, largest first. The parts add up to 1.
   parts: { phase: LedgerPhase; part: number }[];
 }
 
@@ -31,7 +31,8 @@ function rowOf(group: Group): LedgerRow {
   };
 }
 
-// The largest groups, the remaining ones combined and, if there are several, the sum.
+// Returns rows for the largest groups, one row for all other groups and, if there are several rows,
+// one for the sum.
 export function ledgerRows(report: GetReportResponse): LedgerRow[] {
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const rows = groups.map(rowOf);

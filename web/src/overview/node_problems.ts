@@ -1,4 +1,4 @@
-// Nodes that accept no new ranks, and their problems. Pure.
+// Finds the nodes that accept no new ranks, and their problems. Pure functions.
 import type { Node } from '../api/types';
 
 type NodeProblem = 'lost' | 'suspect' | 'quarantined' | 'unhealthy' | 'cordoned';
@@ -20,7 +20,8 @@ function problemOf(node: Node): NodeProblem | undefined {
 
 export const hasProblem = (node: Node) => problemOf(node) !== undefined;
 
-// Number of nodes with each problem, worst first; zeros are left out.
+// Returns the number of nodes with each problem, worst problem first. Problems without nodes are
+// left out.
 export function problemCounts(nodes: readonly Node[]): [NodeProblem, number][] {
   return WORST_FIRST.map((word): [NodeProblem, number] => [
     word,
@@ -28,7 +29,8 @@ export function problemCounts(nodes: readonly Node[]): [NodeProblem, number][] {
   ]).filter(([, amount]) => amount > 0);
 }
 
-// Nodes with a problem first, worst first; all others in the order given.
+// Returns the nodes with a problem first, worst problem first. All other nodes follow in the given
+// order.
 export function problemsFirst(nodes: readonly Node[]): Node[] {
   const rank = (node: Node) => {
     const problem = problemOf(node);

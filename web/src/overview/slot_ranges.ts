@@ -1,15 +1,15 @@
-// Slots of a node, grouped into ranges of adjacent slots of one job. Pure.
+// Groups the slots of a node into ranges of adjacent slots of the same job. Pure functions.
 import type { Node } from '../api/types';
 
 export interface SlotRange {
   // 0: free.
   jobId: number;
-  // Slots [first, first + count).
+  // The range is the slots [first, first + count).
   first: number;
   count: number;
-  // Rank in the first slot; ranks of a range are consecutive.
+  // The rank on the first slot. The ranks of a range are consecutive.
   rank: number;
-  // Process that cannot be killed and occupies the slots; empty if none.
+  // A process that occupies the slots and cannot be killed; empty if there is none.
   unkillable: string;
 }
 
@@ -24,7 +24,7 @@ export function slotRangesOf(uses: Node['slot_uses']): SlotRange[] {
   return ranges;
 }
 
-// Slots are drawn in rows of 8.
+// Number of slots in a row of the map.
 export const ROW_SLOTS = 8;
 
 // Splits a range at row boundaries.
@@ -38,8 +38,8 @@ export function splitIntoRows({ jobId, first, count, rank, unkillable }: SlotRan
   return rows;
 }
 
-// "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15", followed by the
-// unkillable process, if any.
+// Returns a text such as "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15".
+// If a process cannot be killed, it is named at the end.
 export function slotRangeText(slots: SlotRange, name: string): string {
   const { jobId, first, count, rank, unkillable } = slots;
   const range = (noun: string, from: number) =>

@@ -1,4 +1,4 @@
-// Goodput by checkpoint interval: shows the cost of a shorter or longer interval.
+// Goodput by checkpoint interval. Shows the cost of a shorter or a longer interval.
 import type { PlanLayoutResponse } from '../api/types';
 import { percent } from '../format/numbers';
 import { duration } from '../format/time';
@@ -7,7 +7,7 @@ import { durationScale, evenScale } from './plot_scale';
 
 type Failures = NonNullable<PlanLayoutResponse['failures']>;
 
-// Smallest difference visible in the scale's labels.
+// The smallest difference that the labels of the scale show.
 const GOODPUT_APART = 0.001;
 
 export function GoodputPlot({ failures }: { failures: Failures }) {

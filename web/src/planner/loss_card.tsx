@@ -1,4 +1,5 @@
-// The loss that a scaling law predicts for the run, and for other sizes with the same FLOPs.
+// The loss that a scaling law predicts for the run, and for models of other sizes with the same
+// FLOPs.
 import type { PlanLayoutResponse } from '../api/types';
 import { short } from '../format/numbers';
 import { PlotFrame } from './plot_frame';
@@ -6,7 +7,7 @@ import { evenScale, powerScale } from './plot_scale';
 
 type Loss = NonNullable<PlanLayoutResponse['loss']>;
 
-// Smallest difference visible with two decimals.
+// The smallest difference that two decimals show.
 const LOSS_APART = 0.01;
 
 const nats = (value: number) => value.toFixed(2);

@@ -1,4 +1,4 @@
-// The planner's form: a job and a cluster. Every value is in the address.
+// The planner's form, which describes a job and a cluster. Every value is stored in the address.
 import { useId } from 'preact/hooks';
 import type { GetPlannerResponse, PlanLayoutResponse } from '../api/types';
 import { count, gigabytes, plural } from '../format/numbers';
@@ -7,7 +7,7 @@ import { query, setQuery } from '../router/router';
 import { Choice } from '../ui/choice';
 import { formOf, problemsOf, sourceOf, type Field, type Source } from './plan_request';
 
-// Servers and chat programs truncate an address with a longer text.
+// Maximum size of a text. With a longer text, servers and chat programs would truncate the address.
 const FILE_BYTES_MAX = 6_000;
 
 interface TextFieldProps {
@@ -52,7 +52,8 @@ interface SelectProps {
 
 function Select({ name, label, options }: SelectProps) {
   const value = query.value.get(name) ?? '';
-  // A shared address may contain a value unknown to this controller, which then reports an error.
+  // A shared address may have a value that this controller does not know. The controller then
+  // reports an error.
   const isKnown = options.some(([option]) => option === value);
   return (
     <label class="field">
@@ -130,7 +131,7 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) 
   );
 }
 
-// Nodes of this cluster, for filling in the form.
+// The nodes of this cluster, with which the form can be filled in.
 function OwnNodes({ lists }: { lists: GetPlannerResponse }) {
   if (lists.own_nodes.length === 0) return null;
   const fill = ({ device, nodes, per_node: perNode }: GetPlannerResponse['own_nodes'][number]) =>
@@ -219,7 +220,7 @@ export interface PlanFormProps {
   jobFile: string;
   onJobFile: (text: string) => void;
   jobName: string | undefined;
-  // The newest plan. Its values are placeholders in empty fields.
+  // The newest plan. Empty fields show its values as placeholders.
   plan: PlanLayoutResponse | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A plan's numbers in the order and with the names used on the page. Pure.
+// The numbers of a plan, in the order and with the names that the page uses. Pure functions.
 import type { PlanLayoutResponse, PlannedMemory, PlannedStep } from '../api/types';
 import { STEP_PARTS } from '../job/step_parts';
 
@@ -22,16 +22,16 @@ export const memoryParts = (memory: PlannedMemory): Part[] =>
     ({ value }) => value > 0,
   );
 
-// Parts of a step, with the names used on the page of a running job.
+// Returns the parts of a step, with the names that the page of a running job uses.
 export function stepParts(step: PlannedStep): Part[] {
   const values = step as unknown as Record<string, number | undefined>;
   const parts = STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 }));
-  // Appears only in plans of models that no job can train yet.
+  // Only plans of models that no job can train yet have this part.
   parts.push({ name: 'Wait for ep', value: values['ep_wait_seconds'] ?? 0 });
   return parts.filter(({ value }) => value > 0);
 }
 
-// Lowest and highest price in dollars; undefined if no price is known.
+// Returns the lowest and the highest price in dollars; undefined if no price is known.
 export function costRange({ costs }: PlanLayoutResponse): [number, number] | undefined {
   if (costs.length === 0) return undefined;
   const all = costs.flatMap(({ dollars }) => dollars as number[]);
@@ -40,11 +40,11 @@ export function costRange({ costs }: PlanLayoutResponse): [number, number] | und
 
 export interface PlannedRank {
   rank: number;
-  // Counted from 0, like ranks.
+  // Index from 0; ranks are counted from 0, too.
   node: number;
   slot: number;
   stage: number;
-  // "tp 1 · cp 0 · dp 3 · pp 2"
+  // Such as "tp 1 · cp 0 · dp 3 · pp 2".
   coordinates: string;
 }
 
@@ -63,7 +63,7 @@ export function rankOf(plan: PlanLayoutResponse, rank: number): PlannedRank {
   };
 }
 
-// Ranks of each node, in order.
+// Returns the ranks of each node, in order.
 export function ranksByNode(plan: PlanLayoutResponse): { name: string; ranks: PlannedRank[] }[] {
   const { nodes = 0, per_node: perNode = 0 } = plan.cluster ?? {};
   return Array.from({ length: nodes }, (_, node) => ({

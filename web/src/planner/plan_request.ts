@@ -1,7 +1,7 @@
-// The planner's form: from the address to a request and a command line. Pure.
+// Converts the planner's form from the address to a request and to a command line. Pure functions.
 import type { PlanLayoutRequest } from '../api/types';
 
-// Query parameters that are fields of the form.
+// The query parameters that are fields of the form.
 export const FIELDS = [
   'recipe',
   'file',
@@ -17,7 +17,7 @@ export const FIELDS = [
 export type Field = (typeof FIELDS)[number];
 export type Form = Record<Field, string>;
 
-// Source of the job: a recipe, a text in the form, or a job of this cluster.
+// The source of the job: a recipe, a text in the form, or a job of this cluster.
 export type Source = 'recipe' | 'file' | 'job';
 
 export function formOf(query: URLSearchParams): Form {
@@ -29,8 +29,8 @@ export function sourceOf(query: URLSearchParams): Source {
   return (query.get('job') ?? '') !== '' ? 'job' : 'recipe';
 }
 
-// Settings that override the job's: "train.global_batch=512". Entries of the field `set` are
-// separated by spaces and line breaks.
+// Returns the settings that override those of the job, such as "train.global_batch=512". In the
+// field `set`, they are separated by spaces and line breaks.
 export function overridesOf(form: Form): string[] {
   const overrides: string[] = [];
   if (form.batch.trim() !== '') overrides.push(`train.global_batch=${form.batch.trim()}`);
@@ -41,7 +41,7 @@ export function overridesOf(form: Form): string[] {
 const isWhole = (text: string) => /^\d{1,9}$/.test(text) && Number(text) >= 1;
 const isPrice = (text: string) => Number.isFinite(Number(text)) && Number(text) > 0;
 
-// Errors in numeric fields, by field. The controller checks the others.
+// Returns the errors in numeric fields, by field. The controller checks the other fields.
 export function problemsOf(form: Form): Partial<Record<Field, string>> {
   const problems: Partial<Record<Field, string>> = {};
   for (const name of ['nodes', 'per_node'] as const) {
@@ -55,7 +55,8 @@ export function problemsOf(form: Form): Partial<Record<Field, string>> {
   return problems;
 }
 
-// undefined while the form lacks a value that a plan needs. `jobFile`: text of the job file or job.
+// Returns undefined while the form lacks a value that a plan needs. `jobFile`: the text of the job
+// file, or of the existing job.
 export function requestOf(
   form: Form,
   source: Source,
@@ -77,7 +78,7 @@ export function requestOf(
 const shellWord = (text: string) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-// Command-line equivalent, without the price, which `trainyard cost` prints.
+// Returns the equivalent command line. It does not print the price; `trainyard cost` does.
 export function commandLineOf(form: Form, source: Source): string {
   const words = ['trainyard plan', source === 'recipe' ? form.recipe : 'JOB.yaml'];
   if (form.nodes.trim() !== '') words.push('--nodes', form.nodes.trim());

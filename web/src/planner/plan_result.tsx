@@ -1,4 +1,5 @@
-// A plan: the layout with its ranks, memory, time and cost, and the rejected layouts.
+// Shows a plan: the layout with its ranks, memory, time and cost, and the layouts that were
+// rejected.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PlanLayoutResponse } from '../api/types';
@@ -19,12 +20,12 @@ import { TradeoffPlot, type TradeoffPoint } from './tradeoff_plot';
 
 const SECONDS_OF_DAY = 86_400;
 
-// Further layouts are shown on request.
+// Number of layouts shown at first. Further layouts are shown on request.
 const LAYOUTS_SHOWN = 10;
 
 const days = (value: number | undefined) =>
   value === undefined ? ABSENT : duration(value * SECONDS_OF_DAY);
-// Lowest and highest price; "$2.50–3.50", or one number if both are equal.
+// Formats the lowest and the highest price as "$2.50–3.50", or as one number if they are equal.
 const range = ([low = 0, high = low]: readonly number[], words: (value: number) => string) =>
   low === high ? `$${words(low)}` : `$${words(low)}–${words(high)}`;
 
@@ -243,7 +244,7 @@ export function RejectedCard({ plan }: PlanProps) {
   );
 }
 
-// No layout fits: shows what is missing, and a sufficient cluster.
+// Shown if no layout fits. States what is missing, and which cluster would be sufficient.
 export function NoLayout({ plan }: PlanProps) {
   const nodes = plan.fewest_nodes;
   return (

@@ -1,4 +1,4 @@
-// The layout of a job on a cluster that need not exist, with its time, memory and price.
+// Plans the layout of a job on a cluster that need not exist. Shows its time, memory and price.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { GetJobResponse, GetPlannerResponse, PlanLayoutResponse } from '../api/types';
 import { specForNewJob } from '../job/resubmit';
@@ -20,8 +20,8 @@ import {
 const DEFAULT_RECIPE = 'llama3-8b';
 const DEFAULT_DEVICE = 'H100';
 
-// Fills in missing query parameters once, so that the address can be shared: a recipe, and the GPUs
-// of this cluster.
+// Fills in missing query parameters once: a recipe, and the GPUs of this cluster. The address can
+// then be shared.
 function useDefaults(lists: GetPlannerResponse | undefined): void {
   useEffect(() => {
     if (!lists) return;
@@ -37,7 +37,8 @@ function useDefaults(lists: GetPlannerResponse | undefined): void {
   }, [lists]);
 }
 
-// Settings of an existing job as a job file text; JSON is valid YAML.
+// Returns the settings of an existing job as the text of a job file. They are JSON, which is valid
+// YAML.
 function useJobText(job: string) {
   const path = job === '' ? undefined : `/jobs/${encodeURIComponent(job)}`;
   const { data, error } = useLoad<GetJobResponse>(path, {}, job);

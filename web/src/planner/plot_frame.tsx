@@ -1,4 +1,4 @@
-// The two axes of a plot, with grid lines and labels, around the plotted content.
+// The two axes of a plot, with grid lines and labels. The content is drawn between them.
 import type { ComponentChildren } from 'preact';
 import type { Scale } from './plot_scale';
 
@@ -8,11 +8,11 @@ const BOTTOM = 36;
 const TOP = 12;
 const RIGHT = 44;
 
-// Pixel position of a place from 0 to 1.
+// Converts a place from 0 to 1 to a position in pixels.
 const up = (place: number) => HEIGHT - BOTTOM - place * (HEIGHT - TOP - BOTTOM);
 
 interface PlotFrameProps {
-  label: string; // Describes the plot for screen readers.
+  label: string; // A description of the plot for screen readers.
   width: number; // Approximate width in pixels, so that labels have the usual size.
   x: Scale;
   y: Scale;

@@ -1,4 +1,4 @@
-// The plot of layouts that trade time for memory. The table beside it has the same numbers.
+// Plots layouts that trade time for memory. The table next to the plot shows the same numbers.
 import { gigabytes } from '../format/numbers';
 import { preciseSeconds } from '../format/time';
 import { PlotFrame } from './plot_frame';
@@ -11,11 +11,12 @@ export interface TradeoffPoint {
 }
 
 interface TradeoffPlotProps {
-  // The best layout first.
+  // The layouts; the best one is first.
   points: readonly TradeoffPoint[];
 }
 
-// Smallest differences visible in the labels of the scales: 0.1 GB, and the third digit of seconds.
+// The smallest differences that the labels of the scales show: 0.1 GB, and a difference in the
+// third digit of the seconds.
 const BYTES_APART = 1e8;
 const secondsApart = (seconds: number) => 10 ** (Math.floor(Math.log10(seconds)) - 2);
 

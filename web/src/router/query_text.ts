@@ -1,13 +1,13 @@
-// A text in the address whose value changes faster than the address may, such as by typing or a
-// repeated key.
+// A text that is stored in the address, but changes faster than the address may change, for example
+// while the user types or holds a key down.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from './router';
 
 const PAUSE_MS = 250;
 
-// The text is written to the address after a pause. If a link, a button or Back changes the
-// address, the new value replaces the text. A change caused by the user's typing does not, even if
-// it arrives while the user types on.
+// Writes the text to the address after a pause. If a link, a button or Back changes the address,
+// the new value replaces the text. If the change comes from the user's own typing, the text is not
+// replaced, even if the user has typed more since.
 export function useQueryText(name: string): [string, (text: string) => void] {
   const value = query.value.get(name) ?? '';
   const [text, setText] = useState(value);

@@ -24,13 +24,13 @@ export function navigate(to: string): void {
   if (!samePage) scrollTo(0, 0);
 }
 
-// Replaces the current address, so that it does not remain in the history.
+// Replaces the current address, so that it does not stay in the history.
 export function replaceAddress(to: string): void {
   history.replaceState(null, '', to);
   read();
 }
 
-// Changes the query within a view without a new history entry, so that Back leaves the view.
+// Changes the query of a view without a new history entry. Back therefore leaves the view.
 export function setQuery(changes: Record<string, string | number | undefined>): void {
   const next = formatQuery(changeQuery(query.value, changes));
   replaceAddress(location.pathname + next);
@@ -42,11 +42,11 @@ interface LinkProps {
   class?: string;
   'aria-label'?: string | undefined;
   'aria-current'?: 'page' | undefined;
-  // Marks a row that can be reached with the keys j and k.
+  // True to mark a row that the keys j and k can reach.
   'data-row'?: boolean;
 }
 
-// A normal link that can be copied or opened in a new tab. A plain click navigates without
+// A normal link, which can be copied or opened in a new tab. A plain click opens the target without
 // reloading the page.
 export function Link({ href, children, ...rest }: LinkProps) {
   const onClick = (event: MouseEvent) => {

@@ -1,5 +1,5 @@
-// Addresses of views. The whole state of a view is in its address: a recipient of a link sees the
-// same view as the sender.
+// The addresses of views. An address contains the whole state of a view, so the recipient of a link
+// sees the same view as the sender.
 
 export const JOB_TABS = [
   'curves',
@@ -48,10 +48,10 @@ export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
   return tab === 'curves' ? base : `${base}/${tab}`;
 }
 
-// Query parameters shared by the views of a job: the attempt, and how its curves are drawn.
+// The query parameters that all views of a job share: the attempt, and how curves are drawn.
 const SHARED = ['attempt', 'axis', 'keys', 'smooth', 'y'];
 
-// The query passed on by a link to another view of the same job.
+// Returns the query that a link to another view of the same job must contain.
 export function sharedQuery(query: URLSearchParams): string {
   const { from, to } = parseCurveView(query);
   const changes: Record<string, string | number | undefined> = { from, to };
@@ -59,8 +59,8 @@ export function sharedQuery(query: URLSearchParams): string {
   return formatQuery(changeQuery(new URLSearchParams(), changes));
 }
 
-// The query with `changes` applied; undefined or an empty text removes a parameter. Parameters are
-// sorted, so that each view has one address.
+// Returns the query with `changes` applied. undefined or an empty text removes a parameter.
+// Parameters are sorted, so that a view has only one address.
 export function changeQuery(
   query: URLSearchParams,
   changes: Record<string, string | number | undefined>,
@@ -74,7 +74,7 @@ export function changeQuery(
   return next;
 }
 
-// Commas are not escaped; everything else is formatted by URLSearchParams.
+// URLSearchParams formats everything, except that commas are not escaped.
 export function formatQuery(query: URLSearchParams): string {
   const text = query.toString().replaceAll('%2C', ',');
   return text === '' ? '' : `?${text}`;
@@ -82,19 +82,19 @@ export function formatQuery(query: URLSearchParams): string {
 
 export type Axis = 'step' | 'tokens' | 'time';
 export const AXES: readonly Axis[] = ['step', 'tokens', 'time'];
-// Smoothing weights, in the order in which the smoothing key selects them.
+// Smoothing weights, in the order in which the smoothing key steps through them.
 export const SMOOTHINGS: readonly number[] = [0, 0.6, 0.9, 0.97, 0.99];
 
 export interface CurveView {
   axis: Axis;
   logY: boolean;
   smooth: number;
-  // Window on the axis; undefined means the whole run.
+  // Start of the window on the axis; undefined for the whole run.
   from: number | undefined;
   to: number | undefined;
-  // Series that the user added to the default panels.
+  // Series that the user has added to the default panels.
   extra: string[];
-  // Only this attempt; undefined: all attempts joined.
+  // The attempt to show; undefined: all attempts, joined.
   attempt: number | undefined;
 }
 
@@ -112,12 +112,12 @@ export function listIn(query: URLSearchParams, name: string): string[] {
     .map(decoded);
 }
 
-// Inverse of listIn. Names of series may contain commas.
+// The inverse of listIn. Names of series may contain commas.
 export function listText(words: readonly string[]): string {
   return words.map((word) => word.replaceAll('%', '%25').replaceAll(',', '%2C')).join(',');
 }
 
-// View of curves in an address; invalid values are ignored.
+// Reads how an address shows curves. Invalid values are ignored.
 export function parseCurveView(query: URLSearchParams): CurveView {
   const axis = AXES.find((name) => name === query.get('axis')) ?? 'step';
   const smooth = numberIn(query, 'smooth') ?? 0;
@@ -135,7 +135,8 @@ export function parseCurveView(query: URLSearchParams): CurveView {
   };
 }
 
-// The value after `value` in `values`, cyclically; the first if `value` is not among them.
+// Returns the value after `value` in `values`. After the last value comes the first. If `value` is
+// not in `values`, returns the first.
 export function nextOf<T>(values: readonly T[], value: T): T {
   return values[(values.indexOf(value) + 1) % values.length] as T;
 }

@@ -23,7 +23,7 @@ export const JobBadge = ({ state }: { state: JobState }) => (
   <Badge look={lookOf(JOB_LOOK, state)} />
 );
 
-// A lost contact takes precedence: a lost node that is cordoned is shown as lost.
+// If a node is both lost and cordoned, shows that it is lost.
 export function NodeBadge({ node }: { node: Node }) {
   const ready = node.state === 'ready';
   if (ready && node.cordoned) return <Badge look={CORDONED} title={node.cordon_reason} />;

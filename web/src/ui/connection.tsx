@@ -3,11 +3,12 @@ import { clock, connected, receivedAt } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
-// Shorter interruptions are not announced: each tab has one when it becomes visible again.
+// Shorter interruptions are not announced. Every tab has a short one each time it becomes visible
+// again.
 const ANNOUNCE_AFTER_MS = 3_000;
 
-// For screen readers: announces once that the connection is lost and once that it is restored. The
-// age shown next to it changes every second and would be read every second.
+// For screen readers. Announces once that the connection is lost, and once that it is restored. The
+// age shown next to it is not announced, because it changes every second.
 function Announcement() {
   const lost = !connected.value && receivedAt.value > 0;
   const [words, setWords] = useState('');
@@ -56,7 +57,7 @@ function Age() {
   );
 }
 
-// Shows "live", or the age of the data while the controller does not answer.
+// Shows "live" or, while the controller does not answer, the age of the data.
 export function Connection() {
   return (
     <>

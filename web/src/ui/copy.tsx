@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Icon } from './icon';
 
-// The clipboard API is not available at insecure addresses, so a deprecated command is used there.
+// Falls back to a deprecated command, because browsers do not offer the clipboard API on insecure
+// addresses.
 function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -13,7 +14,7 @@ function copyText(text: string): Promise<void> {
   return Promise.resolve();
 }
 
-// A command line with a button that copies it.
+// A command line, with a button that copies it.
 export function CommandLine({ text }: { text: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {

@@ -1,4 +1,4 @@
-// A key figure with its name and a note.
+// A key figure, with its name and a note.
 import type { ComponentChildren } from 'preact';
 
 export interface FigureProps {
@@ -7,7 +7,7 @@ export interface FigureProps {
   note?: ComponentChildren;
 }
 
-// Without a note, a non-breaking space preserves the line height.
+// If there is no note, a non-breaking space keeps the line height.
 export function Figure({ name, value, note }: FigureProps) {
   return (
     <div class="figure">

@@ -1,6 +1,6 @@
 import type { IconName } from '../format/words';
 
-// Paths on a 16 by 16 grid.
+// SVG paths on a grid of 16 by 16.
 const PATHS: Record<IconName, string> = {
   circle: 'M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3zm0 1.6a3.4 3.4 0 1 1 0 6.8 3.4 3.4 0 0 1 0-6.8z',
   half: 'M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3zm0 1.6v6.8a3.4 3.4 0 0 1 0-6.8z',
@@ -28,7 +28,7 @@ const PATHS: Record<IconName, string> = {
   link: 'M9 2.5h4.5V7h-1.6V5.2L7.6 9.5 6.5 8.4l4.3-4.3H9zM3 4.5h3.5v1.6H4.6v5.3h5.3V9.5h1.6V13H3z',
 };
 
-// Decoration next to a word, hidden from screen readers.
+// A decoration next to a word. It is hidden from screen readers.
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">

@@ -1,4 +1,5 @@
-// Entries that contain every word of `text`. Entries that begin with `text` are first. Pure.
+// Returns the entries that contain every word of `text`. Entries that begin with `text` come first.
+// Has no side effects.
 export function matching<T>(
   entries: readonly T[],
   textOf: (entry: T) => string,

@@ -1,8 +1,8 @@
 import type { JsonNumber } from '../api/types';
 import { measured, notFinite } from '../format/numbers';
 
-// A measured value. Non-finite values are red, since training does not recover from them. 0 means
-// no value.
+// Shows a measured value. A non-finite value is red, because training does not recover from it. 0
+// means that there is no value.
 export function Measured({ value }: { value: JsonNumber | undefined }) {
   const odd = notFinite(value);
   if (odd !== undefined) return <span class="not-finite tone-bad">{odd}</span>;

@@ -1,6 +1,6 @@
-// One request at a time per view. If a request is repeated while it is in flight, the repetition
-// waits for the response. Otherwise a response slower than the repetition interval would never be
-// received. Needs no document.
+// Sends one request at a time per view. If a request is repeated while it is in flight, the
+// repetition is sent after the response. If it were sent at once, a response that takes longer than
+// the repetition interval would never be used. Does not use the DOM.
 
 type Send = (signal: AbortSignal) => Promise<unknown>;
 
@@ -8,8 +8,8 @@ export class SingleFlight {
   private flight: { key: string; abort: AbortController } | undefined;
   private again: Send | undefined;
 
-  // `send` never rejects. A different key aborts the request in flight. The same key repeats the
-  // request after the response.
+  // `send` must never reject. If `key` differs from that of the request in flight, that request is
+  // aborted. If it is the same, the request is repeated after the response.
   ask(key: string, send: Send): void {
     if (this.flight?.key === key) {
       this.again = send;

@@ -1,4 +1,4 @@
-// A table that draws only visible rows, so that 10 rows and 10,000 cost the same.
+// A table that draws only its visible rows, so that 10,000 rows take no longer than 10.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { prefetchLink } from '../job/prefetch';
@@ -7,15 +7,15 @@ import { rowWindow } from './windowing';
 
 export interface Column<T> {
   name: string;
-  // Width of the column, such as "120px". Columns without a width share the rest.
+  // The width of the column, such as "120px". Columns without a width share the remaining space.
   width?: string;
   // Right-aligned, for numbers.
   right?: boolean;
-  // Narrow views hide priority 3, then 2.
+  // In a narrow view, columns with priority 3 are hidden first, then those with 2.
   priority?: 1 | 2 | 3;
-  // If set, the header is a button that sorts by this order.
+  // If set, the header of the column is a button that sorts the table by this order.
   sort?: string;
-  // The name is for screen readers only.
+  // True if the name is only for screen readers.
   quietName?: boolean;
   cell: (row: T) => ComponentChildren;
 }
@@ -25,19 +25,19 @@ export interface TableProps<T> {
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string | number;
-  // Address opened by a click on the row.
+  // The address that a click on the row opens.
   rowHref?: (row: T) => string;
-  // Total number of rows, if `rows` is incomplete.
+  // The total number of rows, if `rows` does not contain all of them.
   total?: number;
-  // Called when the end of `rows` is near.
+  // Called when the user comes close to the end of `rows`.
   onEnd?: () => void;
   sorted?: { by: string; reverse: boolean; onSort: (by: string) => void };
 }
 
 const ROW_PX = 36;
-// Approximate height of the content above a table.
+// Approximate height of the page above a table.
 const HEAD_PX = 200;
-// Tables with fewer rows are part of the page; longer ones have their own scroll bar.
+// A table with fewer rows scrolls with the page. A longer one has its own scroll bar.
 const SCROLL_FROM = 60;
 
 function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>) {
@@ -70,7 +70,7 @@ function Head<T>({ columns, sorted }: Pick<TableProps<T>, 'columns' | 'sorted'>)
   );
 }
 
-// A click on a row opens it, except a click on a control or a selection of text.
+// Opens the row. Does nothing if the click was on a control or has selected text.
 function openRow(event: MouseEvent, href: string): void {
   const target = event.target as HTMLElement;
   if (target.closest('a, button, input, label') || getSelection()?.toString()) return;
@@ -82,7 +82,7 @@ export function Table<T>(props: TableProps<T>) {
   const { columns, rows, rowKey, rowHref, onEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const shownRows = useRef(0);
-  // An estimate: measuring the element would cause a second browser layout.
+  // This is an estimate, because measuring the element would cause a second layout of the page.
   const [view, setView] = useState(() => ({
     top: 0,
     height: Math.max(200, innerHeight - HEAD_PX),

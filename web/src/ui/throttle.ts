@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-// Returns the value, updated at most once every `intervalMs`; the last value is always returned
-// eventually.
+// Returns the value, updated at most once per `intervalMs`. The last value is always returned in
+// the end.
 export function useThrottled<T>(value: T, intervalMs: number): T {
   const [passed, setPassed] = useState(value);
   const last = useRef(0);

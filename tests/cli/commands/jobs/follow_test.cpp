@@ -1,4 +1,4 @@
-// `wait` and other commands that follow a job.
+// Tests `wait` and other commands that follow a job.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

@@ -1,4 +1,4 @@
-// ps and job list.
+// Tests `ps` and `job list`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

@@ -1,4 +1,4 @@
-// node cordon and node uncordon.
+// Tests `node cordon` and `node uncordon`.
 #include "gmock/gmock.h"
 #include "tests/cli/cli_fixture.h"
 

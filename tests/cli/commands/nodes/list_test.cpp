@@ -1,4 +1,4 @@
-// nodes and node list.
+// Tests `nodes` and `node list`.
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"

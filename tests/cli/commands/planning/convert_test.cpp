@@ -17,7 +17,7 @@ class ConvertTest : public CliFixture {
   }
 };
 
-// The command of "Training Recipes" for GPT-3 15B, copied verbatim.
+// The command for GPT-3 15B in "Training Recipes", copied verbatim.
 constexpr char kGpt15b[] = R"(torchrun --nproc_per_node=8 --nnodes=4 pretrain_gpt.py \
   --num-layers 32 \
   --hidden-size 6144 \
@@ -71,7 +71,7 @@ TEST_F(ConvertTest, AMegatronCommandBecomesAJobFile) {
                     HasSubstr("model.vocab_size"), Not(HasSubstr("overlap"))));
 }
 
-// Once the missing setting is given, submit accepts the job.
+// After the missing setting has been added, `submit` accepts the job.
 TEST_F(ConvertTest, AConvertedJobCanBeSubmitted) {
   const CliResult result = Convert(std::string(kGpt15b) + " --vocab-size 50304\n");
   EXPECT_THAT(result.err, Not(HasSubstr("submit would refuse")));

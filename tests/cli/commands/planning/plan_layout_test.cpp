@@ -135,7 +135,7 @@ TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
   EXPECT_EQ(plan["problem"], nullptr);
 }
 
-// The layout as printed is accepted by submit.
+// `submit` accepts the layout exactly as it is printed.
 TEST_F(PlanLayoutTest, TheLayoutCanBeSetInAJobFile) {
   const CliResult result = Plan({"--nodes", "8", "--device", "H100"});
   const size_t begin = result.out.find("layout: {");
@@ -201,7 +201,8 @@ TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
   EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
 }
 
-// Runs with features that the trainer lacks are planned, with the reason why submit rejects them.
+// A run that needs features which the trainer lacks is planned, too. The plan states why `submit`
+// would reject it.
 TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   const CliResult result = Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

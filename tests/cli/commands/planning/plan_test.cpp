@@ -93,7 +93,7 @@ TEST_F(PlanTest, WorksWithoutAController) {
   EXPECT_EQ(plan["origins"]["layout.dp"], "derived");
 }
 
-// A run that starts from a checkpoint of a model with another vocabulary.
+// Tests runs that start from a checkpoint of a model with another vocabulary.
 class ResumeTest : public PlanTest {
  protected:
   ResumeTest() {

@@ -33,7 +33,7 @@ TEST_F(RecipeCheckTest, EveryRecipeIsSound) {
   EXPECT_EQ(parameters["deepseek-v3"], 671026404352) << "without its 61 layers' routing biases";
 }
 
-// Identifies each expected finding by a part of its line. No other findings are allowed.
+// Each expected finding is identified by a part of its line. There must be no other findings.
 TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
   const std::map<std::string, std::vector<std::string>> expected = {
       {"chinchilla", {"D / N = 14.62", "6 N D is 1.196 times C"}},
@@ -96,7 +96,7 @@ TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string text = Run({"recipe", "show", entry.path().stem()}).out;
-    if (text.find("\nextends: ") != std::string::npos) continue;  // The extended recipe has them.
+    if (text.find("\nextends: ") != std::string::npos) continue;  // The recipe it extends has them.
     EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
         << entry.path();
   }

@@ -1,4 +1,5 @@
-// Commands on the shipped recipes, and on the figures in their source documents.
+// Runs commands on the shipped recipes, and on the figures in the documents from which the recipes
+// come.
 #ifndef TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 

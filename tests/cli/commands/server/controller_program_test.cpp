@@ -1,4 +1,4 @@
-// `server backup` and `server restore`, with a shell script in place of the controller's program.
+// Tests `server backup` and `server restore`. A shell script replaces the controller's program.
 #include <csignal>
 #include <filesystem>
 
@@ -17,7 +17,8 @@ constexpr char kOther[] = "fedcba9876543210fedcba9876543210";
 
 class ControllerProgramTest : public CliFixture {
  protected:
-  // Installs a controller program that writes its arguments into a file and exits with this code.
+  // Installs a script as controller program. It writes its arguments to a file and exits with this
+  // code.
   void InstallProgram(int exit_code) {
     const std::string path =
         WriteFile("trainyard-controller",
@@ -25,7 +26,8 @@ class ControllerProgramTest : public CliFixture {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  // Sets the id of the controller that answers, and the id of the data directory on this machine.
+  // Sets two ids: that of the controller that answers, and that of the data directory on this
+  // machine.
   void SetIds(const std::string& server_id, const std::string& id_here) {
     answers().server.set_data_dir(DataDir());
     answers().server.set_cluster_id(server_id);
@@ -57,7 +59,7 @@ TEST_F(ControllerProgramTest, AFailureOfTheProgramIsAFailure) {
   EXPECT_TRUE(ProgramRan());
 }
 
-// While SIGCHLD is ignored, the kernel keeps no exit code for waitpid.
+// While SIGCHLD is ignored, the kernel does not keep the exit code that waitpid would return.
 TEST_F(ControllerProgramTest, AnUnknownEndOfTheProgramIsAnError) {
   InstallProgram(3);
   const auto before = std::signal(SIGCHLD, SIG_IGN);
@@ -93,7 +95,7 @@ TEST_F(ControllerProgramTest, ADataDirectoryThatIsNotHereIsSaid) {
       HasSubstr("which is not on this machine\n  run this command on the controller's machine"));
 }
 
-// A name that is too long, and a directory in place of the file, fail even for root.
+// Two cases fail even for root: a name that is too long, and a directory in place of the file.
 TEST_F(ControllerProgramTest, ADataDirectoryThatCannotBeReadNamesTheUserToRunAs) {
   InstallProgram(0);
   SetIds(kOurs, kOurs);

@@ -22,7 +22,7 @@ class ExtrapolateTest : public CliFixture {
     job.mutable_spec()->mutable_resources()->set_slots_per_node(2);
   }
 
-  // Losses of L = 2 + 400 / D^0.28, at 20,000 tokens per second.
+  // Reports losses of L = 2 + 400 / D^0.28 for D tokens, at 20,000 tokens per second.
   void Report(int64_t steps) {
     v1::GetSeriesResponse& response = answers().series;
     response.Clear();

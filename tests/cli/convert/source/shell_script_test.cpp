@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Commands as "3: word|word".
+// Returns the commands in the form "3: word|word". 3 is the line.
 std::vector<std::string> Commands(const std::string& script) {
   std::vector<std::string> lines;
   const absl::StatusOr<ShellScript> split = SplitScript(script, {{"GIVEN", "from outside"}});

@@ -86,7 +86,7 @@ TEST(DecideTest, SubmitRefusesCheckpointDirectoryOfLiveJob) {
   EXPECT_TRUE(cluster.Try(Submission(spec)).ok());
 }
 
-// A derived directory may have been set explicitly by another job.
+// Another job may have set the derived directory explicitly.
 TEST(DecideTest, SubmitRefusesDerivedCheckpointDirectoryOfLiveJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

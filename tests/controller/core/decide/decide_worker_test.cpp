@@ -102,7 +102,8 @@ TEST(DecideWorkerTest, AttemptThatItsNodeIsRidOfUnrunFailsAndIsTriedAgain) {
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.Settle();
   ASSERT_EQ(cluster.Attempt(job).state(), v1::ATTEMPT_STATE_STARTING);
-  // The worker has run and forgotten this attempt, as after restoring a backup.
+  // The worker has run this attempt and forgotten it. This happens after a backup has been
+  // restored.
   const auto events = cluster.Do(ReceiveFact{"a", ClearedFact(1, job, 1)});
   EXPECT_THAT(Kinds(events), ElementsAre("AttemptCleared", "AttemptFailed", "FactsReceived"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
@@ -123,7 +124,7 @@ TEST(DecideWorkerTest, ClearedAfterItsRanksHaveEndedIsNoFailure) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
 }
 
-// Jobs 1 to 100 may have been submitted after the backup.
+// Restores a backup. Jobs 1 to 100 may have been submitted after the backup was made.
 void RestoreBackup(TestCluster& cluster) {
   v1::Event restored;
   restored.mutable_store_restored()->set_skipped_job_ids(100);
@@ -284,7 +285,7 @@ TEST(DecideWorkerTest, FactsOfUnknownAttemptsAreReceivedAndChangeNoJob) {
   exited.mutable_rank_exited()->set_job_id(job);
   exited.mutable_rank_exited()->set_attempt(1);
   exited.mutable_rank_exited()->set_exit_code(1);
-  // Node b has no rank of the job.
+  // Node b runs no rank of the job.
   EXPECT_THAT(Kinds(cluster.Do(ReceiveFact{"b", exited})), ElementsAre("FactsReceived"));
   uint64_t sequence = 2;
   for (const int rank : {7, 1, -1}) {

@@ -24,7 +24,7 @@ DeleteJob Deletion(const std::string& job, std::vector<std::string> checkpoints 
 
 DeleteJob Deletion(int64_t job) { return Deletion(absl::StrCat(job)); }
 
-// A job that ran and ended.
+// Runs and ends a job.
 int64_t EndedJob(const std::string& name, TestCluster& cluster) {
   const int64_t job = cluster.Submit(name, 1, 2);
   cluster.RunJob(job);

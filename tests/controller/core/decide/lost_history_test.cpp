@@ -53,7 +53,7 @@ TEST(LostHistoryTest, NumbersJumpBeyondTheMarkAndALossIsRecordedOnce) {
       << "another loss";
   EXPECT_GT(cluster.Submit("next", 1, 1), 40);
   cluster.RunJob(job);
-  // At least 15 events were lost, and each may have started an attempt.
+  // At least 15 events were lost, and each of them may have started an attempt.
   EXPECT_GT(cluster.Attempt(job).number(), 15);
 }
 
@@ -65,7 +65,7 @@ TEST(LostHistoryTest, ALossCoversItsTermUpToTheJobNumbersThatItSkipped) {
   EXPECT_FALSE(IsRecorded(cluster.state, Mark(1, 30, next))) << "a job after the loss";
 }
 
-// A controller of an older release may have lost further events since.
+// A controller of an older release may have lost further events since then.
 TEST(LostHistoryTest, WithoutATermALossCoversItsEventsOnly) {
   TestCluster cluster;
   cluster.Do(LossOf(Mark(0, 25, 40)));
@@ -106,7 +106,7 @@ TEST(LostHistoryTest, AWorkerIsRefusedUntilTheLossThatItKnowsIsRecorded) {
   EXPECT_TRUE(cluster.Try(AttachWorker{hello, true}).ok());
 }
 
-// In this log, job `running` runs attempt 1. Actually its attempt 2 and another job are running on
+// In this event log, job `running` runs attempt 1. In fact, attempt 2 of it and another job run on
 // "a".
 class UnmanagedTest : public testing::Test {
  protected:
@@ -131,7 +131,7 @@ TEST_F(UnmanagedTest, AnUnknownAttemptOfAKnownJobGoesOnAndItsJobIsPaused) {
   EXPECT_THAT(cluster_.Job(running_).pause().reason(),
               AllOf(HasSubstr("attempt 2"), HasSubstr("node a"), HasSubstr("trainyard resume")));
   EXPECT_THAT(cluster_.state.nodes.at("a").node.cordon_reason(), HasSubstr("attempt 2 of job 1"));
-  // Stopping attempt 1 does not stop a newer attempt.
+  // A stop of attempt 1 must not stop a newer attempt.
   cluster_.ForgetReport("a", running_);
   ObserveAttached(hello_, cluster_.now, cluster_.state, cluster_.observations);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 60000"));
@@ -218,7 +218,7 @@ TEST(LostHistoryTest, NothingIsPlacedUntilTheWorkersHadTimeToAttach) {
   EXPECT_TRUE(confirmed(6000)) << "numbers have jumped and need not wait";
 }
 
-// The mark is 15 events and 39 job numbers ahead of the log.
+// The mark is 15 events and 39 job numbers ahead of the event log.
 TEST(LostHistoryTest, ALossSkipsWhatItsMarkProvesAndAMargin) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -316,7 +316,7 @@ TEST_F(UnmanagedTest, AJobThatIsStoppedPausedOrOverIsNotPaused) {
   EXPECT_THAT(pauses(), IsEmpty());
 }
 
-// The oldest listed attempt is 5, and attempt 6 was lost.
+// The oldest attempt in the list is 5, and attempt 6 was lost.
 TEST_F(UnmanagedTest, AttemptsBeforeTheOldestOfAFullListAreManaged) {
   v1::Job& job = cluster_.state.jobs.at(running_).job;
   job.clear_attempts();

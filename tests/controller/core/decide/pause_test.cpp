@@ -42,7 +42,7 @@ class PauseTest : public testing::Test {
  protected:
   PauseTest() { cluster_.AddNode("a", 2); }
 
-  // Checks the state after a restart of the controller.
+  // Checks that a snapshot restores the same state, as a restart of the controller does.
   void ExpectSnapshotHoldsIt() {
     const ClusterState copy = FromSnapshot(ToSnapshot(cluster_.state, 0));
     EXPECT_EQ(Bytes(copy), Bytes(cluster_.state));
@@ -53,7 +53,7 @@ class PauseTest : public testing::Test {
     return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job)).answer();
   }
 
-  // A job that has saved step 20 and runs on both slots.
+  // Runs a job on both slots. It has saved step 20.
   int64_t RunJob() {
     const int64_t job = cluster_.Submit("job", 1, 2);
     cluster_.RunJob(job);
@@ -230,7 +230,8 @@ TEST_F(PauseTest, RepeatsChangeNothingAndOtherStatesAreRefused) {
               HasSubstr("is being stopped and cannot be paused"));
 }
 
-// The worker sends no heartbeat when the pause begins, so ranks may still be running there.
+// The worker sends no heartbeat when the pause begins. Ranks may therefore still be running on its
+// node.
 TEST_F(PauseTest, SlotsOfANodeThatHasNotConfirmedStayTaken) {
   const int64_t job = RunJob();
   cluster_.StopHeartbeats("a");
@@ -254,7 +255,7 @@ TEST_F(PauseTest, ASaveThatFailedIsTold) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
 }
 
-// The removal must neither keep the job in the state nor crash the controller.
+// The removal must not keep the job in the state, and must not crash the controller.
 TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
   const int64_t job = PauseAndLeave();
   cluster_.AddNode("b", 2);
@@ -280,7 +281,8 @@ TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPED);
 }
 
-// After a pause, exit code 0 means that the program has saved, not that it has finished.
+// After a pause, exit code 0 means that the program has saved. It does not mean that the program
+// has finished.
 TEST_F(PauseTest, AStopReachesAJobWhoseRanksEndWithZero) {
   const int64_t job = RunJob();
   cluster_.Do(PauseOf(job));
@@ -302,7 +304,7 @@ TEST_F(PauseTest, AResumedJobGoesElsewhereWhileItsNodeIsSuspect) {
   EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
 }
 
-// Without spares, a rank that lost a peer is judged only after a delay.
+// If there are no spares, a rank that lost a peer is judged only after a delay.
 TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   const int64_t job = RunJob();
   cluster_.ExitRank(job, 0, 69);
@@ -316,7 +318,7 @@ TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   EXPECT_TRUE(cluster_.Job(job).has_pause());
 }
 
-// The older job is at the head of the queue and waits for slots that the younger one still holds.
+// The older job is the head of the queue. It waits for slots that the younger job still holds.
 TEST_F(PauseTest, AJobThatLosesANodeTakesAFreeOneBehindAnOlderJobThatWasResumed) {
   cluster_.AddNode("b", 2);
   const int64_t older = cluster_.Submit("older", 2, 2);
@@ -350,7 +352,7 @@ TEST_F(PauseTest, StartsAfterAPauseAreNoRestarts) {
   EXPECT_EQ(JobTimeOf(cluster_.Job(job), cluster_.now).restarts(), 0);
 }
 
-// The job held its slots during the backoff before the pause.
+// Before the pause, the job held its slots during the backoff.
 TEST_F(PauseTest, TheLedgerKeepsTheTimeBeforeAPause) {
   const int64_t job = RunJob();
   LetItLeave(job, 1);

@@ -1,4 +1,4 @@
-// Fields of events caused by workers, and reports that do not fail an attempt.
+// Tests the fields of events that workers cause, and reports that do not fail an attempt.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A job running on both slots of node "a".
+// A job that runs on both slots of node "a".
 class WorkerEventsTest : public testing::Test {
  protected:
   WorkerEventsTest() {
@@ -25,7 +25,7 @@ class WorkerEventsTest : public testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Hello of a new worker process on node "a" whose data directory is empty.
+  // Returns the Hello of a new worker process on node "a". Its data directory is empty.
   v1::Hello HelloWithoutData() const {
     v1::Hello hello = cluster_.HelloOf("a");
     hello.set_incarnation("2");

@@ -1,4 +1,4 @@
-// Events of checkpoint records, alerts and other texts that ranks write.
+// Tests the events that result from checkpoint records, alerts and other texts written by ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST(WorkerTelemetryTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {
   EXPECT_EQ(published.path(), "/c/10");
   EXPECT_EQ(published.bytes(), 4096);
   EXPECT_EQ(published.time_ms(), 777);
-  // A worker that has returned reports a checkpoint of an older attempt.
+  // The worker has returned and reports a checkpoint of an older attempt.
   request = CheckpointRecord(job, 2, 20);
   request.record.mutable_checkpoint()->set_attempt(1);
   events = cluster.Do(request);
@@ -187,7 +187,7 @@ TEST(WorkerTelemetryTest, AnAlertSaysWhereItCameFrom) {
   EXPECT_EQ(raised.message(), "the loss is not a number");
 }
 
-// Text truncated within a UTF-8 sequence would make the event, and thus the log, unreadable.
+// If a text were cut inside a UTF-8 sequence, the event and thus the event log could not be read.
 TEST(WorkerTelemetryTest, WhatIsCutCanStillBeReadBack) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

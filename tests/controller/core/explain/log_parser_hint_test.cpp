@@ -21,7 +21,7 @@ class LogParserHintTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // The worker of node a reports this number of lines of rank 1 in which no step was found.
+  // The worker of node a reports that it found no step in this number of lines of rank 1.
   void ReportUnmatched(int64_t lines) {
     cluster_.ReportRunning("a", job_, 2).mutable_ranks(1)->set_unmatched_lines(lines);
     cluster_.Pass(1000);

@@ -1,4 +1,4 @@
-// Slots not held by any job, in reports over time.
+// Tests reports over time about slots that no job holds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// `slots` slots from `begin` to `end`.
+// Returns a capacity of `slots` slots from `begin` to `end`.
 v1::CapacityHistory CapacityOf(int64_t slots, Timestamp begin, Timestamp end) {
   v1::CapacityHistory capacity;
   CountCapacity(slots, begin, capacity);

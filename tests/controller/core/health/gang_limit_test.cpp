@@ -59,7 +59,7 @@ TEST(GangLimitScenesTest, CoverEveryStateAndEverySource) {
   EXPECT_EQ(sources.size(), static_cast<std::size_t>(LimitSource::kStopGrace) + 1);
 }
 
-// The table in controller/core/README.md has a row for every state.
+// The table in controller/core/README.md must have a row for every state.
 TEST(GangLimitScenesTest, TheReadmeHasEveryState) {
   std::ifstream file(TRAINYARD_CORE_README);
   std::string table;
@@ -114,7 +114,7 @@ TEST(GangLimitTextTest, SaysHowAProgramWithoutALimitGetsOne) {
                                      "detected; set watchdog.longest_pause to detect them"));
 }
 
-// A program that reports only every tenth step.
+// The program reports only every tenth step.
 TEST(GangLimitPaceTest, StepTimesCountForEveryStepUntilTheNextReport) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -125,7 +125,8 @@ TEST(GangLimitPaceTest, StepTimesCountForEveryStepUntilTheNextReport) {
   EXPECT_EQ(scene.Limit().ms, 60'000);
 }
 
-// A single report shows no pace: the next step reported may be a hundred steps later.
+// A single report does not show the pace, because the next reported step may be a hundred steps
+// later.
 TEST(GangLimitPaceTest, OneReportOfAProgramOfOthersIsNoPace) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -150,7 +151,7 @@ TEST(GangLimitPaceTest, TheLongestStateOfTheRanksCounts) {
   EXPECT_EQ(scene.Limit().ms, 600'000);
 }
 
-// The watchdog mistook loading for hangs, so the real duration of loading is unknown.
+// The watchdog mistook loading for hangs. The real duration of loading is therefore unknown.
 TEST(GangLimitPaceTest, EachHangInARowGivesAnUnknownPhaseMoreTime) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -251,7 +252,8 @@ TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
 }
 
-// Rank 0 exited while waiting for rank 1, so rank 1 may be saving without reporting a phase.
+// Rank 0 exited while it waited for rank 1. Rank 1 may therefore be saving without reporting a
+// phase.
 TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -266,7 +268,7 @@ TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   EXPECT_TRUE(scene.Limit().output_counts);
 }
 
-// The gang has written output since its newest step, and its limit is the longest pause.
+// The gang has written output since its newest step. Its limit is the longest pause.
 TEST(GangLimitSinceTest, OutputCountsWithALongestPauseOnlyIfNoStepMayFollow) {
   struct Case {
     const char* phase;
@@ -296,7 +298,7 @@ TEST(GangLimitSinceTest, OutputCountsWithALongestPauseOnlyIfNoStepMayFollow) {
   }
 }
 
-// After a restart of the controller, telemetry may arrive before the first report.
+// After the controller has restarted, telemetry may arrive before the first report.
 TEST(GangLimitSinceTest, TheNewestProgressIsUnknownBeforeTheFirstReport) {
   for (const int64_t longest_pause_s : {0, 60}) {
     GangScene scene;

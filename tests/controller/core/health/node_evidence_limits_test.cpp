@@ -1,4 +1,4 @@
-// Edge cases of the evidence about nodes without heartbeats.
+// Tests edge cases of the evidence about nodes that send no heartbeats.
 #include "controller/core/health/node_evidence.h"
 
 #include <map>
@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A running gang with rank 0 on node a and rank 1 on node b.
+// A running gang, with rank 0 on node a and rank 1 on node b.
 class NodeEvidenceLimitsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -24,7 +24,8 @@ class NodeEvidenceLimitsTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // The controller starts two leases after the last heartbeats of the nodes, which are in `state`.
+  // Starts the controller two leases after the last heartbeats of the nodes. The nodes are in
+  // `state`.
   void StartControllerLater(v1::NodeState state) {
     for (const char* id : {"a", "b"}) {
       cluster_.state.nodes.at(id).node.set_state(state);
@@ -40,7 +41,7 @@ class NodeEvidenceLimitsTest : public ::testing::Test {
     return VerdictsOnUnresponsiveNodes(cluster_.state, cluster_.observations, cluster_.options,
                                        unresponsive, now);
   }
-  // Rank 1 made steady progress but has stalled since the last heartbeat of node a.
+  // Makes rank 1 stall at the last heartbeat of node a. It made steady progress before.
   void StallRank1() {
     cluster_.now += 100'000;
     const Timestamp stalled_ms = cluster_.now - cluster_.options.lost_after_ms;

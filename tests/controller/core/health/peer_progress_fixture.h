@@ -1,4 +1,4 @@
-// A gang of two nodes, and the progress that its ranks report.
+// A gang on two nodes, and the progress that its ranks report.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_PEER_PROGRESS_FIXTURE_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_PEER_PROGRESS_FIXTURE_H_
 
@@ -12,13 +12,13 @@
 
 namespace trainyard::controller {
 
-// The controller restarts and has not yet observed anything.
+// Restarts the controller. It has then not observed anything yet.
 inline void RestartController(TestCluster& cluster) {
   cluster.observations = Observations{};
   cluster.observations.since_ms = cluster.now;
 }
 
-// One gang on a and b.
+// A gang on nodes a and b.
 class PeerProgressTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -28,7 +28,7 @@ class PeerProgressTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // The report of `rank` that its worker sends with each heartbeat.
+  // Returns the report about `rank` that its worker sends with each heartbeat.
   v1::RankReport& Report(int rank) {
     v1::AttemptReport& report = cluster_.Report(rank == 0 ? "a" : "b", job_);
     if (report.ranks().empty()) {
@@ -43,7 +43,7 @@ class PeerProgressTest : public ::testing::Test {
     Report(rank).set_step(step_);
   }
 
-  // Lets `rank` report a step every half second.
+  // Makes `rank` report a step every half second for this time.
   void Train(int rank, int64_t ms, double step_seconds = 0.5) {
     for (int64_t i = 0; i < ms / 500; ++i) {
       Step(rank, step_seconds);

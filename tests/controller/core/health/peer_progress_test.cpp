@@ -1,4 +1,5 @@
-// The progress of a gang's other ranks as evidence about a node without heartbeats.
+// Tests how the progress of the other ranks of a gang is used as evidence about a node that sends
+// no heartbeats.
 #include "controller/core/health/node_evidence.h"
 
 #include "gmock/gmock.h"
@@ -38,8 +39,8 @@ TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
-// Delayed telemetry and printed output do not count as progress. Only progress seen by the rank's
-// worker counts.
+// Delayed telemetry and printed output are not progress. Only progress that the rank's worker has
+// seen counts.
 TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -52,7 +53,7 @@ TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
 }
 
-// A rank without telemetry shows progress only by its output.
+// If a rank has no telemetry, only its output shows progress.
 TEST_F(PeerProgressTest, OutputIsTheProgressOfARankThatReportsNoSteps) {
   cluster_.Step(job_, 0, 1, 0.5);
   Report(1);
@@ -95,7 +96,7 @@ TEST_F(PeerProgressTest, ASingleLongStepDoesNotStretchThePatience) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// Rank 1 on b made steady progress for the longest permitted pause (8 s), then stalled 8 s ago.
+// Rank 1, on node b, made steady progress for 8 s, the longest permitted pause. It stalled 8 s ago.
 class PeerProgressLimitTest : public PeerProgressTest {
  protected:
   void SetUp() override {
@@ -139,8 +140,8 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWithARecentHeartbeatCounts) {
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
 }
 
-// After an interruption of a peer's stream, its first message may be older than the progress of its
-// ranks, or contain nothing about them.
+// After the stream of a peer was interrupted, its first message may be older than the progress of
+// the peer's ranks, or contain nothing about them.
 TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   NodeObservation& peer = cluster_.observations.nodes["b"];
   peer.reports_since_ms = cluster_.now - 3000;
@@ -150,7 +151,7 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   peer.reports_since_ms = 0;
   peer.last_report_ms = cluster_.now - 3000;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
-  // A rank that is visibly making progress needs no report.
+  // A rank that is visibly making progress does not need a report.
   Rank().still_since_ms = cluster_.now;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
 }
@@ -163,7 +164,7 @@ TEST_F(PeerProgressLimitTest, NothingIsLeftToTrainAfterTheLastStep) {
 }
 
 TEST_F(PeerProgressTest, RankThatNeverWritesShowsNoProgress) {
-  // Rank 0, on the node without heartbeats, was the only reporting rank.
+  // Only rank 0 has reported, and it is on the node without heartbeats.
   Train(0, 20000);
   cluster_.StopHeartbeats("a");
   cluster_.Pass(60000);
@@ -173,7 +174,8 @@ TEST_F(PeerProgressTest, RankThatNeverWritesShowsNoProgress) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// With a checkpoint every few seconds, a lost machine is detected as early as without checkpoints.
+// If checkpoints are saved every few seconds, a lost machine must be detected as early as without
+// checkpoints.
 TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   Enter(1, "train");
   for (int i = 0; i < 5; ++i) {
@@ -188,8 +190,8 @@ TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
 }
 
-// A gang trains longer than the lease without heartbeats of one node: a save does not indicate that
-// the node is lost.
+// A gang trains for longer than the lease while one node sends no heartbeats. A save must then not
+// be taken as a sign that the node is lost.
 TEST_F(PeerProgressTest, TheLeaseBeginsWithTheNewestStepOfTheGang) {
   Train(1, 5000);
   cluster_.StopHeartbeats("a");
@@ -228,7 +230,7 @@ TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
 TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndShowsNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
-  // The report arrives first; the exit fact of the rank is still in transit.
+  // The report arrives first. The fact that the rank exited is still in transit.
   Report(1).set_running(false);
   cluster_.Pass(60000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
@@ -244,11 +246,11 @@ TEST_F(PeerProgressTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
   cluster_.Pass(1000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
-  // No node is available for another attempt.
+  // There is no node for another attempt.
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
 }
 
-// Restarts of the controller must not make a dead node's jobs wait forever.
+// A dead node must not make its jobs wait forever because the controller restarts again and again.
 TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -261,7 +263,8 @@ TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// A worker may have reached the controller's machine while the controller was down.
+// The nodes may have become reachable again while the controller was down. After its start, they
+// need time to reconnect.
 TEST_F(PeerProgressTest, NodesThatWereSuspectBeforeHaveTimeToComeBackAfterAStart) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");

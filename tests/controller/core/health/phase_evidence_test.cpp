@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A gang on a, b and c that has trained and has saved once, in `save_ms`.
+// A gang on nodes a, b and c. It has trained and has saved one checkpoint, which took `save_ms`.
 class PhaseEvidenceTest : public ::testing::Test {
  protected:
   static constexpr int64_t kSecond = 1000;
@@ -76,7 +76,7 @@ TEST_F(PhaseEvidenceTest, PeersThatTrainAndWaitForTheOthersHaveStalledToo) {
   Save();
   Report(1, "train", 20);
   cluster_.StopHeartbeats("a");
-  // A rank that has only just begun to train has no steady progress: its stall alone proves
+  // A rank that has just begun to train has no steady progress yet, so its stall alone proves
   // nothing.
   cluster_.observations.attempts.begin()->second.ranks[1].moving_since_ms = cluster_.now;
   cluster_.observations.attempts.begin()->second.ranks[1].steady_before_ms = 0;
@@ -132,7 +132,7 @@ TEST_F(PhaseEvidenceTest, AGangThatEndsIsLeftAlone) {
   EXPECT_TRUE(IsRunning());
 }
 
-// The peers of node a have been saving since kWaitMs.
+// The other nodes of node a's gang have been saving since kWaitMs.
 class PhaseLimitTest : public PhaseEvidenceTest {
  protected:
   static constexpr Timestamp kWaitMs = 10'000'000;
@@ -146,7 +146,7 @@ class PhaseLimitTest : public PhaseEvidenceTest {
       observed.moving_until_ms = kWaitMs;
     }
   }
-  // The evidence at `now`, if node a's last heartbeat was at `heartbeat_ms`.
+  // Returns the evidence at `now`, given that node a's last heartbeat arrived at `heartbeat_ms`.
   std::string Evidence(Timestamp heartbeat_ms, Timestamp now) {
     cluster_.observations.nodes.at("a").last_heartbeat_ms = heartbeat_ms;
     for (const char* id : {"b", "c"}) cluster_.observations.nodes.at(id).last_report_ms = now;

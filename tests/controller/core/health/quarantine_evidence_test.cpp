@@ -1,4 +1,4 @@
-// Evidence that counts towards a quarantine, and evidence that was already counted.
+// Tests which evidence counts towards a quarantine, and that no evidence counts twice.
 #include "controller/core/health/quarantine.h"
 
 #include <string>
@@ -23,7 +23,8 @@ class QuarantineEvidenceTest : public QuarantineTest {
     evidence.set_time_ms(time_ms);
     AddEvidence(evidence, cluster_.state.nodes.at(node_id).node);
   }
-  // The events after a failure of job 7 on node a. Its gang of two was placed at `placed_ms`.
+  // Returns the events that follow a failure of job 7 on node a. The job's gang of two ranks was
+  // placed at `placed_ms`.
   std::vector<v1::Event> Blame(v1::VerdictCause cause, Timestamp placed_ms) {
     v1::Job job;
     job.set_id(7);
@@ -37,8 +38,8 @@ class QuarantineEvidenceTest : public QuarantineTest {
     if (cause == v1::VERDICT_CAUSE_RANK_EXITED) verdict.set_log_tail(kEccOutput);
     return BlameFor(verdict, job, attempt, cluster_.state, cluster_.options, cluster_.now);
   }
-  // Node a reports a device error that the device survives. If `node_ms` is 0, the report has no
-  // time of the node's clock.
+  // Node a reports a device error that the device survives. `node_ms` is the time by the node's
+  // clock; 0 if the report has none.
   void ReportError(Timestamp time_ms, Timestamp node_ms, const std::string& device = "") {
     v1::Heartbeat heartbeat;
     v1::DeviceError& error = *heartbeat.mutable_condition()->add_device_errors();
@@ -50,8 +51,8 @@ class QuarantineEvidenceTest : public QuarantineTest {
   }
 };
 
-// Output of a program and its hangs may be caused by a bug in the program; the loss of a node is
-// not.
+// A bug in the program may cause both the final output and the hangs. It cannot cause the loss of a
+// node.
 TEST_F(QuarantineEvidenceTest, OutputAndHangsOfOneJobCountOnce) {
   struct Case {
     v1::NodeFault fault;
@@ -152,7 +153,8 @@ TEST_F(QuarantineEvidenceTest, OnlyAFatalErrorKeepsANodeWhoseChecksPassInQuarant
 TEST_F(QuarantineEvidenceTest, EvidenceOfThisMomentCountsInFullForTheScore) {
   AddEvidenceTo("a", v1::NODE_FAULT_LOST, 6, cluster_.now);
   EXPECT_EQ(ScoreOf(Node("a"), cluster_.now), 75);
-  // 25 of the points and a little more than 12.5 have decayed.
+  // The score is 100 - 25 for the new evidence, minus a little more than 12.5 for evidence that is
+  // just under a day old.
   AddEvidenceTo("a", v1::NODE_FAULT_LOST, 6, cluster_.now - 86'400'000 + 1);
   EXPECT_EQ(ScoreOf(Node("a"), cluster_.now), 62);
 }

@@ -1,4 +1,4 @@
-// A cluster of three nodes with one slot each, and reports that blame them.
+// A cluster of three nodes with one slot each, and helpers that send reports blaming a node.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_QUARANTINE_FIXTURE_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_QUARANTINE_FIXTURE_H_
 
@@ -21,7 +21,8 @@ class QuarantineTest : public testing::Test {
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
   }
 
-  // Fails the attempt of a job of one slot with these last lines; the next attempt is placed.
+  // Fails the current attempt of a job with one slot. `log_tail` is the attempt's final output.
+  // Then places the next attempt.
   void Fail(int64_t job_id, const std::string& log_tail, int exit_code = 1) {
     v1::RankExited exited;
     exited.set_rank(0);

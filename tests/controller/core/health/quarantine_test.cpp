@@ -107,7 +107,7 @@ TEST_F(QuarantineTest, AFatalErrorBehindAnotherOneIsNoRepetition) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// Both events replace the health of the node.
+// The failed start and the device error each produce an event that replaces the node's health.
 TEST_F(QuarantineTest, AFailedStartInTheSameTickTakesNoQuarantineBack) {
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.Settle();
@@ -181,7 +181,8 @@ TEST_F(QuarantineTest, ANodeThatIsLostTwiceIsQuarantined) {
   }
 }
 
-// The node keeps its evidence, and the delay after its failed start.
+// A node that is not quarantined because of this limit keeps its evidence and the delay after its
+// failed start.
 TEST_F(QuarantineTest, AtMostATenthOfTheNodesIsQuarantinedUnlessADeviceIsBroken) {
   const auto survive_two = [&](const std::string& id) {
     ReportDeviceError(id, 94, cluster_.now);
@@ -234,7 +235,8 @@ TEST_F(QuarantineTest, EvidenceIsBoundedAndSurvivesARestart) {
   EXPECT_EQ(Node("a").evidence_size(), kEvidenceKept);
 }
 
-// The watchdog's verdict on a gang of `nodes` ranks, in which it names `ranks`.
+// Returns the events that follow the watchdog's verdict on a gang of `nodes` ranks. The verdict
+// names `ranks` as the cause.
 std::vector<v1::Event> BlameForHang(TestCluster& cluster, int nodes,
                                     const std::vector<int>& ranks) {
   const int64_t job = cluster.Submit(absl::StrCat("hung-on-", nodes), nodes, 1);
@@ -335,7 +337,7 @@ TEST_F(QuarantineTest, TheSameErrorIsOneErrorForAMinute) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// Network problems affect several nodes at the same time.
+// If several nodes lose contact at the same time, the network is the likely cause.
 TEST_F(QuarantineTest, ANodeLostBesideTwoSilentOnesIsNotBlamed) {
   const auto blame = [&] {
     v1::Verdict verdict;

@@ -24,7 +24,7 @@ class StartEvidenceTest : public ::testing::Test {
     ASSERT_EQ(cluster_.Placement(job_), "a:0 b:0");
   }
 
-  // From now on each node reports its rank in this phase.
+  // From this call on, each node reports this phase for its rank.
   void ReportPhase(const std::string& phase) {
     Report("a", 0, phase);
     Report("b", 1, phase);
@@ -41,7 +41,8 @@ class StartEvidenceTest : public ::testing::Test {
     rank.mutable_newest()->set_load_seconds(6);
   }
 
-  // The first attempt starts within 10 s, trains and crashes; the second is placed.
+  // The first attempt starts within 10 s, trains and crashes. The second attempt is placed but has
+  // not started.
   void RestartOnce() {
     ReportPhase("train");
     cluster_.StartAll(job_);
@@ -110,7 +111,7 @@ TEST_F(StartEvidenceTest, AStartThatWasNeverSentIsSoonPlacedAgain) {
   EXPECT_EQ(cluster_.Placement(single), "d:0");
 }
 
-// An earlier run of the controller may have sent the start command.
+// An earlier run of the controller may have sent the start command already.
 TEST_F(StartEvidenceTest, AStartIsNotMissedBeforeTheNodeIsWelcomed) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -133,8 +134,8 @@ TEST_F(StartEvidenceTest, AStartThatWasSentMayHaveArrived) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// Its last report shows that the node has the attempt. A worker that is being upgraded leaves its
-// ranks running.
+// The node's last report shows that the node still has the attempt. A worker that is being upgraded
+// leaves its ranks running.
 TEST_F(StartEvidenceTest, AJobThatTheNodeHadWhenItLeftKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -155,8 +156,8 @@ TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// A node disconnected before its Welcome never received the command to start its ranks. The job
-// would be placed again although nothing had failed.
+// A node that disconnects before it receives its Welcome never receives the command to start its
+// ranks. The job would have to be placed again although nothing had failed.
 TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   cluster_.Leave("c");
   const int64_t single = cluster_.Submit("single", 1, 1);
@@ -169,8 +170,8 @@ TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// The job may continue to train, however long its node is disconnected: only the lease ends the
-// attempt.
+// The job may continue to train while its node is disconnected, for any length of time. Therefore
+// only the end of the lease ends the attempt.
 TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -182,7 +183,7 @@ TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   EXPECT_EQ(cluster_.Attempt(single).state(), v1::ATTEMPT_STATE_STARTING);
 }
 
-// The facts of node a may be lost while the gang trains; a training rank shows that all ranks have
+// Facts from node a may be lost while the gang trains. A rank can train only after all ranks have
 // started.
 TEST_F(StartEvidenceTest, APeerThatTrainsShowsThatAllRanksHaveStarted) {
   cluster_.StopHeartbeats("a");
@@ -213,7 +214,7 @@ TEST_F(StartEvidenceTest, AFirstStartHasTheStartLease) {
               HasSubstr("peers in job 1 (job) have waited in their start for 2 min"));
 }
 
-// A job that once started within 10 s waits at most three times as long.
+// If a job once started within 10 s, its next start may take at most three times as long.
 TEST_F(StartEvidenceTest, EarlierStartsTellHowLongAStartMayTake) {
   RestartOnce();
   ReportPhase("load");
@@ -229,7 +230,8 @@ TEST_F(StartEvidenceTest, EarlierStartsTellHowLongAStartMayTake) {
   EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
 }
 
-// An incomplete gang waits for its missing ranks, so the duration of its start is meaningless.
+// The start of an incomplete gang says nothing about start times, because its ranks wait for the
+// missing ones.
 TEST_F(StartEvidenceTest, EarlierStartsTellNothingBeforeAllRanksHaveStarted) {
   RestartOnce();
   ReportPhase("init");
@@ -330,7 +332,7 @@ class StartLimitTest : public StartEvidenceTest {
     cluster_.Pass(5 * kSecond);
     cluster_.observations.attempts.at({job_, 1}).ranks.at(1).quiet_since_ms = kWaitMs;
   }
-  // The evidence at `now`, if node a's last heartbeat was at `heartbeat_ms`.
+  // Returns the evidence at `now`, given that node a's last heartbeat arrived at `heartbeat_ms`.
   std::string Evidence(Timestamp heartbeat_ms, Timestamp now) {
     cluster_.observations.nodes.at("a").last_heartbeat_ms = heartbeat_ms;
     cluster_.observations.nodes.at("b").last_report_ms = now;

@@ -30,7 +30,8 @@ class StragglerWatchTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Heartbeats for this number of seconds; each rank's compute time is its entry in `seconds_`.
+  // Sends heartbeats for `seconds` seconds. The compute time of each rank is its entry in
+  // `seconds_`.
   std::vector<v1::Event> Train(int seconds) {
     std::vector<v1::Event> all;
     for (int i = 0; i < seconds; ++i) {
@@ -132,7 +133,8 @@ TEST_F(StragglerWatchTest, ARatioOfZeroTurnsItOff) {
   EXPECT_THAT(Train(120), IsEmpty());
 }
 
-// A running job on one node, with preset compute times that are exact in binary.
+// A running job on one node. Its compute times are preset to values that binary floating point
+// represents exactly.
 class StragglerRuleTest : public ::testing::Test {
  protected:
   StragglerRuleTest() {
@@ -144,7 +146,7 @@ class StragglerRuleTest : public ::testing::Test {
 
   JobEntry& Entry() { return cluster_.state.jobs.at(job_); }
   AttemptObservation& Observed() { return cluster_.observations.attempts[{job_, 1}]; }
-  // Rank i computes for the i-th time in every step.
+  // Sets the compute times: in every step, rank i computes for `seconds[i]` seconds.
   void Compute(const std::vector<double>& seconds) {
     Observed() = AttemptObservation{.measures_compute = true};
     for (std::size_t rank = 0; rank < seconds.size(); ++rank) {
@@ -156,7 +158,8 @@ class StragglerRuleTest : public ::testing::Test {
       }
     }
   }
-  // "3: 2 of 0.5, 4" means rank 3 with 2 s, where the median of 4 ranks is 0.5 s.
+  // Returns the stragglers found. "3: 2 of 0.5, 4" means that rank 3 took 2 s and that the median
+  // of 4 ranks is 0.5 s.
   std::vector<std::string> Found() {
     std::vector<std::string> found;
     for (const Straggler& straggler : FindStragglers(cluster_.observations, Entry())) {
@@ -192,7 +195,7 @@ TEST_F(StragglerRuleTest, OnlyATimeAboveTheRatioIsSlow) {
   EXPECT_THAT(Found(), ElementsAre("2: 0.375 of 0.25, 3"));
 }
 
-// Times this small are stored as 0.
+// Times this small are stored as 0, so the median is 0.
 TEST_F(StragglerRuleTest, NothingIsAMultipleOfAMedianOfZero) {
   Compute({1e-60, 1e-60, 2});
   EXPECT_THAT(Found(), IsEmpty());
@@ -247,7 +250,7 @@ TEST_F(StragglerRuleTest, TheEventsNameTheRankItsStepAndTheTime) {
   EXPECT_EQ(events[1].DebugString(), blame.DebugString());
 }
 
-// A layout with fewer positions than ranks repeats its stages.
+// If the layout has fewer positions than the gang has ranks, the stages repeat.
 TEST_F(StragglerRuleTest, StragglersOfSeveralStagesAreInTheOrderOfTheirRanks) {
   Entry().job.mutable_spec()->mutable_layout()->set_pp(2);
   Entry().job.mutable_spec()->mutable_layout()->set_dp(1);

@@ -1,4 +1,5 @@
-// Phases of an attempt at the boundaries of its times, and their order in the ledger.
+// Tests the phases of an attempt when its times coincide, and the order of the phases in the
+// ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,8 @@
 namespace trainyard::controller {
 namespace {
 
-// "LEDGER_PHASE_INIT of 1: 3000 to 4000 on 8 slots" per span.
+// Returns one line per span, such as "LEDGER_PHASE_INIT of 1: 3000 to 4000 on 8 slots" for attempt
+// 1.
 std::vector<std::string> SpanLines(const v1::Ledger& ledger) {
   std::vector<std::string> lines;
   for (const v1::LedgerSpan& span : ledger.spans()) {
@@ -28,7 +30,7 @@ TEST(AttemptPhasesTest, ASpanNamesItsAttemptItsTimesAndTheSlotsHeld) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(1)->mutable_layout()->set_nodes(1);
   job.mutable_attempts(1)->mutable_layout()->set_slots_per_node(4);
-  // The job holds the slots of attempt 1 until attempt 2 is placed.
+  // Until attempt 2 is placed, the job keeps the slots of attempt 1.
   EXPECT_THAT(SpanLines(LedgerOf(job, 20'000)),
               testing::ElementsAre("LEDGER_PHASE_QUEUED of 0: 1000 to 3000 on 0 slots",
                                    "LEDGER_PHASE_INIT of 1: 3000 to 4000 on 8 slots",
@@ -69,12 +71,13 @@ TEST(AttemptPhasesTest, AJobThatHasNotTrainedHasNoGoodput) {
   EXPECT_EQ(ledger.goodput_ratio(), 0);
 }
 
-// Because node clocks differ, a failure may appear at or before the placement.
+// Because the clocks of nodes differ, a failure may carry a time at or before the placement.
 TEST(AttemptPhasesTest, OnlyAFailureAfterThePlacementEndsTheUsefulTime) {
   v1::Job job = RestartedJob();
   v1::Verdict& verdict = *job.mutable_attempts(0)->mutable_verdict();
   verdict.set_time_ms(3000);
-  // The attempt counts as useful until its end at 15 s. Attempt 2 is placed 1 s later.
+  // Attempt 1 counts as useful until it ends at 15 s. Attempt 2 is placed 1 s later, so RESTART
+  // takes 1 s.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RESTART), 1);
   verdict.set_time_ms(3001);
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RESTART), 12.999);

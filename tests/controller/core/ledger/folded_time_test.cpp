@@ -1,4 +1,4 @@
-// Time of attempts that are no longer listed, kept in job.earlier.
+// Tests the time of attempts that the job no longer lists. job.earlier keeps that time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace trainyard::controller {
 namespace {
 
-// "LEDGER_PHASE_INIT 1000 ms, 8000 slot ms" per phase.
+// Returns one line per phase, such as "LEDGER_PHASE_INIT 1000 ms, 8000 slot ms".
 std::vector<std::string> EarlierLines(const v1::EarlierTime& earlier) {
   std::vector<std::string> lines;
   for (const v1::PhaseSum& sum : earlier.phases()) {
@@ -38,7 +38,8 @@ void AddTrainedSteps(int64_t resume_step, int64_t steps, int64_t kept, int64_t l
   trained.set_slot_ms(slot_ms);
 }
 
-// The time of a job of `slots` slots whose only record is RESTART with these times.
+// Returns the RESTART slot seconds of a job that has `slots` slots and only one earlier record:
+// RESTART with these times.
 double RestartSlotSeconds(int slots, int64_t length_ms, int64_t slot_ms) {
   v1::Job job;
   job.set_submitted_time_ms(1000);
@@ -81,7 +82,8 @@ TEST(FoldedTimeTest, BeyondTheLimitTheTwoOldestRecordsOfTrainingAreJoined) {
   v1::EarlierTime& earlier = *job.mutable_earlier();
   earlier.set_until_ms(2000);
   earlier.set_newest_attempt(299);
-  // A fifth of the first record and half of the second were trained again.
+  // A fifth of the steps of the first record and half of the steps of the second one were trained
+  // again.
   AddTrainedSteps(0, 100, 80, 1000, 8000, earlier);
   AddTrainedSteps(80, 100, 50, 2000, 4000, earlier);
   for (int64_t i = 0; i < 254; ++i) AddTrainedSteps(130 + 10 * i, 10, 10, 10, 80, earlier);

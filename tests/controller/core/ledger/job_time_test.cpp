@@ -1,4 +1,4 @@
-// JobTimeOf: fields and spans of a job's time for reports.
+// Tests JobTimeOf: which fields and spans it writes into a job's time for reports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace trainyard::controller {
 namespace {
 
-// "LEDGER_PHASE_INIT 3000+1000: 1000 ms, 8000 slot ms" per span.
+// Returns one line per span, such as "LEDGER_PHASE_INIT 3000+1000: 1000 ms, 8000 slot ms".
 std::vector<std::string> JobTimeLines(const v1::JobTime& time) {
   std::vector<std::string> lines;
   for (const v1::JobTimeSpan& span : time.spans()) {

@@ -17,9 +17,9 @@
 namespace trainyard::controller {
 namespace {
 
-// A job whose times, steps and statistics come from `any`, in an arbitrary order.
+// Returns a job whose times, steps and statistics come from `any` and are in no order.
 v1::Job AnyJob(const std::function<Timestamp()>& any) {
-  // 0, which means unset, in a third of the calls.
+  // Returns 0, which means unset, in one third of the calls.
   const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
   v1::Job job;
   job.set_submitted_time_ms(500);
@@ -27,7 +27,7 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   job.mutable_spec()->mutable_resources()->set_nodes(static_cast<int>(1 + any() % 7));
   job.mutable_spec()->mutable_resources()->set_slots_per_node(static_cast<int>(1 + any() % 9));
   if (any() % 2 == 0) job.set_ended_time_ms(500 + any());
-  // 50: the preceding attempts are forgotten.
+  // The number 50 means that the 49 preceding attempts are no longer stored.
   const int64_t attempt_number = any() % 5 == 0 ? 50 : 1;
   const auto attempts = static_cast<int>(any() % 5);
   for (int i = 0; i < attempts; ++i) {
@@ -52,8 +52,9 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   return job;
 }
 
-// Node clocks and rank statistics may have any values. Every millisecond of the job must still be
-// in exactly one phase, and count for all of its slots unless the job was queued.
+// Clocks of nodes and statistics of ranks may have any values. Nevertheless, every millisecond of
+// the job must be in exactly one phase. It must count for all slots of the job, except while the
+// job was queued.
 TEST(LedgerSumsTest, PhasesAddUpWhateverClocksAndRanksReport) {
   std::mt19937 random(7);
   std::uniform_int_distribution<Timestamp> any(0, 2000);
@@ -88,8 +89,9 @@ std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {
   return phases;
 }
 
-// Moving attempts out of the list changes no sum. The reference is the ledger of all attempts.
-// Clocks and steps may have any values, as long as every attempt but the last has ended.
+// Moving attempts out of the list must not change any sum. The reference is the ledger computed
+// from all attempts. Clocks and steps may have any values, provided that every attempt except the
+// last has ended.
 TEST(LedgerSumsTest, FoldedAttemptsKeepEverySum) {
   std::mt19937 random(11);
   std::uniform_int_distribution<Timestamp> any(0, 2000);
@@ -100,7 +102,7 @@ TEST(LedgerSumsTest, FoldedAttemptsKeepEverySum) {
       if (attempt.ended_time_ms() == 0) attempt.set_ended_time_ms(1 + any(random));
     }
     const auto all = PhasesOf(LedgerOf(job, 3000));
-    // A controller never writes a history in which a job ended before its attempts did.
+    // A controller never records the end of a job before the ends of the job's attempts.
     while (job.ended_time_ms() == 0 && job.attempts_size() > 1) {
       FoldOldestAttempt(job);
       ASSERT_EQ(PhasesOf(LedgerOf(job, 3000)), all) << job.DebugString();
@@ -108,7 +110,7 @@ TEST(LedgerSumsTest, FoldedAttemptsKeepEverySum) {
   }
 }
 
-// History of a job whose attempts fail one after the other, applied event by event.
+// The history of a job whose attempts fail one after the other. Events are applied one by one.
 class RestartingJob {
  public:
   RestartingJob() {
@@ -140,7 +142,7 @@ class RestartingJob {
   void RestoreFromSnapshot() { cluster_.state = FromSnapshot(ToSnapshot(cluster_.state, 1)); }
 
   const v1::Job& job() const { return cluster_.Job(id_); }
-  // The job with all of its attempts.
+  // Returns the job with all its attempts listed.
   v1::Job all() const {
     v1::Job all = job();
     all.clear_earlier();
@@ -172,8 +174,8 @@ TEST(LedgerSumsTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
   RestartingJob history;
   int64_t kept = 0;
   for (int64_t i = 0; i < 500; ++i) {
-    // Each attempt keeps 80 steps. Two attempts resume far back, before attempts that are no longer
-    // listed.
+    // Each attempt contributes 80 steps that are not trained again. Two attempts resume at a step
+    // far back, before the first attempt that is still listed.
     const int64_t fallback = i == 350 ? 200 * 80 : i == 450 ? 120 * 80 : 0;
     kept -= fallback;
     history.RunAttempt(kept);
@@ -193,8 +195,8 @@ TEST(LedgerSumsTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
   EXPECT_NEAR(sum, folded.wall_seconds(), 1e-6);
 }
 
-// The state keeps 256 records of unlisted attempts, so the oldest four are joined into one. The
-// last attempt resumes in the middle of that record.
+// The state keeps at most 256 records of unlisted attempts, so the four oldest records are joined
+// into one. The last attempt resumes in the middle of the joined record.
 TEST(LedgerSumsTest, AFallbackIntoJoinedAttemptsKeepsOnlyTheStepsBeforeIt) {
   RestartingJob history;
   for (int64_t i = 0; i < kAttemptsKept + 258; ++i) history.RunAttempt(80 * i);

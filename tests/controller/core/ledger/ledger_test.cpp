@@ -16,15 +16,15 @@ TEST(LedgerTest, EveryMomentIsInOnePhase) {
   EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 19);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_QUEUED), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2);
-  // Attempt 1 trained for 10 s, and 20 of its 100 steps were trained again; attempt 2 trained for 3
-  // s.
+  // Attempt 1 trained 100 steps in 10 s, and attempt 2 trained 20 of them again. Attempt 2 has
+  // trained for 3 s.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 3);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 2);
   double sum = 0;
   for (const v1::PhaseTime& time : ledger.phases()) sum += time.seconds();
   EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
-  // The 2 s in the queue held no slots.
+  // While the job was queued for 2 s, it held no slots.
   EXPECT_NEAR(ledger.goodput_ratio(), 11.0 / 17, 1e-9);
   // Training, on 8 slots, is the largest phase and therefore first.
   EXPECT_DOUBLE_EQ(ledger.phases(0).slot_seconds(), 11 * 8);
@@ -98,7 +98,7 @@ TEST(LedgerTest, TimeUseThatRanksReportDividesTheTimeOfTheirAttempt) {
   use.set_checkpoint_ms(2000);
   use.set_data_stall_ms(1000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  // 2 s from placement to start, plus the reported 0.5 s.
+  // 2 s from placement to start, plus 0.5 s that the ranks reported.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2.5);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_LOAD), 1.5);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_EVALUATION), 1);
@@ -128,7 +128,8 @@ TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
   third.set_resume_step(40);
   third.set_placed_time_ms(18'500);
   third.set_started_time_ms(19'000);
-  // The share of steps 41 to 100, if 100 steps took 10 s.
+  // 10 s of training, minus the hang of 6 s, leaves 4 s for 100 steps. 20 of these steps were
+  // trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
 }
 
@@ -141,7 +142,7 @@ TEST(LedgerTest, StepsAreCountedFromTheOneThatTheAttemptBeganWith) {
   third.set_number(3);
   third.set_resume_step(90);
   third.set_placed_time_ms(18'000);
-  // 20 of 100 steps of 10 s, and 10 of 20 steps of 1 s.
+  // 20 of the 100 steps that took 10 s, and 10 of the 20 steps that took 1 s, were trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 2 + 0.5);
 }
 
@@ -163,13 +164,14 @@ TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_stalled_since_ms(8000);
   const v1::Ledger ledger = LedgerOf(job, 20'000);
-  // Stalled from 8 s to the failure at 14 s. A fifth of the preceding 4 s was trained again.
+  // The job stalled from 8 s until the failure at 14 s. A fifth of the 4 s of training before the
+  // stall was trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 6);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
 }
 
-// Attempt 1 healed from 8 s, when a rank died, to 10 s. Its 4 standbys waited for 5.5 s, until the
-// verdict, and 2 of them until the end.
+// A rank of attempt 1 died at 8 s. The heal began at 8.5 s and ended at 10 s. The 4 standbys waited
+// for 5.5 s, until the heal began. Two of them continued to wait until the end of the attempt.
 TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {
   v1::Job job = RestartedJob();
   v1::Attempt& first = *job.mutable_attempts(0);
@@ -212,8 +214,8 @@ TEST(LedgerTest, TheTimeOfAJobWithoutSparesHasNoStandbySpan) {
   }
 }
 
-// Attempt 1 trained 125 steps to complete 100. Only 80 of these count, because attempt 2 trained 20
-// of them again.
+// Attempt 1 had to train 125 steps to complete 100. Only 80 of these count, because attempt 2
+// trained 20 steps again.
 TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
   v1::Job job = RestartedJob();
   v1::Heal& heal = *job.mutable_attempts(0)->add_heals();

@@ -1,4 +1,4 @@
-// A job with two attempts, whose time the ledger tests divide among phases.
+// A job with two attempts. The ledger tests divide its time among the phases.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_LEDGER_RESTARTED_JOB_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_LEDGER_RESTARTED_JOB_H_
 
@@ -33,7 +33,7 @@ inline v1::Job RestartedJob() {
   return job;
 }
 
-// Slot seconds of a phase; 0 if the job had none of it.
+// Returns the slot seconds of a phase; 0 if the job spent no time in it.
 inline double SlotSecondsOf(const v1::Ledger& ledger, v1::LedgerPhase phase) {
   for (const v1::PhaseTime& time : ledger.phases()) {
     if (time.phase() == phase) return time.slot_seconds();

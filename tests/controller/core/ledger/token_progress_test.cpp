@@ -16,7 +16,8 @@ v1::JobSpec Constant() {
   return spec;
 }
 
-// Steps of 4, 4, 4, 8, 8, 12, 16, 16, 16 and 16 samples, 104 in total.
+// Returns a job with ten steps of 4, 4, 4, 8, 8, 12, 16, 16, 16 and 16 samples: 104 samples in
+// total.
 v1::JobSpec Growing() {
   v1::JobSpec spec = Constant();
   spec.mutable_train()->set_rampup_batch_start(4);
@@ -46,7 +47,7 @@ TEST(TokenProgressTest, FollowsABatchThatGrows) {
   AddTokens(Growing(), progress);
   EXPECT_EQ(progress.tokens(), 20 * 100);
   EXPECT_EQ(progress.total_tokens(), 104 * 100);
-  // 8 samples take 2 seconds, and 84 remain.
+  // The gang needs 2 s for 8 samples, and 84 samples remain.
   EXPECT_DOUBLE_EQ(progress.eta_seconds(), 84 * 2 / 8.0);
 }
 
@@ -102,7 +103,7 @@ TEST(TokenProgressTest, TheFirstStepAlreadyCorrectsTheRemainingTime) {
   v1::Progress progress = At(1);
   AddTokens(Growing(), progress);
   EXPECT_EQ(progress.tokens(), 4 * 100);
-  // 4 samples take 2 seconds, and 100 remain.
+  // The gang needs 2 s for 4 samples, and 100 samples remain.
   EXPECT_DOUBLE_EQ(progress.eta_seconds(), 100 * 2 / 4.0);
 }
 

@@ -102,7 +102,7 @@ TEST(GroupWaitTest, TheOperationOfTheLowestRankIsNamedIfOperationsDiffer) {
   EXPECT_EQ(wait->operation, "all-reduce");
 }
 
-// Group ranks reported by a program must not exceed its gang.
+// A program may report any group ranks. Group ranks that its gang does not have must be ignored.
 TEST(GroupWaitTest, RanksThatTheGangDoesNotHaveAreNotMissed) {
   const auto of = [](const char* ranks) { return Attempt({{0, "g", ranks, 1, true}}); };
   EXPECT_FALSE(FindGroupWait(of("100000"), 1).has_value());
@@ -126,7 +126,7 @@ class StalledTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Rank 0 reports that it waits, or that it makes progress.
+  // Rank 0 reports that it waits if `waits` is true, and that it makes progress otherwise.
   void Report(bool waits) {
     v1::RankRecord& newest =
         *cluster_.ReportRunning("a", job_, 2).mutable_ranks(0)->mutable_newest();
@@ -160,7 +160,7 @@ TEST_F(StalledTest, EndsWhenTheRankMoves) {
   EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STALLED);
 }
 
-// The same rule as in the ledger and in the evidence about nodes (stall.h).
+// The ledger and the evidence about nodes use the same rule (stall.h).
 TEST_F(StalledTest, AGangThatIsOnlySlowHasNotStalled) {
   cluster_.Step(job_, 0, 4, 10);
   cluster_.Step(job_, 0, 5, 10);

@@ -18,7 +18,8 @@ v1::GuardSpec Rules(double ratio, double z_score) {
   return rules;
 }
 
-// Adds `count` losses of attempt 1, starting at step `first`, that alternate by 0.1 around `level`.
+// Adds `count` losses of attempt 1, starting at step `first`. The losses alternate by 0.1 around
+// `level`.
 void Fill(LossWatch& watch, const v1::GuardSpec& rules, int64_t first, int count, double level) {
   for (int i = 0; i < count; ++i) {
     const double loss = level + (i % 2 == 0 ? 0.1 : -0.1);
@@ -45,7 +46,7 @@ TEST(LossWatchTest, ComparesWithTheMeanFromTenLossesOn) {
   LossWatch full;
   Fill(full, rules, 1, 10, 2);
   EXPECT_FALSE(full.Add(rules, 1, 0, 11, 5.99).has_value());
-  // The mean of the eleven is 2.3627.
+  // The mean of the eleven losses is 2.3627.
   const auto found = full.Add(rules, 1, 0, 12, 7.2);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->trouble, LossProblem::kSpike);
@@ -95,7 +96,8 @@ TEST(LossWatchTest, FindsTheFirstOfSpikesInARow) {
   for (int64_t step = 22; step <= 40; ++step) {
     EXPECT_FALSE(watch.Add(rules, 1, 0, step, 8).has_value());
   }
-  // If as many losses as the window holds are high, they are a new level.
+  // Once as many losses are high as the window holds, they count as the new normal level, and the
+  // window is cleared.
   EXPECT_EQ(watch.size(), 0u);
   Fill(watch, rules, 41, 10, 8);
   EXPECT_TRUE(watch.Add(rules, 1, 0, 51, 30).has_value());
@@ -105,8 +107,8 @@ TEST(LossWatchTest, RobustScoreFindsWhatTheRatioMisses) {
   LossWatch watch;
   const v1::GuardSpec rules = Rules(3, 10);
   Fill(watch, rules, 1, 100, 2);
-  // The median absolute deviation is 0.1, so ten deviations correspond to 1.48 above the median of
-  // 2.
+  // The median absolute deviation is 0.1 and the median is 2. Ten deviations correspond to a loss
+  // of 2 + 1.48.
   EXPECT_FALSE(watch.Add(rules, 1, 0, 101, 3.4).has_value());
   const auto found = watch.Add(rules, 1, 0, 102, 3.7);
   ASSERT_TRUE(found.has_value());
@@ -124,7 +126,7 @@ TEST(LossWatchTest, EqualLossesHaveALeastSpread) {
   EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 2.21).has_value());
 }
 
-// A run that has memorized its data: losses near 1e-8 vary by large factors.
+// A model that has memorized its data has losses near 1e-8, which vary by large factors.
 TEST(LossWatchTest, SmallRisesAreNoSpikes) {
   v1::GuardSpec rules = Rules(3, 10);
   rules.set_min_rise(0.01);
@@ -134,7 +136,8 @@ TEST(LossWatchTest, SmallRisesAreNoSpikes) {
   EXPECT_TRUE(watch.Add(rules, 1, 0, 52, 0.02).has_value());
 }
 
-// A loss curve like that of a language model, with normal noise: no loss may be reported.
+// The losses follow the curve of a language model with normally distributed noise. None of them may
+// be reported as a spike.
 TEST(LossWatchTest, HealthyCurvesHaveNoSpikes) {
   const v1::GuardSpec rules = Rules(3, 10);
   for (unsigned seed = 1; seed <= 20; ++seed) {
@@ -158,7 +161,8 @@ TEST(LossWatchTest, IgnoresStepsSeenBeforeAndOlderAttempts) {
   EXPECT_FALSE(watch.Add(rules, 1, 0, 21, std::nan("")).has_value()) << "of an older attempt";
 }
 
-// The first losses of a run that started again are not spikes compared with the last losses before.
+// After a restart, the first losses must not count as spikes compared with the last losses before
+// it.
 TEST(LossWatchTest, WindowEndsWhereAnAttemptResumed) {
   const v1::GuardSpec rules = Rules(3, 10);
   LossWatch watch;
@@ -186,7 +190,7 @@ TEST(LossWatchTest, RecoversTheWindowOfBeforeARestart) {
   EXPECT_FALSE(later.Add(rules, 2, 0, 1, 11).has_value()) << "a newer attempt from the start";
 }
 
-// Twenty equal losses, then one of size `loss`.
+// Adds twenty losses of size `level`, then `loss`. Returns true if `loss` is found to be a spike.
 bool IsFound(const v1::GuardSpec& rules, double level, double loss) {
   LossWatch watch;
   for (int64_t step = 1; step <= 20; ++step) {

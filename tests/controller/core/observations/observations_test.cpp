@@ -58,7 +58,8 @@ TEST(ObservationsTest, ANodeHasDeviceErrorsWhileItsNewestReportHasAny) {
   EXPECT_FALSE(observations.nodes_with_device_errors.contains("a"));
 }
 
-// The Hello before the Welcome lists the attempts whose starts arrived on an earlier stream.
+// The worker's Hello, sent before the controller's Welcome, lists the attempts whose start commands
+// arrived on an earlier stream.
 TEST(ObservationsTest, AStartThatAnEarlierStreamMayHaveLostCountsAsNotSent) {
   Observations observations;
   ObserveStartSent("a", {1, 1}, observations);
@@ -81,7 +82,7 @@ TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
   heartbeat.set_time_ms(62'000 - 2);
   ObserveHeartbeat("a", heartbeat, 2000, kNoJobs, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
-  // The controller was frozen; then its clock was set back.
+  // The controller process was frozen. Then its clock was set back.
   ShiftHeartbeats(5000, 7000, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
   ShiftTimes(-6000, observations);
@@ -104,7 +105,7 @@ TEST(ObservationsTest, APauseOfReportsBeginsANewSeries) {
   const NodeObservation& node = observations.nodes.at("a");
   EXPECT_EQ(node.reports_since_ms, 10'000);
   EXPECT_EQ(node.last_report_ms, 13'000);
-  // The controller, not the worker, stalled from 13,000 to 33,000 ms.
+  // The controller stalled from 13,000 to 33,000 ms; the worker did not.
   ShiftHeartbeats(20'000, 33'000, observations);
   ObserveHeartbeat("a", {}, 34'000, kNoJobs, observations);
   EXPECT_EQ(node.reports_since_ms, 30'000);
@@ -143,8 +144,8 @@ TEST(ObservationsTest, HeartbeatsAfterAStallStayAsTheyAre) {
   observations.since_ms = 100;
   ObserveHeartbeat("before", HeartbeatOf(1, 5, 10), 9000, kNoJobs, observations);
   ObserveHeartbeat("after", HeartbeatOf(2, 5, 10), 29000, kNoJobs, observations);
-  // The controller stalled from 9,000 to 29,000 ms. One heartbeat was received before the stall was
-  // noticed.
+  // The controller stalled from 9,000 to 29,000 ms. It received one heartbeat before it noticed the
+  // stall.
   ShiftHeartbeats(20000, 29000, observations);
   EXPECT_EQ(LastHeartbeat(observations, "before"), 29000);
   EXPECT_EQ(LastHeartbeat(observations, "after"), 29000);

@@ -1,4 +1,4 @@
-// Progress of a rank, as its worker measures it.
+// Tests a rank's progress as measured by its worker.
 #include "controller/core/observations/observations.h"
 #include "controller/core/observations/observe.h"
 #include "gtest/gtest.h"
@@ -27,8 +27,8 @@ TEST(RankProgressTest, StepsAndPhasesAreProgressAsTheWorkerMeasuresThem) {
   EXPECT_EQ(rank.step, 7);
 }
 
-// The worker excludes its own pauses, which may be pauses of the whole machine. A pause is not
-// progress, but shortens the time without a step.
+// The worker subtracts the time in which it was paused itself, for example with the whole machine.
+// A pause makes the measured time without a step shorter, but it is not progress.
 TEST(RankProgressTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
@@ -85,13 +85,14 @@ TEST(RankProgressTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
   report(5000, "checkpoint");
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(SteadyMs(rank), 4000);
-  // A checkpoint may take any time: phases other than training neither prove nor disprove progress.
+  // A checkpoint may take any time. Therefore phases other than training neither prove nor disprove
+  // progress.
   report(65'000, "train");
   EXPECT_EQ(SteadyMs(rank), 4000);
   for (Timestamp now = 66'000; now <= 70'000; now += 1000) report(now, "train");
   EXPECT_EQ(SteadyMs(rank), 9000);
-  // A long pause within training shows that long stalls are normal for the rank, so the window
-  // restarts.
+  // A long pause during training shows that long stalls are normal for this rank, so its progress
+  // window restarts.
   report(90'000, "train");
   EXPECT_EQ(SteadyMs(rank), 0);
 }

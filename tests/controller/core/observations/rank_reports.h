@@ -1,4 +1,4 @@
-// Heartbeats and telemetry of one rank.
+// Functions that build heartbeats and telemetry of one rank.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_OBSERVATIONS_RANK_REPORTS_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_OBSERVATIONS_RANK_REPORTS_H_
 
@@ -26,7 +26,8 @@ inline v1::Heartbeat HeartbeatOf(int64_t job_id, int64_t step, int64_t activity_
   return heartbeat;
 }
 
-// The worker has seen no step or phase for `still_ms`, and no telemetry or output for `quiet_ms`.
+// Returns `heartbeat` with the worker's measurements: no new step or phase for `still_ms`, and no
+// telemetry or output for `quiet_ms`.
 inline v1::Heartbeat Measured(v1::Heartbeat heartbeat, int64_t still_ms, int64_t quiet_ms) {
   heartbeat.mutable_attempts(0)->mutable_ranks(0)->set_still_ms(still_ms);
   heartbeat.mutable_attempts(0)->mutable_ranks(0)->set_quiet_ms(quiet_ms);

@@ -7,7 +7,8 @@ namespace {
 
 constexpr Timestamp kMoved = 100'000;
 
-// Two training ranks; the more recent progress of the two was at kMoved.
+// Returns the observation of an attempt with two training ranks. The latest progress of either rank
+// was at kMoved.
 AttemptObservation Training(StepTimes step_times) {
   AttemptObservation attempt;
   attempt.step_times = std::move(step_times);

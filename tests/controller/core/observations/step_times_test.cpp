@@ -24,7 +24,7 @@ TEST(StepTimesTest, SlowIsThePercentileOfTheNewest) {
   for (int i = 1; i <= 1000; ++i) times.Add(i);
   EXPECT_EQ(times.size(), kStepTimesKept);
   EXPECT_EQ(times.Newest(), 1000);
-  // Values 745 to 1000: index 255 * 99 / 100 = 252.
+  // The values are 745 to 1000. The 99th percentile has index 255 * 99 / 100 = 252.
   EXPECT_EQ(times.Slow(), 745 + 252);
 }
 

@@ -20,7 +20,7 @@ TEST(TelemetryProgressTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.tokens_per_second(), 1000);
   EXPECT_EQ(progress.step_seconds(), 4);
   EXPECT_EQ(progress.eta_seconds(), 60 * 3);
-  // A batch with older steps that arrives late.
+  // This batch contains older steps and arrives late.
   ObserveTelemetry(MetricsOf(15, 90, 4), kNoJobs, observations);
   EXPECT_EQ(progress.step(), 40);
   v1::TelemetryBatch evaluation;
@@ -108,7 +108,7 @@ TEST(TelemetryProgressTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
   ASSERT_EQ(of_three.records_size(), 1);
   EXPECT_TRUE(of_three.records(0).has_phase());
   EXPECT_EQ(observations.progress.at(1).step(), 30);
-  // Each rank's own figures are kept, regardless of which rank is the gang's reporting rank.
+  // Each rank's own figures are stored, whether or not the rank is the gang's reporting rank.
   const AttemptObservation& attempt = observations.attempts.at({1, 1});
   EXPECT_EQ(attempt.ranks.at(3).newest.step_seconds(), 2);
   EXPECT_EQ(LastStep(attempt), 31);

@@ -145,8 +145,8 @@ TEST_F(TimeUseTest, AStalledGangHangs) {
   EXPECT_EQ(At(90'000).stalled_since_ms(), 0) << "saving takes as long as it takes";
 }
 
-// The last reported step outlives the observations because the event that ends the attempt contains
-// it.
+// The event that ends the attempt contains the last reported step, so that the step remains known
+// after the observations are dropped.
 TEST(AttemptFiguresTest, EndOfAnAttemptMakesItsLastStepAndTimesDurable) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

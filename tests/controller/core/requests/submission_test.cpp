@@ -18,7 +18,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A request as sent by the command line: a resolved file with the origin of every value.
+// Returns a request as the command line sends it: a resolved job file, with the origin of every
+// value.
 v1::SubmitJobRequest ResolvedRequest() {
   v1::SubmitJobRequest request;
   auto resolved = ResolveJobFile(kSentJobFile, {"optimizer.lr=0.01", "resources.device=cpu"},
@@ -146,7 +147,7 @@ TEST(SubmissionTest, DefaultsTakeFewBytesInTheEvent) {
   EXPECT_LT(submit.submitted().ByteSizeLong() - submit.submitted().spec().ByteSizeLong(), 300u);
 }
 
-// Older logs and clients include every default.
+// Returns an event with every default written out, as in logs and requests of older versions.
 v1::Event OlderEvent() {
   v1::Event event;
   event.set_time_ms(1);
@@ -213,7 +214,8 @@ TEST(SubmissionTest, RefusesASpecOverTheLargestSize) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the job file is too large"));
 }
 
-// If a request names no directory, the controller chooses it.
+// A repeated request may leave out the directory, because the controller may have chosen it. If the
+// request names one, it must be the job's directory.
 TEST(SubmissionTest, ACheckpointDirectoryThatTheRequestNamesMustBeTheSame) {
   v1::JobSpec made = TestSpec("job", 1, 1);
   made.mutable_checkpoint()->set_dir("/c/1");

@@ -1,4 +1,4 @@
-// The layout that is chosen for a number of nodes of given devices.
+// Tests which layout is chosen for a given number of nodes with given devices.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,14 +47,15 @@ TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
   EXPECT_GT(some.step_seconds(), 0);
 }
 
-// The spec in the form in which a submission stores it.
+// Returns the spec as a submission would store it.
 v1::JobSpec Complete(v1::JobSpec spec) {
   Origins origins;
   FillDefaults(spec, origins);
   return spec;
 }
 
-// No layout has 11 ranks: 11 divides neither the batch nor a dimension of the model.
+// A layout with 11 ranks is impossible, because 11 divides neither the batch nor a dimension of the
+// model.
 TEST(ChooseLayoutTest, OnlyARemainderOfTheNodesMayBeReduced) {
   const LayoutQuestion eleven{1, {11, 1, v1::DEVICE_KIND_CPU}, "cpu"};
   const v1::GrantedLayout all = ChooseLayoutFor(Complete(AutoSpec("auto", 11, 1)), eleven);
@@ -74,7 +75,7 @@ TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
     spec.mutable_train()->set_global_batch(8);
     return ChooseLayoutFor(spec, {1, {remaining, 1, v1::DEVICE_KIND_GPU}, "NVIDIA H100 80GB"});
   };
-  // No number of nodes in between has a layout.
+  // The model has layouts for these numbers of nodes, and for no number between them.
   for (const int nodes : {23, 20, 18, 15, 14, 11, 10, 9}) {
     ASSERT_EQ(choose(nodes, nodes).nodes(), 0) << nodes;
   }
@@ -85,15 +86,15 @@ TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
 }
 
 TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {
-  // 7 does not divide the batch: a layout of 7 nodes must put the factor 7 into another dimension,
-  // or not use all nodes.
+  // 7 does not divide the batch. A layout with 7 nodes must therefore use the factor 7 in another
+  // dimension, or leave some nodes unused.
   const v1::GrantedLayout chosen = ChooseLayoutFor(LargeSpec(8), GpuQuestion(7, "NVIDIA H200"));
   EXPECT_EQ(chosen.asked_nodes(), 7);
   EXPECT_GE(chosen.nodes(), 4);
   EXPECT_LE(chosen.nodes(), 7);
 }
 
-// The H200s have more memory but wait for the A100s.
+// The H200s have more memory than the A100s, but they wait for the slower A100s.
 TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
   const v1::JobSpec spec = LargeSpec(8);
   const v1::GrantedLayout slow = ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB"));
@@ -102,7 +103,8 @@ TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
   EXPECT_EQ(mixed.nodes(), 8);
   EXPECT_EQ(mixed.device(), "NVIDIA A100-SXM4-80GB, NVIDIA H200");
   EXPECT_DOUBLE_EQ(mixed.step_seconds(), slow.step_seconds());
-  // An A6000 has less memory than an A100 and is slower; neither is true for an H200.
+  // An A6000 has less memory than an A100 and is slower. An H200 has more memory than an A100 and
+  // is faster.
   const v1::GrantedLayout small =
       ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA H200, NVIDIA RTX A6000"));
   EXPECT_EQ(small.nodes(), 8) << small.problem();

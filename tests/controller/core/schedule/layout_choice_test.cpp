@@ -46,7 +46,7 @@ int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
   return granted.layout().dp() * granted.layout().micro_batch() * granted.micro_batches();
 }
 
-// The node sends no heartbeats until it is lost, and the attempt on it has ended.
+// Stops the node's heartbeats until the node is lost and the attempt on it has ended.
 void LoseNode(TestCluster& cluster, int64_t job_id, const std::string& node_id) {
   cluster.StopHeartbeats(node_id);
   for (int rank = 0; rank < cluster.Attempt(job_id).ranks_size(); ++rank) {
@@ -67,7 +67,7 @@ class AutoJobTest : public testing::Test {
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
   }
 
-  // A job that uses all nodes and has trained.
+  // Submits a job that uses all nodes, and lets it train. Returns the job's id.
   int64_t RunOnAll() {
     const int64_t job = cluster_.Submit(AutoSpec("auto", 3, 2));
     AnswerAll(cluster_);
@@ -167,8 +167,8 @@ TEST_F(AutoJobTest, ItWaitsForASuspectNode) {
   EXPECT_EQ(cluster_.Job(job).attempts_size(), 1);
 }
 
-// The head of the queue waits for more nodes than exist; the job continues without waiting behind
-// it.
+// The head of the queue waits for more nodes than exist. The job continues instead of waiting
+// behind the head.
 TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   const int64_t blocker = cluster_.Submit("blocker", 1, 1);
   cluster_.RunJob(blocker);
@@ -176,7 +176,8 @@ TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   v1::JobSpec spec = AutoSpec("auto", 2, 2);
   cluster_.Settle();
   const int64_t job = cluster_.Submit(spec);
-  // The head is stopped so that the job can start, and submitted again before the job recovers.
+  // The head is stopped here so that the job can start. It is submitted again later, before the job
+  // recovers.
   cluster_.Stop(head);
   AnswerAll(cluster_);
   cluster_.StartAll(job);
@@ -208,7 +209,7 @@ TEST_F(AutoJobTest, OnItsOldNodesItNeedNotWaitForTheHeadOfTheQueue) {
   EXPECT_EQ(cluster_.Placement(job), "d:0 d:1");
 }
 
-// The head needs two nodes more than exist. The free node g is reserved for it.
+// The head needs two nodes more than exist. The free node g is reserved for the head.
 TEST_F(AutoJobTest, BehindAnotherHeadItContinuesOnItsOwnNodesOnly) {
   for (const char* id : {"d", "e", "f"}) cluster_.AddNode(id, 2);
   const int64_t head = cluster_.Submit("head", 4, 2);

@@ -1,4 +1,4 @@
-// Passes over a queue of jobs that have run before.
+// Tests placement passes over queued jobs that have run before.
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/state/gang_request.h"
@@ -14,14 +14,15 @@ using ::testing::IsEmpty;
 
 constexpr int kDeviceFault = static_cast<int>(ExitCode::kDeviceFault);
 
-// Rank 0 fails, and the gang leaves all of its nodes.
+// Rank 0 fails, and every node of the gang reports the attempt as cleared.
 void FailGang(TestCluster& cluster, int64_t job, int exit_code) {
   cluster.ExitRank(job, 0, exit_code);
   cluster.Settle();
   cluster.ClearAll(job);
 }
 
-// The node sends no heartbeats until it is lost. Rank 0, on another node, fails at once.
+// The node's heartbeats stop until the node is lost. Rank 0, which runs on another node, fails at
+// once.
 void LoseNodeOf(TestCluster& cluster, int64_t job, const std::string& node_id) {
   cluster.StopHeartbeats(node_id);
   cluster.ExitRank(job, 0, 1);

@@ -160,8 +160,8 @@ TEST(PlacementTest, ARecoveringJobWaitsForItsSuspectNode) {
   EXPECT_EQ(cluster.Placement(job), "a:0");
 }
 
-// Two gangs on {a, b} and {c, d}, each of which lost a node and has no spare. Each holds the node
-// that the other needs.
+// One gang ran on nodes a and b, the other on c and d. Each gang has lost a node and has no spare.
+// Each one keeps the node that the other needs.
 class TwoBrokenGangsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -283,8 +283,8 @@ TEST(PlacementTest, AJobWhoseSlotIsGoneTakesAFreeOneBeforeAReservedOne) {
   EXPECT_EQ(cluster.Placement(first), "b:0");
 }
 
-// The shape of a job never changes today. A gang of another shape must not be mistaken for the
-// job's own.
+// Today, the shape of a job never changes. If it did, a gang of the old shape must not be reused
+// for the job.
 TEST(PlacementTest, AGangOfAnotherShapeIsPlacedAnew) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c", "d"}) cluster.AddNode(id, 2);

@@ -13,14 +13,15 @@ using ::testing::ElementsAre;
 
 class RendezvousPortsTest : public ::testing::Test {
  protected:
-  // The port that a new pass assigns.
+  // Returns the port that a new pass assigns to this attempt and generation.
   int PortOf(int64_t job, int64_t attempt, int64_t generation) const {
     return RendezvousPorts(state_, options_)
         .Find({job, attempt}, generation, 0, "10.0.0.1")
         .value();
   }
 
-  // Ports that one pass assigns to this many equal requests; -1 if none is left.
+  // Returns the ports that one pass assigns to `requests` equal requests. A port is -1 if none was
+  // free.
   std::vector<int> Assign(int requests, int just_used = 0) const {
     RendezvousPorts ports(state_, options_);
     std::vector<int> assigned;

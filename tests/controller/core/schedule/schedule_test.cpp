@@ -108,7 +108,7 @@ TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
   cluster_.ExitAll(fails, 1);
   cluster_.ClearAll(fails);
   ASSERT_EQ(cluster_.StateOf(fails), v1::JOB_STATE_RECOVERING);
-  // The job now lacks a node, and its backoff has not ended.
+  // The job lacks a node now, and its restart backoff has not ended.
   cluster_.state.nodes.at("b").node.set_cordoned(true);
   const int64_t later = cluster_.Submit("later", 1, 1);
   ASSERT_TRUE(Next().head.has_value());
@@ -171,7 +171,8 @@ TEST_F(ScheduleTest, NoLayoutIsSaidToBeChosenBeforeWorkersAttach) {
   EXPECT_THAT(Why(job).message(), HasSubstr("waits for its workers"));
 }
 
-// If a tick cannot plan, or a job is deleted after the pass, the schedule refers to an older state.
+// The schedule describes an older state if a later tick could not plan, or if a job was deleted
+// after the pass.
 TEST_F(ScheduleTest, AnOlderScheduleIsRenderedFromThePresentState) {
   const int64_t head = cluster_.Submit("head", 2, 2);
   const int64_t later = cluster_.Submit("later", 1, 1);

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-// A job with one rank on each of the nodes "a" and "b".
+// A job that has one rank on node "a" and one on node "b".
 class ApplyJobTest : public ::testing::Test {
  protected:
   ApplyJobTest() {
@@ -40,7 +40,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.Do(resume);
   }
 
-  // The newest attempt fails. The next one runs.
+  // Fails the newest attempt and starts the next one.
   void FailAndRunAgain() {
     cluster_.ExitAll(job_, 1);
     cluster_.ClearAll(job_);
@@ -48,7 +48,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // The running attempt fails with this cause; rank 1 is the first culprit.
+  // Fails the running attempt with this cause. Rank 1 is its first culprit.
   void FailOverRank1(v1::VerdictCause cause) {
     v1::Event event;
     event.set_time_ms(cluster_.now);

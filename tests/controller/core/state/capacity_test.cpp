@@ -7,7 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The start of an hour.
+// The beginning of an hour.
 constexpr Timestamp kHourBegin = 400'000 * kHourMs;
 
 int64_t SlotTimeOf(const v1::CapacityHistory& capacity) {

@@ -8,13 +8,14 @@
 namespace trainyard::controller {
 namespace {
 
-// Member numbers come from workers, so any number may occur.
+// Member numbers come from workers, so they may have any value.
 TEST(GangTest, AMemberOutsideOfTheAttemptIsNotFound) {
   ClusterState state;
   v1::Attempt& attempt = *state.jobs[1].job.add_attempts();
   attempt.set_number(1);
   for (const int rank : {0, 1}) attempt.add_ranks()->set_rank(rank);
-  // The list still owns the memory of a removed last member.
+  // RemoveLast keeps the removed member's memory, so only a bounds check can reject the number of
+  // this member.
   attempt.mutable_ranks()->RemoveLast();
   EXPECT_EQ(FindMember(state, {1, 1}, 0), &attempt.ranks(0));
   EXPECT_EQ(FindMember(state, {1, 1}, 1), nullptr);
@@ -22,7 +23,7 @@ TEST(GangTest, AMemberOutsideOfTheAttemptIsNotFound) {
   EXPECT_EQ(FindMember(state, {1, 2}, 0), nullptr) << "of another attempt";
 }
 
-// A gang with one rank on each of these nodes.
+// Returns an attempt with one rank on each of these nodes.
 v1::Attempt GangOn(const std::vector<std::string>& nodes) {
   v1::Attempt attempt;
   attempt.set_number(1);
@@ -66,7 +67,8 @@ TEST(GangDeathTest, APlaceThatTheGangDoesNotHaveEndsTheProcess) {
   const v1::Attempt attempt = GangOn({"a", "b"});
   EXPECT_EQ(MemberAt(attempt, 0).node_id(), "a");
   EXPECT_EQ(MemberAt(attempt, 1).node_id(), "b");
-  // The list still owns the memory of a removed last member.
+  // RemoveLast keeps the removed member's memory, so only a bounds check can reject the number of
+  // this member.
   v1::Attempt shrunk = attempt;
   shrunk.mutable_ranks()->RemoveLast();
   EXPECT_DEATH(MemberAt(shrunk, 1), "no member has place 1");

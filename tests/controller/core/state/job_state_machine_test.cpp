@@ -13,8 +13,8 @@
 namespace trainyard::controller {
 namespace {
 
-// A state without a transition into it, or a live state in which a job cannot be stopped, is a gap
-// in the table.
+// The table is incomplete if a state cannot be reached, or if a job cannot be stopped in a live
+// state.
 TEST(JobStateMachineTest, EveryStateIsReachableAndEveryLiveOneCanBeStopped) {
   // JobState_MIN is JOB_STATE_UNSPECIFIED, which no job has.
   for (int number = v1::JobState_MIN + 1; number <= v1::JobState_MAX; ++number) {
@@ -23,7 +23,7 @@ TEST(JobStateMachineTest, EveryStateIsReachableAndEveryLiveOneCanBeStopped) {
         state == v1::JOB_STATE_QUEUED ||
         std::ranges::any_of(kJobTransitions, [=](const auto& edge) { return edge.to == state; });
     EXPECT_TRUE(reachable) << v1::JobState_Name(state);
-    // Exactly one applies: the job has ended, or it can be stopped.
+    // Exactly one of the two is true: the job has ended, or it can be stopped.
     EXPECT_NE(HasEnded(state),
               CanMove(state, v1::JOB_STATE_STOPPING) || CanMove(state, v1::JOB_STATE_STOPPED))
         << v1::JobState_Name(state);

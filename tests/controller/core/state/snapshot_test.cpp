@@ -42,7 +42,8 @@ TEST(SnapshotTest, HoldsThePlaceOfANode) {
   EXPECT_EQ(Restarted(cluster.state).nodes.at("a").place, "rack 3");
 }
 
-// Jobs 2, 3 and 5 may have been lost before the restore. Job 7 was deleted after it.
+// Jobs 2, 3 and 5 are missing and may have been lost before the restore. Job 7 is missing because
+// it was deleted after the restore.
 TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsByTheGapsBeforeTheRestore) {
   v1::Snapshot snapshot;
   snapshot.set_next_job_id(9);
@@ -51,7 +52,7 @@ TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsByTheGapsBeforeTheRestore) {
   EXPECT_THAT(FromSnapshot(snapshot).lost_jobs, ElementsAre(Pair(2, 4), Pair(5, 6)));
 }
 
-// Job 1 can be lost, too. If every job is present, no number is lost.
+// Job 1, the first one, can be lost, too. If every job is present, none counts as lost.
 TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsAtBothEnds) {
   v1::Snapshot snapshot;
   snapshot.set_restored_jobs_below(7);

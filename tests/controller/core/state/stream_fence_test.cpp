@@ -14,8 +14,8 @@ v1::StreamId StreamIdOf(int64_t job_id, int64_t attempt_number, int rank) {
   return id;
 }
 
-// Job 1 runs attempt 3 with rank 0 on node a and rank 1 on node b; the list of ranks of attempt 2
-// is no longer stored.
+// Job 1 runs attempt 3, with rank 0 on node a and rank 1 on node b. The ranks of attempt 2 are no
+// longer stored.
 class StreamFenceTest : public testing::Test {
  protected:
   StreamFenceTest() {

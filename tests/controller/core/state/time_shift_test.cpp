@@ -21,7 +21,7 @@ using google::protobuf::FieldDescriptor;
 
 constexpr int64_t kShiftDay = 86'400'000;
 
-// Collects the fields of all messages in a snapshot.
+// Collects the fields of all message types that can occur in a snapshot.
 void AddFieldsOf(const Descriptor& type, std::set<const Descriptor*>& seen,
                  std::vector<const FieldDescriptor*>& fields) {
   if (!seen.insert(&type).second) return;
@@ -52,7 +52,7 @@ class ClockSetTest : public testing::Test {
  protected:
   ClockSetTest() { cluster_.now = cluster_.observations.since_ms = 1'700'000'000'000; }
 
-  // Builds a state with as many kinds of times as possible.
+  // Builds a state in which as many time fields as possible are set. Returns the id of its job.
   int64_t Fill() {
     cluster_.AddNode("a", 1);
     cluster_.AddNode("b", 1);
@@ -122,7 +122,8 @@ TEST_F(ClockSetTest, AnExitThatANodeWithAJumpedClockReportsIsNotADayEarly) {
   const int64_t job = Fill();
   cluster_.Pass(10'000);
   cluster_.RunJob(job);
-  // The exit was reported by the node's old clock, and its newest message by a clock a day ahead.
+  // The exit time was taken before the node's clock jumped. The newest message was sent after the
+  // clock had jumped a day ahead.
   ReceiveFact fact{"a", {}, kShiftDay, cluster_.now - 500};
   fact.fact.set_sequence(cluster_.state.nodes.at("a").fact_sequence + 1);
   v1::RankExited& exited = *fact.fact.mutable_rank_exited();
@@ -181,7 +182,7 @@ TEST_F(ClockSetTest, TimesInTheFirstFieldOfAMessageMove) {
   EXPECT_EQ(cluster_.state.losses.front().time_ms(), before + 5000);
 }
 
-// Jobs, attempts and heals each contain a verdict.
+// A verdict occurs in jobs, in attempts and in heals. Its times must be shifted in all of them.
 TEST(TimeShiftTest, TimesMoveWhereverAMessageOccurs) {
   v1::Snapshot snapshot;
   v1::Job& job = *snapshot.add_jobs();

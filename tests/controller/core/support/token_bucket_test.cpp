@@ -7,7 +7,7 @@ namespace {
 
 constexpr Timestamp kBucketStart = 1'000'000;
 
-// Tokens that can be taken now.
+// Takes all tokens available at `now` and returns their number.
 int Drain(TokenBucket& bucket, Timestamp now) {
   int taken = 0;
   while (bucket.Take(now)) ++taken;

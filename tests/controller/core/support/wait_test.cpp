@@ -1,4 +1,5 @@
-// Waits while the wall clock is set back: none takes longer than its own duration.
+// Tests waits during which the wall clock is set back. No wait may take longer than its own
+// duration.
 #include "controller/core/support/wait.h"
 
 #include <gmock/gmock.h>

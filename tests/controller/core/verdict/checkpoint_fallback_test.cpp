@@ -1,4 +1,4 @@
-// Restarts from an older checkpoint, and restarts that need no budget.
+// Tests restarts from an older checkpoint, and restarts that do not use up the restart budget.
 #include "controller/core/verdict/failure_policy.h"
 
 #include "gmock/gmock.h"
@@ -31,7 +31,8 @@ class CheckpointFallbackTest : public ::testing::Test {
     return events;
   }
 
-  // Restarts for causes that are not the job's fault and need no restart budget.
+  // Restarts the job for causes that are not its fault. Such restarts do not use up the restart
+  // budget.
   void RestartUncounted() {
     EndAttempt(75);
     cluster_.RunJob(job_);

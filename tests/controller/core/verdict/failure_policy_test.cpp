@@ -48,13 +48,12 @@ TEST_F(FailurePolicyTest, BlamesTheRankThatFailedFirst) {
   EXPECT_EQ(Verdict().summary(), "rank 1 on a exited with code 1");
 }
 
-// The clock of a is five minutes ahead; that of b is two minutes behind.
+// The clock of node a is five minutes ahead, and the clock of node b is two minutes behind.
 class ClocksApartTest : public FailurePolicyTest {
  protected:
   static constexpr int64_t kAheadMs = 300'000, kBehindMs = 120'000;
 
-  // The exit was `ago_ms` before now by the clock of the rank's node; its worker's fact arrives
-  // now.
+  // Sends the exit fact of a rank now. By the clock of the rank's node, the exit was `ago_ms` ago.
   void Exit(int rank, int code, int64_t ago_ms) {
     const bool on_a = rank < 2;
     const int64_t ahead_ms = on_a ? kAheadMs : -kBehindMs;
@@ -81,7 +80,8 @@ TEST_F(ClocksApartTest, LostPeersAreOrderedByCorrectedTimesToo) {
   EXPECT_EQ(Verdict().rank(), 1);
 }
 
-// A replay must give the same verdict, but does not know the clock offsets.
+// The event must contain the corrected time, because a replay does not know the clock offsets but
+// must give the same verdict.
 TEST_F(ClocksApartTest, TheCorrectedTimeIsAFact) {
   Exit(0, 1, 20);
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(0).corrected_ms(), cluster_.now - 20);
@@ -134,7 +134,7 @@ TEST_F(FailurePolicyTest, NamesSignals) {
   EXPECT_EQ(verdict.summary(), "rank 2 on b was ended by signal 9 (SIGKILL)");
   EXPECT_EQ(verdict.log_tail(), "final output");
   EXPECT_TRUE(verdict.restartable());
-  // The rank's final output is stored only once: in the verdict, not with the exited rank.
+  // The rank's final output is stored only once: the verdict contains it, the exited rank does not.
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(2).log_tail(), "");
 }
 
@@ -155,7 +155,7 @@ TEST_F(FailurePolicyTest, NamesEverySignalThatProgramsCommonlyEndBy) {
   }
 }
 
-// All four ranks exit with 69; ranks 0, 1 and 3 were waiting for rank 2 in an all-reduce.
+// All four ranks exit with 69. Before that, ranks 0, 1 and 3 waited for rank 2 in an all-reduce.
 class LostPeersTest : public FailurePolicyTest {
  protected:
   void ReportWith(bool running, const std::vector<int>& waiting) {

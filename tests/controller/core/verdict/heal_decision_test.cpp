@@ -14,8 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Places 0, 1 and 2 are on nodes "a", "b" and "c". Members 3 and 4 are standbys on "d" and "e". All
-// ranks have started, and the gang has completed step 10.
+// Places 0, 1 and 2 are on nodes "a", "b" and "c". Members 3 and 4 are standbys on nodes "d" and
+// "e". All ranks have started, and the gang has completed step 10.
 class HealDecisionTest : public ::testing::Test {
  protected:
   static constexpr int kPlaces = 3;
@@ -61,7 +61,8 @@ class HealDecisionTest : public ::testing::Test {
     return DecideHeal(state_, observations_, Entry(), verdict, now);
   }
 
-  // "1:3 master a": places and their new members, followed by the node of place 0.
+  // Returns the heal that is decided after this verdict. "1:3 master a" means: place 1 goes to
+  // member 3, and place 0 is on node a.
   std::string HealAfter(const v1::Verdict& verdict) {
     const HealDecision heal = DecideOn(verdict);
     std::string text;
@@ -71,7 +72,7 @@ class HealDecisionTest : public ::testing::Test {
     return absl::StrCat(text, "master ", heal.master_node_id);
   }
 
-  // Member 3 takes place 1. Afterwards every place completes step 12, and no further step.
+  // Lets member 3 take over place 1. Then every place completes step 12, and no later step.
   void Heal(Timestamp began_ms) {
     v1::Heal& heal = *Attempt().add_heals();
     heal.set_generation(2);

@@ -1,4 +1,4 @@
-// The end of a heal: a step of every place, success, or a timeout.
+// Tests how a heal ends: every place completes a step, or the time limit expires.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST_F(HealEndTest, AControllerThatStalledGivesAHealItsTimeAnew) {
   EXPECT_EQ(Find(cluster_.Settle(), v1::Event::kAttemptFailed), nullptr);
 }
 
-// Only the reports of node c are missing; the gang completes steps.
+// Only node c sends no reports; the gang still completes steps.
 TEST_F(HealEndTest, AGangThatTrainsOnIsNotGivenUpForAWorkerThatIsAway) {
   Start(1);
   Train(10);
@@ -148,7 +148,7 @@ TEST_F(HealEndTest, ANodeThatHoldsUpAHealIsReplacedWithoutBlame) {
   Kill(2);
   cluster_.Settle();
   Report(10, true, "heal");
-  // For 8 s, the heal explains why the ranks wait.
+  // For the first 8 s, the heal itself explains why the ranks wait.
   EXPECT_EQ(Find(cluster_.Pass(7500), v1::Event::kAttemptHealing), nullptr);
   const auto events = cluster_.Pass(500);
   const v1::Event* healing = Find(events, v1::Event::kAttemptHealing);

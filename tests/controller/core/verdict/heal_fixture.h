@@ -1,4 +1,4 @@
-// A gang with spare nodes, and reports of its ranks.
+// A gang with spare nodes, and functions that send reports of its ranks.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_VERDICT_HEAL_FIXTURE_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_VERDICT_HEAL_FIXTURE_H_
 
@@ -15,13 +15,14 @@
 
 namespace trainyard::controller {
 
-// The first event of this kind; nullptr if there is none.
+// Returns the first event of this kind; nullptr if there is none.
 inline const v1::Event* Find(const std::vector<v1::Event>& events, v1::Event::KindCase kind) {
   const auto found = std::ranges::find(events, kind, &v1::Event::kind_case);
   return found == events.end() ? nullptr : &*found;
 }
 
-// Nodes of two ranks. The first nodes (a and b in most tests) train; the others are spares.
+// A gang on nodes with two ranks each. The first nodes (a and b in most tests) train; the others
+// are spares.
 class HealPolicyTest : public ::testing::Test {
  protected:
   void Start(int spares, int nodes = 2) {
@@ -32,8 +33,8 @@ class HealPolicyTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Every node that has members reports that they are running: the gang trains at `step`, in the
-  // newest generation if `adopted` is true.
+  // Every node with members reports that they run and that the gang trains at `step`. If `adopted`
+  // is true, the reports are of the newest generation.
   void Report(int64_t step, bool adopted = true, const std::string& phase = "train") {
     for (const std::string& node_id : GangNodes(Attempt())) {
       v1::AttemptReport& report = cluster_.Report(node_id, job_);
@@ -71,7 +72,7 @@ class HealPolicyTest : public ::testing::Test {
 
   const v1::Attempt& Attempt() const { return cluster_.Attempt(job_); }
   const JobEntry& Entry() const { return cluster_.state.jobs.at(job_); }
-  // "0:0 1:1 2:4 3:5": places and the members that hold them.
+  // Returns each place and the member that occupies it, such as "0:0 1:1 2:4 3:5".
   std::string Seats() const {
     std::string text;
     const auto members = SeatedMembers(Attempt());

@@ -37,7 +37,7 @@ TEST_F(HealPolicyTest, ASpareNodeTakesThePlacesOfANodeWhoseRankDied) {
   EXPECT_EQ(Attempt().master_address(), "10.0.0.1");
   EXPECT_NE(Attempt().master_port(), port);
   EXPECT_GE(Attempt().master_port(), cluster_.options.first_rendezvous_port);
-  // The surviving rank of b is ended with its node.
+  // Node b is replaced, so its surviving rank is ended, too.
   EXPECT_THAT(cluster_.Commands(), ElementsAre("heal a 1/1 2", "stop b 1/1 0", "heal c 1/1 2"));
 }
 
@@ -93,7 +93,7 @@ TEST_F(HealPolicyTest, ANodeGetsNoOrderForTheRankOfAnotherOne) {
   }
 }
 
-// Seats are in the order in which nodes failed.
+// The seats are listed in the order in which the nodes failed.
 TEST_F(HealPolicyTest, WhyNamesReplacedRanksInAscendingOrder) {
   Start(1);
   Train(10);
@@ -224,7 +224,8 @@ TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.Wake("b");
   cluster_.Do(AttachWorker{cluster_.HelloOf("b")});
   cluster_.Pass(1000);
-  // Processes on node b are no longer observed as ranks of the gang, and are ended.
+  // The processes on node b no longer count as ranks of the gang, and the node is commanded to end
+  // them.
   EXPECT_EQ(cluster_.observations.attempts.at({job_, 1}).ranks.size(), 4u);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop b 1/1 0"));
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("b").node, v1::DEVICE_KIND_CPU), 0);
@@ -234,7 +235,8 @@ TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   EXPECT_TRUE(cluster_.Commands().empty());
 }
 
-// The exit and clearing of a node's only ranks may arrive before the controller decides about them.
+// A node may report the exit and the clearing of its only ranks before the controller decides how
+// to react.
 TEST_F(HealPolicyTest, ANodeThatWasClearedBeforeTheHealIsFreeForOthers) {
   Start(1);
   Train(10);
@@ -293,7 +295,8 @@ TEST_F(HealPolicyTest, AfterAHealTheNextAttemptKeepsTheNodesThatTrained) {
   cluster_.ExitAll(job_, 69);
   cluster_.ClearAll(job_);
   cluster_.Pass(2000);
-  // Its spare node is in use: the job continues without a spare instead of waiting.
+  // The job's spare node is in use by another job. The job continues without a spare instead of
+  // waiting for one.
   EXPECT_EQ(cluster_.Placement(job_), "a:0 a:1 c:0 c:1");
   EXPECT_EQ(StandbyCount(Attempt()), 0);
 }

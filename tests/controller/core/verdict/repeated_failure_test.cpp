@@ -38,7 +38,7 @@ class RepeatedFailureTest : public ::testing::Test {
     return exited;
   }
 
-  // The rank's exit ends the attempt. The next attempt runs unless the job has ended.
+  // Ends the attempt by this exit of a rank. Starts the next attempt unless the job has ended.
   void Fail(v1::RankExited exited, int64_t step = 0) {
     if (step > 0) cluster_.Step(job_, 0, step, 0.1);
     exited.set_time_ms(cluster_.now);
@@ -189,8 +189,8 @@ TEST_F(RepeatedFailureTest, AHighExitCodeIsNoSignal) {
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
 }
 
-// Otherwise the only node that could run the job would be avoided forever, and the queue would
-// wait.
+// Otherwise the only node that can run the job would be avoided forever, and the job would stay
+// queued.
 TEST_F(RepeatedFailureTest, ARuleThatTriesAgainAvoidsNoNode) {
   Submit({"retry command not found"});
   Fail(Exit(0, 127, "sh: command not found\n"));
@@ -206,7 +206,7 @@ TEST_F(RepeatedFailureTest, ARuleMayTryAgainWhatIsOtherwiseFinal) {
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
 }
 
-// Two attempts, each of which ended after 1 s, before its first step, with exit code 1 of rank 0.
+// Two attempts. In each of them, rank 0 exited with code 1 after 1 s, before the first step.
 class TwoFailuresTest : public ::testing::Test {
  protected:
   static constexpr Timestamp kPlaced = 1000, kEnded = 2000;
@@ -303,7 +303,7 @@ TEST_F(TwoFailuresTest, AProgramCausesSomeSignalsItself) {
   }
 }
 
-// A shell reports a signal as 128 plus its number, 1 to 64.
+// A shell reports signal N (1 to 64) as exit code 128 + N.
 TEST_F(TwoFailuresTest, ExitCodesOfShellsAreSignals) {
   for (const int code : {128, 132, 133, 134, 135, 136, 139, 159, 193}) {
     VerdictAt(0).set_exit_code(code);

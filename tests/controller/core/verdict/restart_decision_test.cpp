@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A job that may be restarted five times, with a backoff of 3 s after an attempt without progress.
+// A job that may restart five times. After an attempt without progress, it waits 3 s.
 class NextAttemptTest : public ::testing::Test {
  protected:
   static constexpr Timestamp kNow = 1'000'000;
@@ -42,7 +42,7 @@ class NextAttemptTest : public ::testing::Test {
     return attempt;
   }
 
-  // The decision after two attempts that ended with these exit codes.
+  // Returns the decision after two attempts that ended with these exit codes.
   RestartDecision AfterCodes(ExitCode first, ExitCode second) {
     entry_.job.clear_attempts();
     v1::Verdict verdict = VerdictFor(v1::VERDICT_CAUSE_RANK_EXITED);

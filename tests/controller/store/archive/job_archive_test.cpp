@@ -1,4 +1,5 @@
-// The contract of job_archive.h. The in-memory archive is the reference for the one in SQLite.
+// Tests the contract of job_archive.h. The in-memory archive serves as the reference for the SQLite
+// archive.
 #include "controller/store/archive/job_archive.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +104,7 @@ TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
   v1::Event event;
   event.mutable_job_deleted()->set_job_id(1);
   ASSERT_TRUE(log_->Append({event}).ok());
-  // Repeated, as by two concurrent callers.
+  // The same event is appended a second time, as two concurrent callers may do.
   ASSERT_TRUE(log_->Append({event}).ok());
   for (int i = 0; i < 2; ++i, Reopen()) {
     EXPECT_EQ(archive().Find(1).value(), std::nullopt);
@@ -156,7 +157,7 @@ TEST_F(JobArchiveTest, GivesTheTimeOfJobsThatEndedLately) {
   }
 }
 
-// An older release stored no row for the time.
+// Older releases stored no row for the job's time, so it must be computed.
 TEST_F(JobArchiveTest, TheTimeOfAnOlderRecordIsComputed) {
   for (const int64_t id : {1, 2, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
   auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
@@ -190,7 +191,7 @@ TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
   EXPECT_TRUE(archive().Find(2).ok());
 }
 
-// Small value sets, so that jobs often compare equal in a sort order.
+// Each field has few possible values, so that jobs often compare equal when they are sorted.
 v1::ArchivedJob AnyJob(int64_t id, std::mt19937& random) {
   const auto any = [&](int count) { return static_cast<int>(random() % count); };
   v1::ArchivedJob archived = Archived(id, absl::StrCat("job-", any(6)),

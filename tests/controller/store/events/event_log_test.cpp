@@ -1,4 +1,4 @@
-// The contract of event_log.h, on the SQLite log and on the in-memory implementation.
+// Tests the contract of event_log.h on the SQLite log and on the in-memory log.
 #include "controller/store/events/event_log.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class EventLogTest : public testing::TestWithParam<bool> {
  protected:
   EventLogTest() { Reopen(); }
 
-  // Simulates a restart of the controller. The in-memory implementation remains the same object.
+  // Simulates a restart of the controller. The in-memory log is not created anew.
   void Reopen() {
     if (!GetParam()) {
       if (log_ == nullptr) log_ = std::make_unique<MemoryEventLog>();

@@ -31,14 +31,16 @@ v1::Event Numbered(int64_t number) {
   return event;
 }
 
-// Batch k, counted from 1, contains k % 5 + 1 events, numbered continuously across batches.
+// Returns batch number `batch`, counted from 1. It contains `batch` % 5 + 1 events, which are
+// numbered continuously across batches.
 std::vector<v1::Event> Batch(int64_t batch, int64_t& next_number) {
   std::vector<v1::Event> events;
   for (int64_t i = 0; i <= batch % 5; ++i) events.push_back(Numbered(next_number++));
   return events;
 }
 
-// Number of events in the log, which must be numbered 1, 2, 3, ... without gaps.
+// Returns the number of events in the log. Fails the test unless they are numbered 1, 2, 3, ...
+// without gaps.
 int64_t RecoverCount(const std::string& path) {
   auto log = SqliteEventLog::Open(path);
   EXPECT_TRUE(log.ok()) << log.status();
@@ -79,14 +81,14 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
     int64_t acknowledged = 0;
     const int reports = static_cast<int>(random() % 60) + 1;
     for (int i = 0; i < reports; ++i) ASSERT_TRUE(child.Read(acknowledged));
-    // Delays the kill to a random point within the appends that follow.
+    // Delays the kill, so that it hits a random point of the appends that follow.
     for (unsigned spin = random() % 200'000; spin > 0; --spin) asm volatile("");
     child.Kill();
     while (child.Read(acknowledged)) {
     }
     const int64_t recovered = RecoverCount(path);
-    // One more batch may have been committed without its acknowledgement being sent, but never a
-    // part of a batch.
+    // At most one more batch may have been committed without being acknowledged. A batch is never
+    // committed in part.
     EXPECT_GE(recovered, acknowledged) << "round " << round;
     std::set<int64_t> batch_ends;
     int64_t next_number = 1;
@@ -99,8 +101,8 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
   }
 }
 
-// A copy of the files at one moment. A power cut leaves the same, if the disk keeps all synced
-// data.
+// Copies the log's files at one moment. A power cut leaves the same files on a disk that keeps all
+// synced data.
 void CopyFiles(const std::string& from, const std::string& to) {
   fs::copy_file(from, to);
   fs::copy_file(from + "-wal", to + "-wal");
@@ -153,7 +155,8 @@ void DamageText(const std::string& path, const std::string& text) {
   file.put('#');
 }
 
-// A snapshot of the events up to `last_sequence` that compression cannot reduce below `bytes`.
+// Returns a snapshot of the events up to `last_sequence`. Even when compressed, it has at least
+// `bytes` bytes.
 v1::Snapshot LargeSnapshot(uint64_t last_sequence, std::size_t bytes) {
   std::mt19937_64 random(last_sequence);
   std::string noise;
@@ -230,7 +233,8 @@ TEST_F(LargeSnapshotTest, ReplacesTheOneBeforeAndLeavesNoParts) {
   ExpectRecovers(small);
 }
 
-// After a crash between two parts, the previous snapshot remains in effect.
+// If the controller crashes after storing only some parts of a snapshot, the previous snapshot
+// remains in use.
 TEST_F(LargeSnapshotTest, PartsOfAnUnfinishedOneAreIgnoredAndRemoved) {
   const v1::Snapshot first = LargeSnapshot(10, 2 << 20);
   ASSERT_TRUE(log_->WriteSnapshot(first).ok());
@@ -281,8 +285,8 @@ class DamagedEventLogTest : public testing::Test {
     return log.ok() ? (*log)->Recover().status() : log.status();
   }
 
-  // Changes a stored value, as a memory fault or a bug would, so that the checksum of its page
-  // remains valid.
+  // Changes a stored value as a memory fault or a bug would: the checksum of the page remains
+  // valid.
   void ChangePayload(const std::string& table, const std::string& row) {
     auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kWriter);
     ASSERT_TRUE(
@@ -368,7 +372,7 @@ TEST_F(DamagedEventLogTest, ReadsTheSnapshotOfAVersionThatDidNotCompressThem) {
 TEST_F(DamagedEventLogTest, PageOfGarbageIsDataLoss) {
   {
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-    // The first page of a table; page 2 is used by SQLite itself.
+    // The offset of page 3, the first page of a table. SQLite itself uses page 2.
     file.seekp(2 * 4096);
     file << std::string(4096, '\x7f');
   }

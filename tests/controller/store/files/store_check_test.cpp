@@ -22,7 +22,7 @@ constexpr char kOther[] = "22222222222222222222222222222222";
 
 class StoreCheckTest : public testing::Test {
  protected:
-  // A store with data: one metric batch and one event.
+  // Creates the stores and writes one metric batch and one event.
   void Fill() {
     auto stores = OpenSqliteStores(Path(""));
     ASSERT_TRUE(stores.ok()) << stores.status();
@@ -39,7 +39,7 @@ class StoreCheckTest : public testing::Test {
 
   std::string Path(const std::string& name) const { return directory_.path() + "/store/" + name; }
 
-  // Changes a byte within the page at `offset`.
+  // Changes one byte of the page that begins at `offset`.
   void Damage(const std::string& path, long offset) {
     std::FILE* file = std::fopen(path.c_str(), "r+b");
     ASSERT_NE(file, nullptr);

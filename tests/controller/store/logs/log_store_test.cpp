@@ -1,4 +1,4 @@
-// The contract of log_store.h, on the SQLite store and on the in-memory implementation.
+// Tests the contract of log_store.h on the SQLite store and on the in-memory store.
 #include "controller/store/logs/log_store.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ class LogStoreTest : public testing::TestWithParam<bool> {
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // "attempt/rank: text" of each line.
+  // Returns "attempt/rank: text" for each line.
   std::vector<std::string> Read(LogQuery query, bool include_partial = false) {
     LogCursor cursor;
     return ReadOn(query, include_partial, cursor);
@@ -244,7 +244,7 @@ TEST_P(LogStoreTest, StopsEarlyAndGoesOnFromThere) {
   EXPECT_EQ(given, 60);
 }
 
-// All lines returned by ReadPage, page by page.
+// Returns the text of all lines, reading page by page with ReadPage.
 std::vector<std::string> Texts(const LogPage& page) {
   std::vector<std::string> texts;
   for (const v1::LogLine& line : page.lines) texts.push_back(line.text());

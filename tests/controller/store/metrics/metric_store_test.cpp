@@ -1,4 +1,4 @@
-// The contract of metric_store.h, on the SQLite store and on the in-memory implementation.
+// Tests the contract of metric_store.h on the SQLite store and on the in-memory store.
 #include "controller/store/metrics/metric_store.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class MetricStoreTest : public testing::TestWithParam<bool> {
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // Steps first..last, each with value step + 1000 * attempt.
+  // Appends the steps first..last. The value of each is step + 1000 * attempt.
   void AddSteps(int64_t attempt_number, int64_t first, int64_t last,
                 const std::string& key = "loss") {
     std::vector<MetricPoint> points;

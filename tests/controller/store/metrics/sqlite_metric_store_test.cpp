@@ -27,7 +27,7 @@ std::unique_ptr<SqliteMetricStore> OpenMetricStore(const std::string& path) {
   return opened.ok() ? *std::move(opened) : nullptr;
 }
 
-// Bit patterns of the values, so that NaN equals NaN.
+// Returns the bit patterns of the values. Compared in this way, NaN equals NaN.
 std::vector<uint64_t> Bits(const google::protobuf::RepeatedField<double>& values) {
   std::vector<uint64_t> bits;
   for (const double value : values) {
@@ -41,7 +41,7 @@ std::vector<int64_t> Numbers(const Column& column) {
   return {column.begin(), column.end()};
 }
 
-// With a tolerance: sums of sums round differently from sums of points.
+// Compares with a tolerance, because a sum of sums is rounded differently from a sum of points.
 template <typename Column>
 void ExpectNear(const Column& got, const Column& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
@@ -67,8 +67,8 @@ void ExpectSame(const v1::Series& got, const v1::Series& wanted, const std::stri
   ExpectNear(got.mean(), wanted.mean());
 }
 
-// Writes the same random history into two stores: attempts that resume at random steps, spikes,
-// NaN, late and repeated points, and batches of every size.
+// Writes one random history into two stores. It contains attempts that resume at random steps,
+// spikes, NaN, late and repeated points, and batches of every size.
 class RandomHistory {
  public:
   RandomHistory(unsigned seed, std::vector<MetricStore*> stores)
@@ -137,7 +137,7 @@ TEST(SqliteMetricStoreTest, ReadsAsThePlainStoreDoes) {
   }
 }
 
-// Steps 1..count with one spike, folded into chunks.
+// Appends steps 1..count, in which step `spike` has a spike. The steps are folded into chunks.
 void FillWithSpike(MetricStore& store, int64_t count, int64_t spike) {
   std::vector<MetricPoint> points;
   for (int64_t step = 1; step <= count; ++step) {
@@ -170,10 +170,10 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
     auto series = OpenMetricStore(path)->Read({.job_id = 1, .keys = {"loss"}, .buckets = 1});
     return series.ok() ? series->front().mean(0) : std::numeric_limits<double>::quiet_NaN();
   };
-  // In each 1,024 values, one is infinite instead of 2, and is excluded from the mean.
+  // In every 1,024 values, one is infinite where it would be 2. The mean excludes it.
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
-  // An older release wrote chunks like these, into a table without the column `sum`, and no marks.
+  // An older release wrote such chunks into a table that had no column `sum`, and wrote no marks.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);
@@ -259,8 +259,8 @@ TEST_F(DamagedMetricStoreTest, DamagedTailIsFound) {
   EXPECT_EQ(Read(0).code(), absl::StatusCode::kDataLoss);
 }
 
-// Appends batches of 37 steps to one stream, whose offsets are step counts, and reports the end of
-// each batch.
+// Appends batches of 37 steps to one stream, and reports the end of each batch. The offsets of the
+// stream count steps.
 void AppendPointsForever(const std::string& path, int report_fd) {
   auto store = SqliteMetricStore::Open(path);
   if (!store.ok()) _exit(2);

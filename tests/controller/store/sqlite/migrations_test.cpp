@@ -16,7 +16,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Steps that would fail or duplicate rows if any part of a step ran twice.
+// Migration steps that would fail or duplicate rows if any part of them ran twice.
 const std::vector<Migration> kSteps = {
     Migration{"CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2);"},
     Migration{"ALTER TABLE t ADD COLUMN b INT; UPDATE t SET b = a * 10;"},
@@ -47,7 +47,8 @@ void KillAtStatement(SqliteDatabase& database, int number) {
   sqlite3_trace_v2(database.handle(), SQLITE_TRACE_STMT, at_statement, nullptr);
 }
 
-// True if the child was killed, false if it finished.
+// Runs the migration in a child that is killed at `statement`. Returns false if the child finished
+// before that.
 bool MigrateAndDieAt(const std::string& path, int statement) {
   ChildProcess child([&](int) {
     auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
@@ -93,11 +94,12 @@ TEST(MigrationsTest, ResumesAfterBeingKilledAtAnyStatement) {
     if (!died) break;
     ++killed;
   }
-  // At least three BEGIN, three COMMIT, four PRAGMA and seven statements of the steps.
+  // There are at least three BEGIN, three COMMIT and four PRAGMA statements, and seven statements
+  // in the steps.
   EXPECT_GE(killed, 17);
 }
 
-// Like KillAtStatement, for any database that this process opens from now on.
+// Like KillAtStatement, but for every database that this process opens from now on.
 void KillAtStatementOfAny(int number) {
   static int left;
   left = number;
@@ -112,7 +114,8 @@ void KillAtStatementOfAny(int number) {
   sqlite3_auto_extension(reinterpret_cast<void (*)()>(init));
 }
 
-// True if the child was killed, false if it finished.
+// Runs the migration in a child that is killed at `statement`. Returns false if the child finished
+// before that.
 bool OpenStoresAndDieAt(const std::string& directory, int statement) {
   ChildProcess child([&](int) {
     KillAtStatementOfAny(statement);
@@ -124,7 +127,7 @@ bool OpenStoresAndDieAt(const std::string& directory, int statement) {
   return false;
 }
 
-// Tables, indexes and version of all databases of a controller.
+// Returns the tables, the indexes and the version of all databases of a controller.
 std::vector<std::string> SchemaOf(const std::string& directory) {
   std::vector<std::string> schema;
   for (const char* name : {"events.db", "metrics.db", "logs.db"}) {
@@ -151,7 +154,8 @@ TEST(MigrationsTest, TheStoresOfAControllerResumeAfterBeingKilledAtAnyStatement)
     if (!died) break;
     ++killed;
   }
-  // BEGIN, COMMIT, the version, and at least two statements of each step of three databases.
+  // For each of three databases: BEGIN, COMMIT, the version, and at least two statements of the
+  // steps.
   EXPECT_GE(killed, 15);
 }
 

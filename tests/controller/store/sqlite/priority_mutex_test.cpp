@@ -31,7 +31,8 @@ TEST(PriorityMutexTest, ExcludesEveryOtherHolder) {
   EXPECT_EQ(counter, 20'000);
 }
 
-// Background work that takes the mutex repeatedly would hold a plain mutex nearly all the time.
+// With a plain mutex, background work that locks it again and again would hold it nearly all the
+// time.
 TEST(PriorityMutexTest, UrgentWorkWaitsForOnePieceOfBackgroundWorkAtMost) {
   PriorityMutex mutex;
   std::atomic<bool> stop{false};

@@ -1,5 +1,5 @@
-// Removal of data from the stores: dropped data is gone at once, other data is untouched, and the
-// space is reclaimed.
+// Tests the removal of data from the stores. Dropped data is gone at once, other data is unchanged,
+// and the disk space is reclaimed.
 #include "controller/store/support/pruning.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 enum class Kind { kMemory, kSqlite };
 
-// Incompressible text of whole lines.
+// Returns incompressible text that consists of whole lines.
 std::string NoiseLines(std::size_t bytes, unsigned seed) {
   std::mt19937 random(seed);
   std::string text;
@@ -96,7 +96,7 @@ TEST_P(PrunedStore, OutputOfADroppedJobIsGoneAndThatOfOthersStays) {
   EXPECT_EQ(store->JobBytes(5).value(), 0);
   EXPECT_EQ(store->NextJob(3).value(), 9);
   EXPECT_EQ(store->NextJob(9).value(), 0);
-  // A worker that returns late begins at byte 0.
+  // A worker that reconnects later starts again at byte 0.
   EXPECT_EQ(store->StoredOffset(LogOf(5)).value(), 0);
   ASSERT_TRUE(store->Append({{LogOf(5), 0, 200, "late\n"}}).ok());
   EXPECT_EQ(CountLines(*store, 5), 1U);
@@ -122,7 +122,7 @@ int64_t CountPoints(MetricStore& store, int64_t job_id) {
 TEST_P(PrunedStore, MetricsOfADroppedJobAreGoneAndThoseOfOthersStay) {
   const auto store = OpenMetrics();
   for (const int64_t job : {3, 5}) {
-    // Exceeds the tail, so that there are chunks too.
+    // This is more than the tail can hold, so that chunks exist, too.
     ASSERT_TRUE(store->Append({Points(job, 0, 20'000)}).ok());
     ASSERT_TRUE(store->Append({Points(job, 20'000, 10)}).ok());
   }
@@ -266,7 +266,7 @@ class PrunedFile : public testing::Test {
     return *std::move(opened);
   }
   std::string path() const { return directory_.path() + "/logs.db"; }
-  // Includes the write-ahead log, folded into the database.
+  // Returns the size of the database file after the write-ahead log has been folded into it.
   std::uintmax_t FileBytes() const {
     OpenLogs().reset();
     return std::filesystem::file_size(path());
@@ -306,7 +306,7 @@ TEST_F(PrunedFile, ADropThatWasCutOffIsHiddenAndGoesOn) {
   store = OpenLogs();
   EXPECT_EQ(CountLines(*store, 1), 0U);
   EXPECT_EQ(store->NextJob(0).value(), 2);
-  // A new stream must not get the number of a stream whose segments still exist.
+  // A new stream must not get the number of a removed stream whose segments still exist.
   ASSERT_TRUE(store->Append({{LogOf(3), 0, 1, "new\n"}}).ok());
   EXPECT_EQ(CountLines(*store, 3), 1U);
   EXPECT_FALSE(store->DropJob(1).ok()) << "the earlier drop is not done";

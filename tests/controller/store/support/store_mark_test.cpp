@@ -56,7 +56,7 @@ class StoreMarkTest : public testing::Test {
     ASSERT_TRUE(opened.ok()) << opened.status();
     stores_ = *std::move(opened);
   }
-  // Copies the file of an open database and its write-ahead log, like a snapshot of the disk.
+  // Copies the file and the write-ahead log of an open database, as a disk snapshot would.
   void CopyOut(const std::string& name) {
     for (const char* suffix : {"", "-wal"}) {
       const fs::path from = directory_.File(name + suffix);
@@ -134,7 +134,8 @@ TEST_F(StoreMarkTest, TheEventLogKnowsWhatTheStoresHad) {
   EXPECT_NE(stores_.logs->Position().store_id, stores_.events->StoreMarks()->at("logs").store_id);
 }
 
-// A process killed at any time leaves no mark of an event that the log does not contain.
+// If a process is killed at any time, no store may contain a mark of an event that the log does not
+// contain.
 TEST_F(StoreMarkTest, KillsLookLikeNoLoss) {
   for (int kill_after = 1; kill_after <= 20; ++kill_after) {
     ChildProcess child([&](int report_fd) {

@@ -23,7 +23,7 @@ TensorDifference Compared(const std::string& name, int64_t different, double squ
   return {name, kFloats, kFloats, values};
 }
 
-// A setting and one tensor of each kind of difference.
+// A diff with one setting, and one tensor for each kind of difference.
 CheckpointDiff Example() {
   CheckpointDiff diff;
   diff.settings = {{"model.num_layers", 2, 3}, {"trainer.skip_samples", "0:8", nullptr}};

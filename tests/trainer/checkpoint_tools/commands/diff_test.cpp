@@ -43,7 +43,8 @@ const TensorDifference& Find(const CheckpointDiff& diff, const std::string& name
   throw std::out_of_range(name);
 }
 
-// Split into other boxes, and written by another number of ranks.
+// The two checkpoints are split into different boxes and were written by different numbers of
+// ranks.
 TEST_F(DiffTest, TheLayoutIsNoDifference) {
   std::mt19937 random(3);
   for (int round = 0; round < 10; ++round) {
@@ -63,7 +64,7 @@ TEST_F(DiffTest, TheLayoutIsNoDifference) {
 }
 
 TEST_F(DiffTest, FindsOneBitInALargeTensor) {
-  torch::Tensor w = torch::randn({5, 1 << 22});  // 80 MiB: more than is compared in one piece
+  torch::Tensor w = torch::randn({5, 1 << 22});  // 80 MiB: more than one piece of the comparison.
   a_.SaveWhole(1, {WholeTensor("w", w)});
   w[4][(1 << 22) - 1] += 1;
   std::mt19937 random(4);

@@ -31,7 +31,7 @@ std::vector<std::string> FilesOf(const std::string& directory) {
   return names;
 }
 
-// The bf16 nearest to a float; for ties, the one with an even last bit.
+// Returns the bf16 nearest to a float. A tie goes to the bf16 whose last bit is even.
 uint16_t NearestBfloat16(float value) {
   uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof(bits));
@@ -44,7 +44,7 @@ class ExportTest : public testing::Test {
  protected:
   std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  // Creates a checkpoint "checkpoint" with these weights.
+  // Creates a checkpoint named "checkpoint" with these weights.
   void MakeCheckpoint(const RawTensors& tensors) const {
     WriteHuggingFace(Path("source"), tensors);
     Import({Path("source"), Path("checkpoint")}, kGoesOn);
@@ -72,7 +72,7 @@ TEST_F(ExportTest, ARoundTripChangesNoByte) {
   }
 }
 
-// 73 MiB: more than is read in one piece.
+// 73 MiB is more than is read in one piece.
 TEST_F(ExportTest, ALargeTensorKeepsItsOrder) {
   constexpr int64_t kVocabulary = 600'000;
   RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
@@ -88,7 +88,7 @@ TEST_F(ExportTest, ALargeTensorKeepsItsOrder) {
   WriteHuggingFace(Path("source"), tensors, config);
   Import({Path("source"), Path("checkpoint")}, kGoesOn);
   Run({Path("checkpoint"), Path("out")});
-  EXPECT_TRUE(ReadHuggingFace(Path("out")) == tensors);  // Too large to print.
+  EXPECT_TRUE(ReadHuggingFace(Path("out")) == tensors);  // The values are too large to print.
 }
 
 TEST_F(ExportTest, ConfigAsTransformersReadsIt) {
@@ -127,7 +127,8 @@ TEST_F(ExportTest, ShardsHaveAnIndexAndKeepTheLimit) {
 
 TEST_F(ExportTest, Bf16IsRoundedToNearestEven) {
   RawTensors tensors = TinyLlama("F32");
-  // Halfway cases with an even and an odd lower neighbour, and values around them.
+  // The bytes of floats halfway between two bf16 values, with an even and with an odd lower
+  // neighbour, and of floats close to them.
   std::string& bytes = tensors["model.norm.weight"].bytes;
   const uint32_t special[] = {0x3f808000, 0x3f818000, 0x3f808001, 0x3f817fff, 0xbf818000};
   std::memcpy(bytes.data(), special, sizeof(special));
@@ -203,7 +204,8 @@ TEST_F(ExportTest, AFailureKeepsTheEarlierExport) {
   EXPECT_THAT(FilesOf(folder_.path()), ElementsAre("checkpoint", "out", "source"));
 }
 
-// Boxes of several ranks, and an optimizer state, which is not exported.
+// The checkpoint contains boxes of several ranks. It also contains an optimizer state, which must
+// not be exported.
 TEST_F(ExportTest, AnyLayoutOfACheckpoint) {
   const RawTensors tensors = TinyLlama("F32");
   const CheckpointDirectory cut;

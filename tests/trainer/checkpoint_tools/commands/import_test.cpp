@@ -26,7 +26,7 @@ class ImportTest : public testing::Test {
   ImportSummary Run(const std::string& to, bool replace = false) const {
     return Import({From(), to, replace}, is_cancelled_);
   }
-  // Expects the error, and that nothing was created.
+  // Expects this error, and expects that nothing was created.
   void ExpectFails(const std::string& to, ExitCode code, const std::string& part) const {
     EXPECT_THAT(ErrorOf([&] { Run(to); }, code), HasSubstr(part));
     EXPECT_THAT(to_.Names(), IsEmpty());
@@ -115,7 +115,7 @@ TEST_F(ImportTest, NamesWithoutThePrefix) {
   EXPECT_TRUE(CheckpointReader(Out()).Has("model.layers.1.mlp.up_proj.weight"));
 }
 
-// Some files contain the head in addition to the embedding to which it is tied.
+// Some files contain both the embedding and the head that is tied to it.
 TEST_F(ImportTest, ATiedHeadMustEqualTheEmbedding) {
   RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
   tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"];

@@ -1,4 +1,5 @@
-// Files left behind by a process that dies while resharding, for every point at which it can die.
+// Checks the files that a process leaves when it dies while resharding, for every point at which it
+// can die.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,7 +15,7 @@ using testing::IsEmpty;
 
 class ReshardCrashTest : public testing::TestWithParam<ReshardPhase> {
  protected:
-  // A process dies at phase GetParam() while it writes to_.Step(1).
+  // Runs a process that dies at phase GetParam() while it writes to_.Step(1).
   void DieWhileResharding(bool replace) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -42,7 +43,7 @@ TEST_P(ReshardCrashTest, OnlyWholeCheckpointsAreListed) {
   for (const PublishedCheckpoint& checkpoint : listed) {
     EXPECT_THAT(VerifyCheckpoint(checkpoint.path), IsEmpty());
   }
-  // Files left by the first try do not prevent the next one.
+  // The files that the first try left must not prevent the next try.
   Reshard({from_.Step(1), to_.Step(1), 3, false, is_published}, false);
   EXPECT_THAT(VerifyCheckpoint(to_.Step(1)), IsEmpty());
 }

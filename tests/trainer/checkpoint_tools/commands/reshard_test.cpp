@@ -27,7 +27,8 @@ ReshardSummary Reshard(const ReshardOptions& options) {
   return trainer::Reshard(options, kNotCancelled);
 }
 
-// Names of the tensors in a safetensors file, as any reader of the format finds them.
+// Returns the names of the tensors in a safetensors file, as any reader of this format would find
+// them.
 std::vector<std::string> KeysOf(const std::string& path) {
   const std::string text = ReadFile(path, ExitCode::kInternal);
   uint64_t length = 0;
@@ -48,7 +49,7 @@ class ReshardTest : public testing::Test {
     EXPECT_THAT(VerifyCheckpoint(out), IsEmpty());
     EXPECT_TRUE(DiffCheckpoints({from_.Step(1), out}).IsWithin(0));
   }
-  // Expects the error, and that nothing was created.
+  // Expects this error, and expects that nothing was created.
   void ExpectFails(const ReshardOptions& options, ExitCode code, const std::string& part) const {
     EXPECT_THAT(ErrorOf([&] { Reshard(options); }, code), HasSubstr(part));
     EXPECT_THAT(to_.Names(), IsEmpty());
@@ -104,7 +105,7 @@ TEST_F(ReshardTest, OneFileHasEveryTensorUnderItsName) {
   ExpectSame(Out());
 }
 
-// Column slices of 24 and 40 MiB become three files of about the same size.
+// Column slices of 24 and 40 MiB must become three files of about equal size.
 TEST_F(ReshardTest, LargeTensorsAreSpreadEvenlyAndReadOnce) {
   const torch::Tensor w = torch::randn({16, 1 << 20});
   const int64_t columns = 393216;
@@ -198,7 +199,7 @@ TEST_F(ReshardTest, RefusesPlacesThatMakeNoSense) {
   expect(to_.Step(2), false, "must be called step_000000001");
   expect(to_.Step(1), true, "no job can resume from weights alone");
   EXPECT_THAT(from_.Names(), ElementsAre("step_000000001"));
-  Reshard({from_.Step(1), to_.Step(1)});  // Has the step's usual name: trainers may use it.
+  Reshard({from_.Step(1), to_.Step(1)});  // The name is the usual one, so trainers may use it.
   EXPECT_EQ(LatestCheckpoint(to_.path())->path, to_.Step(1));
 }
 

@@ -41,7 +41,7 @@ TEST(ValueDifferenceTest, EqualBitsAreWithinEveryTolerance) {
   EXPECT_TRUE(difference.IsWithin(1e-9));
 }
 
-// 0 and -0 are equal numbers with different bits.
+// 0 and -0 are equal numbers, but their bits differ.
 TEST(ValueDifferenceTest, ToleranceZeroMeansBits) {
   const ValueDifference difference = Compared(std::vector<float>{0.0f}, {-0.0f});
   EXPECT_EQ(difference.different, 1);
@@ -81,7 +81,7 @@ TEST(ValueDifferenceTest, ComparesEveryDtype) {
   EXPECT_EQ(Compared(torch::tensor({true, false}), torch::tensor({true, true})).different, 1);
 }
 
-// Several threads compare parts of a large tensor, and the results are combined.
+// Several threads compare parts of a large tensor. Their results are combined.
 TEST(ValueDifferenceTest, LargeTensorsAreComparedToTheirEnd) {
   const torch::Tensor a = torch::ones({(3 << 20) + 5});
   torch::Tensor b = a.clone();

@@ -71,7 +71,7 @@ TEST(VerifyTest, OfADirectoryTheNewestIsRead) {
   EXPECT_THAT(all.text, EndsWith(directory.path() + ": 1 of 2 checked checkpoints is sound\n"));
 }
 
-// The newest checkpoint may be the one that is not listed, because its manifest is unreadable.
+// The newest checkpoint may be unlisted because its manifest cannot be read.
 TEST(VerifyTest, AManifestThatCannotBeReadIsAFaultOfTheDirectory) {
   const CheckpointDirectory directory;
   directory.SaveWhole(10, Weights(1));
@@ -93,7 +93,7 @@ TEST(VerifyTest, NothingToReadIsAnError) {
   EXPECT_THAT(error("/no/such"), HasSubstr("/no/such is not a checkpoint: there is no such dir"));
 }
 
-// A save interrupted by a crash is neither a checkpoint nor a fault.
+// If a crash interrupts a save, the result is neither a checkpoint nor a fault.
 TEST(VerifyTest, HalfMadeCheckpointsAreNotLookedAt) {
   const CheckpointDirectory directory;
   directory.SaveWhole(10, Weights(1));

@@ -14,8 +14,8 @@ namespace {
 
 using torch::Tensor;
 
-// Three parts of 6 rows and 5 columns: side by side and transposed, fused by heads of 2 rows, and
-// with consecutive biases.
+// Three parts with 6 rows and 5 columns. They are stored side by side and transposed, fused by
+// heads of 2 rows, and with consecutive biases.
 std::vector<FamilyTensor> FusedTensors() {
   std::vector<TensorShape> conv, heads, biases;
   for (const std::string name : {"q", "k", "v"}) {
@@ -27,7 +27,7 @@ std::vector<FamilyTensor> FusedTensors() {
           FusedTensor("bias", biases, 6), SameTensor("same", {3, 4})};
 }
 
-// The parts of each tensor, by slices and transpositions of whole tensors.
+// Returns the parts of each tensor, made by slicing and transposing whole tensors.
 std::map<std::string, Tensor> PartsOf(const std::map<std::string, Tensor>& whole) {
   std::map<std::string, Tensor> parts = {{"same", whole.at("same")}};
   const char* names[] = {"q", "k", "v"};
@@ -56,7 +56,7 @@ std::string BytesOf(const Tensor& tensor) {
   return {static_cast<const char*>(rows.data_ptr()), rows.nbytes()};
 }
 
-// With an odd number of elements, calls begin and end within rows and heads.
+// The number of elements per call is odd, so that calls begin and end within rows and heads.
 constexpr int64_t kElementsOfACall = 7;
 
 TEST(FamilyTensorTest, ShapesOfBothSides) {
@@ -86,7 +86,7 @@ TEST(FamilyTensorTest, PartsOutOfTheFilesOfAnImport) {
   }
 }
 
-// Reads from boxes of several ranks, as stored and in another type.
+// Reads tensors from boxes of several ranks, both in the stored type and in another one.
 TEST(FamilyTensorTest, WholeTensorsOutOfACheckpoint) {
   const CheckpointDirectory directory;
   std::mt19937 random(20261123);

@@ -31,7 +31,7 @@ json With(const std::string& key, const json& value) {
   return config;
 }
 
-// The error for a config.json.
+// Returns the error for this config.json.
 std::string Refusal(const json& config) {
   return ErrorOf([&] { ModelOfConfig(config, "dir/config.json"); }, ExitCode::kBadConfig);
 }
@@ -138,7 +138,7 @@ TEST(ImportedModelTest, HeadsOfAnotherSize) {
   EXPECT_EQ(ConfigOf(imported)["head_dim"], 16);
 }
 
-// Dropout applies to training only and changes no logit.
+// Dropout applies only to training and does not change the logits.
 TEST(ImportedModelTest, DropoutsAreNamedAndExportedAsZero) {
   const json config = With("attention_dropout", 0.1);
   const ImportedModel imported = ModelOfConfig(config, "config.json");
@@ -147,7 +147,7 @@ TEST(ImportedModelTest, DropoutsAreNamedAndExportedAsZero) {
   EXPECT_EQ(ConfigOf(imported)["attention_dropout"], 0.0);
 }
 
-// As written by Qwen3Config.save_pretrained of transformers 4.53.
+// The config that Qwen3Config.save_pretrained of transformers 4.53 writes.
 json TinyQwen3Config() {
   return json::parse(R"({
     "architectures": ["Qwen3ForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
@@ -208,8 +208,8 @@ TEST(ImportedModelTest, SettingsOfAnOlmo) {
   EXPECT_THAT(Refusal(config), HasSubstr("`clip_qkv` 8.0; of OlmoForCausalLM"));
 }
 
-// As written by GPT2Config.save_pretrained of transformers 4.46, without settings that have no
-// effect.
+// The config that GPT2Config.save_pretrained of transformers 4.46 writes, without settings that
+// have no effect.
 json TinyGpt2Config() {
   return json::parse(R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
@@ -272,7 +272,8 @@ TEST(ImportedModelTest, AGpt2ThatIsAnotherModel) {
   EXPECT_THAT(refusal("rope_theta", 10000.0), HasSubstr("arithmetic: `rope_theta`;"));
 }
 
-// GPT-NeoX 20B's settings, with the copies of rotary keys written by versions 4.48 and later.
+// The settings of GPT-NeoX 20B, including the copies of rotary keys that versions 4.48 and later
+// write.
 TEST(ImportedModelTest, SettingsOfAGptNeox) {
   const json config = json::parse(R"({
     "architectures": ["GPTNeoXForCausalLM"], "attention_probs_dropout_prob": 0,

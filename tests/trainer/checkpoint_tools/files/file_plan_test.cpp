@@ -24,7 +24,7 @@ std::vector<int64_t> SizesOf(const Plan& plan) {
   return sizes;
 }
 
-// "w [2, 0] [1, 4]": name, offset and shape of each chunk of a file.
+// Returns the name, offset and shape of each chunk of a file, such as "w [2, 0] [1, 4]".
 std::vector<std::string> TextsOf(const std::vector<PlannedChunk>& file) {
   std::vector<std::string> texts;
   for (const PlannedChunk& chunk : file) {
@@ -52,13 +52,14 @@ TEST(FilePlanTest, OneFileHasEveryTensorWhole) {
 
 TEST(FilePlanTest, CutsAtTheEndsOfRows) {
   const StoredTensors tensors = {{"a", Tensor({6, 10})}, {"b", Tensor({10})}};
-  const Plan plan = PlanFiles(tensors, 2);  // 140 bytes each would end within a row.
+  const Plan plan = PlanFiles(tensors, 2);  // At 140 bytes each, a file would end within a row.
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_THAT(TextsOf(plan[0]), ElementsAre("a [0, 0] [4, 10]"));
   EXPECT_THAT(TextsOf(plan[1]), ElementsAre("a [4, 0] [2, 10]", "b [0] [10]"));
 }
 
-// Wide elements precede narrow ones, so that each chunk is aligned to its own elements.
+// Wide elements are stored before narrow ones, so that each chunk is aligned to the size of its
+// elements.
 TEST(FilePlanTest, WidestElementsComeFirst) {
   const Plan plan = PlanFiles({{"a", Tensor({3}, torch::kUInt8)},
                                {"b", Tensor({3}, torch::kBFloat16)},
@@ -84,7 +85,7 @@ TEST(FilePlanTest, FewerFilesWhereThereAreNotSoManyRows) {
   EXPECT_EQ(PlanFiles({{"a", Tensor({0, 4})}}, 3).size(), 1u);
 }
 
-// 640 GB of tensors: sizes that do not fit 32 bits, and 70,000 files.
+// 640 GB of tensors give sizes that do not fit into 32 bits, and 70,000 files.
 TEST(FilePlanTest, LargeCheckpointsAreSpreadEvenly) {
   StoredTensors tensors;
   for (int layer = 0; layer < 80; ++layer) {

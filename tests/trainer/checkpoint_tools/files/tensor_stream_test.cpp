@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// The tensor of a checkpoint, read in pieces of this number of elements.
+// Returns a tensor of the checkpoint, read in pieces of this number of elements.
 torch::Tensor Streamed(const std::string& checkpoint, const std::string& name,
                        int64_t piece_elements, int64_t kept_bytes = TensorStream::kKeptBytes) {
   const CheckpointReader reader(checkpoint);
@@ -52,7 +52,7 @@ TEST(TensorStreamTest, GivesAScalar) {
   EXPECT_EQ(Streamed(directory.Step(1), "s", 1).item<float>(), 7.5);
 }
 
-// 24 rows of 4 MiB, split into columns and rows: six chunks of one or two blocks.
+// 24 rows of 4 MiB, split by columns and by rows. The six chunks have one or two blocks each.
 class LargeTensorStreamTest : public testing::Test {
  protected:
   LargeTensorStreamTest() {
@@ -97,7 +97,7 @@ TEST_F(LargeTensorStreamTest, ADamagedBlockEndsIt) {
       testing::AllOf(HasSubstr("the checksum of tensor w"), HasSubstr(file)));
 }
 
-// Versions 1 and 2 have one checksum per chunk, whatever its size.
+// In versions 1 and 2, a chunk of any size has one checksum.
 TEST(TensorStreamTest, ChecksChunksOfEarlierVersions) {
   const CheckpointDirectory directory;
   const torch::Tensor w = torch::randn({5, 1 << 20});

@@ -15,7 +15,7 @@ PlannedChunk Chunk(const std::string& name, int64_t elements,
   return {name, dtype, {elements}, {{0}, {elements}}};
 }
 
-// "file: tensor tensor" of each file.
+// Returns "file: tensor tensor" for each file.
 std::vector<std::string> TextOf(const std::vector<PlannedFile>& shards) {
   std::vector<std::string> lines;
   for (const PlannedFile& shard : shards) {

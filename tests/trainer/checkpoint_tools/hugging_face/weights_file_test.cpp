@@ -29,7 +29,8 @@ TEST_F(WeightsFileTest, ReadsExactlyTheseBytes) {
   EXPECT_EQ(bytes, "3456");
 }
 
-// Weights files are downloaded, so an older checkpoint does not help.
+// Weights files are downloaded. Therefore the error must not advise the user to try an older
+// checkpoint.
 TEST_F(WeightsFileTest, FaultsAdviseToFetchAgain) {
   WriteText(Path(), "0123");
   std::string bytes(8, ' ');
