@@ -37,14 +37,15 @@ void AddData(CLI::App& app, Grammar& grammar) {
 void AddShared(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.add_option("-s,--server", grammar.shared.server,
-                 "controller's address ($TRAINYARD_SERVER, else 127.0.0.1:7070)")
+                 "controller's address (default: $TRAINYARD_SERVER, else 127.0.0.1:7070)")
       ->type_name("HOST:PORT");
   std::vector<std::string> names;
   for (const auto& [name, format] : OutputFormats()) names.push_back(name);
   app.add_option("-o,--output", grammar.shared.output, "table, wide, json, yaml, name or csv")
       ->check(CLI::IsMember(names))
       ->type_name("FORMAT");
-  app.add_option("--recipes", grammar.shared.recipe_directories, "folder of recipes; repeatable")
+  app.add_option("--recipes", grammar.shared.recipe_directories,
+                 "folder of recipes; may be repeated")
       ->allow_extra_args(false)
       ->check(CLI::ExistingDirectory)
       ->type_name("DIR");

@@ -79,9 +79,9 @@ absl::StatusOr<std::string> ServerAddress(const std::string& text) {
   const bool strange = text.empty() || absl::StrContains(text, "/") ||
                        text.find_first_of(" \t\r\n") != std::string::npos;
   if (strange) {
-    return absl::InvalidArgumentError(absl::StrCat("the controller's address `", text,
-                                                   "` must look like HOST:PORT (--server or ",
-                                                   "$TRAINYARD_SERVER)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the controller's address `", text, "` must have the form HOST:PORT (set with --server or ",
+        "$TRAINYARD_SERVER)"));
   }
   const std::size_t colon = text.rfind(':');
   const bool bare_ipv6 = std::count(text.begin(), text.end(), ':') > 1 && text.front() != '[';

@@ -403,8 +403,9 @@ void Controller::StopWithin(std::chrono::milliseconds limit,
   std::promise<void> stopped;
   std::thread watch([limit, done = stopped.get_future()] {
     if (done.wait_for(limit) == std::future_status::ready) return;
-    spdlog::warn("not stopped within {} ms; exiting now: no acknowledged change is lost",
-                 limit.count());
+    spdlog::warn(
+        "the controller did not stop within {} ms and exits now; no acknowledged change is lost",
+        limit.count());
     spdlog::default_logger()->flush();
     std::_Exit(EXIT_SUCCESS);
   });

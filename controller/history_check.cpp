@@ -50,8 +50,8 @@ std::string LossOf(const StoreMark& known, const StoreMark& found) {
     return "the file was removed or replaced";
   }
   if (found.writes >= known.writes) return "";
-  return absl::StrCat("it is an older copy: ", known.writes - found.writes, " of ", known.writes,
-                      " writes are missing");
+  return absl::StrCat("the file is an older copy, in which ", known.writes - found.writes, " of ",
+                      known.writes, " writes are missing");
 }
 
 absl::Status FindLostData(Stores& stores, Timestamp now, std::vector<v1::Event>& events) {
@@ -83,9 +83,10 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
   if (!status.ok()) {
     return absl::Status(
         status.code(),
-        absl::StrCat("cannot record the lost events: ", status.message(),
-                     "; the controller does not start until it can, because it would otherwise "
-                     "stop ranks that the event log does not contain; running jobs continue"));
+        absl::StrCat(
+            "cannot record the lost events: ", status.message(),
+            "; the controller does not start until it can record them, because it would otherwise "
+            "stop ranks that are missing from the event log. Running jobs continue"));
   }
   return true;
 }

@@ -321,8 +321,10 @@ void Ingest::Answer(const OffsetsQuestion& question) {
     } else if (absl::IsDataLoss(offset.status())) {
       Quarantine(IsMetricStream(stream) ? Write::kMetrics : Write::kLogs, stream, offset.status());
     } else {
-      spdlog::warn("cannot read the stored offset of a stream of job {}: {}; the worker resends it",
-                   stream.job_id, std::string(offset.status().message()));
+      spdlog::warn(
+          "cannot read the stored offset of a stream of job {}: {}; the worker sends the stream "
+          "again",
+          stream.job_id, std::string(offset.status().message()));
     }
   }
   question.done(offsets);

@@ -32,7 +32,8 @@ constexpr std::chrono::milliseconds kMessageSlice{10};
 void LogClockSet(const v1::ClockSet& set) {
   if (set.step_ms() != 0) {
     spdlog::warn(
-        "the wall clock was set by {} ms: all times are shifted with it, durations do not change",
+        "the wall clock was changed by {} ms; all times are shifted by the same amount, and "
+        "durations do not change",
         set.step_ms());
   }
   if (!set.doubt().empty()) spdlog::warn("implausible time: {}", set.doubt());

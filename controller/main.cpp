@@ -85,24 +85,25 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config,
                  "YAML file with the sections `retention` and `hooks` (deploy/README.md)");
   app.add_option("--listen-file", flags.listen_file,
-                 "file to write the real HOST:PORT to once serving");
+                 "file in which to write the actual HOST:PORT once the controller serves");
   app.add_option("--http-listen", flags.http_listen,
-                 "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, and off "
-                 "turns them off [the port after --listen's]");
+                 "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, off "
+                 "disables both [the port after the port of --listen]");
   app.add_option("--token-file", flags.token_file,
                  "token file required of every caller; created if missing [DATA_DIR/token]");
   app.add_flag("--token-for-group", flags.options.token_for_group,
                "let the group of this process read the token and use the local socket");
   auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
                                      "PEM file with this controller's certificate (and its chain)");
-  app.add_option("--tls-key", flags.tls_key, "PEM file with its key")->needs(certificate);
+  app.add_option("--tls-key", flags.tls_key, "PEM file with the private key of the certificate")
+      ->needs(certificate);
   certificate->needs(app.get_option("--tls-key"));
   app.add_flag("--insecure", flags.options.insecure,
                "listen beyond this machine without TLS; every page shows a warning");
   app.add_option("--http-host", flags.options.http.own_names,
                  "another host name under which browsers reach the dashboard; repeatable");
   app.add_option("--web-root", flags.options.http.web_root,
-                 "serve the dashboard's files from this directory (for its development)");
+                 "serve the dashboard's files from this directory (for dashboard development)");
   app.add_option("--log-level", flags.log_level, "minimum level to log")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "critical", "off"}))
       ->capture_default_str();
@@ -112,11 +113,12 @@ void DefineCommands(CLI::App& app, Flags& flags) {
   // Accepts `backup DIR --data-dir D` as `--data-dir D backup DIR`.
   app.fallthrough();
   flags.backup = app.add_subcommand(
-      "backup", "copy the store to a new directory, then exit; a controller may run meanwhile");
+      "backup",
+      "copy the store to a new directory, then exit; works while a controller is running");
   flags.backup->add_option("dir", flags.backup_directory, "directory to create")->required();
   flags.restore = app.add_subcommand(
       "restore", "restore a backup into a data directory without a store, then exit");
-  flags.restore->add_option("dir", flags.backup_directory, "a backup")->required();
+  flags.restore->add_option("dir", flags.backup_directory, "directory of the backup")->required();
   flags.check = app.add_subcommand(
       "check", "verify every page of a stopped controller's store, then exit (1 if damaged)");
   app.require_subcommand(0, 1);

@@ -20,8 +20,9 @@ constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
                                      prometheus::MetricType::Counter};
 
 constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
-constexpr MetricInfo kStoreBound{"trainyard_store_bound_bytes",
-                                 "Bytes beyond which data of ended jobs is removed; 0: no limit."};
+constexpr MetricInfo kStoreBound{
+    "trainyard_store_bound_bytes",
+    "Size of this store beyond which data of ended jobs is removed; 0: no limit."};
 constexpr MetricInfo kCertificateExpires{
     "trainyard_tls_certificate_expiry_timestamp_seconds",
     "When the controller's TLS certificate expires, Unix seconds; absent without TLS."};

@@ -70,8 +70,10 @@ void SnapshotWriter::Write(uint64_t sequence) {
   const auto begin = Steady::now();
   const absl::Status status = CondenseLog(sequence, event_log_);
   if (!status.ok()) {
-    spdlog::error("cannot write a snapshot: {}; replay at the next start takes longer",
-                  status.ToString());
+    spdlog::error(
+        "cannot write a snapshot: {}; the next start takes longer, because it must replay more "
+        "events",
+        status.ToString());
   }
   observe_(std::chrono::duration<double>(Steady::now() - begin).count());
 }

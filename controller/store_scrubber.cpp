@@ -71,7 +71,7 @@ void StoreScrubber::Note(Database& database, const absl::StatusOr<bool>& step,
     const absl::Status found = absl::DataLossError(
         absl::StrCat(database.path, ": the page at byte ", damaged[i],
                      " differs from what was written; restore a backup with `trainyard server "
-                     "restore` before older backups are gone"));
+                     "restore`, before the older backups are deleted"));
     spdlog::error("background check: {}", std::string(found.message()));
     health_.ReportDamage(database.store, found);
   }

@@ -125,8 +125,9 @@ ArchivedJobs WorkerSessions::ReadArchived(const std::set<int64_t>& job_ids) {
     if (found.ok()) {
       archived[job_id] = *std::move(found);
     } else {
-      spdlog::warn("cannot read archived job {}: {}; its worker keeps the output that it has",
-                   job_id, found.status().ToString());
+      spdlog::warn(
+          "cannot read archived job {}: {}; the worker keeps the job's output that it still has",
+          job_id, found.status().ToString());
     }
   }
   return archived;
@@ -136,8 +137,8 @@ absl::StatusOr<std::vector<v1::Event>> WorkerSessions::ReadEvents(int64_t job_id
   absl::StatusOr<std::vector<v1::Event>> events = event_log_.ReadJobEvents(job_id, limit);
   if (!events.ok()) {
     spdlog::warn(
-        "cannot read the alerts of job {} from the log: {}; an alert that "
-        "its worker sends again is shown twice",
+        "cannot read the alerts of job {} from the event log: {}; if the worker resends an alert, "
+        "it is shown twice",
         job_id, events.status().ToString());
   }
   return events;

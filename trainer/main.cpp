@@ -25,8 +25,9 @@ namespace {
 RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   const std::string path = command.config_path.empty() ? env.spec_path : command.config_path;
   if (path.empty()) {
-    throw TrainerError(ExitCode::kUsage,
-                       "No settings: pass --config FILE or set TRAINYARD_SPEC; see --help.");
+    throw TrainerError(
+        ExitCode::kUsage,
+        "There are no settings. Pass --config FILE, or set TRAINYARD_SPEC; see --help.");
   }
   RunConfig config = LoadRunConfig(path);
   ResolveRunConfig(env.world_size, config);
@@ -40,7 +41,9 @@ std::string AbsolutePath(const std::string& path) {
   if (path.starts_with("/")) return path;
   char directory[PATH_MAX];
   if (getcwd(directory, sizeof(directory)) == nullptr) {
-    throw TrainerError(ExitCode::kNoInput, "The current directory is gone; start in another one.");
+    throw TrainerError(
+        ExitCode::kNoInput,
+        "The current directory no longer exists; start the trainer in another directory.");
   }
   return std::string(directory) + "/" + (path.starts_with("./") ? path.substr(2) : path);
 }

@@ -24,10 +24,10 @@ void DirectoryMaker::MakeDirectory(const std::string& path, Done done) {
     return;
   }
   if (waiting_.size() >= kMostAtOnce) {
-    return done(absl::ResourceExhaustedError(
-        absl::StrCat("cannot make ", path, ": ", waiting_.size(),
-                     " other directories have not answered yet, the first is ",
-                     waiting_.begin()->first, "; check the file servers of this node")));
+    return done(absl::ResourceExhaustedError(absl::StrCat(
+        "cannot create ", path, ": ", waiting_.size(),
+        " earlier requests to create directories have no answer yet, the first of them for ",
+        waiting_.begin()->first, "; check the file servers of this node")));
   }
   waiting_[path].push_back(std::move(done));
   const absl::Status started = RunDetached("make " + path, [link = link_, make = make_, path] {

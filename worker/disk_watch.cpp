@@ -35,12 +35,13 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
   const int64_t more = has_problem_ ? 4 : 0;  // During a problem, limits are a quarter higher.
   const auto above = [&](int64_t least) { return more == 0 ? least : least + least / more; };
   if (disk.read_only) {
-    condition.set_trouble(absl::StrCat("the disk of ", directory_,
-                                       " is mounted read-only; see dmesg, then mount it again"));
+    condition.set_trouble(
+        absl::StrCat("the disk of ", directory_,
+                     " is mounted read-only; see dmesg for the cause, then mount the disk again"));
   } else if (disk.free_bytes < above(floor)) {
     condition.set_trouble(
         absl::StrCat("the disk of ", directory_, " has ", MebibytesText(disk.free_bytes),
-                     " free, and ranks need ", MebibytesText(above(floor)),
+                     " free, but ranks need ", MebibytesText(above(floor)),
                      "; free disk space, or lower the worker's --free-space-floor"));
   } else if (disk.free_files < above(files_floor)) {
     condition.set_trouble(absl::StrCat("the disk of ", directory_, " has only ", disk.free_files,

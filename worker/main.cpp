@@ -28,25 +28,27 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
     return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
   };
   declare("--telemetry-limit", limits.telemetry_bytes,
-          "Limit on the bytes of telemetry of a job that the controller has not stored yet; at "
-          "most an eighth of the disk; 0: no limit")
+          "Limit, in bytes, on a job's telemetry that the controller has not stored yet; at most "
+          "an eighth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--telemetry-rate-limit", limits.telemetry_rate,
-          "Limit on the bytes of telemetry per second of a job, averaged over 10 s; in 10 s at "
-          "most a sixteenth of the disk; 0: no limit")
+          "Limit on a job's telemetry in bytes per second, averaged over 10 s; 10 s of telemetry "
+          "take at most a sixteenth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--log-rate-limit", limits.log_rate,
-          "Limit on the bytes of output per second of a job, averaged over 10 s; 0: no limit")
+          "Limit on a job's output in bytes per second, averaged over 10 s; 0: no limit")
       ->capture_default_str();
   declare("--run-dir-limit", limits.run_dir_bytes,
-          "Limit on the bytes of a job in and beside its ranks' TRAINYARD_RUN_DIR (default: a "
+          "Limit, in bytes, on a job's files in the TRAINYARD_RUN_DIR of its ranks and next to "
+          "these directories (default: a "
           "quarter of the disk)");
-  declare("--run-dir-files-limit", limits.run_dir_files,
-          "Limit on the files and directories of a job in and beside its ranks' TRAINYARD_RUN_DIR, "
-          "at most 999999 (default: a quarter of the disk's inodes)");
+  declare(
+      "--run-dir-files-limit", limits.run_dir_files,
+      "Limit on the number of a job's files and directories in the TRAINYARD_RUN_DIR of its ranks "
+      "and next to these directories, at most 999999 (default: a quarter of the disk's inodes)");
   declare("--processes-limit", limits.processes,
-          "Limit on the processes and threads of a rank, enforced if ranks have control groups; at "
-          "most half of the machine's limit; 0: no limit")
+          "Limit on the processes and threads of a rank, enforced only if ranks have control "
+          "groups; at most half of the machine's limit; 0: no limit")
       ->capture_default_str();
 }
 
@@ -58,27 +60,28 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Controller's token file (default: $TRAINYARD_TOKEN_FILE, the token of "
                  "`trainyard dev`, or /var/lib/trainyard/token)");
   app.add_option("--data-dir", flags.options.data_dir,
-                 "Directory for the node's identity, its attempts and their output")
+                 "Directory for the node's identity, and for attempts and their output")
       ->required();
   app.add_option("--secrets", flags.options.secrets_dir,
                  "Directory with a file, mode 0600, for each variable that a job may name in "
                  "`secrets` (default: DATA_DIR/secrets)");
-  app.add_option("--node-name", flags.options.node_name, "Display name (default: host name)");
+  app.add_option("--node-name", flags.options.node_name,
+                 "Name of this node in lists and messages (default: host name)");
   app.add_option("--address", flags.options.address,
                  "Address at which peers reach this node (default: the route to the controller)");
   app.add_option("--cpu-slots", flags.options.cpu_slots,
                  "CPU slots to offer (default: the number of cores when there is no GPU, else 0)");
   app.add_option("--metrics-listen", flags.options.metrics_listen,
-                 "IP:PORT for Prometheus (GET /metrics); port 0 picks a free one and writes it to "
-                 "DATA_DIR/metrics_address; `off` serves none")
+                 "IP:PORT for Prometheus (GET /metrics); port 0 picks a free one, which is written "
+                 "to DATA_DIR/metrics_address; `off` disables metrics")
       ->capture_default_str();
   app.add_flag("--insecure", flags.options.insecure,
                "Allow other machines to read --metrics-listen, unencrypted and without a token");
   app.add_flag("!--no-gpu-metrics", flags.options.gpu_metrics,
-               "Do not export GPU metrics, for nodes with dcgm-exporter");
+               "Do not export GPU metrics; for nodes on which dcgm-exporter runs");
   app.add_option("--spool-limit", flags.options.spool_bytes_max,
-                 "Limit on the bytes of the ranks' output and telemetry on disk; beyond it, or on "
-                 "a nearly full disk, the oldest output is dropped")
+                 "Limit, in bytes, on the output and telemetry of ranks on disk; above the limit, "
+                 "or on a nearly full disk, the oldest output is dropped")
       ->check(CLI::Range(int64_t{1} << 20, int64_t{1} << 50))
       ->capture_default_str();
   app.add_option("--free-space-floor", flags.options.free_space_floor,

@@ -80,7 +80,7 @@ v1::NodeCheck CheckCgroup() {
       absl::StrCat("memory ", memory.has_value() ? Gib(*memory) : "unlimited", ", processes ",
                    processes.has_value() ? absl::StrCat(*processes) : "unlimited",
                    CanMakeRankGroups() ? ", a group for each rank" : ", no groups for ranks"),
-      "raise MemoryMax and TasksMax in the worker's unit");
+      "raise MemoryMax and TasksMax in the worker's systemd unit");
 }
 
 // The nearest existing directory: the path itself or one above it.
@@ -106,7 +106,7 @@ v1::NodeCheck CheckSecrets(const std::string& directory) {
     return Check("secrets", true, absl::StrCat(directory, ": none"), "");
   }
   return Check("secrets", (info.st_mode & (S_IRWXG | S_IRWXO)) == 0, directory,
-               absl::StrCat("other users can read it: chmod 700 ", directory));
+               absl::StrCat("other users can read this directory; run chmod 700 ", directory));
 }
 
 v1::NodeCheck CheckPorts() {
@@ -118,7 +118,7 @@ v1::NodeCheck CheckPorts() {
   const bool known = ends.size() == 2 && absl::SimpleAtoi(ends[0], &first);
   return Check("ports", !known || first > kLastRendezvousPort,
                known ? absl::StrCat("local ports ", ends[0], " to ", ends[1]) : "not known",
-               "other programs may use the rendezvous ports of jobs: sysctl "
+               "other programs may use the rendezvous ports of jobs; to prevent this, run sysctl "
                "net.ipv4.ip_local_port_range=\"32768 60999\"");
 }
 
@@ -127,7 +127,7 @@ v1::NodeCheck CheckGpus(const v1::Inventory& inventory) {
   const bool has_driver = access("/dev/nvidiactl", F_OK) == 0;
   return Check("gpus", gpus > 0 || !has_driver,
                gpus > 0 ? absl::StrCat(gpus, " in use by slots")
-                        : (has_driver ? "a driver, but no GPU" : "none"),
+                        : (has_driver ? "a driver is installed, but there is no GPU" : "none"),
                "check that nvidia-smi lists the GPUs, then restart the worker");
 }
 

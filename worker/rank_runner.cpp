@@ -216,8 +216,10 @@ void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overd
     const char* name = signal == SIGKILL ? "SIGKILL" : "SIGCONT";
     const absl::Status status = SignalShim(place, signal);
     if (absl::IsNotFound(status)) return;
-    spdlog::warn("{}: its process has ended, but its shim has not reported that; sent {}: {}",
-                 Name(key), name, status.ok() ? "done" : Text(status));
+    spdlog::warn(
+        "{}: the process of the rank has ended, but its shim has not reported the exit; sent {}: "
+        "{}",
+        Name(key), name, status.ok() ? "done" : Text(status));
   });
 }
 

@@ -61,8 +61,8 @@ std::string EndStrays(const RankMarks& marks) {
   const RankMarks::Strays strays = marks.KillStrays();
   if (strays.killed > 0) {
     spdlog::warn(
-        "killed {} process(es) of ranks that a worker with this data directory started before its "
-        "contents were lost",
+        "killed {} process(es) of ranks; a worker with this data directory had started them before "
+        "the contents of the directory were lost",
         strays.killed);
   }
   RemoveEmptyRankGroups();
@@ -194,7 +194,7 @@ absl::Status Worker::Daemon::ServeMetrics() {
   // Best effort: the log also contains the address.
   const std::string path = data_dir_->File("metrics_address");
   const absl::Status status = WriteFileAtomically(path, metrics_->address() + "\n");
-  if (!status.ok()) spdlog::warn("{}; {} is not up to date", Text(status), path);
+  if (!status.ok()) spdlog::warn("{}; the contents of {} may be out of date", Text(status), path);
   return absl::OkStatus();
 }
 
@@ -374,7 +374,7 @@ void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   heartbeat.set_blocked(true);
   heartbeat.mutable_condition()->set_trouble(
       absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
-                   " may hang; check it on the node, for example with ls"));
+                   " may hang; check the disk on the node, for example with ls"));
   stream_->WriteNow(std::move(message));
 }
 
@@ -445,7 +445,7 @@ void Worker::Daemon::OnClosed(const absl::Status& status) {
   connected_ = false;
   kernel_->OnClosed();
   if (std::exchange(disconnect_reason_, Text(status)) == Text(status)) return;
-  spdlog::warn("no controller at {}: {}; ranks continue, retrying until it answers",
+  spdlog::warn("no controller at {}: {}; ranks continue. Retrying until the controller answers",
                options_.controller, Text(status));
 }
 

@@ -44,7 +44,7 @@ grpc::ChannelArguments ChannelArguments() {
 // OK if something accepts connections at the address; sends nothing.
 absl::Status Answers(const std::string& server, milliseconds limit) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolveAddress(server));
-  absl::Status status = absl::UnavailableError("the host name has no address");
+  absl::Status status = absl::UnavailableError("the host name does not resolve to an address");
   for (const std::string& address : addresses) {
     status = Dial(address, std::chrono::steady_clock::now() + limit).status();
     if (status.ok()) break;
@@ -135,13 +135,13 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
     return absl::DeadlineExceededError(absl::StrCat(
         "the controller at ", server_, " did not answer within ", limits_.call.count() / 1000,
-        " s\nit may be overloaded or stopped; check it with `trainyard server status`"));
+        " s\nthe controller may be overloaded or stopped; check with `trainyard server status`"));
   }
   if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
     return absl::UnimplementedError(absl::StrCat(
         "the server at ", server_, " does not support this call: ", status.error_message(),
-        "\nit may be an older controller or another program; compare the versions with `trainyard "
-        "version`"));
+        "\nthe server may be an older controller, or not a controller; compare the versions with "
+        "`trainyard version`"));
   }
   return FromGrpc(status);
 }

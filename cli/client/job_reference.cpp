@@ -38,7 +38,7 @@ absl::StatusOr<JobReference> ParseJobReference(const std::string& text) {
     const std::string attempt = text.substr(at + 1);
     if (!absl::SimpleAtoi(attempt, &reference.attempt) || reference.attempt < 1) {
       return absl::InvalidArgumentError(
-          absl::StrCat("`", text, "`: `@` must be followed by an attempt number, from 1"));
+          absl::StrCat("`", text, "`: `@` must be followed by an attempt number of at least 1"));
     }
     reference.job = text.substr(0, at);
   }

@@ -29,7 +29,7 @@ const std::map<std::string, std::string>& LongNames() {
 // For each option, its replacement in a job.
 const std::map<std::string, std::string>& Remarks() {
   static const std::map<std::string, std::string> remarks = {
-      {"time", "a job has no time limit; `trainyard stop` saves and ends it"},
+      {"time", "a job has no time limit; `trainyard stop` saves a checkpoint and ends the job"},
       {"partition", "partitions are not supported; the controller's nodes are one pool"},
       {"account", "accounts are not supported"},
       {"qos", "priorities are not supported"},
@@ -39,10 +39,10 @@ const std::map<std::string, std::string>& Remarks() {
       {"array", "a job is one run; submit one job file per run"},
       {"dependency",
        "dependencies between jobs are not supported; use `trainyard wait` in a script"},
-      {"signal", "a stop sends SIGTERM and waits `stop_grace` before SIGKILL"},
+      {"signal", "`trainyard stop` sends SIGTERM, waits for `stop_grace`, then sends SIGKILL"},
       {"container-image",
-       "containers are not supported yet; the program runs in the node's own system"},
-      {"container-mounts", "containers are not supported yet; paths are the node's own"}};
+       "containers are not supported yet; the program runs directly on the node"},
+      {"container-mounts", "containers are not supported yet; use the paths of the node"}};
   return remarks;
 }
 

@@ -155,11 +155,11 @@ absl::StatusOr<SourceTree> ReadPython(const std::string& text, const std::string
     }
   }
   if (!format.empty()) return std::move(trees.front());
-  return absl::InvalidArgumentError(
-      absl::StrCat("is Python code without settings of a known trainer; nothing is executed. If it "
-                   "is the training program, convert the command that starts it, such as `torchrun "
-                   "--nproc_per_node 8 train.py`; ",
-                   kKnown));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "is Python code that contains no settings of a known trainer; the code is not executed. If "
+      "this file is the training program, convert the command that starts it, such as `torchrun "
+      "--nproc_per_node 8 train.py`; ",
+      kKnown));
 }
 
 absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& format) {
@@ -254,26 +254,26 @@ void FinishBatch(JobDraft& draft) {
   if (batch.has_value() && *batch % share != 0) {
     draft.Note(0, absl::StrCat("the batch of ", *batch, " is not a multiple of ", micro,
                                " samples in a micro-batch * ", draft.accumulation,
-                               " micro-batches; correct one of them"));
+                               " micro-batches; correct one of these settings"));
   } else if (batch.has_value() && !divides) {
-    draft.Note(0, absl::StrCat("these batches require ", *batch / share,
-                               " data-parallel ranks: pass --nodes and --per-node to match"));
+    draft.Note(0, absl::StrCat("these batch sizes require ", *batch / share,
+                               " data-parallel ranks; pass --nodes and --per-node so that the "
+                               "number of GPUs matches"));
   } else if (!batch.has_value() && divides) {
     draft.Set("train.global_batch", absl::StrCat(share * (ranks / LayoutRanks(draft))));
   } else if (!batch.has_value()) {
     draft.Note(0, absl::StrCat("the batch is ", share,
                                " samples per data-parallel rank, but the number of GPUs is "
-                               "unknown: pass --nodes and --per-node"));
+                               "unknown; pass --nodes and --per-node"));
   }
 }
 
 void FinishModel(JobDraft& draft) {
   if (!draft.lacks_model || draft.HasCommand() || draft.Has("model.num_layers")) return;
-  draft.Note(
-      0,
-      "a DeepSpeed configuration has no `model`, no `data` and no train.seq_length: extend a "
-      "recipe (`extends: llama3-8b`), or convert the launch line with it: `trainyard convert "
-      "ds_config.json run.sh`");
+  draft.Note(0,
+             "a DeepSpeed configuration has no `model`, no `data` and no train.seq_length; extend "
+             "a recipe (`extends: llama3-8b`), or convert the configuration together with the "
+             "launch script (`trainyard convert ds_config.json run.sh`)");
 }
 
 // Notes a layout of several ranks without a cluster of that size.
@@ -281,10 +281,11 @@ void FinishCluster(JobDraft& draft) {
   const int64_t data = std::clamp<int64_t>(draft.Whole("layout.dp").value_or(1), 1, 100000);
   const int64_t ranks = LayoutRanks(draft);
   if (draft.HasCommand() || draft.Has("resources.slots_per_node") || ranks * data == 1) return;
-  draft.Note(0, absl::StrCat("the layout is for ", draft.Has("layout.dp") ? "" : "a multiple of ",
-                             ranks * data,
-                             " GPUs, but the nodes are unknown: pass --nodes and --per-node, or "
-                             "set resources.nodes and resources.slots_per_node"));
+  draft.Note(
+      0, absl::StrCat("the layout is for ", draft.Has("layout.dp") ? "" : "a multiple of ",
+                      ranks * data,
+                      " GPUs, but the number of nodes is unknown; pass --nodes and --per-node, or "
+                      "set resources.nodes and resources.slots_per_node"));
 }
 
 // Removes settings of trainyard-trainer from a job with its own program, which reads its own.
@@ -301,7 +302,7 @@ void FinishProgram(JobDraft& draft) {
   for (const std::string& key : dropped) draft.Erase(key);
   if (!dropped.empty()) {
     draft.Note(0,
-               "the program reads its own settings: model, batch and optimizer are not in the "
+               "the program reads its own settings, so model, batch and optimizer are not in the "
                "job file");
   }
 }
@@ -336,8 +337,8 @@ absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request) {
   TakeCluster(request, draft);
   if (request.keeps_command && !draft.HasCommand()) {
     draft.Note(0,
-               "no file contains a command to keep: the job runs trainyard-trainer; pass the "
-               "script that starts the program");
+               "no file contains a command to keep, so the job runs trainyard-trainer; to keep "
+               "your program, also pass the script that starts it");
   }
   if (!draft.HasCommand()) FinishBatch(draft);
   FinishModel(draft);

@@ -22,14 +22,14 @@ const Translations& DeepSpeedTable() {
 void AssumeProgramSettings(const SourceTree& tree, JobDraft& draft) {
   if (!tree.Has("optimizer")) {
     draft.Note(0,
-               "no `optimizer`: the program sets its own; the job uses the defaults of "
-               "trainyard-trainer: set optimizer.lr and related settings");
+               "no `optimizer`, so the program sets its own, but the job uses the defaults of "
+               "trainyard-trainer; set optimizer.lr and related settings");
   }
   if (!tree.Has("scheduler")) {
     draft.Assume("schedule.kind", "constant");
     draft.Note(0,
-               "no `scheduler`: DeepSpeed then keeps the learning rate constant, and so does the "
-               "job; if the program sets the rate itself, set schedule.kind, "
+               "no `scheduler`, so the learning rate is constant, as in DeepSpeed; if the program "
+               "sets the rate itself, set schedule.kind, "
                "schedule.warmup_steps and optimizer.min_lr");
   }
 }

@@ -22,7 +22,8 @@ void AddZero(Translations& table) {
         NoteUnlessOff("weights and gradients are sent unquantized");
   }
   table["zero_optimization.zero_hpz_partition_size"] = NoteOnly(
-      "there is no second copy of the parameters; layout.zero_size shards over fewer ranks");
+      "a secondary copy of the parameters is not supported; to shard over fewer ranks, set "
+      "layout.zero_size");
   // trainyard-trainer chooses its own buckets, overlap and prefetch.
   table["zero_optimization.*"] = Silent();
   table["zero_allow_untested_optimizer"] = Silent();
@@ -62,7 +63,8 @@ void AddPrecision(Translations& table) {
   table["fp32_allreduce"] = Silent();
   table["prescale_gradients"] = Silent();
   table["gradient_predivide_factor"] = Silent();
-  table["amp.*"] = NoteOnly("only train.precision is supported: bf16 or fp32");
+  table["amp.*"] =
+      NoteOnly("set train.precision to bf16 or fp32; other precisions are not supported");
 }
 
 // DeepSpeed's output settings: the worker collects metrics from the ranks.
@@ -85,8 +87,7 @@ Translations DeepSpeedSettings() {
       {"gradient_clipping", Number("optimizer.clip_grad")},
       {"steps_per_print", Whole("train.log_every_steps")},
       {"activation_checkpointing.*",
-       NoteOnly(
-           "sets how activations are checkpointed, not whether they are; set layout.recompute")},
+       NoteOnly("does not enable activation checkpointing; to enable it, set layout.recompute")},
       {"sparse_attention.*",
        NoteOnly("only dense attention is supported; model.window_size sets a sliding window")},
       {"curriculum_learning.*", NoteOnly("all samples have the same length")},
@@ -134,8 +135,8 @@ void TakeDeepSpeedSettings(const SourceTree& tree, JobDraft& draft) {
   if (tree.Has("scheduler.type") && tree.Text("scheduler.params.warmup_type") != "linear" &&
       draft.Has("schedule.warmup_steps")) {
     draft.Note(tree.Line("scheduler.params.warmup_num_steps"),
-               "scheduler.params.warmup_type: DeepSpeed's own warm-up is logarithmic; the job's is "
-               "linear");
+               "scheduler.params.warmup_type: the default warm-up of DeepSpeed is logarithmic, but "
+               "the job's warm-up is linear");
   }
   const std::string ratio = tree.Text("scheduler.params.cos_min_ratio");
   const double rate = draft.Number("optimizer.lr").value_or(0);

@@ -11,7 +11,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr char kNoContainer[] =
-    "containers are not supported yet; the program runs in the node's own system";
+    "containers are not supported yet; the program runs directly on the node";
 
 Translations DeterminedStorage() {
   return {{"checkpoint_storage.type", Word("", {{"shared_fs", ""}, {"directory", ""}})},
@@ -55,16 +55,17 @@ const Translations& DeterminedTable() {
         {"environment.*", NoteOnly("not understood")},
         {"searcher.name", Word("", {{"single", ""}})},
         {"searcher.max_length", Silent()},
-        {"searcher.max_length.*", NoteOnly("the program decides when it ends; train.steps is for "
-                                           "trainyard-trainer")},
+        {"searcher.max_length.*",
+         NoteOnly(
+             "the program decides when it ends; train.steps applies only to trainyard-trainer")},
         {"searcher.metric", Silent()},
         {"searcher.smaller_is_better", Silent()},
-        {"searcher.source_trial_id",
-         NoteOnly("Determined checkpoints are not supported; pass a path in "
-                  "`command`")},
+        {"searcher.source_trial_id", NoteOnly("Determined checkpoints are not supported; pass the "
+                                              "path of another checkpoint in `command`")},
         {"searcher.*", NoteOnly("a job is one run; submit one job file per point of the search")},
-        {"hyperparameters.*", NoteOnly("the program got it from Determined's library; pass it in "
-                                       "`command`, or read it from env")},
+        {"hyperparameters.*",
+         NoteOnly("the program got this value from Determined's library; pass the value in "
+                  "`command` or as an environment variable (env)")},
         {"bind_mounts.*", Silent()},
         {"bind_mounts[]", Silent()},
         {"min_validation_period.*", NoteOnly("the program decides when it evaluates")},
@@ -78,7 +79,9 @@ const Translations& DeterminedTable() {
         {"debug", Silent()},
         {"reproducibility.experiment_seed", Silent()},
         {"tensorboard_storage.*", Silent()},
-        {"data.*", NoteOnly("the program got it from Determined's library; pass it in `command`")}};
+        {"data.*",
+         NoteOnly(
+             "the program got this value from Determined's library; pass the value in `command`")}};
     all.merge(DeterminedStorage());
     return all;
   }();
@@ -113,9 +116,10 @@ class DeterminedReader {
     if (slots % kUsualNode == 0) {
       draft_.Set("resources.nodes", absl::StrCat(slots / kUsualNode));
       draft_.Set("resources.slots_per_node", absl::StrCat(kUsualNode));
-      return draft_.Note(line, absl::StrCat("resources.slots_per_trial: ", slots,
-                                            ": converted to nodes of 8 slots; for other nodes set "
-                                            "resources.nodes and resources.slots_per_node"));
+      return draft_.Note(
+          line, absl::StrCat("resources.slots_per_trial: ", slots,
+                             ": converted to nodes of 8 slots; for nodes of another size, set "
+                             "resources.nodes and resources.slots_per_node"));
     }
     draft_.Note(line, absl::StrCat("resources.slots_per_trial: ", slots,
                                    ": is not a multiple of 8; set resources.nodes and "
@@ -132,7 +136,7 @@ class DeterminedReader {
     if (is_for_cpus == is_cpu_) return true;
     draft_.Note(value.line,
                 absl::StrCat(value.path, ": ", value.text, ": is for ", is_for_cpus ? "CPU" : "GPU",
-                             " slots, and the job has none"));
+                             " slots, but the job has none"));
     return false;
   }
 
@@ -141,10 +145,10 @@ class DeterminedReader {
       if (!TakesVariables(value)) continue;
       const size_t equals = value.text.find('=');
       if (equals == std::string::npos || equals == 0) {
-        draft_.Note(value.line, absl::StrCat(value.path, ": ", value.text,
-                                             ": takes its value from the submitter's shell; set "
-                                             "env.",
-                                             value.text));
+        draft_.Note(
+            value.line,
+            absl::StrCat(value.path, ": ", value.text,
+                         ": the value comes from the submitter's shell; set env.", value.text));
         continue;
       }
       draft_.Set(absl::StrCat("env.", value.text.substr(0, equals)), value.text.substr(equals + 1));
@@ -158,7 +162,7 @@ class DeterminedReader {
       if (hosts[i].text == inside[i].text) continue;
       draft_.Note(hosts[i].line,
                   absl::StrCat("bind_mounts: ", inside[i].text, " is ", hosts[i].text,
-                               " on the node: containers are not supported yet; use the node's "
+                               " on the node. Containers are not supported yet; use the node's "
                                "path in the program"));
     }
   }
@@ -169,7 +173,8 @@ class DeterminedReader {
     if (host.empty()) return;
     draft_.Set("checkpoint.dir", below.empty() ? host : absl::StrCat(host, "/", below));
     draft_.Note(tree_.Line("checkpoint_storage.host_path"),
-                "checkpoint_storage: the program finds the directory in TRAINYARD_CHECKPOINT_DIR");
+                "checkpoint_storage: the program must read the directory from the environment "
+                "variable TRAINYARD_CHECKPOINT_DIR");
   }
 
   // The entrypoint is a text for a shell, or a list of words.
@@ -190,8 +195,8 @@ class DeterminedReader {
     if (script.commands.empty() || is_trial) {
       draft_.Note(std::max(tree_.Line("entrypoint"), 1),
                   absl::StrCat("entrypoint: ", tree_.Text("entrypoint"),
-                               ": a trial class runs inside Determined's harness, which a "
-                               "job does not have: name a program of its own in `command`"));
+                               ": a trial class needs Determined's harness, which a job does not "
+                               "have; set `command` to a program that runs without the harness"));
       return absl::OkStatus();
     }
     ReadEntrypoint(script, /*keeps_command=*/true, draft_);

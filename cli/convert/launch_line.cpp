@@ -18,8 +18,8 @@ constexpr char kSlots[] = "resources.slots_per_node";
 // srun's total tasks, its tasks per node, and GPUs per task.
 constexpr char kAllRanks[] = "ranks";
 constexpr char kTasks[] = "tasks";
-constexpr char kNodeTasks[] = "tasks on a node";
-constexpr char kTaskGpus[] = "GPUs of a task";
+constexpr char kNodeTasks[] = "tasks per node";
+constexpr char kTaskGpus[] = "GPUs per task";
 
 // Options of one launcher: names with dashes, and the setting given by each.
 struct Launcher {
@@ -85,7 +85,8 @@ struct OtherLauncher {
 // Launchers that start processes in their own way, and what to do instead.
 const std::map<std::string, OtherLauncher>& OtherLaunchers() {
   static const std::string program =
-      "name the program in `command`, and let it read RANK, WORLD_SIZE and MASTER_ADDR";
+      "name the program itself in `command`; the program must read RANK, WORLD_SIZE and "
+      "MASTER_ADDR";
   static const std::map<std::string, OtherLauncher> launchers = {
       {"mpirun", {"MPI", program}},
       {"mpiexec", {"MPI", program}},
@@ -93,7 +94,8 @@ const std::map<std::string, OtherLauncher>& OtherLaunchers() {
       {"ray", {"Ray", program}},
       {"deepy.py",
        {"GPT-NeoX's launcher",
-        "convert the configuration that it names, such as `trainyard convert configs/20B.yml`"}}};
+        "convert the configuration that the command names, for example with `trainyard convert "
+        "configs/20B.yml`"}}};
   return launchers;
 }
 
@@ -165,7 +167,7 @@ class LauncherReader {
     draft_.Note(
         words_[at_].line,
         absl::StrCat(name, ": ", other->second.system,
-                     " starts the ranks itself, and one launcher per node is not supported yet: ",
+                     " starts the ranks itself, and one launcher per node is not supported yet; ",
                      other->second.advice));
     starts_program_ = false;
     at_ = words_.size();
@@ -174,8 +176,8 @@ class LauncherReader {
   bool Take(const Launcher& launcher, size_t words, const std::string& name) {
     if (name != "srun" && absl::StartsWith(name, "determined") && IsWord(at_ + words, "--trial")) {
       draft_.Note(words_[at_].line,
-                  "--trial: a trial class runs inside Determined's harness, "
-                  "which a job does not have: name a program of its own");
+                  "--trial: a trial class needs Determined's harness, which a job does not have; "
+                  "name a program that runs without the harness");
       starts_program_ = false;
     }
     at_ += words;
@@ -220,7 +222,7 @@ class LauncherReader {
     }
     if (!WholeOf(value).has_value()) {
       const bool is_key = absl::StrContains(setting->second, '.');
-      return draft_.Note(line, absl::StrCat(text, ": its value is not in the script; set ",
+      return draft_.Note(line, absl::StrCat(text, ": the value is not in the script; set ",
                                             is_key ? setting->second : kSlots));
     }
     if (absl::StrContains(setting->second, '.')) {
@@ -239,7 +241,7 @@ class LauncherReader {
 
   static std::string Advice(const std::string& option) {
     if (absl::StartsWith(option, "container")) {
-      return ": containers are not supported yet; the program runs in the node's own system";
+      return ": containers are not supported yet; the program runs directly on the node";
     }
     if (option == "hostfile" || option == "include" || option == "exclude" ||
         option == "nodelist" || option == "w") {
@@ -324,8 +326,8 @@ void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
     if (absl::StrContains(word.text, '$') || absl::StrContains(word.text, '`')) {
       draft.Note(word.line,
                  absl::StrCat(word.text,
-                              ": its value is not in the script, and a "
-                              "command runs without a shell; replace it with its value"));
+                              ": the variable's value is not in the script, and a command runs "
+                              "without a shell; replace the variable with its value"));
     }
   }
   draft.SetList("command", words);
@@ -333,8 +335,8 @@ void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
   draft.Set("log_parser.kind", parser);
   if (parser.empty()) {
     draft.Note(program.front().line,
-               "no metrics are read from this program's output: set log_parser, or write "
-               "telemetry (`trainyard explain log_parser`)");
+               "no metrics are read from this program's output; to get metrics, set log_parser, or "
+               "write telemetry (`trainyard explain log_parser`)");
   }
 }
 

@@ -218,7 +218,7 @@ class MegatronReader {
         found != PlainSettings().end() && values.size() == 1) {
       if (absl::StrContains(values[0], '$')) {
         return Note(line,
-                    absl::StrCat(text, ": its value is not in the script; set ", found->second));
+                    absl::StrCat(text, ": the value is not in the script; set ", found->second));
       }
       draft_.Set(found->second, ValueOf(values[0]));
       return;
@@ -235,7 +235,7 @@ class MegatronReader {
     } else if (option == "num-query-groups" && values.size() == 1 &&
                absl::StrContains(values[0], '$')) {
       Note(line,
-           absl::StrCat(text, ": its value is not in the script; set model.num_query_groups"));
+           absl::StrCat(text, ": the value is not in the script; set model.num_query_groups"));
     } else if (option == "num-query-groups" && values.size() == 1) {
       groups_ = values[0];
       groups_line_ = line;
@@ -323,10 +323,10 @@ class MegatronReader {
     if (groups_ == heads) return;
     Note(groups_line_,
          absl::StrCat("--num-query-groups ", groups_,
-                      ": Megatron-LM ignores it without --group-query-attention and gives every "
-                      "head its own keys and values; the job uses ",
+                      ": without --group-query-attention, Megatron-LM ignores this option and "
+                      "gives every head its own keys and values. The job uses ",
                       groups_,
-                      " groups; to train the model of Megatron-LM, set model.num_query_groups",
+                      " groups; to train the same model as Megatron-LM, set model.num_query_groups",
                       heads.empty() ? "" : " ", heads));
   }
 

@@ -23,7 +23,7 @@ void AddNemoTrainer(Translations& table) {
   table["trainer.precision"] = Text("");
   table["trainer.max_steps"] = Whole("train.steps");
   table["trainer.max_time"] =
-      NoteOnly("a job has no time limit; `trainyard stop` saves and ends it");
+      NoteOnly("a job has no time limit; `trainyard stop` saves a checkpoint and ends the job");
   table["trainer.max_epochs"] = Silent();
   table["trainer.log_every_n_steps"] = Whole("train.log_every_steps");
   table["trainer.val_check_interval"] = Whole("evaluation.every_steps");
@@ -260,10 +260,11 @@ class NemoReader {
     const int line = tree_.call_line();
     const std::string& call = tree_.call();
     if (!AssumeNemoModel(call, draft_)) {
-      return draft_.Note(line, absl::StrCat(call,
-                                            "(): its shape is unknown; set the `model` "
-                                            "section (known: ",
-                                            NemoModels(), ")"));
+      return draft_.Note(line,
+                         absl::StrCat(call,
+                                      "(): the shape of this model is unknown; set the `model` "
+                                      "section (known: ",
+                                      NemoModels(), ")"));
     }
     draft_.Note(
         line, absl::StrCat(
@@ -276,7 +277,7 @@ class NemoReader {
     }
     draft_.Note(
         line, absl::StrCat(
-                  call, "(): the vocabulary size depends on the tokenizer: set model.vocab_size"));
+                  call, "(): the vocabulary size depends on the tokenizer; set model.vocab_size"));
   }
 
   // Sets NeMo's defaults that differ from trainyard-trainer's.

@@ -36,7 +36,8 @@ void AddNeoxModel(Translations& table) {
   table["activation"] = Word("model.activation", {{"gelu", "gelu"}, {"swiglu", "swiglu"}});
   table["use_bias_in_attn_linear"] = Silent();
   table["use_bias_in_mlp"] = Switch("model.add_bias_linear");
-  table["use_qk_layernorm"] = NoteUnlessOff("its norm differs from model.qk_layernorm");
+  table["use_qk_layernorm"] =
+      NoteUnlessOff("GPT-NeoX's norm differs from the norm of model.qk_layernorm");
   table["init_method"] = Word("", {{"small_init", ""}, {"normal", ""}});
   table["output_layer_init_method"] = Word("", {{"wang_init", ""}, {"scaled_normal", ""}});
   table["init_method_std"] = Number("model.init_method_std");
@@ -65,8 +66,9 @@ void AddNeoxRun(Translations& table) {
   table["precision"] = Word("train.precision", {{"bfloat16", "bf16"}, {"fp32", "fp32"}});
   table["log_interval"] = Whole("train.log_every_steps");
   table["eval_interval"] = Whole("evaluation.every_steps");
-  table["eval_iters"] =
-      NoteOnly("is a number of batches; set evaluation.samples to it times train.global_batch");
+  table["eval_iters"] = NoteOnly(
+      "this is a number of batches; set evaluation.samples to this number times "
+      "train.global_batch");
   table["save"] = Text("checkpoint.dir");
   table["load"] = Text("");
   table["save_interval"] = Whole("checkpoint.every_steps");
@@ -75,8 +77,9 @@ void AddNeoxRun(Translations& table) {
   table["data_path"] = Text("data.path");
   table["train_data_paths[]"] = Text("");
   table["train_data_weights[]"] = Number("");
-  table["valid_data_paths[]"] = NoteOnly("name the sets in evaluation.sets");
-  table["test_data_paths[]"] = NoteOnly("there is no test split; name the sets in evaluation.sets");
+  table["valid_data_paths[]"] = NoteOnly("list the validation data sets in evaluation.sets");
+  table["test_data_paths[]"] =
+      NoteOnly("test splits are not supported; list the data sets in evaluation.sets");
   table["hostfile"] = NoteOnly("the controller chooses the nodes");
 }
 
@@ -196,10 +199,9 @@ class NeoxReader {
     }
     if (hidden.has_value() && 0 < *hidden && *hidden <= 1048576) ReadWidths(*hidden, layers);
     if (!draft_.Has("model.vocab_size")) {
-      draft_.Note(
-          0,
-          "the vocabulary size depends on the tokenizer: set model.vocab_size (50432 for the 20B "
-          "model: 50,257 and GPT-NeoX's padding)");
+      draft_.Note(0,
+                  "the vocabulary size depends on the tokenizer; set model.vocab_size (50432 for "
+                  "the 20B model, which is 50,257 plus GPT-NeoX's padding)");
     }
   }
 
@@ -209,9 +211,10 @@ class NeoxReader {
     if (!draft_.Has("model.ffn_hidden_size")) {
       draft_.Set("model.ffn_hidden_size", absl::StrCat(4 * hidden));
       if (draft_.Value("model.activation") == "swiglu") {
-        draft_.Note(tree_.Line("activation"),
-                    "activation: the width of swiglu's matrices depends on GPT-NeoX's release; set "
-                    "model.ffn_hidden_size");
+        draft_.Note(
+            tree_.Line("activation"),
+            "activation: the width of swiglu's matrices depends on the release of GPT-NeoX; set "
+            "model.ffn_hidden_size");
       }
     }
     if (tree_.Text("init_method") == "small_init") {

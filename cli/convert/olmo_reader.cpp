@@ -23,8 +23,8 @@ void AddOlmoModel(Translations& table) {
   table["model.max_sequence_length"] = Whole("train.seq_length");
   table["model.rope_theta"] = Number("model.rotary_base");
   table["model.rope"] = Switch("model.position_embedding_type", "rope", "learned_absolute");
-  table["model.alibi"] =
-      NoteUnlessOff("ALiBi is not supported; positions are rope or learned_absolute");
+  table["model.alibi"] = NoteUnlessOff(
+      "ALiBi is not supported; the supported position embeddings are rope and learned_absolute");
   table["model.weight_tying"] =
       Switch("model.untie_embeddings_and_output_weights", "false", "true");
   table["model.multi_query_attention"] = Switch("model.num_query_groups", "1", "");
@@ -35,8 +35,8 @@ void AddOlmoModel(Translations& table) {
   table["model.layer_norm_with_affine"] = Switch("model.norm_weights");
   table["model.layer_norm_eps"] = Number("model.norm_epsilon");
   table["model.bias_for_layer_norm"] = Silent();
-  table["model.attention_layer_norm"] =
-      NoteUnlessOff("its norm spans all heads; the norm of model.qk_layernorm spans one head");
+  table["model.attention_layer_norm"] = NoteUnlessOff(
+      "OLMo's norm spans all heads, but the norm of model.qk_layernorm spans one head");
   table["model.activation_type"] =
       Word("model.activation", {{"swiglu", "swiglu"}, {"gelu", "gelu"}});
   table["model.block_type"] = Word("", {{"sequential", ""}, {"llama", ""}});
@@ -104,8 +104,8 @@ void AddOlmoRest(Translations& table) {
   table["load_path"] = NoteOnly(
       "OLMo checkpoints are not supported; `trainyard ckpt import` reads Hugging Face checkpoints");
   table["eval_interval"] = Whole("evaluation.every_steps");
-  table["evaluators.*"] =
-      NoteOnly("name prepared sets in evaluation.sets; question-answering tasks are not evaluated");
+  table["evaluators.*"] = NoteOnly(
+      "question-answering tasks are not supported; list prepared data sets in evaluation.sets");
   table["data.paths.*"] = NoteOnly(
       "the tokens come from files that `trainyard data prepare` writes; set "
       "data.path or data.blend");
@@ -192,7 +192,7 @@ class OlmoReader {
     if (has_weights && draft_.Value("model.normalization") == "layer_norm" &&
         tree_.Text("model.bias_for_layer_norm") == "false") {
       draft_.Note(tree_.Line("model.bias_for_layer_norm"),
-                  "model.bias_for_layer_norm: a layer_norm with weights has biases, too");
+                  "model.bias_for_layer_norm: a layer_norm with weights always has biases");
     }
   }
 
@@ -207,12 +207,13 @@ class OlmoReader {
     if (width == std::floor(width) && 0 < width && width <= 1048576) {
       return draft_.Set("model.ffn_hidden_size", DraftNumber(width));
     }
-    draft_.Note(tree_.Line(path),
-                NoValueNote(path, tree_.Text(path),
-                            absl::StrCat("gives a feed-forward width of ", width,
-                                         is_gated ? " (half of it behind swiglu's gate)" : "",
-                                         ", which is not a whole number up to 1048576"),
-                            "model.ffn_hidden_size (11008 in OLMo 7B)"));
+    draft_.Note(
+        tree_.Line(path),
+        NoValueNote(path, tree_.Text(path),
+                    absl::StrCat("gives a feed-forward width of ", width,
+                                 is_gated ? " (after swiglu's gate, which halves the width)" : "",
+                                 ", which is not a whole number up to 1048576"),
+                    "model.ffn_hidden_size (11008 in OLMo 7B)"));
   }
 
   void ReadPrecision() {
@@ -234,7 +235,8 @@ class OlmoReader {
     const bool has_schedule = tree_.Has("scheduler");
     if (!has_schedule) {
       draft_.Note(0,
-                  "no scheduler: the job uses OLMo's default, 100 steps of warm-up and a cosine "
+                  "no scheduler is configured, so the job uses OLMo's default: 100 steps of "
+                  "warm-up, then a cosine "
                   "decay to a tenth of the learning rate");
     }
     const std::string units = tree_.Text("scheduler.units") == "tokens" ? "tokens" : "steps";

@@ -95,10 +95,10 @@ class ScriptReader {
   void TakeVariable(const ScriptVariable& variable) {
     if (IsWorkersVariable(variable.name) || absl::StartsWith(variable.name, "SLURM_")) return;
     if (absl::StrContains(variable.value, '$') || absl::StrContains(variable.value, '`')) {
-      return draft_.Note(variable.line, absl::StrCat("export ", variable.name, "=", variable.value,
-                                                     ": its value is not in the script; set "
-                                                     "env.",
-                                                     variable.name));
+      return draft_.Note(variable.line,
+                         absl::StrCat("export ", variable.name, "=", variable.value,
+                                      ": the value of this variable is not in the script; set env.",
+                                      variable.name));
     }
     if (!variable.value.empty()) draft_.Set(absl::StrCat("env.", variable.name), variable.value);
   }
@@ -131,13 +131,15 @@ class ScriptReader {
     const std::string text = absl::StrCat("`", TextOfCommand(command), "`");
     if (environments.contains(word)) {
       return draft_.Note(
-          line, absl::StrCat(text,
-                             ": prepares the shell, but ranks start without a shell: set env.PATH "
-                             "and related variables, or use the program's full path"));
+          line,
+          absl::StrCat(
+              text,
+              ": this command prepares the shell, but ranks start without a shell; set env.PATH "
+              "and related variables, or use the program's full path"));
     }
     if (control.contains(word)) {
       return draft_.Note(
-          line, absl::StrCat(text, ": takes effect only when the script runs, and was ignored"));
+          line, absl::StrCat(text, ": ignored, because it takes effect only when the script runs"));
     }
     draft_.Note(line, absl::StrCat(text, " was not understood"));
   }
@@ -153,11 +155,10 @@ class ScriptReader {
 
   void TakeRun(const ScriptCommand& command, int depth) {
     if (starts_run_) {
-      return draft_.Note(
-          command.front().line,
-          absl::StrCat(
-              "`", TextOfCommand(command),
-              "`: a job is one run; this command runs after it and needs its own job file"));
+      return draft_.Note(command.front().line,
+                         absl::StrCat("`", TextOfCommand(command),
+                                      "`: this command follows the training command, but a job "
+                                      "runs only one command; write a second job file for it"));
     }
     const LaunchedProgram launched = TakeLauncher(command, draft_);
     const ScriptCommand& program = launched.words;
@@ -195,10 +196,10 @@ class ScriptReader {
         absl::EndsWith(program.front().text, ".sh")) {
       draft_.Note(
           program.front().line,
-          absl::StrCat("`", TextOfCommand(program),
-                       "`: starts another script, which may "
-                       "start the ranks itself; one launcher per node is not supported yet: "
-                       "convert that script"));
+          absl::StrCat(
+              "`", TextOfCommand(program),
+              "`: this command starts another script, which may start the ranks itself, but one "
+              "launcher per node is not supported yet; convert that script instead"));
     }
     const int64_t tasks = launched.tasks_on_node > 0 ? launched.tasks_on_node : tasks_;
     if (!launched.has_launcher && tasks == 1 && draft_.Whole("resources.slots_per_node") > 1) {
@@ -206,7 +207,7 @@ class ScriptReader {
           program.front().line,
           absl::StrCat("SLURM starts one task per node, but the job starts a rank on each of ",
                        draft_.Value("resources.slots_per_node"),
-                       " slots; one launcher per node is not supported yet"));
+                       " slots, because one launcher per node is not supported yet"));
     }
   }
 

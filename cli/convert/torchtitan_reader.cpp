@@ -53,8 +53,8 @@ Translations TorchtitanCheckpoints() {
       {"activation_checkpoint.mode",
        Word("layout.recompute", {{"none", "none"}, {"full", "full"}, {"selective", "selective"}})},
       {"activation_checkpoint.*",
-       NoteOnly("layout.recompute has no such option; selective recomputes only norms and the "
-                "feed-forward activation")}};
+       NoteOnly("layout.recompute does not have this option; `selective` recomputes only norms and "
+                "the feed-forward activation")}};
 }
 
 Translations TorchtitanLayout() {
@@ -185,14 +185,15 @@ class TorchtitanReader {
       if (name == "llama3") {
         draft_.Note(tree_.Line("model.flavor"),
                     "model.flavor: later releases of torchtitan scale the rotary frequencies as "
-                    "LLaMA 3.1; set model.rope_scaling_factor 8 for that");
+                    "LLaMA 3.1 does; to scale them too, set model.rope_scaling_factor to 8");
       }
       return;
     }
     const int line = std::max(tree_.Line("model.flavor"), tree_.Line("model.name"));
-    draft_.Note(line, absl::StrCat("model ", name, " ", flavor.empty() ? "(no flavor)" : flavor,
-                                   ": its shape is unknown; set the `model` section (known: ",
-                                   TorchtitanModels(), ")"));
+    draft_.Note(
+        line, absl::StrCat("model ", name, " ", flavor.empty() ? "(no flavor)" : flavor,
+                           ": the shape of this model is unknown; set the `model` section (known: ",
+                           TorchtitanModels(), ")"));
   }
 
   void ReadBatch() {
@@ -257,7 +258,7 @@ class TorchtitanReader {
     if (!tree_.IsTrue("checkpoint.enable") && !tree_.IsTrue("checkpoint.enable_checkpoint")) {
       draft_.Set("checkpoint.every_steps", "0");
       draft_.Note(tree_.Line("checkpoint.interval"),
-                  "checkpoints are off: the job saves only when it ends or is stopped; set "
+                  "checkpoints are off, so the job saves only when it ends or is stopped; set "
                   "checkpoint.every_steps");
     }
     const int64_t keep = tree_.Whole("checkpoint.keep_latest_k", -1);
@@ -265,10 +266,11 @@ class TorchtitanReader {
     if (keep == 0) draft_.Set("checkpoint.keep_last", "100000");  // All of them.
     const std::string folder = tree_.Text("checkpoint.folder");
     if (!folder.empty()) {
-      draft_.Note(tree_.Line("checkpoint.folder"),
-                  absl::StrCat("checkpoint.folder: ", folder,
-                               ": is in torchtitan's dump folder; the controller chooses the job's "
-                               "directory unless you set checkpoint.dir"));
+      draft_.Note(
+          tree_.Line("checkpoint.folder"),
+          absl::StrCat("checkpoint.folder: ", folder,
+                       ": this folder is inside torchtitan's dump folder, but the controller "
+                       "chooses the job's directory; to choose it yourself, set checkpoint.dir"));
     }
   }
 

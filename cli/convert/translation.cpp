@@ -72,7 +72,7 @@ class Translator {
 
   void TakeValue(const SourceValue& value, const Translation& entry) {
     if (value.kind == SourceKind::kOpen) {
-      return Refuse(value, "its value is not in the text", entry);
+      return Refuse(value, "the value is not in the text", entry);
     }
     switch (entry.kind) {
       case Kind::kWhole:

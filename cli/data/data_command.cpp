@@ -42,8 +42,8 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
       ->check(NotEmpty)
       ->required();
   app.add_option("--tokenizer", options->tokenizer,
-                 "byte (256 bytes and an end token), or bpe (alias sentencepiece) or unigram, "
-                 "trained on this text")
+                 "byte (256 bytes and an end token), or a tokenizer trained on this text: bpe "
+                 "(alias sentencepiece) or unigram")
       ->check(CLI::IsMember({"byte", "sentencepiece", "bpe", "unigram"}))
       ->capture_default_str();
   app.add_option("--vocab-size", options->vocab_size, "maximum vocabulary size of bpe and unigram")
@@ -53,10 +53,11 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
                  "fraction of the text held out for validation")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
-  app.add_option("--field", options->field, "key of the text in the objects of .jsonl files")
+  app.add_option("--field", options->field,
+                 "name of the field that contains the text in .jsonl files")
       ->check(NotEmpty)
       ->capture_default_str();
-  app.add_option("-j,--jobs", options->jobs, "threads; 0: one per core")
+  app.add_option("-j,--jobs", options->jobs, "number of threads; 0 means one per core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   app.add_flag("--force", options->force, "replace a data set at DIR");
@@ -95,7 +96,8 @@ CLI::App* AddDataCommands(CLI::App& app, DataPrepareOptions* options) {
   CLI::App* data = app.add_subcommand("data", "Prepare text for training");
   data->require_subcommand(1);
   CLI::App* prepare = data->add_subcommand(
-      "prepare", "Convert text to train.bin and val.bin; train a tokenizer on it if asked");
+      "prepare",
+      "Convert text to train.bin and val.bin; train a tokenizer on the text if requested");
   AddPrepareOptions(*prepare, options);
   return prepare;
 }

@@ -59,8 +59,9 @@ absl::StatusOr<std::string> PodToText(const std::string& path) {
   const bool has_no_pod =
       WIFEXITED(status) && WEXITSTATUS(status) == kNothingToFormat && text.empty();
   if (status == 0 || has_no_pod) return text;
-  return absl::DataLossError(path + ": pod2text cannot read it (wait status " +
-                             std::to_string(status) + "); repair the file, or omit it");
+  return absl::DataLossError(path + ": pod2text cannot read this file (wait status " +
+                             std::to_string(status) +
+                             "); repair the file, or omit it from the inputs");
 }
 
 absl::StatusOr<std::string> PodTexts::Text(const std::string& path) {

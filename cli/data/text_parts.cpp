@@ -17,10 +17,11 @@ absl::Status NotUtf8(const RawBlock& block, size_t offset) {
   const unsigned char byte = static_cast<unsigned char>(block.bytes[offset]);
   char hex[8];
   std::snprintf(hex, sizeof(hex), "0x%02x", byte);
-  return absl::DataLossError(
-      block.file->path + ": not UTF-8 at byte " +
-      std::to_string(block.offset + static_cast<int64_t>(offset)) + " (" + hex +
-      "); convert it first, such as with `iconv -f LATIN1 -t UTF-8`, or omit it");
+  return absl::DataLossError(block.file->path + ": not UTF-8 at byte " +
+                             std::to_string(block.offset + static_cast<int64_t>(offset)) + " (" +
+                             hex +
+                             "); convert the file first, for example with `iconv -f LATIN1 -t "
+                             "UTF-8`, or omit it from the inputs");
 }
 
 std::string_view WithoutByteOrderMark(const RawBlock& block) {
@@ -49,7 +50,8 @@ absl::Status DecodeLine(const RawBlock& block, std::string_view text, int64_t li
   const auto found = object.find(field);
   if (found == object.end()) {
     return BadLine(block, line,
-                   "no field \"" + field + "\"; set the field of the text with --field");
+                   "no field \"" + field +
+                       "\"; pass the name of the field that contains the text with --field");
   }
   if (!found->is_string()) return BadLine(block, line, "field \"" + field + "\" is not a string");
   AddStretches(found->get_ref<const std::string&>(), true, true, parts);

@@ -88,7 +88,7 @@ class LocalCluster {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_ / "secrets"));
     TRAINYARD_RETURN_IF_ERROR(StartController());
     TRAINYARD_ASSIGN_OR_RETURN(
-        bool serving, WaitUntil("the controller to serve", [this] { return ReadAddress(); }));
+        bool serving, WaitUntil("the controller to answer", [this] { return ReadAddress(); }));
     for (int i = 0; serving && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
     if (!serving) return false;
     // Later commands of this user find the token by the address.
@@ -96,7 +96,8 @@ class LocalCluster {
       TRAINYARD_RETURN_IF_ERROR(LinkToken(context_.environment.home, address_, TokenFile()));
     }
     Client client(address_, context_.environment.limits, {.token_file = TokenFile()});
-    return WaitUntil("the workers to attach", [&] { return ReadyNodes(client) >= options_.nodes; });
+    return WaitUntil("the workers to connect",
+                     [&] { return ReadyNodes(client) >= options_.nodes; });
   }
 
   // Restarts daemons that die. Returns after Ctrl-C (OK), or when one dies too often (an error that

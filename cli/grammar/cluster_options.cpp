@@ -9,7 +9,7 @@ namespace trainyard::cli {
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
   CLI::Option* device =
       command.add_option("--device", options.request.device,
-                         "GPU type to plan for, such as H200; needs no controller");
+                         "GPU type to plan for, such as H200; no controller is needed");
   command
       .add_option("--nodes", options.request.nodes, "number of nodes (default: resources.nodes)")
       ->check(CLI::Range(1, 16384))
@@ -18,9 +18,9 @@ CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options) {
       ->check(CLI::Range(1, 1024))
       ->needs(device);
   command
-      .add_option(
-          "--network", options.request.network,
-          "network between the nodes, such as ndr or roce400 (default: the usual one for the GPU)")
+      .add_option("--network", options.request.network,
+                  "network between the nodes, such as ndr or roce400 (default: the usual network "
+                  "for this GPU type)")
       ->needs(device);
   command
       .add_option("--storage", options.request.storage,

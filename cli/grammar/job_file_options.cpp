@@ -10,7 +10,8 @@ CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   // Takes no extra arguments, like the options below: `--set a=1 file` must not treat the file as a
   // setting.
   command
-      .add_option("--set", options.sets, "override a setting, such as train.steps=200; repeatable")
+      .add_option("--set", options.sets,
+                  "override a setting, such as train.steps=200; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--name", options.name, "name of the job");

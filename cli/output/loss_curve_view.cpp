@@ -16,7 +16,7 @@ namespace {
 constexpr int kSpikesShown = 5;
 
 std::string SpikesText(const v1::LossCurve& curve) {
-  if (curve.spike_steps().empty()) return "none by the rule of the loss guard";
+  if (curve.spike_steps().empty()) return "none, by the rule of the loss guard";
   const int shown = std::min(curve.spike_steps_size(), kSpikesShown);
   const std::vector<int64_t> newest(curve.spike_steps().end() - shown, curve.spike_steps().end());
   return absl::StrCat(curve.spike_count(),
@@ -29,8 +29,9 @@ std::string SpikesText(const v1::LossCurve& curve) {
 std::string LossCurveText(const v1::LossCurve& curve) {
   std::string text = absl::StrCat(
       LabelLine("Loss",
-                absl::StrFormat("%.4g, mean of the latest %d (%.4g before)", curve.recent_loss(),
-                                curve.window() == 0 ? 100 : curve.window(), curve.previous_loss())),
+                absl::StrFormat("%.4g, mean of the latest %d losses (previous mean: %.4g)",
+                                curve.recent_loss(), curve.window() == 0 ? 100 : curve.window(),
+                                curve.previous_loss())),
       LabelLine("Improved", absl::StrFormat("by %.2f %%", 100 * curve.improvement_rate())),
       LabelLine("Stagnant", curve.is_stagnant() ? "yes" : "no"),
       LabelLine("Spikes", SpikesText(curve)));

@@ -48,9 +48,10 @@ std::string StepTimeSvg(const planner::LayoutPlan& plan) {
 std::string ScalingSvg(double flops) {
   const planner::Optimum best = planner::LossMinimum(flops);
   const double low = flops / 1000, high = flops * 100;
-  LineChart chart{.title = absl::StrCat("Loss by compute around ", NumberText(flops, 3), " FLOP"),
-                  .x = {"compute (FLOP)", /*is_logarithmic=*/true},
-                  .y = {"loss (nats per token)"}};
+  LineChart chart{
+      .title = absl::StrCat("Loss as a function of compute, near ", NumberText(flops, 3), " FLOP"),
+      .x = {"compute (FLOP)", /*is_logarithmic=*/true},
+      .y = {"loss (nats per token)"}};
   ChartLine least{.label = "best loss at each budget"};
   for (const double budget : planner::EvenFactors(low, high, kPointsOfLine)) {
     least.points.push_back({budget, planner::LossMinimum(budget).loss});
@@ -59,9 +60,9 @@ std::string ScalingSvg(double flops) {
   for (const double factor : {0.1, 1.0, 10.0}) {
     chart.lines.push_back(LossOfSize(factor * best.parameters, low, high));
   }
-  chart.marks.push_back({absl::StrCat("best: ", planner::AmountText(best.parameters), " on ",
-                                      planner::AmountText(best.tokens), " tokens, loss ",
-                                      absl::StrFormat("%.3f", best.loss)),
+  chart.marks.push_back({absl::StrCat("best: ", planner::AmountText(best.parameters),
+                                      " parameters on ", planner::AmountText(best.tokens),
+                                      " tokens, loss ", absl::StrFormat("%.3f", best.loss)),
                          {flops, best.loss}});
   return SvgOf(chart);
 }
@@ -73,12 +74,12 @@ std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
   };
   const double best =
       planner::DalyInterval(interruptions.checkpoint_seconds, chosen.mean_seconds_between);
-  LineChart chart{.title = "Goodput by checkpoint interval",
+  LineChart chart{.title = "Goodput as a function of the checkpoint interval",
                   .x = {"seconds between checkpoints", /*is_logarithmic=*/true},
                   .y = {"goodput (%)"}};
   ChartLine line{.label = absl::StrCat(
-                     "a failure every ", NumberText(chosen.mean_seconds_between / 3600, 3), " h, ",
-                     NumberText(interruptions.checkpoint_seconds, 3), " s per checkpoint, ",
+                     "one failure every ", NumberText(chosen.mean_seconds_between / 3600, 3),
+                     " h, ", NumberText(interruptions.checkpoint_seconds, 3), " s per checkpoint, ",
                      NumberText(interruptions.restart_seconds, 3), " s per restart")};
   for (const double interval : planner::EvenFactors(best / 30, best * 30, kPointsOfLine)) {
     line.points.push_back({interval, goodput(interval)});

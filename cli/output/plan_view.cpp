@@ -117,7 +117,7 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
   const std::vector<planner::CloudPrice> prices =
       planner::PricesOf(plan.cluster.device->rating->name);
   if (prices.empty()) {
-    absl::StrAppend(&text, Line("cost", absl::StrCat("no known price of ",
+    absl::StrAppend(&text, Line("cost", absl::StrCat("no price is known for the ",
                                                      std::string(plan.cluster.device->rating->name),
                                                      "; see `trainyard cost --price`")));
     return;
@@ -166,7 +166,8 @@ void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
     absl::StrAppend(&text, "  cannot run: ", written.problem, "\n");
   } else if (plan.search.best.has_value()) {
     const double factor = written.planned.step.Total() / plan.search.best->step.Total();
-    absl::StrAppend(&text, absl::StrFormat("  %.2f times the step time of the best\n", factor));
+    absl::StrAppend(&text,
+                    absl::StrFormat("  %.2f times the step time of the best layout\n", factor));
   }
 }
 
@@ -175,15 +176,16 @@ void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
   // The best layout is the first. It is at the top of the plan unless the written one is.
   const size_t first = plan.is_written ? 0 : 1;
   if (pareto.size() > first) {
-    absl::StrAppend(&text, plan.is_written ? "\nBest layout, and slower ones with less memory\n"
-                                           : "\nSlower layouts with less memory\n");
+    absl::StrAppend(&text, plan.is_written
+                               ? "\nBest layout, then slower layouts that need less memory\n"
+                               : "\nSlower layouts that need less memory\n");
   }
   for (size_t i = first; i < std::min(pareto.size(), kMostLayouts + first); ++i) {
     absl::StrAppend(&text, absl::StrFormat("  %8.3f s  %9s  %s\n", pareto[i].step.Total(),
                                            GigabytesText(pareto[i].memory.Total()),
                                            LayoutText(pareto[i].layout)));
   }
-  absl::StrAppend(&text, "\nRejected, of ", plan.search.tried, " layouts\n");
+  absl::StrAppend(&text, "\nRejected layouts, out of ", plan.search.tried, "\n");
   for (const auto& [reason, count] : planner::ReasonsOf(plan.search)) {
     absl::StrAppend(&text, absl::StrFormat("  %9d  %s\n", count, reason));
   }

@@ -106,7 +106,7 @@ std::string LimitText(const TuneReport& report) {
   }
   if (limit.smallest_failed != nullptr) {
     const planner::TuneCandidate& failed = limit.smallest_failed->candidate;
-    absl::StrAppend(&text, "        the smallest run without enough memory was predicted to use ",
+    absl::StrAppend(&text, "        the smallest run that ran out of memory was predicted to use ",
                     GigabytesText(failed.memory.Tensors()), " (",
                     planner::CandidateText(report.config, failed), ")\n");
   }

@@ -50,9 +50,9 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
        absl::StrCat("a GPU of stage ", stage, " needs ", MemoryText(memory),
                     ", but the planner may use only ", GigabytesText(bytes / (1 + kMemoryMargin)),
                     " of the GPU"),
-       absl::StrCat("a layout of `trainyard plan ", report.name, " --device ",
+       absl::StrCat("use a layout that `trainyard plan ", report.name, " --device ",
                     std::string(device.rating->name),
-                    "`, or: ", planner::OutOfMemory(config, bytes).right)});
+                    "` prints, or: ", planner::OutOfMemory(config, bytes).right)});
 }
 
 // A larger micro-batch is recommended from this predicted gain, because predictions are inexact.
@@ -72,10 +72,11 @@ void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
   if (gain < 1 + kWorthwhileGain) return;
   report.findings.push_back(
       {absl::StrCat("`layout.micro_batch` ", config.layout.micro_batch),
-       absl::StrFormat("twice as much also fits on %s and is predicted to be %.0f %% faster",
-                       std::string(cluster.device->rating->name), 100 * (gain - 1)),
-       absl::StrCat("layout.micro_batch ", larger.layout.micro_batch,
-                    "; `trainyard tune` measures it")});
+       absl::StrFormat(
+           "twice this micro-batch also fits on %s and is predicted to be %.0f %% faster",
+           std::string(cluster.device->rating->name), 100 * (gain - 1)),
+       absl::StrCat("set layout.micro_batch to ", larger.layout.micro_batch,
+                    "; measure the speed with `trainyard tune`")});
 }
 
 // Adds advice if the predicted MFU is low.
@@ -96,8 +97,8 @@ std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, Rec
   if (device == nullptr || planner::PeakFlops(config.train, *device) == 0) {
     report.findings.push_back(
         {absl::StrCat("`# Expected on ", line.device, "`"),
-         device == nullptr ? "unknown device" : "it does not support train.precision",
-         "a device that `trainyard plan --device` knows"});
+         device == nullptr ? "unknown device" : "this device does not support train.precision",
+         "name a device that `trainyard plan --device` lists"});
     return line.text;
   }
   CheckMemory(config, *device, report);
@@ -108,9 +109,9 @@ std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, Rec
   }
   const std::string text = ExpectedText(config, cluster);
   if (text != line.text) {
-    report.findings.push_back({absl::StrCat("`", line.text, "`"),
-                               "the planner's prediction differs",
-                               absl::StrCat("`trainyard recipe check ", report.name, " --renew`")});
+    report.findings.push_back(
+        {absl::StrCat("`", line.text, "`"), "the planner now predicts other values",
+         absl::StrCat("run `trainyard recipe check ", report.name, " --renew`")});
   }
   return text;
 }
@@ -119,7 +120,7 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
   const std::vector<ExpectedLine> lines = FindExpectedLines(file.text);
   if (lines.empty() && config.resources.device == DeviceKind::kGpu) {
     report.findings.push_back({"no line `# Expected on DEVICE: -`",
-                               "a recipe for GPUs states the planner's prediction",
+                               "a recipe for GPUs must state the planner's prediction",
                                "add that line, then run `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
@@ -139,8 +140,8 @@ void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
   }
   report.findings.push_back(
       {"`guard.policy` rolls back, and `checkpoint.every_steps` is 0",
-       "without a checkpoint before a spike, the run restarts from the beginning",
-       "checkpoint.every_steps of a few hundred, or guard.policy stop"});
+       "a run without checkpoints rolls back to its beginning",
+       "set checkpoint.every_steps to a few hundred, or guard.policy to stop"});
 }
 
 // Errors for which `submit` refuses the file.

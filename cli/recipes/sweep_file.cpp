@@ -85,7 +85,7 @@ SweepRun RunOf(const json& object) {
 
 absl::StatusOr<Sweep> Parse(const json& root, const std::string& path) {
   if (!root.is_object() || NumberAt(root, key::kVersion) != kThisVersion) {
-    return NoSweep(path, "not a sweep of this version of trainyard");
+    return NoSweep(path, "not a sweep that this version of trainyard can read");
   }
   Sweep sweep;
   sweep.device = StringAt(root, key::kDevice);
@@ -106,7 +106,7 @@ absl::StatusOr<Sweep> Parse(const json& root, const std::string& path) {
   }
   const bool is_measured =
       std::ranges::any_of(sweep.runs, [](const SweepRun& run) { return !run.metrics.empty(); });
-  if (!is_measured) return NoSweep(path, "no run was measured");
+  if (!is_measured) return NoSweep(path, "no run in the file was measured");
   return sweep;
 }
 

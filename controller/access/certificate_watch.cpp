@@ -45,11 +45,11 @@ std::string ExpiryWarning(Timestamp expires_ms, Timestamp now) {
   if (left_ms > kExpiryWarningMs) return "";
   const std::string when =
       left_ms <= 0
-          ? "has expired: workers and clients cannot connect"
+          ? "has expired, so workers and clients cannot connect"
           : absl::StrCat("expires in ", left_ms / kDayMs, " d ", left_ms % kDayMs / kHourMs,
                          " h; after that, workers and clients ", "cannot connect");
   return absl::StrCat("the controller's TLS certificate ", when,
-                      "; replace it and restart the controller");
+                      "; replace the certificate and restart the controller");
 }
 
 CertificateWatch::CertificateWatch(const std::string& pem, const Clock& clock)

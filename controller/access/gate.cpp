@@ -45,7 +45,7 @@ void AccessGate::ReplaceToken(const std::string& token) {
   }
   // If this fails, the stored sessions still carry the old token's mark, so a restart drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
-    spdlog::warn("cannot save that the dashboard sessions have ended: {}",
+    spdlog::warn("the dashboard sessions have ended, but this cannot be stored: {}",
                  std::string(status.message()));
   }
 }
@@ -57,8 +57,9 @@ void AccessGate::LoadSessions() {
   absl::Status status = text.status();
   if (status.ok()) status = sessions_.Read(*text, token_mark_, clock_.Now());
   if (!status.ok()) {
-    spdlog::warn("cannot read the dashboard sessions in {}: {}; users must log in again",
-                 session_file_, std::string(status.message()));
+    spdlog::warn(
+        "cannot read the dashboard sessions in {}: {}; users must log in to the dashboard again",
+        session_file_, std::string(status.message()));
   }
 }
 
@@ -76,8 +77,8 @@ absl::StatusOr<std::string> AccessGate::MakeCode(Principal owner) {
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(kOpenCodes,
-                     " dashboard login codes are unused, which is the maximum; use one, or wait "
-                     "until they expire after ",
+                     " dashboard login codes are unused, which is the maximum; use one of them, or "
+                     "wait until the unused codes expire after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();
@@ -163,8 +164,9 @@ absl::StatusOr<int> AccessGate::AfterEnd(absl::StatusOr<int> ended) {
   const absl::Status status = SaveSessions();
   if (status.ok()) return ended;
   return absl::UnavailableError(
-      absl::StrCat("the sessions have ended, but a restart of the controller would reopen them: ",
-                   status.message(), "; end them again once the disk accepts writes"));
+      absl::StrCat("the sessions have ended, but a restart of the controller would reopen them, "
+                   "because their end could not be stored: ",
+                   status.message(), "; end the sessions again once the disk accepts writes"));
 }
 
 absl::Status AccessGate::SaveSessions() {

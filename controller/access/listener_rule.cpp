@@ -9,8 +9,10 @@ namespace {
 // The protection that the listener lacks; empty if it lacks none.
 std::string Lack(const ListenerSetting& setting) {
   if (!IsReachableFromOutside(setting.address)) return "";
-  if (!setting.has_token) return "anyone who can reach it has full access: it requires no token";
-  return setting.has_tls ? "" : "tokens and data cross the network unencrypted: it has no TLS";
+  if (!setting.has_token) {
+    return "anyone who can reach this address has full access, because no token is required";
+  }
+  return setting.has_tls ? "" : "tokens and data cross the network unencrypted, because TLS is off";
 }
 
 }  // namespace
@@ -25,7 +27,7 @@ absl::Status CheckListener(const ListenerSetting& setting) {
   if (lack.empty() || setting.insecure) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       setting.flag, " ", setting.address, " can be reached from other machines, and ", lack,
-      "; give it a certificate with --tls-cert and --tls-key (deploy/README.md), listen on ",
+      "; set a certificate with --tls-cert and --tls-key (deploy/README.md), listen on ",
       "127.0.0.1, or pass --insecure only on a trusted network"));
 }
 

@@ -80,8 +80,10 @@ std::size_t LocalListener::PortOf(uid_t user) {
   if (known != known_.end()) return known->second;
   const std::size_t port = known_.size();
   if (port == kLocalUsersMax) {
-    spdlog::warn("more than {} users on this machine: user {} is served without a verified name",
-                 kLocalUsersMax, UserName(user));
+    spdlog::warn(
+        "more than {} users of this machine have connected: user {} is served without a verified "
+        "name",
+        kLocalUsersMax, UserName(user));
     return kLocalUsersMax;
   }
   known_[user] = port;

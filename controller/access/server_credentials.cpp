@@ -20,8 +20,8 @@ namespace {
 
 constexpr char kNoToken[] =
     "this controller requires its token: set TRAINYARD_TOKEN_FILE to the file `token` in the "
-    "controller's data directory, readable by its user (by the group trainyard with the systemd "
-    "service)";
+    "controller's data directory. The file is readable only by the controller's user; with the "
+    "systemd service, the group trainyard can read it too";
 constexpr char kUserProperty[] = "trainyard_uid";
 constexpr absl::string_view kUnixPeer = "unix:";
 

@@ -49,7 +49,7 @@ struct OpenCheckpoint {
 
 absl::Status Missing(const std::string& path) {
   return absl::NotFoundError(absl::StrCat("the controller's machine cannot see ", path,
-                                          "; if it exists on a node, remove it there"));
+                                          "; if this directory exists on a node, remove it there"));
 }
 
 absl::StatusOr<OpenCheckpoint> Open(const std::string& path, const std::string& root) {

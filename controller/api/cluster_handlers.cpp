@@ -68,7 +68,7 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
       "`trainyard server status` lists all problems; restore a backup if pages are damaged");
   const std::vector<std::string> losses = LossWarnings(view.state, view.now);
   add("history", losses.empty(), losses.empty() ? "complete" : losses.back(),
-      "follow the advice in this warning; it disappears after seven days");
+      "follow the advice in this warning; the warning disappears after seven days");
   v1::GetServerInfoResponse space;
   if (api.add_space) api.add_space(space);
   if (space.disk_bytes() > 0) {
@@ -80,8 +80,8 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
   for (const v1::HookStatus& hook : space.hooks()) {
     add("hook", hook.failing_since_ms() == 0,
         absl::StrCat(hook.name(), hook.error().empty() ? ": works" : ": ", hook.error()),
-        "check that its receiver accepts POST requests, or that its program exits with 0; events "
-        "are queued meanwhile");
+        "check that the receiver of this hook accepts POST requests, or that the program of this "
+        "hook exits with 0; until then, events are queued");
   }
   const auto& warnings = api.server_info.warnings();
   add("access", warnings.empty(), warnings.empty() ? api.server_info.access() : warnings.Get(0),

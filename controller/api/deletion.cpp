@@ -44,7 +44,8 @@ absl::StatusOr<Plan> PlanOf(const Api& api, v1::DeleteJobRequest request, const 
     plan.archived = std::make_shared<const JobEntry>(entry);
   } else if (!api.output_complete(entry, view)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        JobText(job), " has ended, but a node is still sending its output; try again shortly"));
+        JobText(job),
+        " has ended, but a node is still sending the job's output; try again shortly"));
   }
   plan.request = std::move(request);
   plan.request.set_job(absl::StrCat(job.id()));

@@ -34,9 +34,9 @@ struct Search {
 };
 
 absl::Status NoAnswer(const std::string& path) {
-  return absl::UnavailableError(
-      absl::StrCat("cannot check whether another job uses the directory: ", path,
-                   " does not answer; check its file server, or stop the jobs that use it"));
+  return absl::UnavailableError(absl::StrCat(
+      "cannot check whether another job uses the directory, because ", path,
+      " does not answer; check the file server of that path, or stop the jobs that use it"));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ absl::Status CheckRequestSize(const google::protobuf::Message& request) {
   const std::size_t bytes = request.ByteSizeLong();
   if (bytes <= kMaxSubmitBytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
+      absl::StrCat("the request has ", bytes, " bytes; at most ", kMaxSubmitBytes, " are allowed"));
 }
 
 // The job created by a submit request, or by the first request if this one repeats it. Null if that
@@ -105,7 +105,7 @@ absl::StatusOr<uint64_t> ParseEventCursor(const std::string& cursor) {
   if (cursor.empty()) return 0;
   uint64_t before = 0;
   if (!absl::SimpleAtoi(cursor, &before) || before == 0) {
-    return absl::InvalidArgumentError("cursor: use next_cursor of the previous page");
+    return absl::InvalidArgumentError("cursor: not valid; use next_cursor of the previous page");
   }
   return before;
 }
@@ -365,7 +365,8 @@ void handlers::ListEvents(const Api& api, const Principal& /*principal*/,
   const auto before = ParseEventCursor(request.cursor());
   if (!before.ok()) return reply(before.status());
   if (request.limit() < 0 || request.limit() > kLargestEventPage) {
-    return reply(absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kLargestEventPage)));
+    return reply(
+        absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kLargestEventPage)));
   }
   const int limit = request.limit() == 0 ? kDefaultEventPage : request.limit();
   const auto read_page = [&api, limit, before = *before, reply](int64_t job_id,

@@ -26,14 +26,14 @@ constexpr std::size_t kPageBytes = 3 << 20;
 
 absl::Status CheckListRequest(const v1::ListJobsRequest& request) {
   if (request.limit() < 0 || request.limit() > kLargestPage) {
-    return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kLargestPage));
+    return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kLargestPage));
   }
   if (request.text().size() > kMaxTextBytes) {
     return absl::InvalidArgumentError(absl::StrCat("text: at most ", kMaxTextBytes, " bytes"));
   }
   int64_t id = 0;
   if (!request.cursor().empty() && (!absl::SimpleAtoi(request.cursor(), &id) || id <= 0)) {
-    return absl::InvalidArgumentError("cursor: use next_cursor of the previous page");
+    return absl::InvalidArgumentError("cursor: not valid; use next_cursor of the previous page");
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "controller/api/named_job.h"
+#include "controller/core/support/text.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_state.h"
@@ -34,7 +35,8 @@ absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t attempt_number) {
   }
   if (!known) {
     return absl::NotFoundError(absl::StrCat("job ", job.id(), " has no attempt ", attempt_number,
-                                            "; it has ", job.attempts_size(), " so far"));
+                                            "; so far, the job has had ",
+                                            Counted(job.attempts_size(), "attempt")));
   }
   if (ranks != 0) return ranks;
   return WorldSize(job.spec());
@@ -53,7 +55,8 @@ absl::StatusOr<LogPosition> ParseLogCursor(const std::string& cursor) {
       absl::SimpleAtoi(parts[3], &position.offset)) {
     return position;
   }
-  return absl::InvalidArgumentError("cursor: use older_cursor or newer_cursor of an earlier page");
+  return absl::InvalidArgumentError(
+      "cursor: not valid; use older_cursor or newer_cursor of an earlier page");
 }
 
 LogPosition PositionOf(const v1::LogLine& line) {
@@ -67,7 +70,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
                              ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
                                         request.attempt(), request.grep()));
   if (request.limit() < 0 || request.limit() > kMaxLines) {
-    return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kMaxLines));
+    return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kMaxLines));
   }
   query.limit = request.limit() == 0 ? kDefaultLines : request.limit();
   query.newer = request.direction() == v1::LOG_DIRECTION_NEWER;
@@ -83,7 +86,8 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   } else if (request.has_offset()) {
     if (request.ranks_size() != 1 || request.attempt() == 0 || request.offset() < 0) {
       return absl::InvalidArgumentError(
-          "offset is a position in the output of one rank: set the rank and the attempt");
+          "offset is a position in the output of one rank, so the rank and the attempt must be set "
+          "too");
     }
     query.from_offset = request.offset();
   }

@@ -55,7 +55,8 @@ absl::Status CheckRequest(const v1::PlanLayoutRequest& request) {
   const bool is_price =
       !request.has_price() || (request.price() > 0 && request.price() <= kHighestPrice);
   if (is_price) return absl::OkStatus();
-  return absl::InvalidArgumentError("price: dollars per GPU-hour, above 0 and at most 1,000,000");
+  return absl::InvalidArgumentError(
+      "price: must be in dollars per GPU-hour, above 0 and at most 1,000,000");
 }
 
 planner::ClusterRequest ClusterOf(const v1::PlanLayoutRequest& request) {

@@ -96,8 +96,8 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t at
     return attempt.number() == (attempt_number == 0 ? newest->number() : attempt_number);
   });
   if (chosen == attempts.end()) {
-    return absl::NotFoundError(absl::StrCat("job ", entry.job.id(), " has no attempt ",
-                                            attempt_number, " that is still stored"));
+    return absl::NotFoundError(absl::StrCat("attempt ", attempt_number, " of job ", entry.job.id(),
+                                            " does not exist, or its ranks are no longer stored"));
   }
   response.set_attempt(chosen->number());
   std::vector<Straggler> stragglers;

@@ -33,7 +33,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
         absl::StrCat("keys: at most ", kMaxSeriesKeys, " in one call"));
   }
   if (request.buckets() < 0 || request.buckets() > kMaxBuckets) {
-    return absl::InvalidArgumentError(absl::StrCat("buckets: 0 to ", kMaxBuckets));
+    return absl::InvalidArgumentError(absl::StrCat("buckets: must be from 0 to ", kMaxBuckets));
   }
   if (request.from_step() < 0 || request.to_step() < 0 || request.attempt() < 0) {
     return absl::InvalidArgumentError("from_step, to_step and attempt must not be negative");
@@ -42,19 +42,20 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
     return absl::InvalidArgumentError("from and to must not be negative");
   }
   if (request.to() != 0 && request.to() < request.from()) {
-    return absl::InvalidArgumentError("to is before from; set it to 0 for the newest");
+    return absl::InvalidArgumentError(
+        "`to` is before `from`; to get the newest values, set `to` to 0");
   }
   if (!(request.smooth() >= 0 && request.smooth() < 1)) {
-    return absl::InvalidArgumentError("smooth: at least 0 and less than 1");
+    return absl::InvalidArgumentError("smooth: must be at least 0 and less than 1");
   }
   if (request.abandoned() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
-        "a single attempt has no abandoned parts: leave out attempt, or request merged attempts");
+        "a single attempt has no abandoned parts; omit attempt, or request merged attempts");
   }
   for (const std::string& key : request.keys()) {
     if (key.empty() || key.size() > kMaxKeyBytes) {
       return absl::InvalidArgumentError(
-          absl::StrCat("keys: each has 1 to ", kMaxKeyBytes, " bytes"));
+          absl::StrCat("keys: each key must have 1 to ", kMaxKeyBytes, " bytes"));
     }
   }
   return absl::OkStatus();
@@ -255,9 +256,9 @@ absl::Status CheckCompareRequest(const v1::CompareSeriesRequest& request) {
   TRAINYARD_RETURN_IF_ERROR(CheckSeriesRequest(each));
   const int64_t points = int64_t{request.jobs_size()} * request.keys_size() * each.buckets();
   if (points <= kMaxComparedPoints) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("jobs times keys times buckets is ", points,
-                                                 "; at most ", kMaxComparedPoints,
-                                                 ": request fewer buckets"));
+  return absl::InvalidArgumentError(absl::StrCat("too many points: jobs x keys x buckets is ",
+                                                 points, "; at most ", kMaxComparedPoints,
+                                                 " are allowed; request fewer buckets"));
 }
 
 // Adds the series of every job in `response`. Reader thread.

@@ -13,8 +13,8 @@ constexpr std::size_t kDamageKept = 16;
 // Effect of failing writes on the cluster, for the operator who reads the log.
 const char* Consequence(StoreName store) {
   return store == StoreName::kEvents
-             ? "changes are rejected, reads work, running jobs are not affected"
-             : "workers keep the data until it is stored, running jobs are not affected";
+             ? "changes are rejected, but reads work and running jobs are not affected"
+             : "workers keep the data until it is stored, and running jobs are not affected";
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ void StorageHealth::Report(StoreName store, const absl::Status& status) {
   }
   if (problem->message() == message) return;
   problem->set_message(message);
-  spdlog::error("cannot store {}: {}; {}; retrying until it succeeds", NameOf(store), message,
-                Consequence(store));
+  spdlog::error("cannot store {}: {}; {}; retrying until the write succeeds", NameOf(store),
+                message, Consequence(store));
 }
 
 void StorageHealth::ReportDamage(StoreName store, const absl::Status& status) {

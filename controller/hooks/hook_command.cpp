@@ -79,9 +79,10 @@ void Feed(std::string_view& body, UniqueFd& input) {
 absl::Status ResultOf(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
   if (WIFEXITED(status)) {
-    return absl::UnavailableError(absl::StrCat("it exited with code ", WEXITSTATUS(status)));
+    return absl::UnavailableError(
+        absl::StrCat("the command exited with code ", WEXITSTATUS(status)));
   }
-  return absl::UnavailableError(absl::StrCat("it was ended by signal ", WTERMSIG(status)));
+  return absl::UnavailableError(absl::StrCat("the command was ended by signal ", WTERMSIG(status)));
 }
 
 // Waits for the end of the process, kills the rest of its group, and returns its status. Returns
@@ -121,11 +122,12 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
   const bool has_ended = End(pid);
   if (!has_ended) process.stuck_pid = pid;
   const std::string left =
-      has_ended ? "" : absl::StrCat("; process ", pid, " survives SIGKILL, stuck in the kernel");
+      has_ended ? ""
+                : absl::StrCat("; process ", pid, " survived SIGKILL and is stuck in the kernel");
   return canceller.cancelled()
              ? absl::CancelledError(absl::StrCat("the controller is stopping", left))
              : absl::DeadlineExceededError(
-                   absl::StrCat("it did not exit in time and was killed", left));
+                   absl::StrCat("the command did not exit in time and was killed", left));
 }
 
 // Allows at most one stuck process per hook; otherwise each retry would add one.
@@ -134,8 +136,8 @@ absl::Status ReapStuck(HookProcess& process) {
   if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {
     return absl::UnavailableError(
         absl::StrCat("process ", process.stuck_pid, " of an earlier call is stuck in the kernel; ",
-                     "the hook is called again once it has ended: check the disks and file ",
-                     "servers that it uses"));
+                     "the hook is not called again until this process ends. Check the disks and "
+                     "file servers that the process uses"));
   }
   process.stuck_pid = 0;
   return absl::OkStatus();

@@ -57,7 +57,7 @@ absl::Status ReadSecret(const std::string& path, HookRule& rule) {
 absl::Status ReadTimeout(const std::string& text, HookRule& rule) {
   const auto ms = ParseDurationMs(text);
   if (!ms.ok() || *ms < 1 || *ms > kTimeoutMsMax) {
-    return Wrong(rule.name, absl::StrCat("timeout: `", text, "` is not a time up to 60s"));
+    return Wrong(rule.name, absl::StrCat("timeout: `", text, "` is not a duration of at most 60s"));
   }
   rule.timeout = std::chrono::milliseconds(*ms);
   return absl::OkStatus();
@@ -91,7 +91,7 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   if (!node.IsMap() || !node["name"]) return Wrong("a hook", "is not a map with a `name`");
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
-    return Wrong(rule.name, "a name has 1 to 63 characters: letters a to z, digits and -");
+    return Wrong(rule.name, "a name must have 1 to 63 characters: letters a to z, digits and -");
   }
   for (const auto& entry : node) {
     const absl::Status status = ReadHookKey(entry.first.as<std::string>(), entry.second, rule);

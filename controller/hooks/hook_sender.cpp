@@ -78,7 +78,7 @@ absl::Status HookSender::Start() {
   if (!options_.directory.empty()) std::filesystem::create_directories(options_.directory, error);
   if (error) {
     return absl::UnavailableError(
-        absl::StrCat("cannot make ", options_.directory, ": ", error.message()));
+        absl::StrCat("cannot create ", options_.directory, ": ", error.message()));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const uint64_t newest, NewestEvent());
   for (const auto& hook : hooks_) {
@@ -183,7 +183,7 @@ bool HookSender::CountCall(const absl::Status& result, Timestamp event_ms, Hook&
   const bool is_old = clock_.Now() - event_ms >= options_.give_up.count();
   if (!is_old || Steady::now() - hook.failing_since < options_.give_up) return false;
   hook.status.set_dropped(hook.status.dropped() + 1);
-  spdlog::warn("hook {}: an event is dropped: {}", hook.rule.name, result.ToString());
+  spdlog::warn("hook {}: an event was dropped: {}", hook.rule.name, result.ToString());
   return true;
 }
 

@@ -97,7 +97,7 @@ absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text) {
   rest.remove_prefix(end);
   url.target = absl::StrCat(rest.empty() || rest.front() == '?' ? "/" : "", rest);
   if (authority.find('@') != absl::string_view::npos) {
-    return Wrong("do not put a user or password in it; use secret_file");
+    return Wrong("remove the user and password from the address; use secret_file instead");
   }
   TRAINYARD_RETURN_IF_ERROR(TakeHost(authority, url));
   TRAINYARD_RETURN_IF_ERROR(TakePort(authority, url));

@@ -46,7 +46,7 @@ constexpr char kNoDashboard[] =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Trainyard</title>\n"
     "<h1>Trainyard</h1>\n"
     "<p>This controller was built without its dashboard, because the folder <code>web/dist</code> "
-    "was not there. Run <code>web/build.sh</code> and build again, or start the controller with "
+    "did not exist. Run <code>web/build.sh</code> and build again, or start the controller with "
     "<code>--web-root web/dist</code>.</p>\n"
     "<p>The REST API works: <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>, "
     "<a href=\"/api/v1/server\">/api/v1/server</a>, <a "
@@ -137,9 +137,10 @@ absl::StatusOr<Assets> Assets::InDirectory(const std::string& directory) {
   Assets assets;
   assets.directory_ = fs::canonical(directory, error).string();
   if (error || !fs::is_regular_file(assets.directory_ + "/index.html", error)) {
-    return absl::NotFoundError(absl::StrCat(
-        "--web-root ", directory,
-        ": there is no index.html; build it with web/build.sh and set --web-root to web/dist"));
+    return absl::NotFoundError(
+        absl::StrCat("--web-root ", directory,
+                     ": the directory has no index.html; build the dashboard with web/build.sh and "
+                     "set --web-root to web/dist"));
   }
   return assets;
 }

@@ -90,7 +90,7 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* k
   std::vector<std::string> texts;
   if (found == json.end() || found->is_null()) return texts;
   const absl::Status wrong =
-      absl::InvalidArgumentError(absl::StrCat(key, ": must be a list of texts"));
+      absl::InvalidArgumentError(absl::StrCat(key, ": must be a list of strings"));
   if (!found->is_array()) return wrong;
   for (const Json& one : *found) {
     if (!one.is_string()) return wrong;

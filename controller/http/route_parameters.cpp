@@ -6,11 +6,15 @@ using enum ParameterType;
 
 Parameter JobInPath() {
   return {.name = "job",
-          .doc = "Number of the job, its name (the newest of that name), or `@last`.",
+          .doc =
+              "Number or name of the job, or `@last` for the newest job. If several jobs have the "
+              "name, the newest of them.",
           .in_path = true};
 }
 
-Parameter NodeInPath() { return {.name = "node", .doc = "Id or name.", .in_path = true}; }
+Parameter NodeInPath() {
+  return {.name = "node", .doc = "Id or name of the node.", .in_path = true};
+}
 
 Parameter Limit(double max, std::string_view doc) {
   return {.name = "limit", .type = kInteger, .doc = doc, .min = 1, .max = max};
@@ -35,7 +39,10 @@ std::vector<Parameter> JobListParameters() {
       {.name = "text",
        .doc =
            "Only jobs whose number, name, user or description contains this text, ignoring case."},
-      {.name = "order", .type = kEnum, .doc = "Order.", .values = "trainyard.v1.JobOrder"},
+      {.name = "order",
+       .type = kEnum,
+       .doc = "Sort order of the jobs.",
+       .values = "trainyard.v1.JobOrder"},
       {.name = "reverse", .type = kBoolean, .doc = "Reverses the order."},
       Limit(1000, "Maximum number of jobs per page (default: 100)."),
       Cursor(),
@@ -49,7 +56,8 @@ std::vector<Parameter> SeriesParameters() {
        .doc = "Names of series, at most 64, such as `loss,grad_norm`.",
        .list = true},
       {.name = "key",
-       .doc = "Name of one more series, for names that contain a comma; may be repeated.",
+       .doc = "Name of a series to add to those in `keys`. Use it for a name that contains a "
+              "comma. May be repeated.",
        .repeated = true},
       {.name = "x",
        .type = kEnum,
@@ -64,7 +72,8 @@ std::vector<Parameter> SeriesParameters() {
        .max = 10000},
       {.name = "smooth",
        .type = kNumber,
-       .doc = "Weight of the past in a moving average over every point, at least 0 and below 1.",
+       .doc = "Smoothing weight: how much earlier points count in a moving average over all "
+              "points; at least 0 and below 1.",
        .max = 0.999999},
       {.name = "attempts",
        .type = kEnum,
@@ -78,7 +87,7 @@ std::vector<Parameter> SeriesParameters() {
        .max = kLargest},
       {.name = "format",
        .type = kEnum,
-       .doc = "`csv` answers with text/csv: one row per bucket and key.",
+       .doc = "`csv` returns text/csv: one row per bucket and key.",
        .values = "json,csv"},
       Fields("Only these columns of each series, such as `x,last` (default: all).")};
 }
@@ -89,11 +98,11 @@ std::vector<Parameter> CompareParameters() {
     return parameter.in_path || parameter.name == "attempts" || parameter.name == "attempt" ||
            parameter.name == "format";
   });
-  parameters.insert(parameters.begin(),
-                    {.name = "jobs",
-                     .doc = "Numbers or names of jobs, at most 64. Unknown ones are returned as "
-                            "`missing`.",
-                     .list = true});
+  parameters.insert(
+      parameters.begin(),
+      {.name = "jobs",
+       .doc = "Numbers or names of jobs, at most 64. Unknown jobs are listed in `missing`.",
+       .list = true});
   return parameters;
 }
 
@@ -112,17 +121,17 @@ std::vector<Parameter> LogParameters() {
       {.name = "cursor", .doc = "`older_cursor` or `newer_cursor` of an earlier page."},
       {.name = "offset",
        .type = kInteger,
-       .doc = "Start at the line that contains this byte of the rank's output. Needs one rank and "
-              "an attempt.",
+       .doc = "Start at the line that contains this byte of the rank's output. Requires `attempt`, "
+              "and exactly one rank in `ranks`.",
        .max = kLargest},
       {.name = "time",
        .type = kInteger,
-       .doc = "Start at the first line at or after this time, Unix milliseconds.",
+       .doc = "Start at the first line at or after this time, in Unix milliseconds.",
        .max = kLargest},
       {.name = "format",
        .type = kEnum,
-       .doc = "`text` answers with text/plain: the lines alone, with control characters as visible "
-              "escapes such as \\u001b. `raw` answers with application/octet-stream: the lines as "
+       .doc = "`text` returns text/plain: only the lines, with control characters as visible "
+              "escapes such as \\u001b. `raw` returns application/octet-stream: the lines as "
               "they are stored.",
        .values = "json,text,raw"}};
 }
@@ -134,7 +143,7 @@ std::vector<Parameter> StreamParameters() {
            .list = true},
           {.name = "last_event_id",
            .type = kInteger,
-           .doc = "Like the header Last-Event-ID, which takes precedence.",
+           .doc = "Same as the header Last-Event-ID. If both are sent, the header is used.",
            .max = kLargest}};
 }
 

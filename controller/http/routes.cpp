@@ -82,10 +82,10 @@ std::vector<Parameter> DeleteParameters() {
   return {JobInPath(),
           {.name = "confirmed",
            .type = kBoolean,
-           .doc = "Confirms the deletion; without it, nothing changes."},
+           .doc = "Confirms the deletion. Without confirmation, nothing is deleted."},
           {.name = "checkpoints",
            .type = kBoolean,
-           .doc = "Removes the checkpoints of the job, as far as the controller can."},
+           .doc = "Also removes the checkpoints of the job that the controller can access."},
           {.name = "user", .doc = "User who deletes the job."}};
 }
 
@@ -115,8 +115,8 @@ std::vector<Route> JobChangeRoutes() {
            .id = "pauseJob",
            .method = "POST",
            .path = "/jobs/{job}/pause",
-           .summary = "Saves a checkpoint, then releases the job's slots until it is resumed; a "
-                      "job that has not started is held.",
+           .summary = "Saves a checkpoint, then releases the job's slots until the job is resumed. "
+                      "A job that has not started is held.",
            .command_line = "trainyard pause {job}",
            .parameters = {JobInPath()},
            .request = "PauseJobRequest",
@@ -215,7 +215,7 @@ std::vector<Route> JobDetailRoutes() {
        .parameters = {JobInPath(),
                       {.name = "attempt",
                        .type = kInteger,
-                       .doc = "This attempt (default: the newest).",
+                       .doc = "Number of the attempt (default: the newest).",
                        .min = 1,
                        .max = kLargest}},
        .response = "ListRanksResponse"},
@@ -313,7 +313,8 @@ std::vector<Route> ClusterRoutes() {
            .id = "releaseNode",
            .method = "POST",
            .path = "/nodes/{node}/release",
-           .summary = "Ends the quarantine of a node, and its wait after failed starts.",
+           .summary = "Ends the quarantine of a node. Also ends the wait that follows failed "
+                      "starts on the node.",
            .command_line = "trainyard node release {node}",
            .parameters = {NodeInPath()},
            .request = "ReleaseNodeRequest",
@@ -334,7 +335,7 @@ std::vector<Route> ReportRoutes() {
            .id = "checkNodes",
            .method = "GET",
            .path = "/checks",
-           .summary = "Newest checks of each node and of the controller.",
+           .summary = "Results of the newest checks of each node and of the controller.",
            .command_line = "trainyard doctor",
            .response = "CheckNodesResponse"}};
 }

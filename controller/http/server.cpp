@@ -34,13 +34,14 @@ absl::StatusOr<ListenAddress> ParseListenAddress(const std::string& listen) {
 
 absl::Status WhyNotListening(const std::string& listen, const boost::system::error_code& error) {
   if (error == asio::error::address_in_use) {
-    return absl::UnavailableError(absl::StrCat(
-        "the port of --http-listen ", listen,
-        " is in use by another program (another controller?); choose another, or port 0 for a free "
-        "one"));
+    return absl::UnavailableError(
+        absl::StrCat("the port of --http-listen ", listen,
+                     " is in use by another program (another controller?); choose another port, or "
+                     "port 0 for any free port"));
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "cannot listen on ", listen, ": ", error.message(), "; choose another with --http-listen"));
+  return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", listen, ": ",
+                                                    error.message(),
+                                                    "; choose another address with --http-listen"));
 }
 
 }  // namespace

@@ -206,12 +206,12 @@ class Session final : public StreamSink,
       return End();
     }
     if (error == bhttp::error::header_limit) {
-      return Refuse("header_too_large",
-                    absl::StrCat("more than ", context_.limits.header_bytes, " bytes of header"));
+      return Refuse("header_too_large", absl::StrCat("the header has more than ",
+                                                     context_.limits.header_bytes, " bytes"));
     }
     if (error == bhttp::error::body_limit) {
       return Refuse("body_too_large",
-                    absl::StrCat("more than ", context_.limits.body_bytes, " bytes of body"));
+                    absl::StrCat("the body has more than ", context_.limits.body_bytes, " bytes"));
     }
     if (!error) return Handle();
     // An error not caused by the received bytes, such as a time-out, is an error of the connection.
@@ -373,8 +373,8 @@ void Session<Stream>::Handle() {
     return Refuse("bad_request", "the request needs one Host header");
   }
   if (request->target.size() > context_.limits.target_bytes) {
-    return Refuse("target_too_long",
-                  absl::StrCat("more than ", context_.limits.target_bytes, " bytes of address"));
+    return Refuse("target_too_long", absl::StrCat("more than ", context_.limits.target_bytes,
+                                                  " bytes in the address"));
   }
   context_.handler(*request, [self = this->shared_from_this(), request](Response response) {
     self->Answer(request, std::move(response));

@@ -80,7 +80,7 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
     if (!IsTopic(name)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "topics: `", name,
-          "` is not a topic; topics are jobs, nodes, events, job:NUMBER, metrics:NUMBER and "
+          "` is not a topic; the topics are jobs, nodes, events, job:NUMBER, metrics:NUMBER and "
           "logs:NUMBER"));
     }
     topics.insert(name);

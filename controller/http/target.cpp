@@ -73,7 +73,7 @@ absl::Status Refuse(const Parameter& parameter, const std::string& why) {
 absl::Status CheckBounds(const Parameter& parameter, double value) {
   if (parameter.min == parameter.max) return absl::OkStatus();
   if (value >= parameter.min && value <= parameter.max) return absl::OkStatus();
-  return Refuse(parameter, parameter.max > 1e15 ? absl::StrCat("at least ", parameter.min)
+  return Refuse(parameter, parameter.max > 1e15 ? absl::StrCat("must be at least ", parameter.min)
                                                 : absl::StrCat("must be between ", parameter.min,
                                                                " and ", parameter.max));
 }
@@ -119,7 +119,7 @@ absl::Status UnknownParameter(const std::string& name, const Route& route) {
   }
   const std::string nearest = NearestName(name, names);
   return absl::InvalidArgumentError(absl::StrCat(
-      "there is no parameter `", name, "` here",
+      "this path has no parameter `", name, "`",
       nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?"),
       names.empty() ? "; this path takes no parameters"
                     : absl::StrCat("; the parameters are ", absl::StrJoin(names, ", "))));

@@ -127,10 +127,11 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   // worker.
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the worker's data directory belongs to cluster ", hello.cluster_id(),
-        ", this controller is cluster ", cluster_id_,
-        "; start the worker with a fresh --data-dir, or the controller with its old one"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the worker's data directory belongs to cluster ", hello.cluster_id(),
+                     ", but this controller is cluster ", cluster_id_,
+                     "; start the worker with an empty --data-dir, or start the controller with "
+                     "the --data-dir of the worker's cluster"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());
@@ -250,9 +251,9 @@ void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerA
     } else if ((session.unread_ms += passed) >= kSlowConsumerMs) {
       actions.emplace_back(
           Warning(absl::StrCat("worker ", session.node_id, " has read nothing for ",
-                               kSlowConsumerMs / 1000, " s: it is disconnected")));
+                               kSlowConsumerMs / 1000, " s, so it is disconnected")));
       actions.emplace_back(
-          EndLink{link, absl::ResourceExhaustedError("the worker does not read"), true});
+          EndLink{link, absl::ResourceExhaustedError("the worker does not read its stream"), true});
     }
   }
 }

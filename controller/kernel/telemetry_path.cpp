@@ -102,23 +102,25 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
   if (warned_.size() >= kMaxWarnings) warned_.clear();
   if (!warned_.emplace(stream.job_id(), node_id).second) return;
   if (fence == StreamFence::kLostToRestore) {
-    actions.emplace_back(Warning(
-        absl::StrCat("job ", stream.job_id(),
-                     " is not in the event log, which was restored from a backup or has ",
-                     "lost events: its ranks are left alone, and its worker keeps its output in ",
-                     "DATA_DIR/attempts/", stream.job_id())));
+    actions.emplace_back(
+        Warning(absl::StrCat("job ", stream.job_id(),
+                             " is not in the event log, which was restored from a backup or has ",
+                             "lost events: the ranks of this job continue unmanaged, and their "
+                             "worker keeps their output in ",
+                             "DATA_DIR/attempts/", stream.job_id())));
   } else if (fence == StreamFence::kUnknownJob) {
     actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
-                                              stream.job_id(), "; it is dropped")));
+                                              stream.job_id(), "; these data are dropped")));
   } else if (fence == StreamFence::kArchived) {
-    actions.emplace_back(Warning(
-        absl::StrCat("the record of archived job ", stream.job_id(), " was not read when worker ",
-                     node_id, " attached: the worker keeps its output until it attaches again")));
+    actions.emplace_back(Warning(absl::StrCat(
+        "the record of archived job ", stream.job_id(), " could not be read when worker ", node_id,
+        " attached, so the worker keeps the output of this job until the worker attaches again")));
   } else {
-    actions.emplace_back(Error(absl::StrCat(
-        "node ", NodeName(state_, node_id), " sent telemetry or output of ", NameOf(stream),
-        ", which was not placed on it; it is dropped. Does its data directory come from ",
-        "another node?")));
+    actions.emplace_back(Error(absl::StrCat("node ", NodeName(state_, node_id),
+                                            " sent telemetry or output of ", NameOf(stream),
+                                            ", which was not placed on this node; these data are "
+                                            "dropped. Was the data directory of this worker copied "
+                                            "from another node?")));
   }
 }
 

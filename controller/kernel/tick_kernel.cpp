@@ -230,7 +230,7 @@ void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
 void TickKernel::SetNoSpace(const absl::Status& cause) {
   no_space_ = absl::ResourceExhaustedError(absl::StrCat(
       "the controller cannot store changes now: ", cause.message(),
-      "; it resumes automatically once there is free space; running jobs are not affected"));
+      "; storing resumes automatically once there is free space; running jobs are not affected"));
 }
 
 void TickKernel::SpaceIsBack(Timestamp now) {

@@ -42,7 +42,7 @@ constexpr MetricInfo kLosses{"trainyard_history_losses",
                              "store was found to have lost data."};
 constexpr MetricInfo kOmitted{
     "trainyard_series_omitted",
-    "Jobs and nodes omitted from the series per job and node, because there are too many."};
+    "Jobs and nodes that have no series of their own, because there are too many."};
 
 constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",

@@ -11,7 +11,8 @@ namespace {
 
 using prometheus::MetricType;
 
-constexpr MetricInfo kEvents{"trainyard_events_total", "Events committed since the start, by type.",
+constexpr MetricInfo kEvents{"trainyard_events_total",
+                             "Events committed since the controller started, by type.",
                              MetricType::Counter};
 constexpr MetricInfo kPlacements{"trainyard_placements_total",
                                  "Gang placements, for a first attempt or a restart.",
@@ -22,11 +23,10 @@ constexpr MetricInfo kRestarts{"trainyard_restarts_total",
 constexpr MetricInfo kFailures{"trainyard_attempts_failed_total", "Failed attempts, by cause.",
                                MetricType::Counter};
 constexpr MetricInfo kRollbacks{"trainyard_rollbacks_total",
-                                "Rollbacks that the loss guard decided, by cause.",
-                                MetricType::Counter};
+                                "Rollbacks by the loss guard, by cause.", MetricType::Counter};
 constexpr MetricInfo kHeals{
     "trainyard_heals_total",
-    "Recoveries in place with spare nodes: started, and completed with a step.",
+    "Recoveries in place with spare nodes, by state: started, or completed (a step followed).",
     MetricType::Counter};
 constexpr MetricInfo kHealSeconds{"trainyard_heal_seconds",
                                   "Time from the verdict to the next step of the healed gang.",

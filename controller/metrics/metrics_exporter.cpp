@@ -23,9 +23,10 @@ using Steady = std::chrono::steady_clock;
 using Families = std::vector<prometheus::MetricFamily>;
 using HistogramFamily = prometheus::Family<prometheus::Histogram>;
 
-constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, with the running build as labels."};
+constexpr MetricInfo kBuildInfo{"trainyard_build_info",
+                                "Always 1; the labels describe the running build."};
 constexpr MetricInfo kSnapshotAge{"trainyard_snapshot_age_seconds",
-                                  "Age of the job and node data on this page."};
+                                  "Age of the job and node data in these metrics."};
 constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",
                                 "Size of a store database, including its write-ahead log."};
 constexpr MetricInfo kDiskFree{"trainyard_store_disk_free_bytes",

@@ -16,7 +16,8 @@ namespace {
 using prometheus::MetricType;
 
 constexpr MetricInfo kStep{"trainyard_train_step", "Optimizer steps of the newest attempt so far."};
-constexpr MetricInfo kTotalSteps{"trainyard_train_target_steps", "Steps of the whole run."};
+constexpr MetricInfo kTotalSteps{"trainyard_train_target_steps",
+                                 "Number of steps planned for the whole run."};
 constexpr MetricInfo kLastStepTime{"trainyard_train_last_step_timestamp_seconds",
                                    "When the newest step was reported, Unix seconds."};
 constexpr MetricInfo kSteps{"trainyard_train_steps_total",

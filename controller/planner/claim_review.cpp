@@ -189,7 +189,7 @@ void ReviewHours(const RunConfig& config, const Claims& claims, Findings& findin
   if (Overlaps(*claims.hours, low, high)) return;
   findings.push_back(
       {"claimed hours " + Rounded(claims.hours->low) + "-" + Rounded(claims.hours->high),
-       AmountText(tokens) + " tokens at that rate take longer or shorter",
+       AmountText(tokens) + " tokens at that rate take a different time",
        Rounded(low) + "-" + Rounded(high) + " hours"});
 }
 

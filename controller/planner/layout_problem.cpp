@@ -20,19 +20,20 @@ LayoutProblem RulesProblem(const LayoutSearch& search, const Cluster& cluster) {
 }
 
 LayoutProblem TooManyLayouts(const LayoutSearch& search, const Cluster& cluster) {
-  return {"the search was abandoned after " + std::to_string(search.tried) + " layouts of " +
-              ClusterText(cluster),
+  return {"the search stopped, because there are too many layouts; it tried " +
+              std::to_string(search.tried) + " layouts of " + ClusterText(cluster),
           "choose a number of nodes and a train.global_batch with fewer divisors", std::nullopt};
 }
 
 std::string AdviceOn(const LargerCluster& larger) {
   if (!larger.fewest_nodes.has_value()) {
     return "no cluster of up to " + std::to_string(larger.looked_at) +
-           " such nodes is large enough; use devices with more memory, or reduce train.seq_length";
+           " nodes of this kind is large enough; use devices with more memory, or reduce "
+           "train.seq_length";
   }
   const std::string nodes = std::to_string(*larger.fewest_nodes);
-  return "the smallest sufficient cluster of such nodes has " + nodes + ": resources.nodes " +
-         nodes + ", or `plan --nodes " + nodes + "`";
+  return "at least " + nodes + " such nodes are needed; set `resources.nodes` to " + nodes +
+         ", or run `plan --nodes " + nodes + "`";
 }
 
 }  // namespace
@@ -40,11 +41,11 @@ std::string AdviceOn(const LargerCluster& larger) {
 std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
   if (HasFp8(config.train) && cluster.device->fp8_flops == 0) {
     return "the " + std::string(cluster.device->rating->name) +
-           " has no FP8 arithmetic; choose another device, or train.fp8=none";
+           " has no FP8 arithmetic; choose another device, or set train.fp8=none";
   }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
   return "`train.precision` bf16: the " + std::string(cluster.device->rating->name) +
-         " has no bf16 arithmetic; choose another device, or train.precision=fp32";
+         " has no bf16 arithmetic; choose another device, or set train.precision=fp32";
 }
 
 LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
@@ -59,9 +60,9 @@ LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
   problem.fewest_nodes = larger.fewest_nodes;
   problem.message = "no layout fits into " + ClusterText(cluster) + ": " +
                     GigabytesText(lean.memory.Total() - limit) +
-                    " are missing on each GPU; the smallest layout, " + LayoutText(lean.layout) +
-                    ", needs " + MemoryText(lean.memory) + ", and " + GigabytesText(limit) +
-                    " are available";
+                    " are missing on each GPU. The layout that needs the least memory, " +
+                    LayoutText(lean.layout) + ", needs " + MemoryText(lean.memory) + ", but only " +
+                    GigabytesText(limit) + " are available";
   problem.advice = AdviceOn(larger);
   return problem;
 }

@@ -152,27 +152,27 @@ ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
   if (count < kLeastLossPoints) {
     return Refused(std::to_string(count) + " losses after the warm-up and the first tenth of the " +
                        "run; a fit needs " + std::to_string(kLeastLossPoints),
-                   "run longer, or with a smaller train.log_every_steps");
+                   "train longer, or set a smaller train.log_every_steps");
   }
   const double range = usable.back().tokens / usable.front().tokens;
   if (range < kLeastTokenRange) {
     return Refused("the losses after the warm-up span a factor of " + FigureText(range, 3) +
                        " in tokens; a fit needs " + FigureText(kLeastTokenRange, 3),
-                   "run longer, or with a shorter warm-up");
+                   "train longer, or set a shorter warm-up");
   }
   if (tokens < usable.back().tokens) {
     return Refused("the run has seen " + FigureText(usable.back().tokens, 3) +
-                       " tokens, more than " + FigureText(tokens, 3),
+                       " tokens, which is more than the requested " + FigureText(tokens, 3),
                    "ask for more tokens; `trainyard metrics` shows the losses up to here");
   }
   const double most = kMostTokenRatio * usable.back().tokens;
   if (tokens > most) {
-    return Refused(AmountText(tokens) + " tokens are " +
-                       FigureText(tokens / usable.back().tokens, 3) +
-                       " times those seen; no published law was validated beyond 300 times the "
-                       "FLOPs (arXiv 2403.08540), and a single run supports less",
-                   "ask for at most " + AmountText(most) + " tokens, which is " +
-                       FigureText(kMostTokenRatio, 3) + " times those seen, or train longer");
+    return Refused(
+        AmountText(tokens) + " tokens are " + FigureText(tokens / usable.back().tokens, 3) +
+            " times the tokens seen so far; no published law was validated beyond 300 times the "
+            "FLOPs (arXiv 2403.08540), and a single run supports less",
+        "ask for at most " + AmountText(most) + " tokens, which is " +
+            FigureText(kMostTokenRatio, 3) + " times those seen, or train longer");
   }
   return {};
 }

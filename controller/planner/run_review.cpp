@@ -20,7 +20,7 @@ void ReviewSequenceParallel(const LayoutConfig& layout, std::vector<Finding>& fi
   if (!layout.sequence_parallel || layout.tp > 1) return;
   findings.push_back({"`layout.sequence_parallel` at layout.tp 1",
                       "it splits norms over tensor-parallel ranks, and there is only one",
-                      "remove it: it has no effect"});
+                      "remove this setting, because it has no effect"});
 }
 
 // Finds a sample count so large that a number of tokens must have been meant.

@@ -40,7 +40,7 @@ SmokeCheck Steps(const SmokeFacts& facts) {
     check.findings = {
         {"the run did not complete all steps",
          facts.end.empty() ? "not all steps were reported" : facts.end,
-         "`trainyard logs` shows the output of its ranks, `trainyard why` the verdict"}};
+         "`trainyard logs` shows the output of the ranks, and `trainyard why` shows the verdict"}};
   }
   return check;
 }
@@ -58,7 +58,7 @@ SmokeCheck FirstLoss(const SmokeFacts& facts) {
        FigureText(first, 4) + " is not near ln(vocabulary) = " +
            FigureText(std::log(static_cast<double>(facts.config.model.vocab_size)), 4),
        first < bounds.low
-           ? "check the data: an untrained model should not predict tokens this well"
+           ? "check the data, because an untrained model should not predict tokens this well"
            : "compare model.init_method_std and model.vocab_size with the tokenizer's"}};
   return check;
 }
@@ -124,8 +124,8 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
           "saved; not read back, because this machine cannot see " + facts.checkpoint_text;
       return check;
     case SavedState::kAbsent:
-      check.findings = {{"no checkpoint was saved", "the run published none",
-                         "checkpoint.dir: every node must be able to read and write it"}};
+      check.findings = {{"no checkpoint was saved", "the run published no checkpoint",
+                         "check that every node can read and write checkpoint.dir"}};
       break;
     case SavedState::kDamaged:
       check.findings = {{"the checkpoint cannot be read", facts.checkpoint_text,

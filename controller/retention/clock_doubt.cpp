@@ -27,9 +27,9 @@ std::string ClockDoubt::Check(Timestamp wall_ms, Steady now) {
   return absl::StrCat(
       "the clock of the controller's machine is ", ahead_ms / kHourMs, " h ",
       ahead_ms % kHourMs / 60'000,
-      " min ahead of the expected time: removal by age is suspended for ",
+      " min ahead of the expected time, so no data is removed by age for ",
       std::chrono::ceil<std::chrono::hours>(left).count(),
-      " h of further uptime; set the clock (chronyc tracking), or wait if it is right");
+      " more hours of uptime; correct the clock (chronyc tracking), or wait if the clock is right");
 }
 
 }  // namespace trainyard::controller

@@ -254,7 +254,7 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
   for (const EndedJob& job : oldest_first) {
     TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
     if (usage.used_bytes <= bound || Stopping()) return absl::OkStatus();
-    spdlog::info("retention: {} exceed their limit: dropping those of job {}", section.name,
+    spdlog::info("retention: {} exceed their size limit; dropping those of job {}", section.name,
                  job.id);
     TRAINYARD_RETURN_IF_ERROR(section.drop(job.id));
   }

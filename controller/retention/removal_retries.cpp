@@ -63,9 +63,11 @@ std::vector<std::string> RemovalRetries::Warnings() const {
 }
 
 std::string RemovalRetries::Abandoned(const std::string& path, const Failure& failure) {
-  return absl::StrCat("checkpoint ", path, " of deleted job ", failure.job_id,
-                      " could not be removed: ", failure.cause, "; abandoned after ", failure.tries,
-                      " tries: remove it by hand, or fix the cause and restart the controller");
+  return absl::StrCat(
+      "checkpoint ", path, " of deleted job ", failure.job_id,
+      " could not be removed: ", failure.cause, "; the controller stopped trying after ",
+      failure.tries,
+      " tries. Remove the checkpoint by hand, or fix the cause and restart the controller");
 }
 
 }  // namespace trainyard::controller

@@ -29,7 +29,7 @@ grpc::ServerUnaryReactor* AccessService::CreateLoginCode(grpc::CallbackServerCon
     v1::CreateLoginCodeResponse created;
     if (describe_(*code, created)) return reply(std::move(created));
     reply(absl::FailedPreconditionError(
-        "this controller has no dashboard; start it without `--http-listen off`"));
+        "this controller has no dashboard; start the controller without `--http-listen off`"));
   };
   return Answer({api_, context, request->user()}, response, create);
 }

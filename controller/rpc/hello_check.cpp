@@ -15,9 +15,10 @@ absl::Status AdmitOlderRelease(bool is_private, v1::Hello& hello) {
   hello.set_node_secret(HashOf(secret));
   hello.set_node_key(PublicKeyOf(secret));
   if (is_private) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the worker's release ", hello.worker_version(), " sends the secret of its node, and this ",
-      "connection is not encrypted; upgrade the worker, or use TLS (deploy/README.md)"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("the worker's release ", hello.worker_version(),
+                   " sends the secret of its node, but this connection is not encrypted; upgrade "
+                   "the worker, or use TLS (deploy/README.md)"));
 }
 
 }  // namespace

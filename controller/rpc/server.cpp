@@ -82,16 +82,15 @@ absl::Status WhyNotListening(const HostPort& where) {
                      ": the name has no address; set --listen to an address of this machine"));
   }
   if (*error == EADDRINUSE) {
-    return absl::UnavailableError(absl::StrCat(
-        "port ", where.port, " on ", where.host, " is in use by another program (another ",
-        "controller?); choose another with --listen ", where.host,
-        ":PORT, or PORT 0 for a free "
-        "one"));
+    return absl::UnavailableError(absl::StrCat("port ", where.port, " on ", where.host,
+                                               " is in use by another program (another ",
+                                               "controller?); choose another port with --listen ",
+                                               where.host, ":PORT; PORT 0 picks a free one"));
   }
   return absl::FailedPreconditionError(
       absl::StrCat("cannot listen on ", where.host, ":", where.port, ": ",
                    *error == 0 ? "gRPC refused the address" : std::strerror(*error),
-                   "; choose another with --listen HOST:PORT"));
+                   "; choose another address with --listen HOST:PORT"));
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {

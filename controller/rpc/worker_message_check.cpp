@@ -34,8 +34,8 @@ absl::Status CheckText(const char* what, const std::string& text, std::size_t ma
   TRAINYARD_RETURN_IF_ERROR(CheckSize(what, text, max_bytes));
   for (const char c : text) {
     if (!absl::ascii_isgraph(static_cast<unsigned char>(c))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Hello: ", what, " may hold printable ASCII without spaces only"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Hello: ", what, " may contain only printable ASCII characters other than spaces"));
     }
   }
   return absl::OkStatus();
@@ -45,7 +45,7 @@ absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end)
   if (stream.job_id() <= 0 || stream.attempt() <= 0 || stream.rank() < 0 ||
       stream.rank() >= kMaxRanks) {
     return absl::InvalidArgumentError(
-        absl::StrCat("stream of an impossible rank: ", stream.ShortDebugString()));
+        absl::StrCat("stream of an invalid rank: ", stream.ShortDebugString()));
   }
   if (begin < 0 || end < begin || end > kMaxOffset) {
     return absl::InvalidArgumentError(
@@ -90,7 +90,7 @@ absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
 absl::Status CheckTelemetry(const v1::TelemetryBatch& batch) {
   const v1::StreamKind kind = batch.stream().kind();
   if (kind != v1::STREAM_KIND_TELEMETRY && kind != v1::STREAM_KIND_PARSED_LOG) {
-    return absl::InvalidArgumentError("telemetry for a stream without telemetry");
+    return absl::InvalidArgumentError("telemetry for a stream that is not a telemetry stream");
   }
   TRAINYARD_RETURN_IF_ERROR(CheckSteps(batch));
   return CheckStream(batch.stream(), batch.begin_offset(), batch.end_offset());

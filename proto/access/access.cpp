@@ -64,10 +64,10 @@ absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces
   found.trusts_relays_ = places.insecure;
   found.token_file_ = FindTokenFile(address, places);
   if (found.token_file_.empty()) {
-    return absl::UnauthenticatedError(
-        absl::StrCat("no token for the controller at ", address, "; set ", kTokenFileVariable,
-                     " to its token file (`token` in the controller's data directory). ",
-                     "`trainyard dev` starts a controller on this machine"));
+    return absl::UnauthenticatedError(absl::StrCat(
+        "no token for the controller at ", address, "; set ", kTokenFileVariable,
+        " to the controller's token file (`token` in the data directory of the controller). ",
+        "`trainyard dev` starts a controller on this machine"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(found.certificate_, FindCertificate(places, is_local));
   if (!is_local && found.certificate_.empty() && !places.insecure) {

@@ -81,15 +81,18 @@ std::shared_ptr<grpc::Channel> TlsChannel(const Access& access, const ChannelOpt
 absl::Status OlderController(const Access& access) {
   return absl::FailedPreconditionError(
       absl::StrCat("the controller at ", access.address(), " cannot prove that it knows the token ",
-                   "in ", access.token_file(), ": it is of an older release. Nothing was sent to ",
-                   "it; upgrade the controller first"));
+                   "in ", access.token_file(),
+                   ", because the controller is from an older release. Nothing was sent to it; "
+                   "upgrade the controller first"));
 }
 
 absl::Status Unproven(const Access& access) {
-  return absl::PermissionDeniedError(absl::StrCat(
-      "the program listening at ", access.address(), " does not know the token in ",
-      access.token_file(), ": it is not the controller of this token. Nothing was sent to it; ",
-      "check that the controller runs, its address and $", kTokenFileVariable));
+  return absl::PermissionDeniedError(
+      absl::StrCat("the program listening at ", access.address(), " does not know the token in ",
+                   access.token_file(),
+                   ", so it is not the controller that this token belongs to. Nothing was sent to "
+                   "it; check that the controller runs, and check its address and $",
+                   kTokenFileVariable));
 }
 
 // Returns the controller's challenge once the controller has proved that it knows the token.

@@ -51,7 +51,7 @@ ConnectError ExplainRefusal(Validity trusted) {
   }
   if (trusted == Validity::kEarly) {
     return {"the certificate in the CA file is not valid yet",
-            "set the clocks of both machines, or wait until the certificate is valid"};
+            "correct the clocks of both machines, or wait until the certificate is valid"};
   }
   return {"the controller's certificate is not from the authority in the CA file, or has expired",
           absl::StrCat(CaAdvice(), ", or renew the file of the controller's --tls-cert")};
@@ -68,7 +68,7 @@ ConnectError ExplainTls(absl::string_view message, absl::string_view address, Va
                          kCaFileVariable, " and move ", kServiceCaFile, " away")};
   }
   if (HasAny(message, {"is not in peer certificate", "Hostname Verification"})) {
-    return {absl::StrCat("the controller's certificate is for another name than ", address),
+    return {absl::StrCat("the controller's certificate does not name ", address),
             "use a HOST that the certificate names, or issue the controller a certificate for this "
             "name (subjectAltName)"};
   }

@@ -46,15 +46,16 @@ absl::StatusOr<std::string> ReadToken(const std::string& path) {
   if (stat(path.c_str(), &info) == 0 && (info.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
     return absl::PermissionDeniedError(
         absl::StrCat("other users can read or write the token in ", path,
-                     "; create a new one: remove the file and restart the controller"));
+                     "; to create a new token, remove the file and restart the controller"));
   }
   const absl::StatusOr<std::string> text = ReadSmallFile(path, kTokenBytesMax);
   if (!text.ok()) {
     return absl::Status(
         text.status().code(),
-        absl::StrCat("cannot read the controller's token: ", text.status().message(),
-                     "; the controller creates it as DATA_DIR/token: set $", kTokenFileVariable,
-                     " to its path"));
+        absl::StrCat(
+            "cannot read the controller's token: ", text.status().message(), "; set $",
+            kTokenFileVariable,
+            " to the path of the token file, which the controller creates as DATA_DIR/token"));
   }
   const std::string token(absl::StripAsciiWhitespace(*text));
   bool sound = token.size() >= kTokenBytesMin;

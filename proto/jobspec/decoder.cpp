@@ -103,7 +103,7 @@ bool Decoder::IsText(const YAML::Node& node, const std::string& key) {
   if (!node.Tag().empty() && node.Tag() != "?" && node.Tag() != "!") {
     Fail(node, key,
          absl::StrCat("`", key, "` has the tag ", node.Tag(),
-                      "; tags are not allowed, the field decides the type"));
+                      "; tags are not allowed, because each field already has a type"));
     return false;
   }
   if (node.Scalar().size() > kMaxStringBytes || absl::StrContains(node.Scalar(), '\0')) {
@@ -130,8 +130,9 @@ std::string Decoder::Absolute(const std::string& path) const {
 bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const std::string& path) {
   if (!directory_.empty() || path.empty() || path.starts_with('/')) return true;
   Fail(node, key,
-       absl::StrCat("`", key, "` is the relative path \"", path,
-                    "\", but a job file that is sent has no folder; write an absolute path"));
+       absl::StrCat(
+           "`", key, "` is the relative path \"", path,
+           "\", but a job file sent to the controller has no folder; write an absolute path"));
   return false;
 }
 
@@ -210,7 +211,8 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   if (key == kUnsetVariables && context_.written.contains(key)) {
     Fail(node, key,
          absl::StrCat("`", key,
-                      "` would drop the names that `env: {NAME: null}` adds to it; keep one form"));
+                      "` would override `env: {NAME: null}`, which also unsets variables; use only "
+                      "one of the two forms"));
     return;
   }
   message.GetReflection()->ClearField(&message, &field);

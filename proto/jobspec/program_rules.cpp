@@ -66,9 +66,10 @@ void CheckSecrets(const v1::JobSpec& spec, Problems& problems) {
 void CheckUnsetVariables(const v1::JobSpec& spec, Problems& problems) {
   for (const std::string& name : spec.unset_env()) {
     if (IsReservedVariable(spec, name)) {
-      const char* advice = IsTorchrunVariable(name)
-                               ? "`torchrun_env: false` removes all of torchrun's"
-                               : "every rank needs it";
+      const char* advice =
+          IsTorchrunVariable(name)
+              ? "to remove all variables that torchrun would set, use `torchrun_env: false`"
+              : "every rank needs it";
       problems.push_back(
           {"unset_env", absl::StrCat("`env.", name, "` cannot be removed: ", advice)});
     } else if (spec.env().contains(name) || absl::c_linear_search(spec.secrets(), name)) {
@@ -84,8 +85,8 @@ void CheckUnsetVariables(const v1::JobSpec& spec, Problems& problems) {
 void CheckTorchrunEnv(const v1::JobSpec& spec, Problems& problems) {
   if (!RunsOurTrainer(spec) || !spec.has_torchrun_env() || spec.torchrun_env()) return;
   problems.push_back({"torchrun_env",
-                      "`torchrun_env` is false, but trainyard-trainer finds its peers by these "
-                      "variables; remove it"});
+                      "`torchrun_env` is false, but trainyard-trainer finds its peers by "
+                      "torchrun's variables; remove `torchrun_env`"});
 }
 
 void CheckCheckpointPath(const char* key, const std::string& path, Problems& problems) {
@@ -132,8 +133,8 @@ void CheckProgram(const v1::JobSpec& spec, Problems& problems) {
       problems.push_back(
           {"command",
            "a word of `command` looks like a secret, but `command` is stored and shown in plain "
-           "text; name a variable in `secrets`, which the program reads "
-           "from its environment"});
+           "text; list a variable in `secrets`, and let the program read the secret from that "
+           "variable"});
     }
   }
   if (!RunsOurTrainer(spec) && spec.command(0).empty()) {
@@ -151,7 +152,8 @@ void CheckLogParser(const v1::JobSpec& spec, Problems& problems) {
   if (parser.kind() != v1::LOG_PARSER_KIND_REGEX) return;
   if (!parser.has_pattern()) {
     problems.push_back(
-        {"log_parser.pattern", "`log_parser.pattern` is missing; kind regex needs it"});
+        {"log_parser.pattern",
+         "`log_parser.pattern` is missing; `log_parser.kind` regex needs a pattern"});
     return;
   }
   const RE2 pattern(parser.pattern(), RE2::Quiet);
@@ -169,15 +171,15 @@ void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
   if (guard.min_points() > guard.window()) {
     problems.push_back(
         {"guard.min_points", absl::StrCat("`guard.min_points` is ", guard.min_points(),
-                                          ", but the window never holds more than `guard.window`, ",
-                                          guard.window(), "; lower it")});
+                                          ", but the window holds at most `guard.window` (",
+                                          guard.window(), ") points; lower `guard.min_points`")});
   }
   if (0 < guard.spike_ratio() && guard.spike_ratio() <= 1) {
     problems.push_back(
         {"guard.spike_ratio",
-         absl::StrCat("`guard.spike_ratio` is ", guard.spike_ratio(),
-                      ", so that every loss would be a spike; set it above 1, or to 0 ",
-                      "to turn the test off")});
+         absl::StrCat(
+             "`guard.spike_ratio` is ", guard.spike_ratio(),
+             ", which makes every loss a spike; set it above 1, or to 0 to disable the test")});
   }
 }
 
@@ -191,7 +193,9 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
   if (!RunsOurTrainer(spec)) {
     refuse("only trainyard-trainer heals in place; remove `command` or the spares");
   } else if (spec.auto_layout()) {
-    refuse("with `layout: auto` a job that loses nodes continues on fewer nodes; write a layout");
+    refuse(
+        "with `layout: auto`, a job that loses nodes continues on fewer nodes instead of healing; "
+        "set the layout explicitly, or remove the spares");
   } else if (spec.evaluation().only()) {
     refuse("an evaluation does not heal in place; remove the spares");
   } else if (spec.resources().nodes() < 2) {

@@ -76,10 +76,11 @@ JobFileReader FileSystemReader(std::vector<std::string> recipe_directories) {
           "`: no recipe folder was found beside the program; set one with --recipes DIR"));
     }
     const std::string nearest = NearestName(reference, RecipeNames(directories));
-    return absl::NotFoundError(absl::StrCat(
-        prefix, "no recipe `", reference, "` in ", absl::StrJoin(directories, ", "),
-        nearest.empty() ? "; `trainyard recipe list` lists them, and a path needs a `/` or `.yaml`"
-                        : absl::StrCat("; did you mean `", nearest, "`?")));
+    return absl::NotFoundError(
+        absl::StrCat(prefix, "no recipe `", reference, "` in ", absl::StrJoin(directories, ", "),
+                     nearest.empty() ? "; `trainyard recipe list` lists the recipes. A path must "
+                                       "contain `/` or end with .yaml"
+                                     : absl::StrCat("; did you mean `", nearest, "`?")));
   };
 }
 
@@ -119,8 +120,8 @@ JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recip
     if (from == kSentJobFile && LooksLikePath(reference)) {
       return absl::InvalidArgumentError(
           absl::StrCat(from, ": extends: `", reference,
-                       "` is a path; a job file that is sent can extend only recipes of the "
-                       "controller, by name"));
+                       "` is a path, but a job file sent to the controller can extend only the "
+                       "controller's recipes, by name"));
     }
     return recipes(reference, from);
   };

@@ -244,9 +244,9 @@ absl::StatusOr<std::string> ExplainJobFileKey(const std::string& key) {
   std::vector<std::string> keys;
   CollectKeys(*v1::JobSpec::descriptor(), "", true, keys);
   const std::string nearest = NearestName(key, keys);
-  return absl::NotFoundError(absl::StrCat(
-      "no key `", key, "` in job files",
-      nearest.empty() ? "; `trainyard explain` lists them" : "; did you mean `" + nearest + "`?"));
+  return absl::NotFoundError(absl::StrCat("no key `", key, "` in job files",
+                                          nearest.empty() ? "; `trainyard explain` lists the keys"
+                                                          : "; did you mean `" + nearest + "`?"));
 }
 
 std::vector<std::string> JobFileKeys() {

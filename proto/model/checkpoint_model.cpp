@@ -106,7 +106,8 @@ CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConf
   int error = 0;
   const std::optional<std::string> text = ReadBeginning(directory + kManifest, error);
   if (error == ENOENT) {
-    return {.problem = directory + " is not a published checkpoint: it has no manifest.json"};
+    return {.problem =
+                directory + " is not a published checkpoint, because it has no manifest.json"};
   }
   if (!text.has_value()) {
     return {.unchecked = "cannot read " + directory + kManifest + ": " + std::strerror(error)};
@@ -125,7 +126,7 @@ CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConf
   const std::string differences = ModelDifferences(ModelShape(model), theirs);
   if (differences.empty()) return {};
   return {.problem = "the checkpoint " + directory + " is of another model: " + differences +
-                     ". Resume with the settings that it was trained with"};
+                     ". Resume with the settings that the checkpoint was trained with"};
 }
 
 }  // namespace trainyard

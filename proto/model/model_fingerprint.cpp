@@ -55,8 +55,8 @@ std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& t
     const nlohmann::json missing = usual.value(key, nlohmann::json());
     const nlohmann::json left = here.value(key, missing), right = there.value(key, missing);
     if (left == right) continue;
-    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + left.dump() + " here and " +
-            right.dump() + " there";
+    text += (text.empty() ? "" : ", ") + ("model." + key) + " is " + left.dump() +
+            " in this job and " + right.dump() + " in the checkpoint";
   }
   return text;
 }

@@ -89,7 +89,7 @@ std::vector<SettingProblem> FindDocumentProblems(const RunConfig& config) {
   if (!UsesDocuments(config.data)) {
     return {{"data.eod_token",
              text + " has no effect without `data.reset_attention_mask`, `data.reset_position_ids` "
-                    "or `data.eod_mask_loss`; set one of them, or remove it"}};
+                    "or `data.eod_mask_loss`; set one of them, or remove `data.eod_token`"}};
   }
   if (token < config.model.vocab_size) return {};
   return {{"data.eod_token", text + " must be below `model.vocab_size` (" +

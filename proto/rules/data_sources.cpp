@@ -141,10 +141,11 @@ DataBlend BlendOf(const DataConfig& data) {
   }
   const std::vector<int64_t> shares = SharesOf(weights);
   if (shares.empty()) {
-    return {{},
-            "`data.blend` has weights whose mixture repeats only after more than " +
-                std::to_string(kBlendPeriodMax) +
-                " samples; round them, for example to 6 decimal places with a sum of 1"};
+    return {
+        {},
+        "`data.blend` has weights whose mixture repeats only after more than " +
+            std::to_string(kBlendPeriodMax) +
+            " samples; round the weights, for example to 6 decimal places, so that their sum is 1"};
   }
   for (size_t i = 0; i < shares.size(); ++i) blend.sources[i].share = shares[i];
   return blend;

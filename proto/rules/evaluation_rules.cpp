@@ -30,7 +30,8 @@ void CheckBestMetric(const RunConfig& config, Problems& problems) {
   if (KeptBest(config.checkpoint) == 0) {
     problems.push_back({"checkpoint.best_metric",
                         "`checkpoint.best_metric` needs `checkpoint.keep_best` above 0, or "
-                        "`checkpoint.always_save_checkpoint` false; set one or remove it"});
+                        "`checkpoint.always_save_checkpoint` false; set one of the two, or remove "
+                        "`checkpoint.best_metric`"});
   }
   const std::vector<std::string> names = EvaluationSetNames(config.evaluation);
   const auto is_named = [&](const std::string& name) {

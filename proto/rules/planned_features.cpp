@@ -52,9 +52,11 @@ void CheckExperts(const RunConfig& config, Problems& problems) {
   const std::string experts = WithValue("model.num_experts", model.num_experts);
   const std::string topk = "model.moe_router_topk", dense = "model.moe_dense_layers";
   if (model.moe_router_topk == 0) {
-    problems.push_back({topk, InBackticks(topk) +
-                                  " is missing: set it to the number of experts, of " + experts +
-                                  ", that process each token"});
+    problems.push_back(
+        {topk,
+         InBackticks(topk) +
+             " is missing; set it to the number of experts that process each token, at most " +
+             experts});
   } else if (model.moe_router_topk > model.num_experts) {
     problems.push_back(
         {topk, WithValue(topk, model.moe_router_topk) + " must not be above " + experts});
@@ -82,26 +84,26 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   if (!model.multi_latent_attention) return CheckNeeds(sizes, InBackticks(latent), problems);
   const auto* const optional = std::end(sizes) - 1;
   if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
-    problems.push_back({latent, InBackticks(latent) +
-                                    " needs its sizes: set kv_lora_rank, qk_head_dim, "
-                                    "qk_pos_emb_head_dim and v_head_dim, and q_lora_rank for "
-                                    "queries of a lower rank (512, 128, 64, 128 and 1536 in "
-                                    "DeepSeek-V3, arXiv 2412.19437)"});
+    problems.push_back(
+        {latent, InBackticks(latent) +
+                     " needs its sizes: set kv_lora_rank, qk_head_dim, qk_pos_emb_head_dim and "
+                     "v_head_dim, and, for queries of a lower rank, q_lora_rank (DeepSeek-V3 has "
+                     "512, 128, 64, 128 and 1536, arXiv 2412.19437)"});
   }
   if (model.num_query_groups == model.num_attention_heads) return;
-  problems.push_back({"model.num_query_groups",
-                      WithValue("model.num_query_groups", model.num_query_groups) + " with " +
-                          InBackticks(latent) +
-                          ": latent attention computes the keys and values of all heads from one "
-                          "vector; remove it"});
+  problems.push_back(
+      {"model.num_query_groups", WithValue("model.num_query_groups", model.num_query_groups) +
+                                     " with " + InBackticks(latent) +
+                                     ": latent attention computes the keys and values of all heads "
+                                     "from one vector; remove `model.num_query_groups`"});
 }
 
 void CheckBiases(const ModelConfig& model, Problems& problems) {
   if (!model.add_bias_linear || !(HasExperts(model) || HasLatentAttention(model))) return;
-  problems.push_back(
-      {"model.add_bias_linear",
-       "`model.add_bias_linear` is for dense models with plain attention: no "
-       "published model has biases in experts or latent attention; set it to false"});
+  problems.push_back({"model.add_bias_linear",
+                      "`model.add_bias_linear` is only for dense models with plain attention, "
+                      "because no published model has biases in experts or latent attention; set "
+                      "`model.add_bias_linear` to false"});
 }
 
 void CheckFp8(const TrainConfig& train, Problems& problems) {

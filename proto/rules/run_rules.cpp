@@ -70,10 +70,11 @@ void CheckRotarySize(const ModelConfig& model, Problems& problems) {
     const double turned = model.rotary_percent * static_cast<double>(HeadSize(model));
     const bool is_whole = std::abs(turned - std::round(turned)) < 1e-6;
     if (is_whole && RotarySize(model) > 0 && RotarySize(model) % 2 == 0) return;
-    problems.push_back({"model.rotary_percent",
-                        "`model.rotary_percent` (" + NumberText(model.rotary_percent) +
-                            ") of heads of " + std::to_string(HeadSize(model)) + " elements is " +
-                            NumberText(turned) + "; it must be an even number of elements"});
+    problems.push_back(
+        {"model.rotary_percent", "`model.rotary_percent` (" + NumberText(model.rotary_percent) +
+                                     ") of heads of " + std::to_string(HeadSize(model)) +
+                                     " elements is " + NumberText(turned) +
+                                     "; the result must be an even number of elements"});
   } else if (size.value % 2 != 0) {
     problems.push_back({size.key, size.Text() + " must be even for rotary positions"});
   } else if (HeadSize(model) % 2 != 0) {
@@ -90,9 +91,9 @@ void CheckPositions(const RunConfig& config, Problems& problems) {
   const Named rows{"model.max_position_embeddings", model.max_position_embeddings};
   if (model.position_embedding_type == PositionEmbedding::kRope) {
     if (rows.value > 0) {
-      problems.push_back(
-          {rows.key, rows.Text() + " needs `model.position_embedding_type` learned_absolute: rope "
-                                   "has no table; remove it"});
+      problems.push_back({rows.key, rows.Text() +
+                                        " needs `model.position_embedding_type` learned_absolute, "
+                                        "because rope has no table; remove this setting"});
     }
     return CheckRotarySize(model, problems);
   }
@@ -161,8 +162,8 @@ void CheckContextParallel(const RunConfig& config, Problems& problems) {
   if (cp.value == 1 || length % (2 * cp.value) == 0) return;
   if (length % 2 != 0) {
     problems.push_back({"train.seq_length", Named{"train.seq_length", length}.Text() +
-                                                " must be even: every rank of " + cp.Text() +
-                                                " processes two parts of a sample"});
+                                                " must be even, because every rank of " +
+                                                cp.Text() + " processes two parts of a sample"});
     return;
   }
   CheckDivides("half of " + Named{"train.seq_length", length}.Text(), length / 2, cp, problems);
@@ -174,7 +175,8 @@ void CheckPipeline(const RunConfig& config, Problems& problems) {
   const Named layers{"model.num_layers", config.model.num_layers};
   if (pp.value * vpp.value > layers.value) {
     problems.push_back({pp.key, pp.Text() + " * " + vpp.Text() + " must not be above " +
-                                    layers.Text() + ": every part of the pipeline needs a layer"});
+                                    layers.Text() +
+                                    ", because every part of the pipeline needs a layer"});
   }
   if (vpp.value > 1 && pp.value == 1) {
     problems.push_back({vpp.key, vpp.Text() + " needs `layout.pp` above 1"});
@@ -253,8 +255,9 @@ void CheckGradientLog(const RunConfig& config, Problems& problems) {
   if (config.train.gradient_log_interval == 0 || layers.value <= kMostLayers) return;
   problems.push_back(
       {"train.gradient_log_interval",
-       "`train.gradient_log_interval` records a series per layer, for models of at most " +
-           std::to_string(kMostLayers) + ", but " + layers.Text() + " is more; set it to 0"});
+       "`train.gradient_log_interval` records one series per layer and supports at most " +
+           std::to_string(kMostLayers) + ", but " + layers.Text() +
+           " is more; set `train.gradient_log_interval` to 0"});
 }
 
 void CheckGradientNoise(const RunConfig& config, Problems& problems) {
@@ -262,17 +265,18 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
   const Named batch{"train.global_batch", config.train.global_batch};
   const Named micro_batch{"layout.micro_batch", config.layout.micro_batch};
   if (batch.value <= micro_batch.value) {
-    problems.push_back({"train.gradient_noise_scale",
-                        "`train.gradient_noise_scale` compares one micro-batch with the whole "
-                        "step, but " +
-                            batch.Text() + " is one " + micro_batch.Text() +
-                            "; lower `layout.micro_batch` or turn it off"});
+    problems.push_back(
+        {"train.gradient_noise_scale",
+         "`train.gradient_noise_scale` compares one micro-batch with the whole "
+         "step, but " +
+             batch.Text() + " is one " + micro_batch.Text() +
+             "; lower `layout.micro_batch` or turn off `train.gradient_noise_scale`"});
   }
   if (config.layout.zero_bubble) {
     problems.push_back({"train.gradient_noise_scale",
                         "`train.gradient_noise_scale` needs the gradients of one micro-batch, "
-                        "which `layout.zero_bubble` mixes with the next one's; turn one of them "
-                        "off"});
+                        "which `layout.zero_bubble` mixes with those of the next micro-batch; turn "
+                        "off one of these two settings"});
   }
 }
 
@@ -381,8 +385,8 @@ Problems FindLaunchProblems(const RunConfig& config) {
   Append(FindUntrainable(config), problems);
   if (config.resources.device == DeviceKind::kCpu && config.train.precision == Precision::kBf16) {
     problems.push_back({"train.precision",
-                        "`train.precision` bf16 is for GPUs: a CPU has no fast bf16 arithmetic; "
-                        "set it to fp32"});
+                        "`train.precision` bf16 is for GPUs, because CPUs have no fast bf16 "
+                        "arithmetic; set `train.precision` to fp32"});
   }
   Append(FindAttentionProblems(config), problems);
   const ModelConfig& model = config.model;

@@ -85,12 +85,13 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
   const bool is_wsd = schedule.kind == ScheduleKind::kWsd;
   if (is_wsd && decay.empty()) {
     problems.push_back({"schedule.decay_steps",
-                        "`schedule.decay_steps` (or _samples, _tokens, _fraction) is missing; wsd "
-                        "needs it"});
+                        "`schedule.decay_steps` (or _samples, _tokens, _fraction) is missing; "
+                        "`schedule.kind` wsd needs one of them"});
   }
   if (schedule.kind == ScheduleKind::kConstant && !decay.empty()) {
     problems.push_back(
-        {decay[0], KeyText(decay[0]) + " has no effect with `schedule.kind` constant; remove it"});
+        {decay[0],
+         KeyText(decay[0]) + " has no effect with `schedule.kind` constant; remove this setting"});
   }
   if (!is_wsd && schedule.wsd_decay_style != WsdDecayStyle::kLinear) {
     problems.push_back({"schedule.wsd_decay_style",
@@ -138,8 +139,8 @@ void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length&
   if (end > warmup_end) return;
   problems.push_back({keys[0], KeyText(keys[0]) + " ends the schedule after " +
                                    std::to_string(end) + " samples, within the warm-up (" +
-                                   std::to_string(warmup_end) +
-                                   " samples); it counts from the start of the run"});
+                                   std::to_string(warmup_end) + " samples); `" + keys[0] +
+                                   "` counts from the start of the run"});
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ std::string TextUpTo(const GuardedPath& path, std::size_t size) {
 
 absl::Status Foreign(const std::string& text, const UniqueFd& fd, const FilePlace& place) {
   if (!place.IsLink()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(text, " is another kind of file, or another file system is mounted there"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        text, " is not a file of the expected kind, or another file system is mounted there"));
   }
   char target[PATH_MAX];
   const ssize_t size = readlinkat(fd.get(), "", target, sizeof(target));

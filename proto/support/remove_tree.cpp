@@ -13,15 +13,15 @@ absl::Status Explained(const FileResult& result) {
   const absl::Status status = ToStatus(result);
   if (status.ok()) return status;
   if (result->number == EAGAIN) {
-    return absl::Status(status.code(),
-                        absl::StrCat(status.message(), "; ", kMaxEntriesRemoved,
-                                     " entries are gone and more are left: does a program still "
-                                     "write there?"));
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(), "; ", kMaxEntriesRemoved,
+                     " entries were removed, but more remain. Does a program still write there?"));
   }
   if (result->number != EBUSY) return status;
   return absl::Status(status.code(),
                       absl::StrCat(status.message(), "; something is mounted below it (see ",
-                                   "/proc/mounts) and is left untouched: unmount it"));
+                                   "/proc/mounts) and was not removed; unmount it"));
 }
 
 }  // namespace

@@ -69,8 +69,9 @@ TEST_F(AutomaticLayoutTest, AJobThatLosesANodeGoesOnWithANewLayoutAndTheSameBatc
   EXPECT_EQ(after.nodes(), 1);
   EXPECT_EQ(SamplesOfStep(after), kBatch);
   EXPECT_NE(after.layout().SerializeAsString(), before.layout().SerializeAsString());
-  EXPECT_THAT(cluster_.Cli({"why", "disturbed"}).output,
-              HasSubstr("because lost nodes of its 2 could not be replaced"));
+  EXPECT_THAT(
+      cluster_.Cli({"why", "disturbed"}).output,
+      HasSubstr("because some of the requested 2 nodes were lost and could not be replaced"));
   EXPECT_THAT(cluster_.Cli({"describe", "disturbed"}).output, HasSubstr("on 1 node of 2 cpu"));
   cluster_.StopAfter(job_id, attempt.resume_step() + 20);
 

@@ -24,7 +24,7 @@ TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {
   const std::string number = absl::StrCat(id);
 
   EXPECT_THAT(cluster.Cli({"report", number}).output,
-              HasSubstr("none by the rule of the loss guard"));
+              HasSubstr("none, by the rule of the loss guard"));
 
   EXPECT_THAT(cluster.Cli({"ckpt", "list", number}).output, Not(HasSubstr("deleted")));
   EXPECT_THAT(cluster.Cli({"ckpt", "list", number, "-a"}).output,
@@ -37,7 +37,8 @@ TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {
   const CommandResult other =
       cluster.Cli({"submit", next, "--set", start, "--set", "model.ffn_hidden_size=192"});
   EXPECT_NE(other.exit_code, 0);
-  EXPECT_THAT(other.error, HasSubstr("model.ffn_hidden_size is 192 here and 128 there"));
+  EXPECT_THAT(other.error,
+              HasSubstr("model.ffn_hidden_size is 192 in this job and 128 in the checkpoint"));
   const int64_t resumed = cluster.Submit(next, {"--set", start});
   EXPECT_EQ(cluster.WaitForEnd(resumed).state(), v1::JOB_STATE_SUCCEEDED);
 }

@@ -39,12 +39,13 @@ int64_t SmallDisk::FreeBytes() const {
 void SmallDisk::Fill(int64_t left) const {
   const UniqueFd filler(open(FillerIn(directory_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_TRUE(filler.valid());
-  struct stat info {};
-  ASSERT_EQ(fstat(filler.get(), &info), 0);
-  const int64_t bytes = FreeBytes() - left;
-  // If another process takes the space in the meantime, the disk is full as well.
-  if (bytes > 0 && fallocate(filler.get(), 0, info.st_size, bytes) != 0) {
-    EXPECT_EQ(errno, ENOSPC);
+  // A failed allocation leaves nothing: another process has taken space in the meantime, and the
+  // free space is read again.
+  for (int64_t bytes = FreeBytes() - left; bytes > 0; bytes = FreeBytes() - left) {
+    struct stat info {};
+    ASSERT_EQ(fstat(filler.get(), &info), 0);
+    if (fallocate(filler.get(), 0, info.st_size, bytes) == 0) return;
+    ASSERT_EQ(errno, ENOSPC);
   }
 }
 

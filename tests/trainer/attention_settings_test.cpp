@@ -66,7 +66,8 @@ TEST(AttentionSettingsProcessTest, ACheckpointGoesOnWithAnotherBackendButNotAnot
   folder.spec["model"]["window_size"] = 6;
   TrainerProcess other(folder, {.run = "c", .checkpoints = "c", .variables = resume});
   EXPECT_EQ(other.Wait(), 78);
-  EXPECT_NE(other.Output().find("model.window_size is 6 here and 5 there"), std::string::npos)
+  EXPECT_NE(other.Output().find("model.window_size is 6 in this job and 5 in the checkpoint"),
+            std::string::npos)
       << other.Output();
 }
 
@@ -110,7 +111,7 @@ TEST(AttentionSettingsProcessTest, DocumentsNeedATokenOfTheVocabulary) {
   ExpectRefused(folder, 78, "`data.eod_token` (64) must be below `model.vocab_size` (64)");
   folder.spec["data"].erase("eod_token");
   folder.spec["data"]["format"] = "nanogpt";
-  ExpectRefused(folder, 78, "names no end-of-document token");
+  ExpectRefused(folder, 78, "does not name an end-of-document token");
 }
 
 }  // namespace

@@ -161,10 +161,12 @@ TEST_F(ImportProgramTest, BadInputIsOneLineAndAnExitCode) {
   ExpectFails({"import", Path("scaled"), Path("out")}, 78,
               "config.json scales positions but lacks `rope_scaling.factor`");
   ExpectFails({"import", Path("none"), Path("out")}, 74, "none is not a Hugging Face directory");
-  ExpectFails({"import", Path("llama"), Path("imported")}, 73, "replace it with --force");
+  ExpectFails({"import", Path("llama"), Path("imported")}, 73,
+              "replace the checkpoint with --force");
   std::filesystem::remove(Path("llama/model-00001-of-00002.safetensors"));
   ExpectFails({"import", Path("llama"), Path("out")}, 74, "lacks model-00001-of-00002.safetensors");
-  ExpectFails({"export", Path("imported"), Path("data")}, 73, "it exists and is not empty");
+  ExpectFails({"export", Path("imported"), Path("data")}, 73,
+              "this directory exists and is not empty");
   ExpectFails({"export", Path("imported"), Path("out"), "--dtype=fp8"}, 2, "must be fp32 or bf16");
   EXPECT_FALSE(std::filesystem::exists(Path("out")));
 }
@@ -213,12 +215,12 @@ TEST_F(CheckpointProgramTest, VerifyReadsOneOrTheNewestOrAll) {
   EXPECT_EQ(Run({"verify", Path("a")}), 0);
   EXPECT_THAT(out_, HasSubstr("a/step_000000020 is sound: step 20, "));
   EXPECT_EQ(Run({"verify", "--all", Path("a")}), 0);
-  EXPECT_THAT(out_, EndsWith("a: 4 of 4 checkpoints checked are sound\n"));
+  EXPECT_THAT(out_, EndsWith("a: 4 of 4 checked checkpoints are sound\n"));
   std::filesystem::resize_file(Path("a/step_000000010/rank_00001.safetensors"), 1000);
   EXPECT_EQ(Run({"verify", Path("a/step_000000010")}), 74);
   EXPECT_THAT(out_, HasSubstr("rank_00001.safetensors is damaged: it has 1000 bytes instead of "));
   EXPECT_EQ(Run({"verify", "--all", Path("a")}), 74);
-  EXPECT_THAT(out_, EndsWith("a: 3 of 4 checkpoints checked are sound\n"));
+  EXPECT_THAT(out_, EndsWith("a: 3 of 4 checked checkpoints are sound\n"));
 }
 
 TEST_F(CheckpointProgramTest, BadInputIsOneLineAndAnExitCode) {
@@ -227,11 +229,11 @@ TEST_F(CheckpointProgramTest, BadInputIsOneLineAndAnExitCode) {
   ExpectFails({"verify", good, "--al"}, 2, "`verify` has no option `--al`; see");
   ExpectFails({"diff", good, Path("none")}, 74, "none is not a checkpoint");
   ExpectFails({"diff", good, good, "--only", "nothing"}, 2, "`--only nothing`");
-  ExpectFails({"reshard", Path("a"), Path("out")}, 74, "name one of them, such as ");
+  ExpectFails({"reshard", Path("a"), Path("out")}, 74, "name one of the checkpoints, such as ");
   ExpectFails({"reshard", good, Path("a/step_000000020")}, 2, "must be called step_000000010");
   ExpectFails({"reshard", good, Path("data")}, 73,
-              "it exists and is not a checkpoint; use another path");
-  ExpectFails({"reshard", good, good + "/out"}, 2, "is inside it; use another path");
+              "this path exists and is not a checkpoint; use another path");
+  ExpectFails({"reshard", good, good + "/out"}, 2, "is inside that directory; use another path");
   ExpectFails({"reshard", good, "/proc/out"}, 73, "it is on a kernel file system");
   std::ofstream(good + "/manifest.json") << "{}";
   ExpectFails({"reshard", good, Path("out")}, 74, "manifest.json is damaged");

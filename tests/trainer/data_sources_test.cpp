@@ -157,7 +157,8 @@ TEST(DataSourcesProcessTest, BadDataEndsWithOneLineAndTheDocumentedCode) {
   folder.spec["data"] = {{"path", data.string()}, {"format", "nanogpt"}};
   ExpectFails(folder, 65, "token id 64 among tokens");
   folder.spec["data"].erase("format");
-  ExpectFails(folder, 65, "made by nanoGPT, which writes no header; set data.format");
+  ExpectFails(folder, 65,
+              "made by nanoGPT, which writes no header; for nanoGPT's files, set data.format");
 }
 
 }  // namespace

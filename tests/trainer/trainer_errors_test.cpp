@@ -58,7 +58,7 @@ TEST(TrainerErrorsTest, CommandLine) {
   const TrainerFolder folder;
   ExpectFails(folder, {.flags = {"--frobnicate"}}, 64, "Unknown argument `--frobnicate`");
   ExpectFails(folder, {.flags = {"--config"}}, 64, "--config needs a file");
-  ExpectFails(folder, {.variables = {{"TRAINYARD_SPEC", ""}}}, 64, "pass --config FILE");
+  ExpectFails(folder, {.variables = {{"TRAINYARD_SPEC", ""}}}, 64, "Pass --config FILE");
   ExpectFails(folder, {.flags = {"--config", "/no/such.json"}}, 66, "/no/such.json");
   ExpectFails(folder, {.flags = {"--version"}}, 0, "trainyard-trainer ");
   ExpectFails(folder, {.flags = {"--help"}}, 0, "--print-config");
@@ -106,7 +106,7 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
   TrainToTheEnd(folder, {});
   folder.spec["model"]["ffn_hidden_size"] = 48;
   ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 78,
-              "model.ffn_hidden_size is 48 here and 64 there");
+              "model.ffn_hidden_size is 48 in this job and 64 in the checkpoint");
 }
 
 // The error includes settings of the checkpoint that the run leaves at their defaults.
@@ -119,7 +119,8 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherFamily) {
   TrainToTheEnd(folder, {});
   folder.spec["model"].erase("activation");
   ExpectFails(folder, {.run = "again", .flags = {"--resume"}}, 78,
-              "another model: model.activation is \"swiglu\" here and \"gelu\" there. Resume");
+              "another model: model.activation is \"swiglu\" in this job and \"gelu\" in the "
+              "checkpoint. Resume");
 }
 
 TEST(TrainerErrorsTest, CheckpointWithNumbersThatAreNotFinite) {
@@ -151,13 +152,12 @@ TEST(TrainerErrorsTest, RanksThatWereNotStartedAlike) {
   start.rank = 1;
   TrainerProcess second(folder, start);
   EXPECT_EQ(second.Wait(), 78) << second.Output();
-  EXPECT_NE(
-      second.Output().find("Rank 1 was not started like rank 0: optimizer.lr is 0.5 here and"),
-      std::string::npos)
+  EXPECT_NE(second.Output().find("Rank 1 differs from rank 0: optimizer.lr is 0.5 instead of"),
+            std::string::npos)
       << second.Output();
   EXPECT_EQ(second.Records("alert").back()["code"], "exit_78");
   EXPECT_EQ(first.Wait(), 78) << "rank 0 does not wait for the refused rank";
-  EXPECT_NE(first.Output().find("Rank 1 was not started like rank 0: optimizer.lr is 0.5"),
+  EXPECT_NE(first.Output().find("Rank 1 differs from rank 0: optimizer.lr is 0.5"),
             std::string::npos)
       << first.Output();
 }
@@ -294,14 +294,14 @@ TEST(TrainerErrorsTest, TheAlertDoesNotWaitForTheCheckpointThatIsBeingWritten) {
 TEST(TrainerErrorsTest, RendezvousPortTaken) {
   const TrainerFolder folder;
   const TakenPort taken;
-  ExpectFails(folder, {.world_size = 2, .port = taken.port()}, 75, "is taken by another program");
+  ExpectFails(folder, {.world_size = 2, .port = taken.port()}, 75, "is in use by another program");
 }
 
 TEST(TrainerErrorsTest, FencedByANewerAttempt) {
   const TrainerFolder folder;
   TrainToTheEnd(folder, {.variables = {{"TRAINYARD_ATTEMPT", "5"}}});
   ExpectFails(folder, {.run = "old", .variables = {{"TRAINYARD_ATTEMPT", "4"}}}, 77,
-              "attempt 4 is over: attempt 5 has begun");
+              "attempt 4 is over, because attempt 5 has begun");
 }
 
 // Every job begins with attempt 1, so attempt numbers of an earlier job must not fence a later job.

@@ -26,7 +26,7 @@ TEST(DiskWatchTest, ReportsTheDiskAndNoTroubleWithSpace) {
 TEST(DiskWatchTest, TheDefaultFloorIsAFortiethOfASmallDisk) {
   DiskWatch watch("/data", std::nullopt);
   EXPECT_THAT(TroubleOf(watch, {.bytes = 400 * kMebibyte, .free_bytes = 9 * kMebibyte}),
-              testing::AllOf(HasSubstr("/data has 9.0 MiB free, and ranks need 10.0 MiB"),
+              testing::AllOf(HasSubstr("/data has 9.0 MiB free, but ranks need 10.0 MiB"),
                              HasSubstr("--free-space-floor")));
   DiskWatch large("/data", std::nullopt);
   EXPECT_EQ(TroubleOf(large, {.bytes = 1 << 20 << 20, .free_bytes = 256 * kMebibyte}), "");

@@ -113,7 +113,8 @@ TEST_F(RankRunnerTest, TooManyHungDirectoriesAreRefused) {
     runner.Launch({{static_cast<int64_t>(job), 1}, 0}, hung, Sleep(hung));
   }
   ASSERT_EQ(failures_.size(), 1u);
-  EXPECT_THAT(failures_.front(), testing::HasSubstr("64 other directories have not answered"));
+  EXPECT_THAT(failures_.front(),
+              testing::HasSubstr("64 earlier requests to create directories have no answer"));
 }
 
 TEST_F(RankRunnerTest, CancelledLaunchFailsAtOnceThoughItsDirectoryHangs) {

@@ -76,7 +76,7 @@ const StoredTensor& CheckpointReader::Find(const BoxRequest& request) const {
   const auto found = manifest_->entries.tensors.find(request.name);
   if (found == manifest_->entries.tensors.end()) {
     throw TrainerError(ExitCode::kBadData, directory_ + " has no tensor " + request.name +
-                                               ": it is a checkpoint of another model");
+                                               ", so it is a checkpoint of another model");
   }
   const StoredTensor& stored = found->second;
   if (!IsInside({request.offset, request.shape}, stored.shape)) {
@@ -84,7 +84,7 @@ const StoredTensor& CheckpointReader::Find(const BoxRequest& request) const {
                        "tensor " + request.name + " of " + directory_ + " has shape " +
                            ToText(stored.shape) + ", which does not contain offset " +
                            ToText(request.offset) + " shape " + ToText(request.shape) +
-                           ": it is a checkpoint of another model");
+                           ", so it is a checkpoint of another model");
   }
   return stored;
 }

@@ -38,7 +38,7 @@ void ReadBytes(const std::string& path, int64_t begin, int64_t end, const std::s
     const ssize_t got = pread(file.get(), out, std::min(end - begin, kBytesPerCall), begin);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) ThrowDamaged(path, cannot_read + std::strerror(errno));
-    if (got == 0) ThrowDamaged(path, cannot_read + "the file is cut short");
+    if (got == 0) ThrowDamaged(path, cannot_read + "the file is truncated");
     begin += got;
     out += got;
   }

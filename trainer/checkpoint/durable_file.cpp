@@ -35,10 +35,10 @@ constexpr FileAccess kShared = {.mode = 0644, .follow_links = true};
 
 void MakeDirectories(const std::string& path) {
   if (IsKernelPath(path) || IsOnKernelFileSystem(path)) {
-    throw TrainerError(
-        ExitCode::kCannotWrite,
-        "cannot use directory " + path + LinkNote(path) +
-            ": it is on a kernel file system that does not store files; use a directory on a disk");
+    throw TrainerError(ExitCode::kCannotWrite,
+                       "cannot use directory " + path + LinkNote(path) +
+                           ", because it is on a kernel file system that does not store files; use "
+                           "a directory on a disk");
   }
   std::error_code error;
   std::filesystem::create_directories(path, error);

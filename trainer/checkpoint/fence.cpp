@@ -99,20 +99,20 @@ void CheckNoneNewer(const WriterKey& newest, const WriterKey& writer, const std:
                     const std::string& to_remove) {
   if (newest <= writer) return;
   if (newest.attempt == writer.attempt) {
-    throw TrainerError(
-        ExitCode::kFenced,
-        "the gang of attempt " + std::to_string(writer.attempt.number) +
-            " has continued without this process: it has reconnected as generation " +
-            std::to_string(newest.generation) + " (" + path + ")");
+    throw TrainerError(ExitCode::kFenced,
+                       "the gang of attempt " + std::to_string(writer.attempt.number) +
+                           " has continued without this process, as generation " +
+                           std::to_string(newest.generation) + " (" + path + ")");
   }
   const std::string begun = "attempt " + std::to_string(newest.attempt.number);
   if (newest.attempt.job_id == writer.attempt.job_id) {
     throw TrainerError(ExitCode::kFenced, "attempt " + std::to_string(writer.attempt.number) +
-                                              " is over: " + begun + " has begun (" + path + ")");
+                                              " is over, because " + begun + " has begun (" + path +
+                                              ")");
   }
   throw TrainerError(ExitCode::kFenced, "this checkpoint directory belongs to job " +
                                             std::to_string(newest.attempt.job_id) + " (" + begun +
-                                            "): use another one, or remove " + to_remove +
+                                            "); use another directory, or remove " + to_remove +
                                             " once no process of that job runs");
 }
 
@@ -161,10 +161,11 @@ WriterKey FenceLock::NewestInFile() const {
   bool complete = ReadNumber(at, text + bytes, newest.attempt.number);
   if (complete && *at == ' ') complete = ReadNumber(++at, text + bytes, newest.attempt.job_id);
   if (!complete || (*at != '\n' && *at != '\0')) {
-    throw TrainerError(ExitCode::kBadData,
-                       path_ +
-                           " does not contain an attempt number; write the number of the job's "
-                           "newest attempt into it, or remove it if no job uses this directory");
+    throw TrainerError(
+        ExitCode::kBadData,
+        path_ +
+            " does not contain an attempt number; write the number of the job's newest attempt "
+            "into this file, or remove the file if no job uses its directory");
   }
   return newest;
 }
@@ -206,7 +207,7 @@ void CheckOwnerHasEnded(const std::string& directory, const WriterKey& writer,
                      "checkpoint directory " + directory + " is in use by job " +
                          std::to_string(owner.attempt.job_id) + ", which has not ended (" +
                          directory + "/" + ClaimName(owner) +
-                         "): stop that job first, or set another checkpoint.dir");
+                         "); stop that job first, or set another checkpoint.dir");
 }
 
 void RaiseFence(const std::string& directory, const WriterKey& writer, LockFile lock_file) {
@@ -267,9 +268,10 @@ void CheckStillClaimed(const std::string& directory, const WriterKey& writer,
     CheckNoneNewer(newest, writer, directory + "/ATTEMPT", directory + "/ATTEMPT*");
     if (now.inode == claimed.inode && now.device == claimed.device) return;
   }
-  throw UnsharedDirectory("the directory from the start of this attempt is no longer at " +
-                          directory + (is_there ? " (" + difference + ")" : " (there is none)") +
-                          ": mount its storage again on this node");
+  throw UnsharedDirectory(
+      "the checkpoint directory that existed when this attempt started is no longer at " +
+      directory + (is_there ? " (" + difference + ")" : " (there is none)") +
+      ". Mount the storage of the directory again on this node");
 }
 
 }  // namespace trainyard::trainer

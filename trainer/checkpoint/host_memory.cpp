@@ -35,9 +35,11 @@ std::string UnlockedMemoryText(int64_t bytes, const std::string& reason) {
                                   ? "no limit"
                                   : "a limit of " + std::to_string(limit.rlim_cur) + " bytes";
   return std::to_string(bytes) + " bytes of host memory for checkpoints cannot be page-locked (" +
-         reason + "): every save delays training while it copies from the GPU. This process has " +
+         reason +
+         "), so every save delays training while the state is copied from the GPU. This process "
+         "has " +
          allowed +
-         " on locked memory (ulimit -l). Raise it for the worker (LimitMEMLOCK=infinity for "
+         " on locked memory (ulimit -l). Raise the limit for the worker (LimitMEMLOCK=infinity for "
          "systemd, --ulimit memlock=-1 for a container), or give the node more free memory.";
 }
 

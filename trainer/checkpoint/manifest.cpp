@@ -187,7 +187,7 @@ Entries EntriesFrom(const json& value) {
     const std::string name = tensor.at("name").get<std::string>();
     try {
       if (!entries.tensors.emplace(name, TensorFrom(tensor, entries)).second) {
-        throw Fault{"listed twice"};
+        throw Fault{"it is listed twice"};
       }
     } catch (const Fault& fault) {
       throw Fault{"tensor " + name + ": " + fault.what};
@@ -200,7 +200,8 @@ Manifest ManifestFrom(const json& value) {
   if (value.value("format", "") != kFormat) throw Fault{"it is not a checkpoint's manifest"};
   const int64_t version = Whole(value.at("version"), "version");
   if (version < 1 || version > kNewestVersion) {
-    throw Fault{"version " + std::to_string(version) + " of the format; this program reads " +
+    throw Fault{"its format has version " + std::to_string(version) +
+                ", but this program supports only versions up to " +
                 std::to_string(kNewestVersion)};
   }
   Manifest manifest;
@@ -277,7 +278,7 @@ std::string ManifestToText(const Manifest& manifest) {
 Manifest ManifestFromText(const std::string& text, const std::string& path) {
   const size_t digits = sizeof(kChecksumKey) - 1;
   if (text.size() < kChecksumBytes || text.compare(0, digits, kChecksumKey) != 0) {
-    ThrowDamaged(path, "it is cut short or is not a checkpoint's manifest");
+    ThrowDamaged(path, "it is truncated or is not a checkpoint's manifest");
   }
   const uint64_t checksum = XXH64(text.data() + kChecksumBytes, text.size() - kChecksumBytes, 0);
   if (text.compare(digits, 16, Hex(checksum)) != 0)
@@ -308,7 +309,7 @@ void CheckCoverage(const Entries& entries) {
     const std::string fault = CoverageFault(std::move(boxes), tensor.shape);
     if (fault.empty()) continue;
     throw TrainerError(ExitCode::kInternal, "the ranks' chunks of tensor " + name +
-                                                " do not make up the whole: " + fault);
+                                                " do not form the whole tensor: " + fault);
   }
 }
 

@@ -116,7 +116,7 @@ void PeerParts::AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
   if (have_all_begun_ || seconds < steps_.options().first_sign_seconds) return;
   const UnsharedDirectory error("ranks " + silent + " have created no file in " + job.temporary +
                                 " for " + std::to_string(static_cast<int>(seconds)) +
-                                " s: mount the same storage at " + steps_.options().directory +
+                                " s. Mount the same storage at " + steps_.options().directory +
                                 " on every node");
   if (job.kind == SaveKind::kPeriodic) throw error;
   // The state is still in the memory of these ranks, and their storage may become available again.

@@ -132,8 +132,8 @@ void TakeFromOlder(const std::string& directory, const WriterKey& writer) {
     if (!error || error == std::errc::no_such_file_or_directory) continue;
     throw TrainerError(ExitCode::kCannotWrite,
                        "cannot rename " + path.string() +
-                           ", which an older attempt left: " + error.message() +
-                           "; remove it once no process of that attempt is running");
+                           ", a file of an older attempt: " + error.message() +
+                           "; remove this file once no process of that attempt is running");
   }
 }
 

@@ -5,8 +5,8 @@ namespace trainyard::trainer {
 std::string BlockedSaveText(const CheckpointEvent& event) {
   const auto minutes = static_cast<int>(CheckpointWriterOptions().final_wait_seconds / 60);
   return "cannot write the last checkpoint: " + event.message + "; retrying for " +
-         std::to_string(minutes) + " minutes, and the ranks keep their state in memory meanwhile" +
-         (event.is_unshared ? "" : ": free disk space");
+         std::to_string(minutes) + " minutes, while the ranks keep their state in memory" +
+         (event.is_unshared ? "" : "; free disk space");
 }
 
 }  // namespace trainyard::trainer

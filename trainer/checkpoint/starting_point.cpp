@@ -65,13 +65,13 @@ void CheckOverwritesNone(const std::string& directory, int64_t job_id, int64_t s
     if (newest == nullptr || checkpoint.step > newest->step) newest = &checkpoint;
   }
   if (newest == nullptr) return;
-  throw TrainerError(ExitCode::kBadConfig,
-                     "checkpoint directory " + directory + " holds checkpoints of job " +
-                         std::to_string(newest->attempt.job_id) + ", up to step " +
-                         std::to_string(newest->step) + ", which this job would overwrite " +
-                         "from step " + std::to_string(step) + " on: resume from the newest " +
-                         "(checkpoint.resume_from: " + newest->path +
-                         "), set another checkpoint.dir, or remove them");
+  throw TrainerError(
+      ExitCode::kBadConfig,
+      "checkpoint directory " + directory + " holds checkpoints of job " +
+          std::to_string(newest->attempt.job_id) + ", up to step " + std::to_string(newest->step) +
+          ", which this job would overwrite " + "from step " + std::to_string(step) +
+          " on. Resume from the newest of them " + "(checkpoint.resume_from: " + newest->path +
+          "), set another checkpoint.dir, or remove these checkpoints");
 }
 
 }  // namespace trainyard::trainer

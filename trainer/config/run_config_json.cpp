@@ -52,7 +52,7 @@ void Read(const std::string& key, const json& from, Value& value) {
   } else if constexpr (std::is_same_v<Value, uint64_t>) {
     const bool fits =
         from.is_number_integer() && (from.is_number_unsigned() || from.get<int64_t>() >= 0);
-    if (!fits) RefuseValue(key, "must be a whole number from 0", from);
+    if (!fits) RefuseValue(key, "must be a whole number, 0 or more", from);
     value = from.get<uint64_t>();
   } else if constexpr (std::is_same_v<Value, int64_t>) {
     const bool fits = from.is_number_integer() &&
@@ -126,7 +126,7 @@ double ReadSeconds(const std::string& key, const json& value) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);
   const bool is_duration = error == std::errc() && std::string(stop, end) == "s" && seconds >= 0;
-  if (!is_duration) RefuseValue(key, "must be seconds such as \"60s\"", value);
+  if (!is_duration) RefuseValue(key, "must be a number of seconds, such as \"60s\"", value);
   return seconds;
 }
 

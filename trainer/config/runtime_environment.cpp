@@ -79,9 +79,9 @@ RuntimeEnvironment ReadRuntimeEnvironment(const VariableLookup& lookup) {
   env.heal_wait_seconds = Number(lookup, environment::kHealWait, env.heal_wait_seconds, 1);
   env.is_standby = Number(lookup, environment::kStandby, 0, 0) > 0;
   if (env.is_standby && env.heal_path.empty()) {
-    throw TrainerError(ExitCode::kBadConfig, std::string("A spare (") + environment::kStandby +
-                                                 ") needs " + environment::kHeal +
-                                                 ", the file with its order.");
+    throw TrainerError(ExitCode::kBadConfig, std::string("A spare rank (") + environment::kStandby +
+                                                 ") requires " + environment::kHeal +
+                                                 ", the path of the file with its heal order.");
   }
   return env;
 }

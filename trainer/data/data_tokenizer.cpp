@@ -79,10 +79,11 @@ void CheckSameTokenizer(const DataTokenizer& reference, const DataTokenizer& oth
   const bool sizes_differ =
       reference.vocab_size > 0 && other.vocab_size > 0 && reference.vocab_size != other.vocab_size;
   if (!names_differ && !sizes_differ) return;
-  throw TrainerError(ExitCode::kBadConfig,
-                     other.data + " was made with another tokenizer (" + NameOrSize(other) +
-                         ") than " + reference.data + " (" + NameOrSize(reference) +
-                         "); remove one of them or prepare both with one tokenizer.");
+  throw TrainerError(
+      ExitCode::kBadConfig,
+      other.data + " was prepared with another tokenizer (" + NameOrSize(other) + ") than " +
+          reference.data + " (" + NameOrSize(reference) +
+          "); remove one of the two data sets, or prepare both with the same tokenizer.");
 }
 
 }  // namespace trainyard::trainer

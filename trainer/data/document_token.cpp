@@ -15,8 +15,8 @@ namespace {
   throw TrainerError(ExitCode::kBadConfig, problem +
                                                " `data.reset_attention_mask`, "
                                                "`data.reset_position_ids` and "
-                                               "`data.eod_mask_loss` need one for all documents: "
-                                               "set `data.eod_token`.");
+                                               "`data.eod_mask_loss` need the same end-of-document "
+                                               "token for all documents; set `data.eod_token`.");
 }
 
 int64_t TokenOfFiles(const DataConfig& data) {
@@ -24,7 +24,7 @@ int64_t TokenOfFiles(const DataConfig& data) {
   const TokenFile& first = *opened.front().file;
   for (const WeightedTokens& source : opened) {
     const int64_t token = source.file->header().end_of_document;
-    if (token < 0) Refuse(source.file->path() + " names no end-of-document token.");
+    if (token < 0) Refuse(source.file->path() + " does not name an end-of-document token.");
     if (token != first.header().end_of_document) {
       Refuse(first.path() + " and " + source.file->path() +
              " name different end-of-document tokens (" +

@@ -37,22 +37,24 @@ bool BeginsLikeLlmc(const MappedFile& data) { return VariantOf(data) != nullptr;
 DescribedTokens ReadLlmcTokens(const MappedFile& data) {
   const Variant* variant = VariantOf(data);
   if (variant == nullptr) {
-    ThrowBadData(
-        data.path(),
-        "does not begin with 20240520 or 20240801: not a token file of llm.c; correct data.path or "
-        "data.format");
+    ThrowBadData(data.path(),
+                 "does not begin with 20240520 or 20240801, so it is not a token file of llm.c; "
+                 "correct data.path or "
+                 "data.format");
   }
   if (data.bytes() < static_cast<size_t>(kLlmcHeaderBytes)) {
     ThrowBadData(data.path(), "has " + std::to_string(data.bytes()) +
-                                  " bytes, fewer than the header of " +
-                                  std::to_string(kLlmcHeaderBytes) + ": cut short; copy it again");
+                                  " bytes, but the header alone has " +
+                                  std::to_string(kLlmcHeaderBytes) +
+                                  " bytes, so the file is truncated; copy it again");
   }
   const int32_t version = HeaderNumber(data, 1), tokens = HeaderNumber(data, 2);
   if (version != variant->version) {
-    ThrowBadData(data.path(), "version " + std::to_string(version) +
-                                  " of llm.c's token files; for magic " +
-                                  std::to_string(variant->magic) + " this program reads version " +
-                                  std::to_string(variant->version) + "; make the file again");
+    ThrowBadData(data.path(), "is a token file of llm.c of version " + std::to_string(version) +
+                                  "; for magic " + std::to_string(variant->magic) +
+                                  " this program reads only version " +
+                                  std::to_string(variant->version) +
+                                  "; create the file again with that version");
   }
   const int64_t rest = static_cast<int64_t>(data.bytes()) - kLlmcHeaderBytes;
   const int64_t width = BytesOf(variant->type);
@@ -60,7 +62,7 @@ DescribedTokens ReadLlmcTokens(const MappedFile& data) {
     ThrowBadData(data.path(), "has " + std::to_string(rest) +
                                   " bytes after its header, which declares " +
                                   std::to_string(tokens) + " tokens of " + std::to_string(width) +
-                                  " bytes: cut short or damaged; copy it again");
+                                  " bytes; the file is truncated or damaged, so copy it again");
   }
   DescribedTokens read;
   read.layout = {variant->type, kLlmcHeaderBytes, tokens};
@@ -74,13 +76,13 @@ DescribedTokens ReadNanogptTokens(const MappedFile& data) {
   if (BeginsLikeLlmc(data) || BeginsLikeMegatronIndex(data)) {
     ThrowBadData(
         data.path(),
-        "has a header, and nanoGPT's files have none; set data.format to llmc or megatron");
+        "has a header, but nanoGPT's files have none; set data.format to llmc or megatron");
   }
   if (data.bytes() % width != 0) {
     ThrowBadData(data.path(),
                  "has " + std::to_string(data.bytes()) +
-                     " bytes, not a whole number of uint16: cut short, or not made by nanoGPT; "
-                     "copy it again or correct data.format");
+                     " bytes, which is not a whole number of uint16, so the file is truncated or "
+                     "was not made by nanoGPT; copy the file again, or correct data.format");
   }
   DescribedTokens read;
   read.layout = {TokenType::kUint16, 0, static_cast<int64_t>(data.bytes()) / width};

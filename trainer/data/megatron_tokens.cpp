@@ -60,30 +60,30 @@ TokenType CheckHeader(const MappedFile& index) {
                  "`--dataset-impl mmap`");
   }
   if (!BeginsLikeMegatronIndex(index)) {
-    ThrowBadData(index.path(),
-                 "does not begin with MMIDIDX: not an index of Megatron-LM; correct data.path or "
-                 "data.format");
+    ThrowBadData(
+        index.path(),
+        "does not begin with MMIDIDX, so it is not an index of Megatron-LM; correct data.path or "
+        "data.format");
   }
   if (index.bytes() < kIndexHeaderBytes) {
-    ThrowBadData(index.path(), "has " + std::to_string(index.bytes()) +
-                                   " bytes, fewer than the header of an index: cut short" +
-                                   kHowToRepeat);
+    ThrowBadData(index.path(),
+                 "has " + std::to_string(index.bytes()) +
+                     " bytes, fewer than the header of an index, so the file is truncated" +
+                     kHowToRepeat);
   }
   const auto version = LoadLittleEndian<uint64_t>(index.data() + 9);
   if (version != 1) {
-    ThrowBadData(index.path(),
-                 "version " + std::to_string(version) +
-                     " of Megatron-LM's index; this program reads version 1; preprocess the "
-                     "data with a release that writes it");
+    ThrowBadData(index.path(), "is an index of version " + std::to_string(version) +
+                                   ", but this program reads only version 1; preprocess the data "
+                                   "with a release of Megatron-LM that writes version 1");
   }
   const int code = index.data()[17];
   const std::optional<TokenType> type = TypeOfCode(code);
   if (!type.has_value()) {
-    ThrowBadData(index.path(),
-                 "token type code " + std::to_string(code) +
-                     " is not uint8, int16, int32, int64 or uint16 (1, 3, 4, 5, 8): damaged "
-                     "or no tokens" +
-                     kHowToRepeat);
+    ThrowBadData(index.path(), "token type code " + std::to_string(code) +
+                                   " is not uint8, int16, int32, int64 or uint16 (1, 3, 4, 5, 8), "
+                                   "so the index is damaged or does not describe tokens" +
+                                   kHowToRepeat);
   }
   return *type;
 }
@@ -100,15 +100,15 @@ Index ReadIndex(const MappedFile& file) {
   const uint64_t behind =
       fits ? rest - sequences * kSequenceBytes - documents * sizeof(int64_t) : 0;
   if (!fits || (behind != 0 && behind != sequences)) {
-    ThrowBadData(file.path(), "has " + std::to_string(file.bytes()) + " bytes, but declares " +
-                                  std::to_string(sequences) + " sequences and " +
-                                  std::to_string(documents) +
-                                  " document indices: cut short or damaged" + kHowToRepeat);
+    ThrowBadData(file.path(),
+                 "has " + std::to_string(file.bytes()) + " bytes, but declares " +
+                     std::to_string(sequences) + " sequences and " + std::to_string(documents) +
+                     " document indices, so the file is truncated or damaged" + kHowToRepeat);
   }
   if (behind != 0) {
     ThrowBadData(file.path(),
-                 "holds modes of sequences: multimodal data, which this program cannot train on; "
-                 "use text-only data");
+                 "contains modes of sequences, so the data is multimodal; this program can train "
+                 "only on text, so use text-only data");
   }
   index.sequences = static_cast<int64_t>(sequences);
   index.documents = static_cast<int64_t>(documents);
@@ -130,8 +130,9 @@ int64_t TokensOf(const Index& index, const MappedFile& file, const MappedFile& d
     if (length < 0 || pointer != tokens * width) {
       ThrowBadData(file.path(), "sequence " + std::to_string(i) + " has " + std::to_string(length) +
                                     " tokens from byte " + std::to_string(pointer) +
-                                    ", but the one before ends at byte " +
-                                    std::to_string(tokens * width) + ": damaged" + kHowToRepeat);
+                                    ", but the previous sequence ends at byte " +
+                                    std::to_string(tokens * width) + ", so the index is damaged" +
+                                    kHowToRepeat);
     }
     tokens += length;
     if (tokens > data_tokens) break;  // Prevents overflow of the sum; the caller rejects it.
@@ -147,14 +148,15 @@ void CheckDocuments(const Index& index, const MappedFile& file) {
       ThrowBadData(file.path(), "document " + std::to_string(i) + " begins at sequence " +
                                     std::to_string(sequence) + " of " +
                                     std::to_string(index.sequences) +
-                                    ", out of order with its neighbours: damaged" + kHowToRepeat);
+                                    ", out of order with its neighbours, so the index is damaged" +
+                                    kHowToRepeat);
     }
     before = sequence;
   }
   if (index.documents > 0 && before == index.sequences) return;
   ThrowBadData(file.path(), "its documents end at sequence " + std::to_string(before) + " of " +
-                                std::to_string(index.sequences) + ": not finished or damaged" +
-                                kHowToRepeat);
+                                std::to_string(index.sequences) +
+                                ", so the index is incomplete or damaged" + kHowToRepeat);
 }
 
 }  // namespace
@@ -177,7 +179,8 @@ DescribedTokens ReadMegatronTokens(const MappedFile& data, const std::string& in
     ThrowBadData(data.path(),
                  "has " + std::to_string(data.bytes()) + " bytes, but its index declares " +
                      (is_short ? "more than that" : std::to_string(tokens * width)) +
-                     ": one of the two is cut short or of another data set" + kHowToRepeat);
+                     "; one of the two files is truncated or belongs to another data set" +
+                     kHowToRepeat);
   }
   CheckDocuments(index, file);
   read.header.tokens = read.layout.tokens;

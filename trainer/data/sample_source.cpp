@@ -81,7 +81,7 @@ int64_t CountWindows(const TokenFile& file, const SampleSourceOptions& options) 
   throw TrainerError(ExitCode::kBadData, file.path() + " has " + std::to_string(file.size()) +
                                              " tokens, but one sample needs " +
                                              std::to_string(options.seq_length + 1) +
-                                             "; lower train.seq_length or prepare more data");
+                                             "; lower train.seq_length, or prepare more data");
 }
 
 }  // namespace

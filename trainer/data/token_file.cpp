@@ -98,8 +98,9 @@ void TokenFile::AddPart(const std::string& stem) {
   DescribedTokens read = Describe(format_, file, stem);
   if (!parts_.empty() && read.layout.type != parts_.front().layout.type) {
     throw TrainerError(ExitCode::kBadData,
-                       file.path() + ": its tokens have another type than those of " + path() +
-                           ": made with another tokenizer; move it to its own directory");
+                       file.path() + ": the type of its tokens differs from that of " + path() +
+                           ", so the two files were made with different tokenizers; move this file "
+                           "to its own directory");
   }
   const int64_t first = header_.tokens, documents = header_.documents;
   header_ = std::move(read.header);
@@ -138,10 +139,10 @@ void TokenFile::VerifyChecksum() const {
   std::snprintf(text, sizeof(text), "%016llx",
                 static_cast<unsigned long long>(XXH64(file.data(), file.bytes(), 0)));
   if (header_.xxh64 != text) {
-    throw TrainerError(ExitCode::kBadData, path() + ": its checksum is " + text +
-                                               ", but its header declares " +
-                                               (header_.xxh64.empty() ? "none" : header_.xxh64) +
-                                               ": damaged; prepare or copy the data again");
+    throw TrainerError(ExitCode::kBadData,
+                       path() + ": its checksum is " + text + ", but its header declares " +
+                           (header_.xxh64.empty() ? "none" : header_.xxh64) +
+                           ", so the file is damaged; prepare or copy the data again");
   }
 }
 

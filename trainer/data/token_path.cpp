@@ -56,10 +56,10 @@ std::vector<std::string> StemsOfSplit(const std::string& directory, const std::s
 }
 
 [[noreturn]] void RefuseAmbiguous(const std::string& stem) {
-  throw TrainerError(ExitCode::kBadData, stem + ".json and " + stem +
-                                             ".idx describe the same file in two formats; remove "
-                                             "one or set " +
-                                             kFormats);
+  throw TrainerError(
+      ExitCode::kBadData,
+      stem + ".json and " + stem +
+          ".idx describe the same file in two formats; remove one of the two, or set " + kFormats);
 }
 
 DataFormat Recognise(const std::string& stem) {
@@ -69,11 +69,12 @@ DataFormat Recognise(const std::string& stem) {
   if (has_index) return DataFormat::kMegatron;
   const MappedFile data(stem + ".bin", ReadOrder::kRandom, "");
   if (BeginsLikeLlmc(data)) return DataFormat::kLlmc;
-  throw TrainerError(ExitCode::kBadData,
-                     stem +
-                         ".bin has no .json or .idx beside it and no header of llm.c: cut short, "
-                         "or made by nanoGPT, which writes no header; set " +
-                         kFormats);
+  throw TrainerError(
+      ExitCode::kBadData,
+      stem +
+          ".bin has neither a .json or .idx file beside it nor a header of llm.c. The file is "
+          "truncated, or was made by nanoGPT, which writes no header; for nanoGPT's files, set " +
+          kFormats);
 }
 
 bool MayHaveParts(DataFormat format) {
@@ -91,10 +92,10 @@ TokenFileNames FindSplit(const std::string& directory, const std::string& split,
       may_have_parts ? StemsOfSplit(directory, split) : std::vector<std::string>{stem};
   if (stems.empty() && format == DataFormat::kAuto) return {DataFormat::kTrainyard, {stem}};
   if (stems.empty()) {
-    throw TrainerError(ExitCode::kNoInput,
-                       directory +
-                           ": contains no .bin file whose name is, or contains as a word, `" +
-                           split + "`; correct data.path or data.format");
+    throw TrainerError(
+        ExitCode::kNoInput,
+        directory + ": contains no .bin file with this name, or with this word in its name: `" +
+            split + "`; correct data.path or data.format");
   }
   if (format == DataFormat::kAuto) format = Recognise(stems.front());
   if (!MayHaveParts(format)) stems = {stem};

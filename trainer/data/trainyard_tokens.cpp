@@ -22,7 +22,7 @@ nlohmann::json ReadJsonFile(const std::string& path) {
   if (in.bad()) ThrowNoInput(path, std::string("cannot read: ") + std::strerror(errno));
   text.resize(static_cast<size_t>(in.gcount()));
   if (text.size() > kHeaderBytesMax)
-    ThrowBadData(path, "larger than 1 MiB: not a header of tokens");
+    ThrowBadData(path, "larger than 1 MiB, so it is not the header of a token file");
   nlohmann::json header = nlohmann::json::parse(text, nullptr, false);
   if (!header.is_object()) ThrowBadData(path, std::string("not a JSON object") + kHowToPrepare);
   return header;
@@ -62,9 +62,10 @@ void CheckFormat(const nlohmann::json& header, const std::string& path) {
   }
   const int64_t version = Integer(header, format::kVersionKey, path);
   if (version >= 1 && version <= format::kVersion) return;
-  ThrowBadData(path, "version " + std::to_string(version) + " of the format; this program reads " +
+  ThrowBadData(path, "has version " + std::to_string(version) +
+                         " of the format, but this program reads only versions up to " +
                          std::to_string(format::kVersion) +
-                         "; update it or prepare the data again");
+                         "; update this program, or prepare the data again");
 }
 
 TokenFileHeader ReadFacts(const nlohmann::json& header, const std::string& path) {
@@ -92,10 +93,11 @@ DescribedTokens ReadTrainyardTokens(const MappedFile& data, const std::string& h
   const auto width = static_cast<uint64_t>(BytesOf(read.layout.type));
   const auto tokens = static_cast<uint64_t>(read.layout.tokens);
   if (data.bytes() % width != 0 || data.bytes() / width != tokens) {
-    ThrowBadData(data.path(), "has " + std::to_string(data.bytes()) +
-                                  " bytes, but its header declares " + std::to_string(tokens) +
-                                  " tokens of " + std::to_string(width) +
-                                  " bytes: cut short or replaced; prepare or copy the data again");
+    ThrowBadData(
+        data.path(),
+        "has " + std::to_string(data.bytes()) + " bytes, but its header declares " +
+            std::to_string(tokens) + " tokens of " + std::to_string(width) +
+            " bytes; the file is truncated or was replaced, so prepare or copy the data again");
   }
   return read;
 }

@@ -21,9 +21,9 @@ using Clock = std::chrono::steady_clock;
 const RuntimeEnvironment& WithCheckpoint(const RuntimeEnvironment& env) {
   if (!env.resume_from.empty()) return env;
   throw TrainerError(ExitCode::kNoInput,
-                     "evaluation.only finds no checkpoint in " + env.checkpoint_dir +
-                         "; name one in checkpoint.resume_from, or the directory of a run's "
-                         "checkpoints in checkpoint.dir.");
+                     "evaluation.only is set, but there is no checkpoint in " + env.checkpoint_dir +
+                         ". Set checkpoint.resume_from to a checkpoint, or checkpoint.dir to the "
+                         "checkpoint directory of a run.");
 }
 
 DecoderOptions WeightsOnly(const RankSetup& setup) {

@@ -24,9 +24,10 @@ std::optional<RuntimeEnvironment> Healing::AwaitOrder(const std::function<bool()
 std::optional<RuntimeEnvironment> Healing::Follow(const std::optional<HealOrder>& order) {
   if (!order.has_value() || order->done) return std::nullopt;
   if (order->rank >= env_.world_size) {
-    throw TrainerError(ExitCode::kBadConfig, "The order in " + env_.heal_path + " is for rank " +
-                                                 std::to_string(order->rank) + " of " +
-                                                 std::to_string(env_.world_size) + ".");
+    throw TrainerError(ExitCode::kBadConfig, "The heal order in " + env_.heal_path +
+                                                 " names rank " + std::to_string(order->rank) +
+                                                 ", but the gang has only " +
+                                                 std::to_string(env_.world_size) + " ranks.");
   }
   order_ = *order;
   env_.rank = order_.rank;

@@ -93,7 +93,7 @@ std::optional<RestoredRun> Recovery::Restore() {
     parts_.healing.Refuse();
     throw TrainerError(ExitCode::kPeerLost,
                        "No rank has the state of " + RanksText(plan.receivers) +
-                           " in memory: the job continues from its newest checkpoint.");
+                           " in memory, so the job continues from its newest checkpoint.");
   }
   const json shared = keeper_->Restore(plan);
   ShareStoredParts(parts_.target);
@@ -133,7 +133,8 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
 void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =
-      "If a rank is lost, the run cannot heal in place and restarts from a checkpoint: " +
+      "If a rank is lost, the run will restart from a checkpoint, because it cannot heal in "
+      "place: " +
       (why.empty() ? "a node has too little free memory" : why) + ".";
   parts_.report.Note(text);
   if (!why.empty()) parts_.telemetry.WriteAlert(step, telemetry::kHealingOff, text);

@@ -22,8 +22,8 @@ void KeepFreedMemory() {
 torch::Device OpenDevice(DeviceKind kind, int64_t) {
   if (kind == DeviceKind::kGpu) {
     throw TrainerError(ExitCode::kBadConfig,
-                       "resources.device is gpu, but this trainer was built for CPUs only; set it "
-                       "to cpu or build with the gpu preset.");
+                       "resources.device is gpu, but this trainer was built for CPUs only; set "
+                       "resources.device to cpu, or build the trainer with the gpu preset.");
   }
   KeepFreedMemory();
   return torch::Device(torch::kCPU);

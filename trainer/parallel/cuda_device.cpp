@@ -18,9 +18,9 @@ torch::Device OpenDevice(DeviceKind kind, int64_t local_rank) {
   }
   const int64_t index = visible == 1 ? 0 : local_rank;
   if (index >= visible) {
-    throw TrainerError(ExitCode::kBadConfig, "Local rank " + std::to_string(local_rank) +
-                                                 " has no GPU: only " + std::to_string(visible) +
-                                                 " are visible.");
+    throw TrainerError(ExitCode::kBadConfig,
+                       "Local rank " + std::to_string(local_rank) + " has no GPU, because only " +
+                           std::to_string(visible) + " are visible on this node.");
   }
   c10::cuda::set_device(static_cast<c10::DeviceIndex>(index));
   return torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(index));

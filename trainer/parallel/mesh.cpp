@@ -13,7 +13,7 @@ RankGrid GridOf(const LayoutConfig& layout) {
     throw TrainerError(ExitCode::kBadConfig,
                        "layout.dp " + std::to_string(layout.dp) +
                            " must be a multiple of layout.ep " + std::to_string(layout.ep) +
-                           ": experts are spread inside the data-parallel group.");
+                           ", because experts are spread inside the data-parallel group.");
   }
   return RankGrid(
       {.tp = layout.tp, .cp = layout.cp, .ep = layout.ep, .dp = layout.dp, .pp = layout.pp});

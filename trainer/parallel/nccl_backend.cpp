@@ -368,9 +368,9 @@ void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
   }
   const std::vector<uint8_t> bytes = store.get("nccl_id");
   if (bytes.size() != sizeof(id)) {
-    throw std::runtime_error("the id has " + std::to_string(bytes.size()) + " bytes instead of " +
-                             std::to_string(sizeof(id)) +
-                             "; do all nodes have the same version of NCCL?");
+    throw std::runtime_error("the NCCL id has " + std::to_string(bytes.size()) +
+                             " bytes instead of " + std::to_string(sizeof(id)) +
+                             "; check that all nodes have the same version of NCCL");
   }
   std::memcpy(&id, bytes.data(), sizeof(id));
 }
@@ -381,7 +381,7 @@ ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
                            const CommunicatorGroup& group, bool first) {
   const auto id = std::make_shared<ncclUniqueId>();
   if (first) CheckNccl("ncclGetUniqueId", ncclGetUniqueId(id.get()));
-  std::string problem = "no id within " + Seconds(group.limits.connect) + ".";
+  std::string problem = "no NCCL id arrived within " + Seconds(group.limits.connect) + ".";
   try {
     const bool shared =
         RunWithin(group.limits.connect, [store, id, first] { PassId(*store, first, *id); });
@@ -408,8 +408,8 @@ std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const Commu
                                              torch::Device device) {
   if (!device.is_cuda()) {
     throw TrainerError(ExitCode::kBadConfig,
-                       "This trainer was built for GPUs and runs several ranks on GPUs only; set "
-                       "resources.device to gpu or use one rank.");
+                       "This trainer was built for GPUs and can run several ranks only on GPUs; "
+                       "set resources.device to gpu, or use one rank.");
   }
   CommunicatorGroup limited = group;
   limited.limits.connect = std::min(group.limits.connect, rendezvous.timeout());

@@ -59,7 +59,7 @@ std::string SumUp(c10d::Store& store, int64_t world_size) {
   for (int64_t rank = 1; rank < world_size; ++rank) {
     const std::string answer = TextOf(store, AnswerKey(rank), RankText(rank));
     if (answer.empty()) continue;
-    if (refused++ == 0) first = RankText(rank) + " was not started like rank 0: " + answer;
+    if (refused++ == 0) first = RankText(rank) + " differs from rank 0: " + answer;
   }
   return refused > 1 ? first + "; " + std::to_string(refused - 1) + " more ranks differ" : first;
 }
@@ -82,7 +82,7 @@ std::string FactDifferences(const RankFacts& here, const RankFacts& there) {
   for (const auto& [name, _] : AllNames(here, there)) {
     const std::string ours = ValueIn(here, name), theirs = ValueIn(there, name);
     if (ours == theirs || ++count > kNamed) continue;
-    text += (text.empty() ? "" : ", ") + name + " is " + ours + " here and " + theirs + " there";
+    text += (text.empty() ? "" : ", ") + name + " is " + ours + " instead of " + theirs;
   }
   if (count > kNamed) text += ", and " + std::to_string(count - kNamed) + " more differ";
   return text;

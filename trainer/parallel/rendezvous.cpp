@@ -44,9 +44,10 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
         run, c10::make_intrusive<c10d::TCPStore>(env.master_addr, options));
   } catch (const std::exception& error) {
     if (env.rank == 0 && PortIsTaken(error.what())) {
-      throw TrainerError(ExitCode::kTryAgain, "The rendezvous port " + place +
-                                                  " is taken by another program; start again with "
-                                                  "another MASTER_PORT.");
+      throw TrainerError(
+          ExitCode::kTryAgain,
+          "The rendezvous port " + place +
+              " is in use by another program; start the ranks again with another MASTER_PORT.");
     }
     throw TrainerError(ExitCode::kPeerLost, "Rank 0 cannot be reached at the rendezvous " + place +
                                                 ": " + FirstLine(error.what()));

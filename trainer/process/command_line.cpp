@@ -17,18 +17,21 @@ constexpr char kHelp[] =
                    read every byte of a checkpoint (or of the newest one in a checkpoint directory),
                    report its faults, and exit: 0 if it is sound, else 74
   --verify-data DIR
-                   verify token files in the same way; exit 0 if they are sound, else 65
-  --tune FILE      time the GPU's matrix products of these settings and write the fastest algorithms
-                   to FILE, for trainer/kernels/gemm_tables; see trainer/kernels/README.md
+                   read every byte of token files, report their faults, and exit: 0 if they are
+                   sound, else 65
+  --tune FILE      measure the matrix products of these settings on the GPU, and write the fastest
+                   algorithms to FILE, for trainer/kernels/gemm_tables; see
+                   trainer/kernels/README.md
   --version        print the version and exit
   --help           print this and exit
 
 Ranks of a gang are identified by torchrun's variables (RANK, WORLD_SIZE, LOCAL_RANK,
 LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT). SIGTERM saves a checkpoint and exits with 143; SIGUSR1
-saves one and continues. Exit codes: 0 done, 64 bad command line, 65 bad data, 66 input missing,
-69 lost a peer, 70 internal error, 71 the device computes wrong results, 73 cannot write,
-74 cannot read the checkpoint to start from, 75 try again, 76 loss not finite, 77 fenced by a newer
-attempt, 78 bad settings.
+saves a checkpoint and continues.
+
+Exit codes: 0 done, 64 bad command line, 65 bad data, 66 input missing, 69 lost a peer, 70 internal
+error, 71 the device computes wrong results, 73 cannot write, 74 cannot read the checkpoint to start
+from, 75 try again, 76 loss not finite, 77 fenced by a newer attempt, 78 bad settings.
 )";
 
 // Parses `--name VALUE` or `--name=VALUE` at argv[i] and leaves i at the last argument used.

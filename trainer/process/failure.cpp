@@ -33,8 +33,8 @@ std::string CauseOf(const std::string& text) {
 }
 
 constexpr char kMemoryAdvice[] =
-    "Use a smaller layout.micro_batch, set layout.recompute to full, or make train.seq_length or "
-    "the model smaller.";
+    "Lower layout.micro_batch, set layout.recompute to full, or lower train.seq_length or the size "
+    "of the model.";
 
 Failure OutOfMemory(const std::string& cause, const std::string& advice) {
   return {ExitCode::kBadConfig, "The run needs more memory than there is: " + cause + " " + advice};

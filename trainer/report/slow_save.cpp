@@ -15,17 +15,18 @@ std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
   // Advise twice the time: storage may be slower, and a stop first waits for the running step.
   return std::string("The save of ") + measured + ", but stop_grace allows only " +
          NumberText(grace_seconds) +
-         " s: a stop would interrupt its save and lose the steps since the last checkpoint. "
+         " s, so stopping the job would interrupt the save and lose the steps since the last "
+         "checkpoint. "
          "Set stop_grace to " +
          NumberText(std::ceil(2 * save.seconds)) + "s, or use faster storage for checkpoints.";
 }
 
 std::string LateSaveText(const std::string& directory, const std::string& awaited) {
   const std::string text = "The previous checkpoint is still being written to " + directory +
-                           ": the next save starts when it is done. ";
+                           "; the next save starts after that. ";
   if (awaited.empty()) return text + "Save less often or use faster storage.";
   return text + "Files of ranks " + awaited +
-         " are missing there: mount the same storage at this path on "
+         " are missing in this directory. Mount the same storage at this path on "
          "every node.";
 }
 

@@ -29,8 +29,8 @@ AttentionBackend ChooseAttention(const RunConfig& config) {
       (batch.window > 0 ? " with model.window_size " + std::to_string(batch.window) : "") +
       (batch.has_documents ? " with data.reset_attention_mask" : "");
   throw TrainerError(ExitCode::kBadConfig,
-                     "cuDNN has no attention for heads of size " + std::to_string(HeadSize(model)) +
-                         limits + " on this GPU (" + problem +
+                     "cuDNN does not support attention with heads of size " +
+                         std::to_string(HeadSize(model)) + limits + " on this GPU (" + problem +
                          "). Choose model.hidden_size and model.num_attention_heads so that a "
                          "head's size is a multiple of 8 and at most 256, or set "
                          "train.attention_backend to manual.");

@@ -15,7 +15,7 @@ std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory) {
   const auto free = static_cast<double>(memory.free_bytes);
   if (prediction.Total() * (1 - kMemoryMargin) > total) {
     throw TrainerError(ExitCode::kBadConfig, "The run does not fit into the GPU's memory of " +
-                                                 GigabytesText(total) + ": it needs about " +
+                                                 GigabytesText(total) + "; the run needs about " +
                                                  MemoryText(prediction) + ". " +
                                                  MemoryAdviceText(config, total));
   }

@@ -123,12 +123,13 @@ ExitCode CodeOf(const RuntimeEnvironment& env) {
 
 [[noreturn]] void Refuse(const RuntimeEnvironment& env, const std::string& what,
                          const Sights& sights) {
-  throw TrainerError(CodeOf(env), what + " is not on storage that all ranks share: " +
-                                      (sights.same.empty() ? "no rank sees it"
-                                                           : "it is visible to " + sights.same) +
-                                      " but not to " + sights.other +
-                                      ". Mount the same storage at this path on every node, or set "
-                                      "checkpoint.dir to a directory that the nodes share.");
+  throw TrainerError(
+      CodeOf(env), what + " is not on storage that all ranks share: " +
+                       (sights.same.empty() ? "it is not visible to "
+                                            : "it is visible to " + sights.same + " but not to ") +
+                       sights.other +
+                       ". Mount the same storage at this path on every node, or set "
+                       "checkpoint.dir to a directory that the nodes share.");
 }
 
 }  // namespace

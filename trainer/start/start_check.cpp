@@ -87,7 +87,7 @@ void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* i
                        "an all-reduce of group " + sum.group->name() + " (ranks " +
                            Ranks(*sum.group) + ") returned wrong values for " +
                            std::to_string(wrong) + " of " + std::to_string(kElements) +
-                           " elements: a link or a device of these ranks corrupts data");
+                           " elements, so a link or a device of these ranks corrupts data");
   }
 }
 

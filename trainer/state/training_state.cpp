@@ -61,7 +61,7 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
       ExitCode::kBadConfig,
       "The checkpoint is of another model: " +
           (differences.empty() ? "its model description has an unknown version" : differences) +
-          ". Resume with the settings that it was trained with.");
+          ". Resume with the settings of the run that wrote the checkpoint.");
 }
 
 // Fills a slice from any stored type, on any device.
@@ -154,7 +154,7 @@ void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) 
                      "The checkpoint " + reader.directory() +
                          " contains numbers that are not finite" +
                          (tensor.empty() ? " on another rank" : ": in " + tensor) +
-                         ". Start from an earlier one.");
+                         ". Start from an earlier checkpoint.");
 }
 
 }  // namespace
@@ -271,7 +271,7 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
   const auto compare = [&](const char* key, const std::string& setting, const json& ours) {
     if (!state.contains(key) || state[key] == ours) return;
     changes.push_back(setting + " was " + state[key].dump() + " and is now " + ours.dump() +
-                      ": the order of samples changes, and some samples repeat.");
+                      ", so the order of samples changes and some samples repeat.");
   };
   compare("data_seed", "data.seed", config.data.seed);
   compare(kDataShares, "data.blend", DataShares(config));
@@ -279,7 +279,7 @@ std::vector<std::string> DataOrderChanges(const json& state, const RunConfig& co
   const std::vector<SkipRange> kept = RangesOutside(TrainingStateFromJson(state).skip, given);
   if (!kept.empty()) {
     changes.push_back("TRAINYARD_SKIP_SAMPLES does not contain " + SkipRangesToText(kept) +
-                      ", which this run has skipped so far: these samples remain skipped.");
+                      ", which this run has skipped so far. These samples remain skipped.");
   }
   return changes;
 }

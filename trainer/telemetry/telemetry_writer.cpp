@@ -149,7 +149,8 @@ void TelemetryWriter::Append(std::string_view type, const std::string& fields) {
   if (waiting_.size() + line.size() <= kWaitingBytesMax) {
     waiting_ += line;
   } else {
-    Warn("it has not been writable for too long; some metrics will be missing", warned_of_loss_);
+    Warn("the file has not been writable for too long, so some metrics will be missing",
+         warned_of_loss_);
   }
   Flush();
 }

@@ -19,7 +19,7 @@ constexpr Timestamp kRetryWriteMs = 1000;
 constexpr int kSignalOfUnknownExit = 9;
 // Texts in the final output of a rank.
 constexpr char kLostRecords[] =
-    "the worker's records of this rank are lost, and none of its processes is left";
+    "the worker's records of this rank are lost, and no process of the rank is left";
 constexpr char kLostAttempt[] =
     "\nthe worker ended the attempt: its command (start.pb in the worker's data directory) was "
     "lost or damaged";
@@ -152,7 +152,7 @@ void AttemptKernel::WriteAhead(const WorkerTime& now) {
     if (!status.ok()) {
       retry_write_at_ms_ = now.steady_ms + kRetryWriteMs;
       if (std::exchange(last_write_error_, Text(status)) == Text(status)) return;
-      io_.Warn(absl::StrCat(Text(status), "; trying again until it succeeds, nothing is lost"));
+      io_.Warn(absl::StrCat(Text(status), "; retrying until the write succeeds. No data is lost"));
       return;
     }
     last_write_error_.clear();

@@ -141,7 +141,7 @@ Actions Attempts::Forget(const v1::ForgetAttempt& command) {
   const auto found = attempts_.find(key);
   if (found == attempts_.end()) return {};
   if (!found->second.cleared) {
-    return {RefuseCommand{absl::StrCat("forget ", Name(key), ": it still has processes")}};
+    return {RefuseCommand{absl::StrCat("forget ", Name(key), ": the attempt still has processes")}};
   }
   const bool has_files = !found->second.ranks.empty();
   attempts_.erase(found);

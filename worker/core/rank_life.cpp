@@ -44,9 +44,10 @@ std::string RankLife::UnkillableText() const {
   const std::string process = stage == Stage::kRunning && pid > 0
                                   ? absl::StrCat("process ", pid)
                                   : std::string("a process of the rank");
-  return absl::StrCat(process, " has not ended after ", kUnkillableAfterKills,
-                      " SIGKILLs: it is stuck in the kernel, for example on a file server or "
-                      "driver that does not answer; fix that or restart the node to free the slot");
+  return absl::StrCat(
+      process, " has not ended after ", kUnkillableAfterKills,
+      " SIGKILLs, because it is stuck in the kernel, for example on a file server or driver that "
+      "does not answer. To free the slot, fix the server or driver, or restart the node");
 }
 
 }  // namespace trainyard::worker

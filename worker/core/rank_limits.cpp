@@ -22,14 +22,15 @@ int64_t Smaller(int64_t a, int64_t b) {
 }
 
 std::string TooFast(const char* what, int64_t bytes, int64_t rate, const char* flag) {
-  return absl::StrCat("it wrote ", MebibytesText(bytes), " of ", what, " within ", kWindowSeconds,
-                      " s, and the node allows ", MebibytesText(rate * kWindowSeconds),
-                      ": reduce its writes, or raise ", flag, " of the node's worker");
+  return absl::StrCat("the rank wrote ", MebibytesText(bytes), " of ", what, " within ",
+                      kWindowSeconds, " s, but the node allows ",
+                      MebibytesText(rate * kWindowSeconds),
+                      "; reduce what the rank writes, or raise ", flag, " of the node's worker");
 }
 
 std::string TooMuch(const std::string& what, int64_t bytes, int64_t limit, const char* flag) {
-  return absl::StrCat("it had ", MebibytesText(bytes), " of ", what, ", and the node allows ",
-                      MebibytesText(limit), ": reduce its writes, or raise ", flag,
+  return absl::StrCat("the rank had ", MebibytesText(bytes), " of ", what, ", but the node allows ",
+                      MebibytesText(limit), "; reduce what the rank writes, or raise ", flag,
                       " of the node's worker");
 }
 
@@ -58,9 +59,9 @@ RankLimits LimitsOnMachine(RankLimits limits, int64_t processes) {
 
 std::string JudgeProcesses(const RankLimits& limits, int64_t processes) {
   if (limits.processes == 0 || processes <= limits.processes) return "";
-  return absl::StrCat("it had ", processes, " processes and threads, and the node allows ",
-                      limits.processes,
-                      ": reduce its processes, or raise --processes-limit of the node's worker");
+  return absl::StrCat(
+      "the rank had ", processes, " processes and threads, but the node allows ", limits.processes,
+      "; reduce the processes of the rank, or raise --processes-limit of the node's worker");
 }
 
 std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now) {
@@ -86,12 +87,12 @@ std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& size
                    "--run-dir-limit");
   }
   if (limits.run_dir_files > 0 && sizes.run_dir_files > limits.run_dir_files) {
-    return absl::StrCat("it had ",
-                        sizes.run_dir_files < kMostFiles ? absl::StrCat(sizes.run_dir_files)
-                                                         : "more than can be counted",
-                        " files and directories in TRAINYARD_RUN_DIR, and the node allows ",
-                        limits.run_dir_files,
-                        ": reduce its files, or raise --run-dir-files-limit of the node's worker");
+    return absl::StrCat(
+        "the rank had ",
+        sizes.run_dir_files < kMostFiles ? absl::StrCat(sizes.run_dir_files)
+                                         : "more than can be counted",
+        " files and directories in TRAINYARD_RUN_DIR, but the node allows ", limits.run_dir_files,
+        "; reduce the files of the rank, or raise --run-dir-files-limit of the node's worker");
   }
   return "";
 }

@@ -60,7 +60,7 @@ absl::StatusOr<unsigned> NvmlLibrary::Count() const {
 absl::StatusOr<NvmlDevice> NvmlLibrary::Device(unsigned index) const {
   NvmlDevice device = nullptr;
   TRAINYARD_RETURN_IF_ERROR(
-      Check(get_handle_(index, &device), absl::StrCat("GPU ", index, " is not offered")));
+      Check(get_handle_(index, &device), absl::StrCat("GPU ", index, " is not offered to jobs")));
   return device;
 }
 
@@ -68,7 +68,7 @@ absl::StatusOr<Gpu> NvmlLibrary::Describe(unsigned index) const {
   char name[kNameBytes] = "";
   char uuid[kUuidBytes] = "";
   NvmlMemory memory = {};
-  const std::string gpu = absl::StrCat("GPU ", index, " is not offered");
+  const std::string gpu = absl::StrCat("GPU ", index, " is not offered to jobs");
   TRAINYARD_ASSIGN_OR_RETURN(const NvmlDevice device, Device(index));
   TRAINYARD_RETURN_IF_ERROR(Check(get_name_(device, name, kNameBytes), gpu));
   TRAINYARD_RETURN_IF_ERROR(Check(get_uuid_(device, uuid, kUuidBytes), gpu));

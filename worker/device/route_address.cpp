@@ -81,7 +81,7 @@ absl::StatusOr<std::string> LocalAddress(const addrinfo& target) {
 absl::StatusOr<std::string> AddressOfRouteTo(const std::string& host_port) {
   TRAINYARD_ASSIGN_OR_RETURN(const HostPort target, Split(host_port));
   TRAINYARD_ASSIGN_OR_RETURN(const AddressList addresses, Resolve(target));
-  absl::Status failure = absl::UnavailableError("it has no address");
+  absl::Status failure = absl::UnavailableError("the host has no address");
   for (const addrinfo* entry = addresses.get(); entry != nullptr; entry = entry->ai_next) {
     absl::StatusOr<std::string> address = LocalAddress(*entry);
     if (address.ok()) return address;

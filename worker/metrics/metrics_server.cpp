@@ -131,8 +131,8 @@ class Page final : public prometheus::Collectable {
 absl::Status CannotListen(const MetricsServerOptions& options, const char* cause) {
   return absl::UnavailableError(
       absl::StrCat("cannot serve metrics on ", options.listen, " (", cause,
-                   "); is the port in use? Choose another with --metrics-listen IP:PORT, port 0 "
-                   "for a free one, or --metrics-listen off"));
+                   "); is the port in use? Choose another port with --metrics-listen IP:PORT (port "
+                   "0 picks a free one), or set --metrics-listen off"));
 }
 
 }  // namespace

@@ -11,12 +11,13 @@ namespace {
 
 using prometheus::MetricType;
 
-constexpr MetricInfo kBuildInfo{"trainyard_build_info", "1, with the running build as labels."};
+constexpr MetricInfo kBuildInfo{"trainyard_build_info",
+                                "Always 1; the labels describe the running build."};
 constexpr MetricInfo kProcesses{"trainyard_worker_processes", "Ranks of live attempts, by state."};
 constexpr MetricInfo kStarts{"trainyard_worker_process_starts_total", "Ranks started.",
                              MetricType::Counter};
 constexpr MetricInfo kRestarts{"trainyard_worker_process_restarts_total",
-                               "Ranks started for attempts after a job's first.",
+                               "Ranks started for a second or later attempt of a job.",
                                MetricType::Counter};
 constexpr MetricInfo kExits{"trainyard_worker_process_exits_total", "Ended ranks, by kind of exit.",
                             MetricType::Counter};
@@ -26,8 +27,9 @@ constexpr MetricInfo kConnections{"trainyard_worker_connections_total",
                                   "Connections accepted by the controller.", MetricType::Counter};
 constexpr MetricInfo kUnsentFacts{"trainyard_worker_unacknowledged_facts",
                                   "Facts on disk that the controller has not stored yet."};
-constexpr MetricInfo kInFlight{"trainyard_worker_in_flight_bytes",
-                               "Bytes of streams sent and not yet stored by the controller."};
+constexpr MetricInfo kInFlight{
+    "trainyard_worker_in_flight_bytes",
+    "Bytes of output and telemetry that were sent but not yet stored by the controller."};
 constexpr MetricInfo kShipped{"trainyard_worker_shipped_bytes_total",
                               "Bytes of output and telemetry that the controller has stored.",
                               MetricType::Counter};

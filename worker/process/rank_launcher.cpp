@@ -148,7 +148,9 @@ absl::Status CheckAnswer(const std::string& answer) {
   if (answer == kShimReadyAnswer) return absl::OkStatus();
   return absl::InternalError(absl::StrCat(
       "the shim could not take over: ",
-      answer.empty() ? "it exited without an answer (killed, or not a worker)" : answer));
+      answer.empty()
+          ? "the shim exited without an answer (it was killed, or the program is not a worker)"
+          : answer));
 }
 
 }  // namespace

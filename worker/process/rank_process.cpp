@@ -119,7 +119,7 @@ RankState Vanished(std::string summary, const absl::StatusOr<ShimRecord>& record
 std::string VanishedSummary(const absl::Status& exit, const absl::StatusOr<ShimRecord>& record) {
   if (!absl::IsNotFound(exit)) return Text(exit);
   if (absl::IsNotFound(record.status())) {
-    return "the records of the rank are lost, and none of its processes is left";
+    return "the records of the rank are lost, and no process of the rank is left";
   }
   if (!record.ok()) return Text(record.status());
   if (!IsOfThisBoot(*record)) return "the machine was restarted while the rank ran";

@@ -31,16 +31,17 @@ absl::Status CheckSecretFile(const std::string& path, const std::string& name) {
   if (lstat(path.c_str(), &found) != 0) {
     if (errno != ENOENT) return ErrnoStatus(errno, "cannot read", path);
     return absl::NotFoundError(absl::StrCat("this node has no secret ", name,
-                                            ": write its value into ", path,
+                                            "; write the value of the secret into ", path,
                                             " (mode 0600, owned by the worker's user)"));
   }
   if (!S_ISREG(found.st_mode)) {
     return absl::FailedPreconditionError(absl::StrCat(path, " is not a plain file"));
   }
   if ((found.st_mode & kOthers) != 0) {
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "%s can be read by others (mode %04o): run chmod 600 on it, and renew the secret", path,
-        found.st_mode & 07777));
+    return absl::FailedPreconditionError(
+        absl::StrFormat("%s can be read by other users (mode %04o); run chmod 600 on this file, "
+                        "and replace the secret",
+                        path, found.st_mode & 07777));
   }
   return absl::OkStatus();
 }

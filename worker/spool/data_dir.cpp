@@ -148,7 +148,7 @@ absl::Status DataDir::ReadIdentity() {
     return id.status();
   } else if (has_lost_secret) {
     lost_identity_ = absl::StrCat("the secret of node ", *id, ", ", File("node_secret"),
-                                  ", is lost: the controller would refuse this node");
+                                  ", is lost, so the controller would refuse this node");
   } else if (!secret.ok() && !absl::IsNotFound(secret.status())) {
     return secret.status();
   } else {

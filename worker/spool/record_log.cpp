@@ -141,7 +141,7 @@ absl::Status RecordLog::RenameIrregular() {
   if (rename(path_.c_str(), aside.c_str()) != 0) {
     return ErrnoStatus(errno, "cannot rename", path_);
   }
-  damage_ = absl::StrCat(path_, " is not a regular file; it is now ", aside,
+  damage_ = absl::StrCat(path_, " is not a regular file; it was renamed to ", aside,
                          ", and the worker continues without its records");
   return absl::OkStatus();
 }
@@ -153,8 +153,8 @@ absl::Status RecordLog::ReplaceDamaged(int64_t sound_bytes) {
     return ErrnoStatus(errno, "cannot link", path_);
   }
   TRAINYARD_RETURN_IF_ERROR(Rewrite(records_at_open_));
-  damage_ = absl::StrCat(path_, " is damaged at byte ", sound_bytes, "; it is now ", aside,
-                         ", and the worker continues with the ", records_at_open_.size(),
+  damage_ = absl::StrCat(path_, " is damaged at byte ", sound_bytes, "; the file was renamed to ",
+                         aside, ", and the worker continues with the ", records_at_open_.size(),
                          " intact records. Check the disk (dmesg)");
   return absl::OkStatus();
 }

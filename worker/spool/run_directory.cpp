@@ -72,8 +72,8 @@ absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   if (errno != EBUSY && errno != EPERM) {
     return ErrnoStatus(errno, "cannot move aside", path.text());
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(path.text(), ": a job has mounted something there; unmount it"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      path.text(), ": a job has mounted a file system there; unmount this file system first"));
 }
 
 absl::Status MakeRunDirectory(const GuardedPath& directory) {

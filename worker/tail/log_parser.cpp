@@ -325,7 +325,7 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pa
   if (!compiled->ok()) return BadPattern(compiled->error());
   const auto& groups = compiled->NamedCapturingGroups();
   if (groups.count("step") == 0) {
-    return BadPattern("no group named `step`; write it as (?P<step>\\d+)");
+    return BadPattern("no group named `step`; add it as (?P<step>\\d+)");
   }
   if (groups.size() - groups.count(telemetry::kStep) - groups.count(telemetry::kTotalSteps) == 0) {
     return BadPattern("no named group besides `step`, such as (?P<loss>[0-9.]+)");

@@ -14,9 +14,10 @@ Outcome RunCheckpointProgram(std::vector<std::string> words, Context& context) {
   context.console.out->flush();
   words.insert(words.begin(), context.environment.program_directory + "/trainyard-ckpt");
   const int error = ReplaceProcess(words);
-  return absl::NotFoundError(absl::StrCat(
-      "cannot start ", words[0], ": ", std::strerror(error),
-      "\nit is part of the trainer: install it beside trainyard, on a machine with LibTorch"));
+  return absl::NotFoundError(
+      absl::StrCat("cannot start ", words[0], ": ", std::strerror(error),
+                   "\nthis program is part of the trainer; install it in the directory of "
+                   "`trainyard`, on a machine with LibTorch"));
 }
 
 Outcome RefuseFormat(const char* formats) {

@@ -9,18 +9,18 @@ namespace trainyard::cli {
 void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointDiffOptions>();
   CLI::App* command = noun.add_subcommand(
-      "diff", "Compare two checkpoints, also of different layouts; exit 1 if they differ");
-  command->add_option("a", options->a, "a checkpoint")->required();
-  command->add_option("b", options->b, "another checkpoint")->required();
+      "diff", "Compare two checkpoints, whose layouts may differ; exit 1 if the contents differ");
+  command->add_option("a", options->a, "first checkpoint")->required();
+  command->add_option("b", options->b, "second checkpoint")->required();
   command
-      ->add_option(
-          "--tolerance", options->tolerance,
-          "tensors are equal up to this relative L2 difference |B - A| / |A| (default: 0, bitwise)")
+      ->add_option("--tolerance", options->tolerance,
+                   "largest relative L2 difference |B - A| / |A| of tensors that count as equal "
+                   "(default: 0, which requires equal bits)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("NUMBER");
   command
       ->add_option("--only", options->only,
-                   "compare only weights, optimizer, or names with this prefix")
+                   "compare only these tensors: weights, optimizer, or a prefix of tensor names")
       ->check([](const std::string& only) {
         return only.empty() ? "must not be empty; is a shell variable unset?" : "";
       })

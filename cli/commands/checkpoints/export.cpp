@@ -11,9 +11,11 @@ void AddCheckpointExport(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointExportOptions>();
   CLI::App* command = noun.add_subcommand(
       "export", "Export a checkpoint's weights as a Hugging Face directory for transformers");
-  command->add_option("in", options->from, "a checkpoint")->required();
+  command->add_option("in", options->from, "checkpoint to export")->required();
   command->add_option("dir", options->to, "directory to create")->required();
-  command->add_option("--dtype", options->dtype, "weight type (default: as stored)")
+  command
+      ->add_option("--dtype", options->dtype,
+                   "data type of the exported weights (default: as stored)")
       ->check(CLI::IsMember({"fp32", "bf16"}));
   command
       ->add_option("--shard-bytes", options->shard_bytes,

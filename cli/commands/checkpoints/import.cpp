@@ -13,7 +13,10 @@ void AddCheckpointImport(CLI::App& noun, Grammar& grammar) {
       "Create a checkpoint from a Hugging Face directory and print the job file's `model` section");
   command->add_option("dir", options->from, "directory with config.json and safetensors")
       ->required();
-  command->add_option("out", options->to, "checkpoint to create, for checkpoint.resume_from")
+  command
+      ->add_option("out", options->to,
+                   "directory of the checkpoint to create; set checkpoint.resume_from of a job to "
+                   "this directory")
       ->required();
   command->add_flag("--force", options->force, "replace a checkpoint at OUT");
   grammar.runners[command] = [options](Context& context) {

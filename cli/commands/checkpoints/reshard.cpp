@@ -11,9 +11,11 @@ void AddCheckpointReshard(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointReshardOptions>();
   CLI::App* command =
       noun.add_subcommand("reshard", "Copy a checkpoint into a different number of files");
-  command->add_option("in", options->from, "a checkpoint")->required();
+  command->add_option("in", options->from, "checkpoint to copy")->required();
   command->add_option("out", options->to, "directory to create")->required();
-  command->add_option("--files", options->files, "number of files (default: about 4 GiB each)")
+  command
+      ->add_option("--files", options->files,
+                   "number of files (default: enough for about 4 GiB per file)")
       ->check(CLI::Range(1, 99999));
   command->add_flag("--weights-only", options->weights_only,
                     "omit the optimizer state; no job can resume from the result");

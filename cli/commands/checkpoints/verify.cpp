@@ -8,9 +8,10 @@ namespace trainyard::cli {
 
 void AddCheckpointVerify(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<CheckpointVerifyOptions>();
-  CLI::App* command = noun.add_subcommand(
-      "verify", "Verify every byte of a checkpoint on this machine; exit 74 if it is damaged");
-  command->add_option("dir", options->directory, "checkpoint, or a job's checkpoint directory")
+  CLI::App* command = noun.add_subcommand("verify",
+                                          "Read a checkpoint on this machine and verify every "
+                                          "byte; exit 74 if the checkpoint is damaged");
+  command->add_option("dir", options->directory, "a checkpoint, or a job's checkpoint directory")
       ->required();
   command->add_flag("-a,--all", options->all,
                     "verify every checkpoint in the directory, not only the newest");

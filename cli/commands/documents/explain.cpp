@@ -12,7 +12,7 @@ namespace trainyard::cli {
 void AddExplain(CLI::App& parent, Grammar& grammar) {
   const auto key = std::make_shared<std::string>();
   CLI::App* command =
-      parent.add_subcommand("explain", "Explain one job file setting, or all of them");
+      parent.add_subcommand("explain", "Explain one setting of the job file, or all settings");
   command->add_option("key", *key, "setting, such as train.seq_length");
   grammar.runners[command] = [key](Context& context) { return RunExplain(*key, context); };
 }

@@ -16,8 +16,8 @@ namespace {
 
 std::string RemovalLine(const v1::RemovableCheckpoint& checkpoint) {
   if (!checkpoint.link_target().empty()) {
-    return absl::StrCat("the link ", checkpoint.real_path(), " to ", checkpoint.link_target(),
-                        "; its target is kept");
+    return absl::StrCat("the link ", checkpoint.real_path(), "; the target of the link, ",
+                        checkpoint.link_target(), ", is kept");
   }
   return absl::StrCat(checkpoint.real_path(), "  ", checkpoint.more() ? "more than " : "",
                       BytesText(checkpoint.bytes()), " in ", checkpoint.entries(),
@@ -68,8 +68,9 @@ void AddDelete(CLI::App& parent, Grammar& grammar) {
                                             "logs; without -y, only show what would be deleted");
   command->add_option("job", options->jobs, kJobHelp)->required();
   command->add_flag("--checkpoints", options->checkpoints,
-                    "also delete their checkpoints, if the controller is allowed to");
-  command->add_flag("-y,--yes", options->yes, "confirm; without it nothing is deleted");
+                    "also delete the checkpoints of these jobs, if the controller permits it");
+  command->add_flag("-y,--yes", options->yes,
+                    "delete the jobs; without this option, only show what would be deleted");
   grammar.runners[command] = [options](Context& context) { return RunDelete(*options, context); };
 }
 

@@ -38,14 +38,15 @@ absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
   }
   const std::string unknown = absl::StrCat("job ", job.id(), " has no attempt ", number);
   const v1::Attempt* newest = NewestAttempt(job);
-  if (newest == nullptr) return absl::NotFoundError(absl::StrCat(unknown, "; it has no attempts"));
+  if (newest == nullptr)
+    return absl::NotFoundError(absl::StrCat(unknown, "; the job has no attempts"));
   const int64_t oldest = job.attempts(0).number();
   if (number < oldest) {
     return absl::NotFoundError(absl::StrCat("attempt ", number, " of job ", job.id(),
                                             " is no longer stored; the oldest stored attempt is ",
                                             oldest));
   }
-  return absl::NotFoundError(absl::StrCat(unknown, "; the newest is ", newest->number()));
+  return absl::NotFoundError(absl::StrCat(unknown, "; the newest attempt is ", newest->number()));
 }
 
 }  // namespace

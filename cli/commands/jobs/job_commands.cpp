@@ -36,7 +36,7 @@ void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
 void AddJobCommands(CLI::App& app, Grammar& grammar) {
   MakeJobList(*app.add_subcommand("ps", "List jobs"), grammar);
   AddDailyCommands(app, grammar);
-  CLI::App* job = app.add_subcommand("job", "Jobs: list, and all job commands");
+  CLI::App* job = app.add_subcommand("job", "All commands for jobs, such as `job list`");
   job->require_subcommand(0, 1);
   MakeJobList(*job, grammar);
   MakeJobList(*job->add_subcommand("list", "Alias of ps"), grammar);

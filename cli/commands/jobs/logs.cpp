@@ -117,12 +117,16 @@ void AddLogs(CLI::App& parent, Grammar& grammar) {
       parent.add_subcommand("logs", "Print the ranks' output, as `[ATTEMPT.RANK] line`");
   command->add_option("job", options->job, kJobOrAttemptHelp)->required();
   command->add_flag("-f,--follow", options->follow, "also print new lines until the job ends");
-  command->add_option("--rank", options->ranks, "only these ranks, such as 0 or 0,8-15")
+  command
+      ->add_option("--rank", options->ranks,
+                   "print only the output of these ranks, such as 0 or 0,8-15")
       ->type_name("RANKS");
-  command->add_option("--attempt", options->attempt, "only this attempt")
+  command->add_option("--attempt", options->attempt, "print only the output of this attempt")
       ->check(CLI::PositiveNumber);
-  command->add_option("--grep", options->grep, "only lines that contain this text");
-  command->add_option("--tail", options->tail, "only the last N lines; 0 with -f: only new lines")
+  command->add_option("--grep", options->grep, "print only lines that contain this text");
+  command
+      ->add_option("--tail", options->tail,
+                   "print only the last N lines; `--tail 0 -f` prints only new lines")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("-t,--timestamps", options->timestamps, "prefix each line with its time");
   grammar.runners[command] = [options](Context& context) { return RunLogs(*options, context); };

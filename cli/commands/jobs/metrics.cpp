@@ -34,8 +34,8 @@ absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<
     return absl::NotFoundError(
         absl::StrCat("job ", job, " has no metric `", key, "`",
                      nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?"),
-                     known.empty() ? "\nit has not reported any metrics yet"
-                                   : absl::StrCat("\nit has ", absl::StrJoin(known, ", "))));
+                     known.empty() ? "\nthe job has not reported any metrics yet"
+                                   : absl::StrCat("\nthe job has ", absl::StrJoin(known, ", "))));
   }
   return absl::OkStatus();
 }
@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   }
   if (known.size() > kMaxSeriesKeys) {
     PrintNote(context.console, absl::StrCat("the first ", kMaxSeriesKeys, " of ", known.size(),
-                                            " metrics are shown; name the ones you need"));
+                                            " metrics are shown; name the metrics that you need"));
     known.resize(kMaxSeriesKeys);
   }
   return known;
@@ -147,15 +147,17 @@ void AddMetrics(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<MetricsOptions>();
   CLI::App* command = parent.add_subcommand("metrics", "Print a job's metric series by step");
   command->add_option("job", options->job, kJobOrAttemptHelp)->required();
-  CLI::Option* keys = command->add_option(
-      "key", options->keys,
-      "metrics, such as loss lr (default: the main ones in tables, all in other formats)");
+  CLI::Option* keys = command->add_option("key", options->keys,
+                                          "names of metrics, such as `loss lr` (default: the main "
+                                          "metrics in tables, all metrics in other formats)");
   command->add_flag("--all", options->all, "show every metric")->excludes(keys);
-  command->add_option("--from", options->from_step, "first step")->check(CLI::NonNegativeNumber);
-  command->add_option("--to", options->to_step, "last step")->check(CLI::NonNegativeNumber);
+  command->add_option("--from", options->from_step, "first step to print")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--to", options->to_step, "last step to print")
+      ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--buckets", options->buckets,
-                   "maximum number of points; 0: all (default: 20 in tables, else 0)")
+                   "maximum number of points; 0 prints all points (default: 20 in tables, else 0)")
       ->check(CLI::Range(0, 10000));
   grammar.runners[command] = [options](Context& context) { return RunMetrics(*options, context); };
 }
@@ -163,7 +165,8 @@ void AddMetrics(CLI::App& parent, Grammar& grammar) {
 Outcome RunMetrics(const MetricsOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobReference reference, ParseJobReference(options.job));
   if (options.keys.size() > kMaxSeriesKeys) {
-    return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxSeriesKeys, " metrics at once"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("at most ", kMaxSeriesKeys, " metrics can be shown at once"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> keys,
                              ChooseKeys(options, reference.job, context));

@@ -34,8 +34,8 @@ void AddPauseOrResume(CLI::App& parent, bool resume, Grammar& grammar) {
   CLI::App* command =
       resume ? parent.add_subcommand("resume", "Return paused or held jobs to the queue")
              : parent.add_subcommand("pause",
-                                     "Save a checkpoint and release the slots until `resume`; hold "
-                                     "a job that has not started");
+                                     "Save a checkpoint and release the job's slots until "
+                                     "`resume`; a job that has not started is held");
   command->add_option("job", options->jobs, kJobHelp)->required();
   grammar.runners[command] = [options](Context& context) { return RunPause(*options, context); };
 }

@@ -75,10 +75,10 @@ std::string EmptyListNote(const PsOptions& options) {
 void MakeJobList(CLI::App& command, Grammar& grammar) {
   const auto options = std::make_shared<PsOptions>();
   command.add_flag("-a,--all", options->all, "include ended jobs");
-  command.add_option("-u,--user", options->user, "only jobs of this user");
-  command.add_option("--state", options->states, "only jobs in this state; repeatable")
+  command.add_option("-u,--user", options->user, "list only jobs of this user");
+  command.add_option("--state", options->states, "list only jobs in this state; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--limit", options->limit, "maximum number of jobs")
+  command.add_option("--limit", options->limit, "maximum number of jobs to list")
       ->check(CLI::Range(1, 100000));
   grammar.runners[&command] = [options](Context& context) { return RunPs(*options, context); };
 }

@@ -23,9 +23,9 @@ Outcome ReportLossCurve(const std::string& job, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const v1::GetLossReportResponse report,
                              context.client.GetLossReport(request));
   if (!report.has_curve()) {
-    return absl::FailedPreconditionError(absl::StrCat("job ", job, " has reported ",
-                                                      report.losses(), " losses; the report needs ",
-                                                      report.losses_needed()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("job ", job, " has reported ", report.losses(),
+                     " losses, but the report needs at least ", report.losses_needed()));
   }
   Console& console = context.console;
   if (IsTable(context.format)) {
@@ -70,7 +70,7 @@ Outcome ReportLedger(const ReportOptions& options, Context& context) {
     PrintNote(
         context.console,
         absl::StrCat("from ", IsoTime(response.since_ms()), " to ", IsoTime(response.until_ms()),
-                     "; phases are shares of the slot time; -o wide shows all phases"));
+                     ". Each phase is a share of the slot time. -o wide shows all phases"));
   }
   return ExitCode::kOk;
 }
@@ -80,17 +80,16 @@ Outcome ReportLedger(const ReportOptions& options, Context& context) {
 void AddReport(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* command = parent.add_subcommand(
-      "report",
-      "Assess a job's loss curve or, with --by, summarize how many jobs used their slots");
+      "report", "Assess the loss curve of one job; with --by, summarize how jobs used their slots");
   command->add_option("job", options->job, kJobHelp);
   command->add_option("--by", options->by, "group slot time by cluster, user, job or week")
       ->check(CLI::IsMember({"cluster", "user", "job", "week"}));
   command->add_option("--since", options->since,
-                      "only this most recent period, such as 7d (default: all time)");
-  command->add_option("--user", options->user, "only jobs of this user");
+                      "length of the period that ends now, such as 7d (default: all time)");
+  command->add_option("--user", options->user, "count only jobs of this user");
   command
       ->add_option("--limit", options->limit,
-                   "maximum number of groups; the rest are summed (default: 100)")
+                   "maximum number of groups; one more row sums up all other groups (default: 100)")
       ->check(CLI::Range(1, 1000));
   grammar.runners[command] = [options](Context& context) { return RunReport(*options, context); };
 }
@@ -102,8 +101,8 @@ Outcome RunReport(const ReportOptions& options, Context& context) {
   }
   if (options.job.empty() && !options.by.empty()) return ReportLedger(options, context);
   return absl::InvalidArgumentError(
-      "name a job for its loss curve, or pass --by user, job, week or cluster; --since, --user and "
-      "--limit require --by");
+      "name a job to see its loss curve, or pass --by user, job, week or cluster. --since, --user "
+      "and --limit require --by");
 }
 
 }  // namespace trainyard::cli

@@ -20,9 +20,9 @@ absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std
   if (harmless || options.yes) return true;
   const std::string list = absl::StrJoin(jobs, ", ");
   if (!console.in_is_tty) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.kill ? "kill" : "stop", " of ", list,
-                     " needs confirmation, and there is no terminal to ask on\nadd -y to confirm"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.kill ? "kill" : "stop", " of ", list,
+        " needs confirmation, but standard input is not a terminal\nadd -y to confirm"));
   }
   const std::string what = options.kill ? absl::StrCat("Kill ", list, " now, without a checkpoint?")
                                         : absl::StrCat("Stop ", jobs.size(), " jobs (", list, ")?");

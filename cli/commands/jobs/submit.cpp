@@ -23,7 +23,7 @@ absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& req
   if (!unsure || request_id.empty()) return status;
   return absl::DeadlineExceededError(absl::StrCat(
       status.message(), "\nthe job may have been accepted; repeat the command with --request-id ",
-      request_id, ", which never creates a second job"));
+      request_id, " to avoid creating a second job"));
 }
 
 void PrintSubmitted(const v1::Job& job, Context& context, bool hints) {
@@ -56,9 +56,9 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
                     "check the job and print its plan, without submitting it");
   command->add_flag("--hold", options->hold, "hold the job until `trainyard resume`");
   command->add_option("--timeout", options->timeout,
-                      "maximum wait, such as 30m; the job continues afterwards");
+                      "maximum time to wait, such as 30m; the job continues afterwards");
   command->add_option("--request-id", options->request_id,
-                      "idempotency key: submits with the same id create one job");
+                      "idempotency key; repeated submits with the same key create only one job");
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;  // Removed from the arguments before the parse.
     return RunSubmit(*options, context);

@@ -65,7 +65,7 @@ Outcome RunDoctor(Context& context) {
     PrintNote(context.console, failures == 0
                                    ? absl::StrCat(listing.rows.size(), " checks, none failed")
                                    : absl::StrCat(failures, " of ", listing.rows.size(),
-                                                  " checks failed; see NEXT STEP"));
+                                                  " checks failed; see the column NEXT STEP"));
   }
   return failures == 0 ? ExitCode::kOk : ExitCode::kFailed;
 }

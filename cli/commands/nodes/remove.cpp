@@ -24,7 +24,7 @@ Outcome RunRemoveNode(const std::string& node, Context& context) {
                              context.client.RemoveNode(request));
   if (IsTable(context.format)) {
     *context.console.out << "node " << response.name() << " removed\n";
-    PrintNote(context.console, "a worker with the identity of this node can rejoin");
+    PrintNote(context.console, "the node rejoins if a worker with this node's identity connects");
     return ExitCode::kOk;
   }
   PrintDocument(StableJson(response), response.name(), context.format, context.console);

@@ -54,13 +54,13 @@ std::vector<std::string> ProblemsOf(const std::string& text, const Context& cont
 void AddConvert(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = parent.add_subcommand(
-      "convert", "Print a job file for another trainer's command, script or configuration");
+      "convert", "Convert the command, script or configuration of another trainer to a job file");
   command
-      ->add_option(
-          "files", options->files,
-          "files of one run: command line, sbatch script, TOML, JSON or YAML; - reads stdin")
+      ->add_option("files", options->files,
+                   "files that describe one run: command line, sbatch script, TOML, JSON or YAML; "
+                   "- reads stdin")
       ->required();
-  command->add_option("--from", options->format, "format (default: detect)")
+  command->add_option("--from", options->format, "format of the files (default: detect)")
       ->check(CLI::IsMember(ConvertFormats()));
   command->add_option("--nodes", options->nodes, "number of nodes, if the files do not specify it")
       ->check(CLI::Range(1, 16384));
@@ -85,7 +85,8 @@ Outcome RunConvert(const ConvertOptions& options, Context& context) {
   *context.console.out << job.text;
   for (const std::string& note : job.notes) PrintNote(context.console, note);
   for (const std::string& problem : ProblemsOf(job.text, context)) {
-    PrintNote(context.console, absl::StrCat("submit would refuse: ", problem));
+    PrintNote(context.console,
+              absl::StrCat("`trainyard submit` would refuse this job file: ", problem));
   }
   return ExitCode::kOk;
 }

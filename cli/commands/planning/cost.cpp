@@ -79,7 +79,7 @@ absl::StatusOr<Run> GivenRun(const CostOptions& options, Context& context) {
   if (peak == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the ", std::string(run.cluster.device->rating->name),
-                     " has no bf16 arithmetic; choose another --device"));
+                     " does not support bf16; choose another --device"));
   }
   run.what = absl::StrCat(planner::AmountText(parameters), " parameters, ",
                           planner::AmountText(tokens), " tokens");
@@ -115,18 +115,21 @@ std::string PricedText(const Priced& priced, const CostOptions& options) {
   const auto devices = static_cast<double>(run.cluster.devices());
   return absl::StrCat(
       "Cost of ", run.what, " on ", planner::ClusterText(run.cluster), "\n",
-      run.layout.empty() ? "" : Line("layout", absl::StrCat(run.layout, ", ", run.layout_origin)),
+      run.layout.empty()
+          ? ""
+          : Line("layout", absl::StrCat(run.layout, ", ", run.layout_origin, " layout")),
       Line("operations", absl::StrCat(NumberText(run.flops, 4), " FLOP",
                                       run.layout.empty() ? " (6 N D)" : " (with attention)")),
       Line("MFU", absl::StrFormat("%.1f %%", 100 * run.mfu)),
-      Line("steps only", absl::StrCat(DaysText(run.seconds), "; ",
-                                      CompactNumber(run.seconds / 3600 * devices), " GPU-hours")),
+      Line("training steps",
+           absl::StrCat(DaysText(run.seconds), "; ", CompactNumber(run.seconds / 3600 * devices),
+                        " GPU-hours")),
       Line("time between failures", SecondsText(known.mean_seconds_between)),
       Line("checkpoint every",
-           absl::StrCat(SecondsText(known.interval_seconds), " (best: Young ",
+           absl::StrCat(SecondsText(known.interval_seconds), " (optimum by Young: ",
                         SecondsText(planner::YoungInterval(options.checkpoint_seconds,
                                                            known.mean_seconds_between)),
-                        ", Daly ",
+                        ", by Daly: ",
                         SecondsText(planner::DalyInterval(options.checkpoint_seconds,
                                                           known.mean_seconds_between)),
                         ")")),
@@ -203,8 +206,9 @@ nlohmann::json CostDocument(const Priced& priced, const Listing& prices) {
 void AddFailureOptions(CLI::App& command, CostOptions& options) {
   const CLI::Range seconds(0.001, 1e9);
   command
-      .add_option("--gpu-hours-per-failure", options.gpu_hours_per_failure,
-                  "GPU-hours per unplanned stop (default: 50,700, the rate of LLaMA 3)")
+      .add_option(
+          "--gpu-hours-per-failure", options.gpu_hours_per_failure,
+          "mean GPU-hours between unplanned stops (default: 50,700, as reported for LLaMA 3)")
       ->check(CLI::Range(1e-3, 1e12));
   command
       .add_option("--checkpoint-seconds", options.checkpoint_seconds,
@@ -216,7 +220,7 @@ void AddFailureOptions(CLI::App& command, CostOptions& options) {
       ->check(seconds);
   command
       .add_option("--checkpoint-interval", options.checkpoint_interval,
-                  "seconds between checkpoints (default: the optimum)")
+                  "seconds between checkpoints (default: the interval with the best goodput)")
       ->check(seconds);
 }
 
@@ -228,21 +232,24 @@ void AddCost(CLI::App& parent, Grammar& grammar) {
       parent.add_subcommand("cost", "Estimate the days, GPU-hours, failures and dollars of a run");
   AddJobFileOptions(*command, options->job)->required(false);
   command->add_option("--parameters", options->parameters,
-                      "number of parameters if there is no job file, such as 7B");
+                      "number of parameters, such as 7B; needed if there is no job file");
   command->add_option("--tokens", options->tokens,
-                      "number of tokens if there is no job file, such as 2T");
+                      "number of tokens, such as 2T; needed if there is no job file");
   AddClusterOptions(*command, options->cluster)->required();
   command
       ->add_option("--layout", options->layout,
-                   "best, or written (the layout of the job file); default: written if it can run")
+                   "layout to use: best, or written (the layout in the job file); default: written "
+                   "if that layout can run, else best")
       ->check(CLI::IsMember({"best", "written"}));
-  command->add_option("--mfu", options->mfu, "MFU if there is no job file (default: 0.45)")
+  command
+      ->add_option("--mfu", options->mfu, "MFU to assume if there is no job file (default: 0.45)")
       ->check(CLI::Range(0.001, 1.0));
   command
       ->add_option("--price", options->price,
-                   "dollars per GPU-hour (default: prices of known clouds)")
+                   "price of a GPU-hour in dollars (default: the prices of known clouds)")
       ->check(CLI::Range(1e-4, 1e6));
-  AddSvgOption(*command, options->svg, "write a chart of goodput by checkpoint interval");
+  AddSvgOption(*command, options->svg,
+               "write a chart of goodput as a function of the checkpoint interval");
   AddFailureOptions(*command, *options);
   grammar.runners[command] = [options](Context& context) { return RunCost(*options, context); };
 }
@@ -251,7 +258,8 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   const bool has_sizes = !options.parameters.empty() || !options.tokens.empty();
   if (has_sizes && !options.job.file.empty()) {
     return absl::InvalidArgumentError(
-        "--parameters and --tokens apply only without a job file; use --set train.tokens=2T");
+        "--parameters and --tokens cannot be combined with a job file; to change its tokens, pass "
+        "--set train.tokens=2T");
   }
   Priced priced;
   TRAINYARD_ASSIGN_OR_RETURN(priced.run, options.job.file.empty() ? GivenRun(options, context)
@@ -274,9 +282,9 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   *context.console.out << PricedText(priced, options);
   PrintListing(prices, context.format, context.console);
   if (prices.rows.empty()) {
-    PrintNote(context.console, absl::StrCat("no known price of ",
+    PrintNote(context.console, absl::StrCat("no price is known for the ",
                                             std::string(priced.run.cluster.device->rating->name),
-                                            "; set one with --price DOLLARS"));
+                                            "; pass the price of a GPU-hour with --price DOLLARS"));
   }
   return ExitCode::kOk;
 }

@@ -176,17 +176,19 @@ Outcome PlanOnDevice(const PlanOptions& options, Context& context) {
 
 void AddPlan(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<PlanOptions>();
-  CLI::App* command =
-      parent.add_subcommand("plan", "Show a job's settings with their origins, and its placement");
+  CLI::App* command = parent.add_subcommand(
+      "plan", "Show the origin of each setting of a job, and where its ranks would run");
   AddJobFileOptions(*command, options->job);
   command->add_flag("--offline", options->offline, "do not contact the controller");
   CLI::Option* device = AddClusterOptions(*command, options->cluster);
   command
       ->add_option("--layout", options->layout,
-                   "with --device: best, or written (the layout of the job file); default: best")
+                   "layout to show with --device: best, or written (the layout in the job file); "
+                   "default: best")
       ->check(CLI::IsMember({"best", "written"}))
       ->needs(device);
-  AddSvgOption(*command, options->svg, "write a chart of step time by part")->needs(device);
+  AddSvgOption(*command, options->svg, "write a chart of the parts of the step time")
+      ->needs(device);
   grammar.runners[command] = [options, &grammar](Context& context) {
     options->job.command = grammar.command;
     return RunPlan(*options, context);
@@ -217,7 +219,7 @@ Outcome RunPlan(const PlanOptions& options, Context& context) {
   }
   if (!start.unchecked.empty()) PrintNote(console, absl::StrCat("note: ", start.unchecked));
   if (!placement.unknown_because.empty()) {
-    PrintNote(console, absl::StrCat("note: the job file is valid; its placement is unknown: ",
+    PrintNote(console, absl::StrCat("note: the job file is valid, but its placement is unknown: ",
                                     placement.unknown_because));
     return ExitCode::kOk;
   }

@@ -36,12 +36,12 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
   const bool has_sizes = budget.parameters > 0 || budget.tokens > 0;
   if (budget.flops > 0 && has_sizes) {
     return absl::InvalidArgumentError(
-        "--parameters and --tokens already determine --flops; pass either --flops or the other "
-        "two");
+        "--flops cannot be combined with --parameters or --tokens, which determine the FLOPs; pass "
+        "either --flops or the sizes");
   }
   if (budget.flops > 0) return budget;
   if (!has_sizes) {
-    return absl::InvalidArgumentError("pass --flops, or --parameters, --tokens or both");
+    return absl::InvalidArgumentError("pass --flops, or at least one of --parameters and --tokens");
   }
   // The missing one follows from the rule of thumb: 20 tokens per parameter.
   const double parameters = budget.parameters > 0 ? budget.parameters : budget.tokens / 20;
@@ -80,13 +80,13 @@ Listing LawListing(double flops) {
 std::string GivenText(const Budget& budget) {
   const planner::OverTraining over = planner::OverTrainingOf(budget.parameters, budget.tokens);
   const double loss = planner::LossOf(budget.parameters, budget.tokens);
-  return absl::StrCat(AmountText(budget.parameters), " parameters on ", AmountText(budget.tokens),
-                      " tokens: ", NumberText(budget.flops, 3), " FLOP (6 N D), ",
-                      NumberText(over.tokens_per_parameter, 3), " tokens per parameter (",
-                      NumberText(over.ratio, 3), " times the ", AmountText(over.optimal_tokens),
-                      " tokens of D = 20 N); predicted loss ", absl::StrFormat("%.3f", loss),
-                      ", at best ", absl::StrFormat("%.3f", over.optimal_loss),
-                      " for the same FLOPs\n\n");
+  return absl::StrCat(
+      AmountText(budget.parameters), " parameters on ", AmountText(budget.tokens),
+      " tokens: ", NumberText(budget.flops, 3), " FLOP (6 N D), ",
+      NumberText(over.tokens_per_parameter, 3), " tokens per parameter (",
+      NumberText(over.ratio, 3), " times the ", AmountText(over.optimal_tokens),
+      " tokens of the rule D = 20 N). Predicted loss: ", absl::StrFormat("%.3f", loss),
+      "; best loss at the same FLOPs: ", absl::StrFormat("%.3f", over.optimal_loss), "\n\n");
 }
 
 absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double flops,
@@ -96,7 +96,8 @@ absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double f
       ResolveJobFile(like, {}, FileSystemReader(context.recipe_directories)));
   const RunConfig config = RunConfigOf(resolved.spec);
   if (config.model.num_layers == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("`", like, "` has no model"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("`", like, "` has no `model` section; name a recipe of trainyard-trainer"));
   }
   const auto best = planner::BestShape(config.model, config.train.seq_length, flops);
   if (best.has_value()) return *best;
@@ -106,13 +107,14 @@ absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double f
 
 std::string ShapeText(const std::string& like, const planner::BudgetShape& shape) {
   const ModelConfig& model = shape.model;
-  return absl::StrCat(
-      "\nBest shape like ", like, ", including attention\n  model: {num_layers: ", model.num_layers,
-      ", hidden_size: ", model.hidden_size, ", ffn_hidden_size: ", model.ffn_hidden_size,
-      ", num_attention_heads: ", model.num_attention_heads,
-      ", num_query_groups: ", model.num_query_groups, "}\n  ", AmountText(shape.parameters),
-      " parameters on ", AmountText(shape.tokens), " tokens, loss ",
-      absl::StrFormat("%.3f", shape.loss), "\n");
+  return absl::StrCat("\nBest model shape in the family of ", like,
+                      ", with the FLOPs of attention\n  model: {num_layers: ", model.num_layers,
+                      ", hidden_size: ", model.hidden_size,
+                      ", ffn_hidden_size: ", model.ffn_hidden_size,
+                      ", num_attention_heads: ", model.num_attention_heads,
+                      ", num_query_groups: ", model.num_query_groups, "}\n  ",
+                      AmountText(shape.parameters), " parameters on ", AmountText(shape.tokens),
+                      " tokens, loss ", absl::StrFormat("%.3f", shape.loss), "\n");
 }
 
 nlohmann::json ShapeDocument(const planner::BudgetShape& shape) {
@@ -132,12 +134,13 @@ nlohmann::json ShapeDocument(const planner::BudgetShape& shape) {
 void AddScale(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<ScaleOptions>();
   CLI::App* command = parent.add_subcommand(
-      "scale", "Split a compute budget into parameters and tokens by scaling laws");
+      "scale", "Split a compute budget into parameters and tokens, using scaling laws");
   command->add_option("--flops", options->flops, "compute budget in FLOPs, such as 1.36e21");
   command->add_option("--parameters", options->parameters, "number of parameters, such as 7B");
   command->add_option("--tokens", options->tokens, "number of tokens, such as 2T");
-  command->add_option("--like", options->like, "also show the best shape in this recipe's family");
-  AddSvgOption(*command, options->svg, "write a chart of loss by FLOPs");
+  command->add_option("--like", options->like,
+                      "also show the best model shape in the family of this recipe");
+  AddSvgOption(*command, options->svg, "write a chart of loss as a function of FLOPs");
   grammar.runners[command] = [options](Context& context) { return RunScale(*options, context); };
 }
 

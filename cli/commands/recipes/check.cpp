@@ -70,11 +70,13 @@ absl::Status Renew(const JobFileText& file, const JobFileReader& reader, RecipeR
 
 void AddRecipeCheck(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeCheckOptions>();
-  CLI::App* command = noun.add_subcommand(
-      "check", "Count parameters and report impossible settings and wrong claims");
-  command->add_option("names", options->names, "recipes or job files");
+  CLI::App* command = noun.add_subcommand("check",
+                                          "Check recipes: count parameters, and report impossible "
+                                          "settings and wrong `# Claimed` lines");
+  command->add_option("names", options->names, "recipes or job files to check");
   command->add_flag("--all", options->all, "check every recipe");
-  command->add_flag("--renew", options->renew, "rewrite the `# Expected on` lines");
+  command->add_flag("--renew", options->renew,
+                    "update the `# Expected on` lines to the planner's current predictions");
   grammar.runners[command] = [options](Context& context) {
     return RunRecipeCheck(*options, context);
   };

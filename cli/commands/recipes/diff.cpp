@@ -48,8 +48,8 @@ void AddRecipeDiff(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeDiffOptions>();
   CLI::App* command =
       noun.add_subcommand("diff", "Show the settings that differ between two recipes");
-  command->add_option("a", options->a, "recipe or job file")->required();
-  command->add_option("b", options->b, "recipe or job file")->required();
+  command->add_option("a", options->a, "first recipe or job file")->required();
+  command->add_option("b", options->b, "second recipe or job file")->required();
   grammar.runners[command] = [options](Context& context) {
     return RunRecipeDiff(*options, context);
   };

@@ -39,7 +39,7 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
       ResolveJobFile(name, {}, FileSystemReader(context.recipe_directories)));
   if (!RunsOurTrainer(resolved.spec)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "`", name, "` has a `command`; --like requires a recipe of trainyard-trainer"));
+        "`", name, "` runs its own `command`, but --like requires a recipe of trainyard-trainer"));
   }
   return Base{name, RunConfigOf(resolved.spec)};
 }
@@ -104,8 +104,8 @@ absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, d
       "--lr-rule ", options.rate_rule, " raises the learning rate to ", NumberText(rate, 3), " (",
       NumberText(base.optimizer.lr, 3), " for the reference batch of ", base.train.global_batch,
       " samples, times ", NumberText(factor, 3),
-      "); no published run of a model of this size exceeds ", NumberText(highest, 3),
-      "\npass a smaller --global-batch, or --lr-rule sqrt or keep"));
+      "), but no published run of a model of this size uses more than ", NumberText(highest, 3),
+      "\npass a smaller --global-batch, --lr-rule sqrt or --lr-rule keep"));
 }
 
 // A new job and its base.
@@ -246,17 +246,19 @@ absl::Status CheckText(const std::string& text, const Context& context) {
 void AddRecipeNew(CLI::App& noun, Grammar& grammar) {
   const auto options = std::make_shared<RecipeNewOptions>();
   CLI::App* command = noun.add_subcommand(
-      "new", "Print a recipe for other hardware: layout, batch and learning rate");
-  command->add_option("--like", options->like, "recipe, or number of parameters such as 3B")
+      "new", "Print a recipe with layout, batch and learning rate adapted to other hardware");
+  command
+      ->add_option("--like", options->like,
+                   "recipe to adapt, or a number of parameters, such as 3B")
       ->required();
   AddClusterOptions(*command, options->cluster)->required();
   command
       ->add_option("--global-batch", options->global_batch,
-                   "samples per step (default: in proportion to the GPUs)")
+                   "samples per step (default: the recipe's batch, scaled with the number of GPUs)")
       ->check(CLI::Range(1, 16777216));
   command
       ->add_option("--lr-rule", options->rate_rule,
-                   "scaling of the learning rate with the batch: sqrt, linear or keep")
+                   "how the learning rate scales with the batch: sqrt, linear or keep")
       ->check(CLI::IsMember({"sqrt", "linear", "keep"}));
   command->add_option("--name", options->name, "name of the job");
   grammar.runners[command] = [options](Context& context) {
@@ -280,12 +282,12 @@ Outcome RunRecipeNew(const RecipeNewOptions& options, Context& context) {
   if (plan.config.train.fp8 != base.train.fp8) {
     PrintNote(context.console,
               absl::StrCat("note: the ", std::string(plan.cluster.device->rating->name),
-                           " has no FP8: this is the same run in bf16"));
+                           " does not support FP8, so the new recipe trains in bf16"));
   }
   if (planner::PeakFlops(base.train.precision, *plan.cluster.device) == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("the ", std::string(plan.cluster.device->rating->name),
-                     " has no bf16 arithmetic; choose another --device"));
+                     " does not support bf16; choose another --device"));
   }
   planner::FindLayout(plan);
   if (plan.problem.has_value()) {

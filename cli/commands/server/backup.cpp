@@ -23,7 +23,7 @@ absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::
   }
   if (!id.ok()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(place, ", which cannot be read here: ", id.status().message(),
+        absl::StrCat(place, ", which cannot be read on this machine: ", id.status().message(),
                      "\nrun this command on the controller's machine, as the controller's user"));
   }
   if (absl::StripAsciiWhitespace(*id) != info.cluster_id()) {
@@ -38,8 +38,10 @@ absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::
 
 void AddServerBackup(CLI::App& server, Grammar& grammar) {
   const auto options = std::make_shared<BackupOptions>();
-  CLI::App* command = server.add_subcommand(
-      "backup", "Back up the controller's store, on its machine; the controller may be running");
+  CLI::App* command =
+      server.add_subcommand("backup",
+                            "Back up the controller's store; run this command on the controller's "
+                            "machine. The controller may be running");
   command->add_option("dir", options->directory, "directory to create")->required();
   command->add_option("--data-dir", options->data_dir,
                       "controller's data directory (default: ask the running controller)");

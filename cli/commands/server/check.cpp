@@ -41,8 +41,8 @@ Outcome CheckOnline(Context& context) {
 
 void AddServerCheck(CLI::App& server, Grammar& grammar) {
   const auto data_dir = std::make_shared<std::string>();
-  CLI::App* command =
-      server.add_subcommand("check", "Verify every page of the store; exit 1 if one is damaged");
+  CLI::App* command = server.add_subcommand(
+      "check", "Verify every page of the store; exit 1 if any page is damaged");
   command->add_option("--data-dir", *data_dir,
                       "data directory of a stopped controller (default: ask the running one)");
   grammar.runners[command] = [data_dir](Context& context) {

@@ -17,13 +17,14 @@ namespace {
 Outcome RunProgram(const std::vector<std::string>& arguments) {
   pid_t pid = 0;
   if (const int error = Spawn({.command = arguments}, pid); error != 0) {
-    return absl::NotFoundError(absl::StrCat("cannot run ", arguments[0], ": ", std::strerror(error),
-                                            "\ninstall it beside this program"));
+    return absl::NotFoundError(
+        absl::StrCat("cannot run ", arguments[0], ": ", std::strerror(error),
+                     "\ninstall this program in the directory of `trainyard`"));
   }
   const int status = AwaitExit(pid);
   if (status < 0) {
-    return absl::InternalError(
-        absl::StrCat("cannot tell whether ", arguments[0], " succeeded: ", std::strerror(errno)));
+    return absl::InternalError(absl::StrCat("cannot determine whether ", arguments[0],
+                                            " succeeded: ", std::strerror(errno)));
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ExitCode::kOk : ExitCode::kFailed;
 }

@@ -9,7 +9,7 @@ namespace trainyard::cli {
 void AddServerRestore(CLI::App& server, Grammar& grammar) {
   const auto options = std::make_shared<RestoreOptions>();
   CLI::App* command = server.add_subcommand(
-      "restore", "Verify a backup and restore it to a data directory without a store");
+      "restore", "Verify a backup, then restore it to a data directory that contains no store");
   command->add_option("dir", options->directory, "backup directory")->required();
   command->add_option("--data-dir", options->data_dir, "data directory of a stopped controller")
       ->required();

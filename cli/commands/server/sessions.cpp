@@ -60,8 +60,8 @@ Outcome EndSessions(const SessionsOptions& options, Context& context) {
 void AddServerSessions(CLI::App& server, Grammar& grammar) {
   const auto options = std::make_shared<SessionsOptions>();
   CLI::App* command = server.add_subcommand("sessions", "List or end dashboard sessions");
-  CLI::Option* end =
-      command->add_option("--end", options->ended_ids, "end this session; repeatable");
+  CLI::Option* end = command->add_option("--end", options->ended_ids,
+                                         "end the session with this ID; may be repeated");
   end->allow_extra_args(false)->type_name("ID");
   command->add_flag("--end-all", options->end_all, "end all sessions")->excludes(end);
   grammar.runners[command] = [options](Context& context) {

@@ -22,7 +22,7 @@ void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& c
         << BytesText(store.used_bytes());
     if (store.bound_bytes() > 0) out << " of at most " << BytesText(store.bound_bytes());
     if (store.bound_bytes() > 0 && store.used_bytes() > store.bound_bytes()) {
-      out << " (over the limit: the remaining data belongs to jobs that have not ended)";
+      out << " (over the limit, because the remaining data belongs to jobs that have not ended)";
     }
     out << "\n";
   }

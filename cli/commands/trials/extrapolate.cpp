@@ -123,15 +123,15 @@ absl::StatusOr<Extrapolation> Extrapolate(const ExtrapolateOptions& options, Con
   const v1::Series* losses = FindSeries(response, telemetry::kLoss);
   if (losses == nullptr || losses->last().empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        name, " has not reported a loss yet\nwait until it trains; `trainyard metrics ",
-        result.job.id(), "` lists what it reports"));
+        name, " has not reported a loss yet\nwait until the job trains; `trainyard metrics ",
+        result.job.id(), "` lists the metrics that the job reports"));
   }
   const std::vector<planner::LossPoint> points = PointsOf(*losses);
   if (points.empty() || points.back().tokens <= 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(name,
-                     " does not report how many tokens it has seen\nreport the metric `tokens`, or "
-                     "set train.seq_length and train.global_batch in the job file"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        name,
+        " does not report how many tokens the model has seen\nreport the metric `tokens`, or "
+        "set train.seq_length and train.global_batch in the job file"));
   }
   const planner::ForecastResult forecast =
       planner::ForecastLoss(points, WarmupTokens(result.job.spec()), result.tokens);
@@ -156,9 +156,10 @@ std::string FactLine(const std::string& label, const std::string& value) {
 
 std::string TimeLines(const Extrapolation& result) {
   if (result.tokens_per_second == 0)
-    return FactLine("tokens/s", "not reported, so the time left is unknown");
-  std::string text = FactLine("tokens/s", absl::StrCat(CompactNumber(result.tokens_per_second),
-                                                       ", median of the latest half"));
+    return FactLine("tokens/s", "not reported, so the remaining time is unknown");
+  std::string text =
+      FactLine("tokens/s", absl::StrCat(CompactNumber(result.tokens_per_second),
+                                        ", the median of the latest half of the values"));
   absl::StrAppend(
       &text, FactLine("left", absl::StrCat(planner::AmountText(result.tokens - result.seen),
                                            " tokens: ", NumberText(result.SecondsLeft() / 86400, 3),
@@ -169,7 +170,7 @@ std::string TimeLines(const Extrapolation& result) {
     absl::StrAppend(
         &text,
         FactLine("cost left", absl::StrFormat("$%s to $%s ($%.2f to $%.2f per GPU-hour; `trainyard "
-                                              "cost` lists clouds and failures)",
+                                              "cost` lists prices by cloud and includes failures)",
                                               CompactNumber(prices.low * result.DeviceHours()),
                                               CompactNumber(prices.high * result.DeviceHours()),
                                               prices.low, prices.high)));
@@ -183,9 +184,9 @@ std::string ExtrapolationText(const Extrapolation& result) {
       absl::StrFormat("L = %.4g + %.4g / D^%.3f, fitted to %d losses", forecast.law.floor,
                       forecast.law.scale, forecast.law.exponent, forecast.points);
   if (forecast.exponent_at_bound) {
-    absl::StrAppend(&law, "; the exponent is at its bound (", NumberText(planner::kLeastExponent),
-                    " to ", NumberText(planner::kMostExponent),
-                    "), so only the interval is reliable");
+    absl::StrAppend(&law, "; the fitted exponent is at a limit of its range (",
+                    NumberText(planner::kLeastExponent), " to ", NumberText(planner::kMostExponent),
+                    "), so only the interval of the expected loss is reliable");
   }
   return absl::StrCat(
       "Job ", result.job.id(), " ", OneLine(result.job.name()), " at ",
@@ -194,14 +195,13 @@ std::string ExtrapolationText(const Extrapolation& result) {
                                        result.last_loss)),
       FactLine("law", law),
       FactLine("expected loss",
-               absl::StrFormat("%.4f (95 %%: %.4f to %.4f); a step's loss varies by %.2g",
-                               forecast.loss, forecast.low, forecast.high, forecast.noise)),
+               absl::StrFormat(
+                   "%.4f (95 %% interval: %.4f to %.4f); the loss of single steps varies by %.2g",
+                   forecast.loss, forecast.low, forecast.high, forecast.noise)),
       TimeLines(result),
-      FactLine(
-          "valid for",
-          absl::StrFormat(
-              "the data, batch and learning rate of this run; %.3g times the tokens seen so far",
-              result.tokens / result.seen)),
+      FactLine("valid for", absl::StrFormat("the data, batch and learning rate of this run, up to "
+                                            "%.3g times the tokens seen so far",
+                                            result.tokens / result.seen)),
       forecast.is_far
           ? FactLine("caution",
                      absl::StrFormat("beyond %.3g times the tokens seen, the interval is valid "
@@ -248,7 +248,8 @@ nlohmann::json ExtrapolationDocument(const Extrapolation& result) {
 void AddExtrapolate(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<ExtrapolateOptions>();
   CLI::App* command = app.add_subcommand(
-      "extrapolate", "Predict a job's loss, days and cost at more tokens from its progress so far");
+      "extrapolate",
+      "Use the progress of a job to predict its loss, days and cost after more tokens");
   command->add_option("job", options->job, kJobHelp)->required();
   command->add_option("--tokens", options->tokens, "total tokens of the run, such as 85B")
       ->required();

@@ -193,8 +193,8 @@ Outcome RunSmoke(const SmokeOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ResolveJobFileOptions(options.job, context));
   if (!RunsOurTrainer(resolved.spec)) {
     return absl::InvalidArgumentError(
-        "smoke supports only trainyard-trainer, and this job has a `command`; submit it with few "
-        "steps and follow it with `trainyard wait -f`");
+        "smoke supports only trainyard-trainer, but this job runs its own `command`; submit the "
+        "job with few steps and follow it with `trainyard wait -f`");
   }
   TrialData data;
   TRAINYARD_RETURN_IF_ERROR(data.Substitute(options.random_data, context, resolved));

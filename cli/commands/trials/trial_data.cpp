@@ -73,8 +73,8 @@ absl::Status TrialData::Substitute(const std::string& random_data, Context& cont
     if (has_data || !IsOnThisMachine(context.client.server())) return absl::OkStatus();
     std::string name = (fs::temp_directory_path() / "trainyard-tokens-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("cannot create a directory like ", name, "; set one with --random-data"));
+      return absl::InvalidArgumentError(absl::StrCat("cannot create a temporary directory ", name,
+                                                     "; pass a directory with --random-data"));
     }
     directory = temporary_ = name;
     // Ranks may run as another user.
@@ -89,7 +89,7 @@ absl::Status TrialData::Substitute(const std::string& random_data, Context& cont
   const std::string instead =
       !HasData(data)    ? "the job sets no data"
       : missing.empty() ? "instead of the job's data"
-                        : absl::StrCat("this machine does not see ", absl::StrJoin(missing, ", "));
+                        : absl::StrCat("this machine cannot access ", absl::StrJoin(missing, ", "));
   note_ = absl::StrCat("random tokens in ", directory, " (", instead, ")");
   PrintNote(context.console, absl::StrCat("data: ", note_));
   UseData(fs::absolute(directory).string(), resolved);

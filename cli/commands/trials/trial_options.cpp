@@ -7,7 +7,8 @@ void AddTrialOptions(CLI::App& command, int64_t& steps, std::string& random_data
   command.add_option("--steps", steps, "steps per run (default: 10)")->check(CLI::Range(5, 100000));
   command
       .add_option("--random-data", random_data,
-                  "train on random tokens, written to this directory, which all nodes must share")
+                  "train on random tokens, which are written to this directory; all nodes must "
+                  "share the directory")
       ->type_name("DIR");
   command
       .add_option("--calibration", calibration,

@@ -50,7 +50,7 @@ planner::TuneResult ResultOf(const planner::TuneCandidate& candidate, const std:
   result.mfu = SettledMedian(metrics, telemetry::kMfu);
   result.memory_bytes = SettledMedian(metrics, telemetry::kMemoryBytes);
   result.measured = MeasuredParts(metrics);
-  if (result.Ran() && result.tokens_per_second == 0) result.failure = "it reported no steps";
+  if (result.Ran() && result.tokens_per_second == 0) result.failure = "the run reported no steps";
   return result;
 }
 
@@ -122,12 +122,12 @@ class Tuner {
   absl::Status CheckTunable() const {
     if (!RunsOurTrainer(resolved_.spec)) {
       return absl::InvalidArgumentError(
-          "tune supports only trainyard-trainer, and this job has a `command`");
+          "tune supports only trainyard-trainer, but this job runs its own `command`");
     }
     if (resolved_.spec.auto_layout()) {
       return absl::InvalidArgumentError(
-          "tune needs a layout to start from, and this job has `layout: auto`; use one from "
-          "`trainyard plan --device`");
+          "tune needs a layout to start from, but this job has `layout: auto`; set `layout` to one "
+          "that `trainyard plan --device` prints");
     }
     return absl::OkStatus();
   }
@@ -182,8 +182,8 @@ class Tuner {
     report_.considered = plan.considered;
     report_.too_large = plan.too_large;
     if (plan.candidates.size() != measured_.runs.size()) {
-      return OtherSweep(absl::StrCat("it has ", measured_.runs.size(), " runs, but this job has ",
-                                     plan.candidates.size()));
+      return OtherSweep(absl::StrCat("the file has ", measured_.runs.size(),
+                                     " runs, but this job needs ", plan.candidates.size()));
     }
     for (size_t i = 0; i < measured_.runs.size(); ++i) {
       const SweepRun& run = measured_.runs[i];
@@ -201,15 +201,15 @@ class Tuner {
     planned.erase("data");
     if (found == planned) return absl::OkStatus();
     const nlohmann::json difference = nlohmann::json::diff(found, planned);
-    return OtherSweep(absl::StrCat("its run ", index + 1, " is `", measured_.runs[index].settings,
-                                   "`, but this job's is `", TextOf(candidate),
-                                   "`; the first different setting is ",
-                                   difference.front()["path"].get<std::string>()));
+    return OtherSweep(absl::StrCat(
+        "run ", index + 1, " in the file is `", measured_.runs[index].settings,
+        "`, but this run of the job is `", TextOf(candidate), "`; the first different setting is ",
+        difference.front()["path"].get<std::string>()));
   }
 
   absl::Status OtherSweep(const std::string& why) const {
     return absl::InvalidArgumentError(absl::StrCat(
-        options_.measured, " is a sweep of other settings: ", why,
+        options_.measured, " is a sweep of different settings: ", why,
         "; pass the same job, --set, --name and --calibration as with --sweep, or measure again"));
   }
 
@@ -320,8 +320,8 @@ class Tuner {
     const std::optional<planner::Calibration> calibration =
         planner::Calibrate(std::string(plain.device->rating->name), runs);
     if (!calibration.has_value()) {
-      return absl::FailedPreconditionError("no run to calibrate with; " + options_.calibrate +
-                                           " was not written");
+      return absl::FailedPreconditionError("no run succeeded that could be used for calibration; " +
+                                           options_.calibrate + " was not written");
     }
     const std::string header = absl::StrFormat(
         "Measured by `trainyard tune %s` on %s,\nruns:%s. Each scale is the measured time of one "
@@ -350,16 +350,16 @@ class Tuner {
 
 // Options for machines without daemons.
 void AddSweepFiles(CLI::App& command, TuneOptions& options) {
-  CLI::Option* sweep =
-      command.add_option("--sweep", options.sweep,
-                         "write the runs to this file and submit nothing; tests/gpu/sweep.py runs "
-                         "them on a machine without daemons");
+  CLI::Option* sweep = command.add_option(
+      "--sweep", options.sweep,
+      "write the planned runs to this file and submit nothing; tests/gpu/sweep.py then measures "
+      "them on a machine without controller and worker");
   sweep->type_name("FILE")->excludes("--random-data");
   command.add_option("--device", options.device, "with --sweep: GPU type, such as H200")
       ->needs(sweep);
   command
       .add_option("--measured", options.measured,
-                  "evaluate a sweep measured by sweep.py and submit nothing")
+                  "evaluate this sweep, which sweep.py has measured, and submit nothing")
       ->type_name("FILE")
       ->excludes(sweep)
       ->excludes("--random-data")
@@ -371,15 +371,16 @@ void AddSweepFiles(CLI::App& command, TuneOptions& options) {
 
 void AddTune(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<TuneOptions>();
-  CLI::App* command = app.add_subcommand("tune",
-                                         "Measure micro-batch, recomputation, ZeRO and attention "
-                                         "in short jobs and choose the fastest");
+  CLI::App* command =
+      app.add_subcommand("tune",
+                         "Measure settings of micro-batch, recomputation, ZeRO and attention in "
+                         "short jobs, and choose the fastest settings");
   AddJobFileOptions(*command, options->job);
   AddTrialOptions(*command, options->steps, options->random_data, options->calibration);
   command
       ->add_option("--runs", options->runs,
-                   "maximum number of layouts to measure (default: 8); other attention backends "
-                   "are measured in addition")
+                   "maximum number of layouts to measure (default: 8); runs with other attention "
+                   "backends do not count")
       ->check(CLI::Range(2, 100));
   AddSweepFiles(*command, *options);
   command

@@ -72,7 +72,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
   bool start_object(std::size_t) override { return Open(false); }
   bool end_object() override { return Close(); }
   bool start_array(std::size_t) override {
-    if (open_.empty()) return Fail("is a list; a configuration is an object");
+    if (open_.empty()) return Fail("is a list, but a configuration must be an object");
     return Open(true);
   }
   bool end_array() override { return Close(); }
@@ -123,7 +123,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool Add(const std::string& text, SourceKind kind) {
-    if (open_.empty()) return Fail("is a single value; a configuration is an object");
+    if (open_.empty()) return Fail("is a single value, but a configuration must be an object");
     status_ = tree_.Add({Path(), text, kind, count_.lines});
     return status_.ok();
   }

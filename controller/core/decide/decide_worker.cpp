@@ -40,7 +40,8 @@ absl::Status CheckInventory(const v1::Inventory& inventory) {
           absl::StrCat("slot index ", slot.index(), " is negative or used twice"));
     }
     if (slot.kind() != v1::DEVICE_KIND_CPU && slot.kind() != v1::DEVICE_KIND_GPU) {
-      return absl::InvalidArgumentError(absl::StrCat("slot ", slot.index(), " has no known kind"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("slot ", slot.index(), " has an unknown kind"));
     }
   }
   return absl::OkStatus();
@@ -50,7 +51,7 @@ absl::Status CheckHello(const v1::Hello& hello) {
   for (const std::string* text :
        {&hello.node_id(), &hello.node_name(), &hello.incarnation(), &hello.address()}) {
     if (text->empty()) {
-      return absl::InvalidArgumentError("Hello without node id, name, incarnation or address");
+      return absl::InvalidArgumentError("Hello lacks a node id, name, incarnation or address");
     }
   }
   return CheckInventory(hello.inventory());
@@ -140,8 +141,9 @@ void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, con
 void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timestamp now,
                       std::vector<v1::Event>& events) {
   if (hello.place().empty()) return;
-  const std::string why = absl::StrCat("its worker returned as the new node ", hello.node_id(),
-                                       ": the contents of its data directory are lost");
+  const std::string why = absl::StrCat(
+      "its worker lost the contents of its data directory and returned as the new node ",
+      hello.node_id());
   for (const auto& [id, node] : state.nodes) {
     if (id == hello.node_id() || node.place != hello.place()) continue;
     for (const int64_t job_id : node.live_jobs) {
@@ -189,11 +191,12 @@ void CordonIfRunsLostJob(const ClusterState& state, const v1::Hello& hello, Time
   event.set_time_ms(now);
   event.set_actor("controller");
   event.mutable_node_cordoned()->set_node_id(hello.node_id());
-  event.mutable_node_cordoned()->set_reason(absl::StrCat(
-      "runs attempt ", lost->attempt(), " of job ", lost->job_id(),
-      ", which is not in the event log (a backup was restored, or events are lost) and continues "
-      "unmanaged; once it has ended or was stopped there, run trainyard node uncordon ",
-      hello.node_name()));
+  event.mutable_node_cordoned()->set_reason(
+      absl::StrCat("runs attempt ", lost->attempt(), " of job ", lost->job_id(),
+                   ". This attempt is not in the event log (a backup was restored, or events are "
+                   "lost) and continues unmanaged. Once the attempt has ended or was stopped on "
+                   "the node, run trainyard node uncordon ",
+                   hello.node_name()));
 }
 
 // True if the fact is about the newest attempt of a known job, and the attempt has, or had, this
@@ -313,7 +316,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideAttach(const ClusterState& state,
   if (request.events_lost && !IsRecorded(state, hello.log_mark())) {
     return absl::UnavailableError(
         "the event log has lost events that this worker has seen, and the controller cannot record "
-        "that now; the worker tries again");
+        "this loss now; the worker tries again later");
   }
   std::vector<v1::Event> events;
   const v1::Node node = NodeOf(hello);

@@ -36,7 +36,7 @@ std::string ReasonToKeepAll(const ClusterState& state, const JobEntry& entry,
   const std::string own = NormalPath(
       absl::StrCat(options.checkpoint_root, "/", entry.job.id(), "-", entry.job.spec().name()));
   if (CheckpointDirectory(entry.job.spec()) != own) {
-    return "the job file chose this directory; remove it by hand";
+    return "the job file sets this directory; remove the directory by hand";
   }
   const int64_t other = OtherUser(state, entry, own);
   return other == 0 ? "" : absl::StrCat("job ", other, " uses the same directory");
@@ -71,15 +71,16 @@ absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry) {
   if (!HasEnded(entry.job.state())) {
     return absl::FailedPreconditionError(
         absl::StrCat(JobText(entry.job), " is ", EnumText(entry.job.state()),
-                     "; only ended jobs can be deleted: `trainyard stop ", entry.job.id(), "`"));
+                     "; only ended jobs can be deleted. To stop the job, run `trainyard stop ",
+                     entry.job.id(), "`"));
   }
   for (const auto& [id, node] : state.nodes) {
     for (const AttemptKey& key : node.uncleared) {
       if (key.job_id != entry.job.id()) continue;
       return absl::FailedPreconditionError(
           absl::StrCat(JobText(entry.job), " has ended, but node ", node.node.name(),
-                       " has not confirmed that its processes are gone; delete it once the node "
-                       "is back"));
+                       " has not confirmed that the job's processes are gone; delete the job once "
+                       "the node is back"));
     }
   }
   return absl::OkStatus();
@@ -111,7 +112,7 @@ CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry&
     if (!keep_all.empty()) {
       Keep(path, keep_all, sorted);
     } else if (!LiesIn(path, own)) {
-      Keep(path, "it is outside the job's directory; remove it by hand", sorted);
+      Keep(path, "this checkpoint is outside the job's directory; remove it by hand", sorted);
     } else {
       sorted.removable.push_back(path);
     }

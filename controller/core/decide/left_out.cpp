@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t kShownMs = 300'000;
 
 constexpr char kNextStep[] =
-    "save or report less often (checkpoint.every_steps); every checkpoint stays on disk";
+    "save checkpoints (checkpoint.every_steps) or raise alerts less often; every checkpoint stays "
+    "on disk";
 
 // "12 checkpoint records and 3 alerts"
 std::string CountText(int64_t checkpoints, int64_t alerts) {

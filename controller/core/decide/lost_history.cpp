@@ -47,9 +47,10 @@ std::string EventsLostText(const v1::EventsLost& lost) {
   return absl::StrCat(
       "the event log has lost events: it ends with event ", lost.last_sequence(), ", but ",
       lost.seen_by(), " has seen event ", lost.mark().sequence(), " (job numbers up to ",
-      lost.mark().job_id(), "). An older copy of events.db or of the data directory was put in ",
-      "place, or events.db-wal was removed. Job and attempt numbers skip the lost ones; ranks "
-      "unknown to the log continue unmanaged and their files are kept. Stop the controller and "
+      lost.mark().job_id(),
+      "). An older copy of events.db or of the data directory replaced the current one, or "
+      "events.db-wal was removed. New jobs and attempts do not reuse lost numbers. Ranks that are "
+      "not in the log continue unmanaged, and their files are kept. Stop the controller and "
       "restore the newest events.db with its -wal file if you have it; otherwise check `trainyard ",
       "nodes` for cordoned nodes and `trainyard ps` for paused jobs");
 }
@@ -62,8 +63,9 @@ absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark) {
                            : state.next_job_id + kMostSkipped;
   if (mark.job_id() >= 0 && mark.job_id() < most) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
-      "the worker reports that this cluster had job ", mark.job_id(), ", but the newest number is ",
-      state.next_job_id - 1, ": the file log_mark in its data directory is damaged; remove it"));
+      "the worker reports that this cluster had job ", mark.job_id(),
+      ", but the newest job in the event log is ", state.next_job_id - 1,
+      ". The file log_mark in the worker's data directory is damaged; remove that file"));
 }
 
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark) {
@@ -151,10 +153,10 @@ bool MayPlace(const ClusterState& state, const Observations& observations,
 std::string LossText(const v1::HistoryLoss& loss) {
   if (loss.has_events_lost()) return EventsLostText(loss.events_lost());
   const v1::StoreDataLost& lost = loss.store_data_lost();
-  return absl::StrCat(
-      lost.store(), ".db has lost data: ", lost.reason(),
-      ". Workers resend the data that they still have; stop the controller and restore the newest ",
-      lost.store(), ".db with its -wal file if you have it");
+  return absl::StrCat(lost.store(), ".db has lost data: ", lost.reason(),
+                      ". Workers resend the data that they still have; stop the controller and, if "
+                      "you have it, restore the newest ",
+                      lost.store(), ".db with its -wal file");
 }
 
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now) {

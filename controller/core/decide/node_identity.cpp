@@ -25,8 +25,8 @@ absl::Status CheckNodeIdentity(const ClusterState& state, const v1::Hello& hello
   if (proven) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(
       "node id ", hello.node_id(), " belongs to a worker with another secret; start this worker ",
-      "with the data directory of that node, or remove `node_id` and `node_secret` from its own ",
-      "to join as a new node"));
+      "with the data directory of that node, or, to join as a new node, remove `node_id` and "
+      "`node_secret` from the worker's current data directory"));
 }
 
 bool AddsIdentity(const NodeBinding& bound, const v1::NodeJoined& joined) {

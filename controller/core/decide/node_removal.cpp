@@ -50,10 +50,11 @@ absl::StatusOr<std::vector<v1::Event>> DecideNodeRemoval(const ClusterState& sta
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
   if (node.state() != v1::NODE_STATE_LOST) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "node ", node.name(), " is ", EnumText(node.state()),
-        "; only lost nodes can be removed: stop its worker first, or `trainyard node cordon ",
-        node.name(), "` keeps new ranks off it"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("node ", node.name(), " is ", EnumText(node.state()),
+                     "; only lost nodes can be removed. Stop the worker of the node first. To keep "
+                     "new ranks off the node instead, run `trainyard node cordon ",
+                     node.name(), "`"));
   }
   if (const v1::Job* job = JobThatNeeds(state, node_id)) {
     return absl::FailedPreconditionError(

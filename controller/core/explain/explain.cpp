@@ -59,9 +59,10 @@ std::string LayoutGranted(const JobEntry& entry) {
   const v1::GrantedLayout& granted = attempt.layout();
   const int asked = GangRequestOf(entry.job.spec()).nodes;
   return absl::StrCat("; layout ", GrantedText(granted),
-                      granted.nodes() < asked ? absl::StrCat(", because lost nodes of its ", asked,
-                                                             " could not be replaced")
-                                              : "");
+                      granted.nodes() < asked
+                          ? absl::StrCat(", because some of the requested ", asked,
+                                         " nodes were lost and could not be replaced")
+                          : "");
 }
 
 std::string RunningHintText(const ClusterState& state, const Observations& observations,

@@ -36,11 +36,11 @@ std::optional<v1::PendingReason> WhyNoMetrics(const Observations& observations,
                                   " has found no step in ", kManyUnmatchedLines,
                                   " or more lines of the output of rank ", rank,
                                   ", so there are no metrics"));
-  reason.set_advice(absl::StrCat(
-      "`trainyard logs ", entry.job.id(), " --rank ", rank,
-      " --tail 20` shows what it prints; "
-      "submit with log_parser.rank set to a rank that prints the loss, or with another "
-      "log_parser.kind or pattern"));
+  reason.set_advice(
+      absl::StrCat("`trainyard logs ", entry.job.id(), " --rank ", rank,
+                   " --tail 20` shows what this rank prints; submit with log_parser.rank set to a "
+                   "rank that prints the loss, or with another "
+                   "log_parser.kind or pattern"));
   return reason;
 }
 

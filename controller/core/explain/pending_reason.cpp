@@ -57,9 +57,8 @@ std::string HeadAdvice(const ClusterState& state, const GangShape& shape, int fi
   if (!fits.ok()) return std::string(fits.message());
   const std::vector<std::string> cordoned = CordonsInTheWay(state, shape, fitting_nodes);
   if (cordoned.empty()) return "`trainyard ps` shows the jobs that use the slots";
-  return absl::StrCat("`trainyard node uncordon ",
-                      absl::StrJoin(cordoned, "` and `trainyard node uncordon "),
-                      "` would let it start");
+  return absl::StrCat("to let the job start, run `trainyard node uncordon ",
+                      absl::StrJoin(cordoned, "` and `trainyard node uncordon "), "`");
 }
 
 // "24 of 40 gpu slots on ready nodes are taken; node-3 is suspect".
@@ -94,7 +93,7 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
   const v1::GrantedLayout& newest = entry.layouts.back();
   const bool is_fewer = newest.asked_nodes() < GangRequestOf(entry.job.spec()).nodes;
   if (!is_fewer || newest.nodes() > 0) return "";
-  return absl::StrCat("; it cannot run on fewer nodes: ", newest.problem());
+  return absl::StrCat("; the job cannot run on fewer nodes: ", newest.problem());
 }
 
 // Reason why the head of the queue waits although its slots are free: the nodes do not share the
@@ -143,11 +142,11 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
   const std::optional<QueueHead>& head = view.schedule.head;
   if (view.schedule.awaits_workers) {
     return Reason(v1::PENDING_CODE_RESOURCES,
-                  "the controller has just started and waits for its workers to attach before it "
-                  "places jobs");
+                  "the controller has just started; before it places jobs, it waits for its "
+                  "workers to attach");
   }
   if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
-  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it will be placed shortly");
+  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free, and it will be placed shortly");
 }
 
 v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
@@ -174,7 +173,8 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
       return Reason(v1::PENDING_CODE_RESOURCES,
                     "its slots are free, but its first node has no free rendezvous port");
     case Shortage::kChangingNode:
-      return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free: it will be placed shortly");
+      return Reason(v1::PENDING_CODE_RESOURCES,
+                    "its slots are free, and it will be placed shortly");
     default:
       break;
   }
@@ -189,9 +189,9 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
                    Counted(head.fitting_nodes, "ready node"), " of ", view.state.nodes.size(),
                    " can provide that now: ", ClusterText(view.state, shape.kind, view.now),
                    WhyNotWithFewer(entry),
-                   differences.empty()
-                       ? ""
-                       : absl::StrCat("; they must share ", roots.path, ": ", differences)));
+                   differences.empty() ? ""
+                                       : absl::StrCat("; the nodes of the job must share ",
+                                                      roots.path, ": ", differences)));
   reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
   return reason;
 }
@@ -288,7 +288,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_PAUSED: {
       v1::PendingReason reason = Reason(code, PauseText(entry));
       reason.set_advice(
-          absl::StrCat("`trainyard resume ", entry.job.id(), "` returns it to the queue"));
+          absl::StrCat("`trainyard resume ", entry.job.id(), "` returns the job to the queue"));
       return reason;
     }
     case v1::PENDING_CODE_BACKOFF:

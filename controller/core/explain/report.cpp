@@ -46,13 +46,14 @@ int64_t Overlap(Timestamp begin, Timestamp end, Timestamp other_begin, Timestamp
 
 absl::Status CheckReportRequest(const v1::GetReportRequest& request, Timestamp now) {
   if (request.limit() < 0 || request.limit() > kMostGroups) {
-    return absl::InvalidArgumentError(absl::StrCat("limit: 0 to ", kMostGroups));
+    return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kMostGroups));
   }
   if (request.user().size() > kMaxUserBytes) {
     return absl::InvalidArgumentError(absl::StrCat("user: at most ", kMaxUserBytes, " bytes"));
   }
   if (request.since_ms() < 0 || request.until_ms() < 0) {
-    return absl::InvalidArgumentError("since_ms and until_ms: Unix milliseconds, from 0");
+    return absl::InvalidArgumentError(
+        "since_ms and until_ms: must be Unix milliseconds, at least 0");
   }
   const Timestamp until = request.until_ms() == 0 ? now : std::min(request.until_ms(), now);
   if (request.since_ms() >= until) {

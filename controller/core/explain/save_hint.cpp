@@ -13,7 +13,7 @@ namespace {
 std::string SinceText(const v1::Job& job) {
   const StartingPoint newest = NextStartingPoint(job);
   if (newest.step > 0) return absl::StrCat("no checkpoint since step ", newest.step);
-  return newest.path.empty() ? "no checkpoint yet" : "no checkpoint since its start";
+  return newest.path.empty() ? "no checkpoint yet" : "no checkpoint since the job started";
 }
 
 const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& entry) {
@@ -56,7 +56,7 @@ std::string UnsavedText(const Observations& observations, const JobEntry& entry)
   } else {
     return "";
   }
-  return absl::StrCat("; the stop saved nothing, ", SinceText(entry.job), ": ", why);
+  return absl::StrCat("; the stop saved no checkpoint (", SinceText(entry.job), "): ", why);
 }
 
 }  // namespace trainyard::controller

@@ -342,15 +342,15 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kGroupWait:
       return "ranks wait for a missing peer";
     case LimitSource::kFirstStepTime:
-      return times("the first step");
+      return times("the duration of the first step");
     case LimitSource::kSlowSteps:
       return times("its slow step time");
     case LimitSource::kStepTimes:
-      return times("its longest step so far");
+      return times("the duration of its longest step so far");
     case LimitSource::kEarlierSteps:
-      return times("its newest stored step");
+      return times("the duration of its newest stored step");
     case LimitSource::kNoPace:
-      return "its step time is not known";
+      return "the step time of the job is not known";
     case LimitSource::kFinishLease:
       return "the limit for finishing";
     case LimitSource::kLongestPause:

@@ -34,7 +34,7 @@ v1::NodeCheck ContactCheck(const v1::Node& node) {
 
 v1::NodeCheck ClockCheck(int64_t offset_ms) {
   return Check("clock", std::abs(offset_ms) <= kClockOffMsMax,
-               absl::StrCat(offset_ms, " ms against the controller's"),
+               absl::StrCat(offset_ms, " ms from the controller's clock"),
                "synchronize both machines with one time server (chrony, systemd-timesyncd)");
 }
 
@@ -43,7 +43,7 @@ v1::NodeCheck IdentityCheck(const std::string& older_release) {
                older_release.empty()
                    ? "proven by the node's key"
                    : absl::StrCat("release ", older_release, " sends the node's secret"),
-               "upgrade the worker; its ranks continue meanwhile");
+               "upgrade the worker; ranks continue during the upgrade");
 }
 
 }  // namespace

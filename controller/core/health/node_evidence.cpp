@@ -146,7 +146,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
         return "";
       }
       return absl::StrCat("no heartbeat for ", DurationText(lease_age_ms),
-                          ", longer than its lease, and no rank could show progress");
+                          ", which is longer than the node's lease, and no rank reported progress "
+                          "within the lease");
   }
   return "";
 }
@@ -156,14 +157,16 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
 std::string EvidenceOfDeath(const EvidenceContext& context, const NodeEntry& node,
                             int64_t heartbeat_age_ms) {
   const std::string& node_id = node.node.id();
-  std::string why = ", and no healthy attempt runs on it";
+  std::string why = ", and no healthy attempt runs on the node";
   for (const int64_t job_id : node.live_jobs) {
     const JobEntry& entry = context.state.jobs.at(job_id);
     if (IsAtStake(entry, node_id)) return "";
     const v1::Verdict& verdict = LiveAttempt(entry)->verdict();
     const bool lost_it =
         verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST && verdict.node_id() == node_id;
-    if (lost_it) why = absl::StrCat(", and ", JobText(entry.job), " has lost its ranks there");
+    if (lost_it) {
+      why = absl::StrCat(", and ", JobText(entry.job), " has lost its ranks on the node");
+    }
   }
   return absl::StrCat("no heartbeat for ", DurationText(heartbeat_age_ms), why);
 }

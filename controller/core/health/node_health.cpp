@@ -129,7 +129,7 @@ std::string HealthText(const v1::Node& node, Timestamp now) {
   const v1::NodeHealth& health = node.health();
   if (health.has_quarantine()) {
     return absl::StrCat("quarantined: ", health.quarantine().reason(), "; `trainyard node release ",
-                        node.name(), "`, or passing checks, end the quarantine");
+                        node.name(), "` ends the quarantine, as do passing checks");
   }
   std::string text = absl::StrCat("unhealthy: ", health.reason());
   if (!health.reported().empty() && health.reported() != health.reason()) {
@@ -138,7 +138,7 @@ std::string HealthText(const v1::Node& node, Timestamp now) {
   if (WaitsAfterFailure(health, now)) {
     absl::StrAppend(&text, "; retry in ", DurationText(health.retry_not_before_ms() - now));
   } else if (health.failed_starts() > 0 && health.reported().empty()) {
-    absl::StrAppend(&text, "; retry with one attempt");
+    absl::StrAppend(&text, "; one attempt may be placed on the node as a test");
   }
   return text;
 }

@@ -125,7 +125,8 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
       found == observations.attempts.end() ? kNothing : found->second;
   if (IsPastStart(observed)) return "";
   if (WentWithout(observations, entry, attempt, node_id)) {
-    return absl::StrCat(", and it disconnected before it was due to start ", JobText(entry.job));
+    return absl::StrCat(", and the node disconnected before it was due to start ",
+                        JobText(entry.job));
   }
   const Timestamp last_heartbeat_ms = LastHeartbeat(observations, node_id);
   if (!MayHaveStarted(observations, entry, attempt, node_id)) {
@@ -133,7 +134,8 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
     const Timestamp placed_ms = attempt.placed_time_ms() > now ? 0 : attempt.placed_time_ms();
     const Timestamp since_ms = std::max({placed_ms, last_heartbeat_ms, LastProgress(observed)});
     if (now - since_ms < options.start_lease_ms) return "";
-    return absl::StrCat(", and it has not reported ", JobText(entry.job), " since it was placed");
+    return absl::StrCat(", and the node has not reported ", JobText(entry.job),
+                        " since the job was placed");
   }
   const auto peers = FindWaitingPeers(observations, options, attempt, observed, now);
   if (!peers.has_value() || peers->count == 0) return "";

@@ -117,8 +117,8 @@ std::optional<v1::PendingReason> WhySlow(const Observations& observations, const
                       "as its %d peer ranks",
                       slowest.rank, slowest.seconds / slowest.median_seconds, slowest.compared));
   reason.set_advice(absl::StrCat("`trainyard describe ", entry.job.id(),
-                                 "` names its node; `trainyard node cordon NODE` keeps the next "
-                                 "attempt off it"));
+                                 "` names the rank's node; `trainyard node cordon NODE` keeps the "
+                                 "next attempt off that node"));
   return reason;
 }
 

@@ -30,14 +30,14 @@ bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
 std::string DoubtAbout(int64_t ahead_ms) {
   if (ahead_ms < 0) {
     return absl::StrCat("the wall clock is ", -ahead_ms / 1000,
-                        " s behind the newest event; the controller's downtime counts as 0 s; set "
-                        "the clock (chronyc tracking)");
+                        " s behind the newest event; the controller's downtime counts as 0 s; "
+                        "correct the clock (chronyc tracking)");
   }
   if (ahead_ms <= kUndoubtedGapMs) return "";
-  return absl::StrCat(
-      "the newest event is ", ahead_ms / 3'600'000,
-      " h old by the wall clock, which cannot be verified after a reboot or on another machine; "
-      "check the clock: if it is wrong, so are the time ledgers of the jobs that were running");
+  return absl::StrCat("the newest event is ", ahead_ms / 3'600'000,
+                      " h old by the wall clock, which cannot be verified after a reboot or on "
+                      "another machine; check the clock. If it is wrong, the time ledgers of the "
+                      "jobs that were running are wrong too");
 }
 
 // Event for a start on another boot.
@@ -96,7 +96,7 @@ std::string ClockWarning(const v1::ClusterClock& known, const Observations& obse
   if (std::abs(*middle) <= kToleranceMs) return "";
   return absl::StrCat("the controller's clock is ", DurationText(std::abs(*middle)),
                       *middle < 0 ? " ahead of" : " behind",
-                      " the clocks of most workers; compare them (chronyc tracking)");
+                      " the clocks of most workers; compare the clocks (chronyc tracking)");
 }
 
 int64_t ClusterClock::Take(const v1::ClockSet& set) {

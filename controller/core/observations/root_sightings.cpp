@@ -153,18 +153,18 @@ std::string RootDifferences(const ClusterState& state, const RootSightings& root
     const std::vector<std::string> names = NamesOf(state, roots.nodes_by_nonce.at(nonce));
     if (names.empty()) continue;
     const std::string which =
-        parts.empty() ? absl::StrCat("one directory at ", roots.path) : "another one";
+        parts.empty() ? absl::StrCat("one directory at ", roots.path) : "another directory";
     parts.push_back(absl::StrCat(Listed(names), names.size() == 1 ? " sees " : " share ", which));
   }
   const std::size_t directories = parts.size();
   std::size_t named = 0;
   for (const std::string& id : NodesWithoutRoot(roots)) {
     if (NamesOf(state, {id}).empty() || ++named > kNodesNamed) continue;
-    parts.push_back(absl::StrCat(NodeName(state, id), " sees none at ", roots.path, ": ",
+    parts.push_back(absl::StrCat(NodeName(state, id), " sees no directory at ", roots.path, ": ",
                                  roots.by_node.at(id).problem()));
   }
   if (named > kNodesNamed) {
-    parts.push_back(absl::StrCat(named - kNodesNamed, " more nodes see none"));
+    parts.push_back(absl::StrCat(named - kNodesNamed, " other nodes see no directory there"));
   }
   const std::vector<std::string> awaited = NamesOf(state, AwaitedNodes(roots));
   if (!awaited.empty()) {
@@ -176,7 +176,8 @@ std::string RootDifferences(const ClusterState& state, const RootSightings& root
 
 std::string RootAdvice(const RootSightings& roots) {
   return absl::StrCat("mount the same storage at ", roots.path,
-                      " on every node (`trainyard doctor` shows each), or set checkpoint.dir to a "
+                      " on every node (`trainyard doctor` shows the directory of each node), or "
+                      "set checkpoint.dir to a "
                       "directory that the job's nodes share");
 }
 

@@ -78,7 +78,7 @@ bool AsksForSameJob(const v1::JobSpec& made, const v1::JobSpec& asked) {
 
 absl::Status OtherSpecOfRequest(const std::string& request_id, const v1::Job& first) {
   return absl::AlreadyExistsError(absl::StrCat(
-      "request id `", request_id, "` created ", JobText(first),
+      "request id `", request_id, "` was already used to submit ", JobText(first),
       " with different settings; repeat a submit with the same settings, or give this job a new ",
       "request id"));
 }

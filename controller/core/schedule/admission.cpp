@@ -91,7 +91,8 @@ absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
   const auto other = LargestShape(state, OtherKind(shape.kind));
   const std::string advice =
       other.has_value()
-          ? absl::StrCat("; it has ", ShapeText(other->nodes, other->slots_per_node, other->kind),
+          ? absl::StrCat("; the cluster has ",
+                         ShapeText(other->nodes, other->slots_per_node, other->kind),
                          ": set resources.device to ", KindName(other->kind), " to use them")
           : "; attach workers with such slots";
   return absl::FailedPreconditionError(absl::StrCat(Needs(shape), ", but this cluster has no ",

@@ -32,7 +32,7 @@ v1::Attempt* FindAttempt(int64_t attempt_number, v1::Job& job) {
 
 void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event& event,
             ClusterState& state) {
-  Require(submitted.job_id() >= state.next_job_id, "job ids only grow");
+  Require(submitted.job_id() >= state.next_job_id, "job ids must increase");
   state.next_job_id = submitted.job_id() + 1;
   state.newest_job_id = submitted.job_id();
   JobEntry& entry = state.jobs[submitted.job_id()];

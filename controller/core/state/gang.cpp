@@ -32,7 +32,7 @@ const v1::RankPlacement& MemberAt(const v1::Attempt& attempt, int place) {
   const bool is_place = 0 <= place && place < attempt.ranks_size();
   if (is_place && attempt.heals().empty()) return attempt.ranks(place);
   const auto found = std::ranges::find(attempt.ranks(), place, PlaceOf);
-  if (found == attempt.ranks().end()) Require(false, absl::StrCat("nobody holds place ", place));
+  if (found == attempt.ranks().end()) Require(false, absl::StrCat("no member has place ", place));
   return *found;
 }
 

@@ -349,19 +349,19 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt* newest = NewestAttempt(entry);
   if (newest == nullptr || newest->verdict().action() != v1::FAILURE_ACTION_UNSPECIFIED) return "";
   if (LossFailsAgain(entry)) {
-    return "the loss was not finite twice in a row without a checkpoint in between; "
-           "`guard: {policy: skip}` would skip the samples";
+    return "the loss was not finite twice in a row without a checkpoint in between; to skip the "
+           "samples of such steps, set `guard: {policy: skip}`";
   }
   if (WouldRepeatUnsavedWork(entry, *newest, last_step)) {
     return absl::StrCat("steps up to ", last_step,
                         " could not be saved, and a restart would redo them from step ",
-                        NextStartingPoint(entry.job).step, ": free disk space in ",
+                        NextStartingPoint(entry.job).step, "; free disk space in ",
                         entry.job.spec().checkpoint().dir(), ", then submit the job again");
   }
   if (WouldRepeatWorkInVain(entry)) {
     return absl::StrCat(
-        "the previous attempt ended the same way, and neither wrote a newer checkpoint: free disk "
-        "space in ",
+        "the previous attempt ended the same way, and neither attempt wrote a newer checkpoint; "
+        "free disk space in ",
         entry.job.spec().checkpoint().dir(), ", then submit the job again");
   }
   return WhyItWouldRepeat(entry, last_step, now);

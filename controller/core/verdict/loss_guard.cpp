@@ -172,9 +172,9 @@ class Guard {
     if (!rollback.skip_samples().empty()) {
       return absl::StrCat(text, ", samples ", rollback.skip_samples(), " are skipped");
     }
-    return absl::StrCat(text,
-                        "; nothing is skipped, since the program does not report the samples of ",
-                        "its steps");
+    return absl::StrCat(
+        text,
+        "; no samples are skipped, because the program does not report the samples of each step");
   }
 
   const v1::Job& job_;

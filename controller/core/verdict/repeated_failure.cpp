@@ -102,8 +102,8 @@ bool IsSameError(const v1::Verdict& a, const v1::Verdict& b) {
 }
 
 constexpr char kAdvice[] =
-    ", so another attempt would fail the same way; a rule `retry PATTERN` in restart.rules would "
-    "retry anyway";
+    ", so another attempt would fail the same way; to retry anyway, add a rule `retry PATTERN` to "
+    "restart.rules";
 
 }  // namespace
 

@@ -38,9 +38,9 @@ absl::Status CheckSizes(const Cluster& cluster) {
                                                    " GPUs, but ", cluster.per_node, " were given"));
   }
   if (cluster.devices() <= kMaxRanks) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(cluster.nodes, " nodes of ", cluster.per_node,
-                                                 " are ", cluster.devices(), " ranks; at most ",
-                                                 kMaxRanks, " are supported"));
+  return absl::InvalidArgumentError(absl::StrCat(cluster.nodes, " nodes with ", cluster.per_node,
+                                                 " GPUs each have ", cluster.devices(),
+                                                 " ranks; at most ", kMaxRanks, " are supported"));
 }
 
 }  // namespace
@@ -49,8 +49,8 @@ absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_
   Cluster cluster;
   cluster.device = FindDeviceSpec(request.device);
   if (cluster.device == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown device `", request.device, "`; known are ", KnownDeviceNames()));
+    return absl::InvalidArgumentError(absl::StrCat("unknown device `", request.device,
+                                                   "`; known values are ", KnownDeviceNames()));
   }
   cluster.device_note = DeviceNote(request.device, *cluster.device);
   const std::string network =
@@ -58,13 +58,13 @@ absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_
   const Link* link = FindNetwork(network);
   if (link == nullptr) {
     return absl::InvalidArgumentError(
-        absl::StrCat("unknown network `", network, "`; known are ", KnownNetworkNames()));
+        absl::StrCat("unknown network `", network, "`; known values are ", KnownNetworkNames()));
   }
   cluster.network = *link;
   cluster.storage = FindStorage(request.storage.empty() ? "nvme" : request.storage);
   if (cluster.storage == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown storage `", request.storage, "`; known are ", KnownStorageNames()));
+    return absl::InvalidArgumentError(absl::StrCat("unknown storage `", request.storage,
+                                                   "`; known values are ", KnownStorageNames()));
   }
   cluster.nodes = request.nodes == 0 ? usual_nodes : request.nodes;
   cluster.per_node = request.per_node;

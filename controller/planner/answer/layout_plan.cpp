@@ -15,8 +15,8 @@ namespace {
 absl::Status CheckPlannable(const ResolvedSpec& resolved, const LayoutPlan& plan) {
   if (!RunsOurTrainer(resolved.spec)) {
     return absl::InvalidArgumentError(
-        "a layout can be planned only for trainyard-trainer, but this job has a `command`; plan "
-        "without a device to see the job's settings");
+        "a layout can be planned only for trainyard-trainer, but this job has a `command`; to see "
+        "the job's settings, plan without a device");
   }
   const std::string problem = PrecisionProblem(plan.config, plan.cluster);
   return problem.empty() ? absl::OkStatus() : absl::InvalidArgumentError(problem);
@@ -57,8 +57,8 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   if (FitsInto(written.planned.memory, *cluster.device)) return written;
   const auto bytes = static_cast<double>(cluster.device->rating->memory_bytes);
   written.problem =
-      absl::StrCat("it needs ", MemoryText(written.planned.memory), " of the ",
-                   std::string(cluster.device->rating->name), "'s ", GigabytesText(bytes));
+      absl::StrCat("the layout needs ", MemoryText(written.planned.memory), ", but each ",
+                   std::string(cluster.device->rating->name), " has ", GigabytesText(bytes));
   written.advice = MemoryAdviceText(config, bytes);
   return written;
 }
@@ -67,8 +67,9 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
 void Choose(const RunConfig& config, LayoutChoice choice, LayoutPlan& plan) {
   if (choice == LayoutChoice::kBest) return;
   if (!plan.written->problem.empty() && choice == LayoutChoice::kWrittenIfPossible) {
-    plan.note = absl::StrCat("the layout of the job file cannot run on ", ClusterText(plan.cluster),
-                             ": ", plan.written->problem, "; this is the fastest layout");
+    plan.note =
+        absl::StrCat("the layout of the job file cannot run on ", ClusterText(plan.cluster), ": ",
+                     plan.written->problem, "; the plan shows the fastest layout instead");
     return;
   }
   plan.is_written = true;

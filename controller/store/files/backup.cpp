@@ -75,7 +75,7 @@ absl::Status CheckOwner(const std::string& data_directory) {
   const std::string name =
       owner == nullptr ? absl::StrCat("#", info.st_uid) : std::string(owner->pw_name);
   return absl::PermissionDeniedError(absl::StrCat(data_directory, " belongs to user ", name,
-                                                  "; run this as that user: sudo -u ", name,
+                                                  "; run this command as that user: sudo -u ", name,
                                                   " ..."));
 }
 
@@ -232,7 +232,7 @@ absl::Status CheckTarget(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error) || fs::is_empty(directory, error)) return absl::OkStatus();
   return absl::AlreadyExistsError(
-      absl::StrCat(directory, " is not empty; name a directory that does not exist yet"));
+      absl::StrCat(directory, " is not empty; choose a directory that does not exist yet"));
 }
 
 absl::StatusOr<std::string> Absolute(const std::string& path) {
@@ -343,7 +343,7 @@ absl::StatusOr<std::vector<ListedFile>> ReadList(const std::string& directory) {
   if (!in.is_open()) {
     return absl::NotFoundError(absl::StrCat(directory, " is not a backup: it has no file `",
                                             kListFile,
-                                            "`; `trainyard server backup DIR` makes one"));
+                                            "`; `trainyard server backup DIR` creates a backup"));
   }
   if (!std::getline(in, line) || line != kListHeader) {
     return absl::DataLossError(
@@ -376,8 +376,8 @@ absl::StatusOr<std::vector<ListedFile>> VerifyBackup(const std::string& director
     const std::string path = absl::StrCat(directory, "/", listed.name);
     TRAINYARD_ASSIGN_OR_RETURN(const ListedFile found, Measure(path));
     if (found.bytes == listed.bytes && found.checksum == listed.checksum) continue;
-    return absl::DataLossError(absl::StrCat(path, " is damaged: it has ", found.bytes, " bytes of ",
-                                            listed.bytes, " and checksum ",
+    return absl::DataLossError(absl::StrCat(path, " is damaged: it has ", found.bytes, " of ",
+                                            listed.bytes, " bytes, and checksum ",
                                             absl::Hex(found.checksum), " instead of ",
                                             absl::Hex(listed.checksum), "; use another backup"));
   }

@@ -71,14 +71,15 @@ absl::Status CheckStoreIdentities(const std::string& directory, bool fresh) {
     TRAINYARD_ASSIGN_OR_RETURN(const bool holds_data, HoldsData(path));
     if (fresh && (holds_data || !found.empty())) {
       return absl::FailedPreconditionError(
-          absl::StrCat(path, " belongs to an event log, but events.db is missing or new. Its ",
-                       "jobs would be numbered from 1 again and show the data of others; ",
+          absl::StrCat(path,
+                       " belongs to an earlier event log, but events.db is missing or new. New "
+                       "jobs would be numbered from 1 again and show the data of earlier jobs; ",
                        NextStep(directory)));
     }
     if (!events.empty() && !found.empty() && found != events) {
       return absl::FailedPreconditionError(absl::StrCat(path, " belongs to cluster ", found,
-                                                        ", but events.db to cluster ", events, "; ",
-                                                        NextStep(directory)));
+                                                        ", but events.db belongs to cluster ",
+                                                        events, "; ", NextStep(directory)));
     }
   }
   return absl::OkStatus();

@@ -38,7 +38,7 @@ absl::Status MemoryLogStore::CheckBatches(const std::vector<LogBatch>& batches) 
   std::map<StreamKey, int64_t> ends;
   for (const LogBatch& batch : batches) {
     if (batch.stream.kind != v1::STREAM_KIND_LOG) {
-      return absl::InvalidArgumentError("only output of ranks belongs into the log store");
+      return absl::InvalidArgumentError("the log store accepts only output of ranks");
     }
     const auto stored = streams_.find(batch.stream);
     int64_t& end =

@@ -209,7 +209,7 @@ LogSegment TakeFresh(const LogBatch& batch, StreamRow& row) {
 
 absl::Status AppendBatch(SqliteDatabase& database, const LogBatch& batch) {
   if (batch.stream.kind != v1::STREAM_KIND_LOG) {
-    return absl::InvalidArgumentError("only output of ranks belongs into the log store");
+    return absl::InvalidArgumentError("the log store accepts only output of ranks");
   }
   TRAINYARD_ASSIGN_OR_RETURN(StreamRow row, FindStream(database, batch.stream));
   const int64_t end = batch.begin_offset + static_cast<int64_t>(batch.data.size());

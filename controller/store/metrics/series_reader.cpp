@@ -76,7 +76,8 @@ absl::Status CheckSeriesQuery(const SeriesQuery& query) {
                                                    "; set to_step to 0 for the newest step"));
   }
   if (!(query.smooth >= 0 && query.smooth < 1)) {
-    return absl::InvalidArgumentError("smooth is outside 0 to 1; set it to 0 for none");
+    return absl::InvalidArgumentError(
+        "smooth must be at least 0 and less than 1; set it to 0 for no smoothing");
   }
   return absl::OkStatus();
 }

@@ -20,9 +20,9 @@ absl::Status CheckBatchRange(const StreamKey& stream, ByteRange range, int64_t s
                                                    range.end, ") is not a byte range"));
   }
   if (range.begin > stored_offset) {
-    return absl::OutOfRangeError(absl::StrCat(Describe(stream), ": a batch begins at byte ",
-                                              range.begin, " but only ", stored_offset,
-                                              " are stored; send again from there"));
+    return absl::OutOfRangeError(
+        absl::StrCat(Describe(stream), ": a batch begins at byte ", range.begin, " but only ",
+                     stored_offset, " bytes are stored; resend from byte ", stored_offset));
   }
   return absl::OkStatus();
 }

@@ -179,7 +179,7 @@ TEST(ConvertTest, ValuesOfTheWrongKindAreSaidAndNotWritten) {
                          HasSubstr("line 5: training.seq_len: 1.5: is not a whole number"),
                          HasSubstr("line 6: training.deterministic: 3: is neither true nor false"),
                          HasSubstr("line 7: training.max_norm[]: 1: not understood"),
-                         HasSubstr("line 2: model llama3 8: its shape is unknown")));
+                         HasSubstr("line 2: model llama3 8: the shape of this model is unknown")));
 }
 
 TEST(ConvertTest, HugeNumbersAreNotMultiplied) {
@@ -231,15 +231,15 @@ TEST(ConvertTest, LaunchersThatCannotBeAreSaid) {
   EXPECT_THAT(Converted("accelerate launch --num_machines 2 --num_processes 16 train.py\n"),
               AllOf(HasSubstr("  nodes: 2\n"), HasSubstr("  slots_per_node: 8\n"),
                     HasSubstr("command: [python3, train.py]")));
-  EXPECT_THAT(Converted("torchrun --nnodes 1:4 --nproc_per_node=8 train.py\n"),
-              HasSubstr("torchrun --nnodes 1:4: its value is not in the script; set "
-                        "resources.nodes"));
+  EXPECT_THAT(
+      Converted("torchrun --nnodes 1:4 --nproc_per_node=8 train.py\n"),
+      HasSubstr("torchrun --nnodes 1:4: the value is not in the script; set resources.nodes"));
 }
 
 TEST(ConvertTest, ScriptsOfOtherLanguagesAreNotReadAsShell) {
   EXPECT_THAT(Converted(FileText("fixtures/guide-launcher.py")),
-              HasSubstr("is Python code without settings of a known trainer; nothing "
-                        "is executed. If it is the training program, convert the command"));
+              HasSubstr("is Python code that contains no settings of a known trainer; the code is "
+                        "not executed. If this file is the training program, convert the command"));
   EXPECT_THAT(Converted("#!/usr/bin/python3\nds = {\n\"train_batch_size\": 8}\n"),
               HasSubstr("global_batch: 8"));
 }
@@ -258,17 +258,18 @@ TEST(ConvertTest, ACommandIsKeptWhereAFileHasOne) {
 TEST(ConvertTest, QueryGroupsAreCountedAsTheyAreWritten) {
   const std::string command =
       "torchrun --nproc_per_node 8 pretrain_gpt.py --num-attention-heads 32 ";
-  const std::string kSaid = "Megatron-LM ignores it without --group-query-attention";
-  EXPECT_THAT(Converted(command + "--num-query-groups 8\n"),
-              AllOf(HasSubstr("num_query_groups: 8\n"), HasSubstr(kSaid),
-                    HasSubstr("to train the model of Megatron-LM, set model.num_query_groups 32")));
+  const std::string kSaid = "without --group-query-attention, Megatron-LM ignores this option";
+  EXPECT_THAT(
+      Converted(command + "--num-query-groups 8\n"),
+      AllOf(HasSubstr("num_query_groups: 8\n"), HasSubstr(kSaid),
+            HasSubstr("to train the same model as Megatron-LM, set model.num_query_groups 32")));
   EXPECT_THAT(Converted(command + "--num-query-groups 8 --group-query-attention\n"),
               AllOf(HasSubstr("num_query_groups: 8\n"), Not(HasSubstr(kSaid))));
   EXPECT_THAT(Converted(command + "--num-query-groups 32\n"), Not(HasSubstr(kSaid)));
   EXPECT_THAT(Converted(command + "--group-query-attention\n"), HasSubstr("num_query_groups: 1\n"));
   EXPECT_THAT(Converted(command + "\n"), Not(HasSubstr("num_query_groups")));
   EXPECT_THAT(Converted(command + "--num-query-groups $G\n"),
-              HasSubstr("its value is not in the script; set model.num_query_groups"));
+              HasSubstr("the value is not in the script; set model.num_query_groups"));
 }
 
 TEST(ConvertTest, TasksAndGpusOfSlurmAreCounted) {
@@ -308,13 +309,13 @@ TEST(ConvertTest, DeterminedsVariablesFollowTheKindOfSlot) {
 
 TEST(ConvertTest, NemosClassesGiveTheModelsShape) {
   EXPECT_THAT(Converted("config = llm.GPTConfig13B()\nconfig.num_layers = 40\n"),
-              AllOf(HasSubstr("line 1: llm.GPTConfig13B(): its shape is unknown"),
+              AllOf(HasSubstr("line 1: llm.GPTConfig13B(): the shape of this model is unknown"),
                     HasSubstr("num_layers: 40\n")));
   EXPECT_THAT(Converted("config = Llama3Config8B(seq_length=4096)\nconfig.magic = 3\n"
                         "config.trainer.devices = n\n"),
               AllOf(HasSubstr("hidden_size: 4096\n"), HasSubstr("activation: swiglu\n"),
                     HasSubstr("seq_length: 4096\n"), HasSubstr("line 2: magic: 3: not understood"),
-                    HasSubstr("line 3: trainer.devices: n: its value is not in the text")));
+                    HasSubstr("line 3: trainer.devices: n: the value is not in the text")));
 }
 
 TEST(ConvertTest, TextsAreQuotedWhereYamlNeedsIt) {

@@ -48,7 +48,7 @@ TEST_F(PodTextTest, AFileWithoutPodHasNoText) {
 TEST_F(PodTextTest, AMissingFileIsNamed) {
   const absl::Status status = PodToText(directory_ / "none.pod").status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("none.pod: pod2text cannot read it"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("none.pod: pod2text cannot read this file"));
 }
 
 TEST_F(PodTextTest, AMissingProgramIsNamedWithItsPackage) {

@@ -59,7 +59,8 @@ TEST(TextPartsTest, BadLinesAreNamedByNumber) {
               HasSubstr("/in/file:8: not valid JSON"));
   EXPECT_THAT(ErrorOf("[1]\n", InputKind::kJsonLines), HasSubstr("/in/file:7: not a JSON object"));
   EXPECT_THAT(ErrorOf("{\"body\":\"a\"}\n", InputKind::kJsonLines),
-              HasSubstr("/in/file:7: no field \"text\"; set the field of the text with --field"));
+              HasSubstr("/in/file:7: no field \"text\"; pass the name of the field that contains "
+                        "the text with --field"));
   EXPECT_THAT(ErrorOf("{\"text\":5}\n", InputKind::kJsonLines), HasSubstr("is not a string"));
   EXPECT_THAT(ErrorOf("{\"text\":\"\\ud800\"}\n", InputKind::kJsonLines), HasSubstr("not valid"));
   std::string deep(200000, '[');

@@ -70,12 +70,12 @@ TEST_F(SweepFileTest, ARunThatFailedSaysWhy) {
 
 TEST_F(SweepFileTest, WhatIsNoMeasuredSweepIsRefused) {
   EXPECT_THAT(Refused("{"), HasSubstr("not JSON"));
-  EXPECT_THAT(Refused("[1]"), HasSubstr("not a sweep of this version"));
-  EXPECT_THAT(Refused(R"({"sweep": 2})"), HasSubstr("not a sweep of this version"));
+  EXPECT_THAT(Refused("[1]"), HasSubstr("not a sweep that this version"));
+  EXPECT_THAT(Refused(R"({"sweep": 2})"), HasSubstr("not a sweep that this version"));
   EXPECT_THAT(Refused(R"({"sweep": 1, "device": 5})"), HasSubstr("is missing or invalid"));
   EXPECT_THAT(Refused(R"({"sweep": 1, "device": "H200", "steps": 5, "layouts": 2, "runs": [1]})"),
               HasSubstr("a run is not an object"));
-  EXPECT_THAT(Refused(SweepText(TwoRuns())), HasSubstr("no run was measured"));
+  EXPECT_THAT(Refused(SweepText(TwoRuns())), HasSubstr("no run in the file was measured"));
   nlohmann::json root = nlohmann::json::parse(SweepText(TwoRuns()));
   for (const char* date : {"2026-11-2", "2026-11-277", "x\nlayout: {tp: 9}"}) {
     root["date"] = date;

@@ -154,7 +154,7 @@ TEST_F(HookCommandTest, NoCallWaitsForAProcessThatSurvivesSigkillAndNoneIsAddedT
   call.join();
   if (!tracer.works()) GTEST_SKIP() << "this machine forbids ptrace";
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  EXPECT_THAT(status.message(), HasSubstr("survives SIGKILL"));
+  EXPECT_THAT(status.message(), HasSubstr("survived SIGKILL"));
   EXPECT_EQ(process_.stuck_pid, pid);
 
   CallCanceller next;

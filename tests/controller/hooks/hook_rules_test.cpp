@@ -73,7 +73,7 @@ TEST(HookRulesTest, WrongConfigurationIsRefusedWithTheNextStep) {
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://h', uri: x}]"),
               HasSubstr("unknown key `uri`"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://h', timeout: 2h}]"),
-              HasSubstr("up to 60s"));
+              HasSubstr("a duration of at most 60s"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://h', secret_file: /none}]"),
               HasSubstr("/none"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://h'}, "

@@ -58,7 +58,7 @@ TEST(HookUrlTest, WhatIsWrongIsNamed) {
       {"http://h:+80", "not a port"},
       {"http://h:99999", "not a port"},
       {"http://h:80:81", "not a port"},
-      {"http://me:word@h/", "do not put a user or password"},
+      {"http://me:word@h/", "remove the user and password"},
       {"http://h/#top", "fragment"},
   };
   for (const auto& [text, reason] : reasons) {

@@ -151,7 +151,7 @@ TEST_F(DashboardTest, RefusesJobFilesWithThePlaceOfTheMistake) {
       {{{"job_file", "name: [\n"}}, "job file:"},
       {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", {"stop_grace"}}},
        "--set stop_grace"},
-      {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", "a=b"}}, "list of texts"},
+      {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", "a=b"}}, "list of strings"},
       {{{"job_file", "name: x\n"}, {"spec", json::object()}}, "not both"},
       {{{"spec", json::parse(SubmitBody("a"))["spec"]}, {"overrides", {"name=b"}}}, "job_file"},
       {{{"job_file", "extends: /etc/passwd\nname: x\n"}}, "is a path"},

@@ -115,7 +115,8 @@ TEST_F(PlannerTest, AClusterThatIsTooSmallNamesTheOneThatWouldDo) {
   ASSERT_EQ(answer.status, 200) << answer.body;
   const json plan = answer.Json();
   EXPECT_THAT(plan["problem"].get<std::string>(), HasSubstr("are missing on each GPU"));
-  EXPECT_THAT(plan["advice"].get<std::string>(), HasSubstr("the smallest sufficient cluster"));
+  EXPECT_THAT(plan["advice"].get<std::string>(),
+              HasSubstr("such nodes are needed; set `resources.nodes` to "));
   EXPECT_FALSE(plan.contains("layout"));
   EXPECT_EQ(plan["stages"], json::array());
   const int64_t nodes = plan["fewest_nodes"];
@@ -127,7 +128,7 @@ TEST_F(PlannerTest, RefusesWhatItCannotPlan) {
     json body;
     const char* detail;
   } cases[] = {
-      {{{"device", "RTX 3090"}}, "unknown device `RTX 3090`; known are B200"},
+      {{{"device", "RTX 3090"}}, "unknown device `RTX 3090`; known values are B200"},
       {{{"device", ""}}, "device: name a GPU"},
       {{{"device", std::string(1000, 'x')}}, "at most 128 bytes"},
       {{{"device", "V100"}}, "no bf16 arithmetic"},
@@ -135,11 +136,11 @@ TEST_F(PlannerTest, RefusesWhatItCannotPlan) {
       {{{"nodes", 0}}, "nodes: must be at least 1"},
       {{{"nodes", -5}}, "nodes: must be at least 1"},
       {{{"nodes", 4096}}, "at most 16384"},
-      {{{"nodes", 9223372036854775807}, {"per_node", 1024}}, "from 1 to 16384 nodes"},
+      {{{"nodes", 9223372036854775807}, {"per_node", 1024}}, "a cluster has 1 to 16384 nodes"},
       {{{"nodes", 18446744073709551615u}}, "must be a whole number"},
       {{{"nodes", 1.5}}, "must be a whole number"},
-      {{{"per_node", 2000}}, "from 1 to 1024 GPUs"},
-      {{{"price", -1}}, "price: dollars"},
+      {{{"per_node", 2000}}, "a node has 1 to 1024 GPUs"},
+      {{{"price", -1}}, "price: must be in dollars"},
       {{{"price", "2"}}, "price: must be a number"},
       {{{"recipe", "llama3-8b"}}, "either recipe or job_file"},
       {{{"job_file", ""}}, "either recipe or job_file"},

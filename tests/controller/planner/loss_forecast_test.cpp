@@ -95,7 +95,7 @@ TEST(LossForecastTest, RefusesFarMoreTokensThanWereSeen) {
   EXPECT_TRUE(ForecastLoss(points, 0, 99 * seen).forecast->is_far);
   const ForecastResult refused = ForecastLoss(points, 0, 277'000 * seen);
   EXPECT_FALSE(refused.forecast.has_value());
-  EXPECT_THAT(refused.problem, HasSubstr("2.77e+05 times those seen"));
+  EXPECT_THAT(refused.problem, HasSubstr("2.77e+05 times the tokens seen so far"));
   EXPECT_THAT(refused.advice, HasSubstr("at most 78.6B tokens"));
 }
 
@@ -123,7 +123,7 @@ TEST(LossForecastTest, RefusesTooFewPointsAndTooShortRanges) {
   const ForecastResult few = ForecastLoss(Curve(kLaw, 20), 0, 85e9);
   EXPECT_FALSE(few.forecast.has_value());
   EXPECT_THAT(few.problem, HasSubstr("a fit needs 20"));
-  EXPECT_THAT(few.advice, HasSubstr("run longer"));
+  EXPECT_THAT(few.advice, HasSubstr("train longer"));
   EXPECT_THAT(ForecastLoss(Curve(kLaw, 2000), 1000 * kTokensOfStep, 85e9).problem,
               HasSubstr("a factor of 2 in tokens"));
 }

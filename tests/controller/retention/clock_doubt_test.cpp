@@ -29,7 +29,7 @@ TEST(ClockDoubtTest, AJumpForwardsIsBelievedOnlyAfterADay) {
   EXPECT_THAT(doubt.Check(kWallNow + kYearMs, kStart + minutes(1)),
               HasSubstr("8759 h 59 min ahead"));
   EXPECT_THAT(doubt.Check(kWallNow + kYearMs + 23 * kHourMs, kStart + hours(23)),
-              HasSubstr("for 2 h of further uptime"));
+              HasSubstr("for 2 more hours of uptime"));
   EXPECT_EQ(doubt.Check(kWallNow + kYearMs + 25 * kHourMs, kStart + hours(25)), "");
   EXPECT_EQ(doubt.Check(kWallNow + kYearMs + 26 * kHourMs, kStart + hours(26)), "");
 }

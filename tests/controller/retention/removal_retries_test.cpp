@@ -33,7 +33,7 @@ TEST(RemovalRetriesTest, WaitsGrowUntilTheRemovalIsAbandoned) {
   EXPECT_FALSE(retries.IsDue("/a", now + std::chrono::hours(1000)));
   EXPECT_THAT(retries.Warnings(),
               ElementsAre(AllOf(HasSubstr("/a of deleted job 7 could not be removed"),
-                                HasSubstr("abandoned after 8 tries"), HasSubstr("by hand"))));
+                                HasSubstr("stopped trying after 8 tries"), HasSubstr("by hand"))));
 }
 
 TEST(RemovalRetriesTest, EachPathHasItsOwnTries) {

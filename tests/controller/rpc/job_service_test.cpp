@@ -137,7 +137,8 @@ TEST_F(JobServiceTest, RefusesACheckpointOfAnotherModel) {
   v1::SubmitJobResponse response;
   const grpc::Status refused = Submit(request, response);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(refused.error_message(), HasSubstr("model.vocab_size is 100 here and 7 there"));
+  EXPECT_THAT(refused.error_message(),
+              HasSubstr("model.vocab_size is 100 in this job and 7 in the checkpoint"));
   spec.mutable_checkpoint()->set_resume_from(checkpoint.path() + "/away");
   const grpc::Status unseen = Submit(request, response);
   EXPECT_TRUE(unseen.ok()) << unseen.error_message();

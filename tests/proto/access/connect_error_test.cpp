@@ -141,7 +141,7 @@ TEST_F(ConnectErrorTest, ACertificateOfAnotherName) {
   const Identity other = MakeIdentity("DNS:controller.example");
   Serve(other);
   EXPECT_THAT(Explain(other.certificate),
-              HasSubstr(absl::StrCat("certificate is for another name than ", address_)));
+              HasSubstr(absl::StrCat("certificate does not name ", address_)));
 }
 
 TEST_F(ConnectErrorTest, AnUnknownAuthority) {
@@ -162,7 +162,7 @@ TEST_F(ConnectErrorTest, CertificatesOutOfTheirTime) {
 TEST_F(ConnectErrorTest, ACertificateOfTheFuture) {
   const Identity early = MakeIdentity(kHere, kDay, 2 * kDay);
   Serve(early);
-  EXPECT_THAT(Explain(early.certificate), HasSubstr("is not valid yet; set the clocks"));
+  EXPECT_THAT(Explain(early.certificate), HasSubstr("is not valid yet; correct the clocks"));
 }
 
 TEST_F(ConnectErrorTest, ACaFileWithoutACertificate) {

@@ -86,13 +86,14 @@ TEST(JobSpecRulesTest, RefusesAPathBesideABlendAndBadEntries) {
 TEST(JobSpecRulesTest, WhatTheWorkerMustSetCannotBeRemoved) {
   const std::string ranks = "name: a\ncommand: [x]\nresources: {slots_per_node: 2}\n";
   EXPECT_THAT(Errors(ranks + "env: {MASTER_PORT: null}\n"),
-              ElementsAre(HasSubstr("`torchrun_env: false` removes all")));
+              ElementsAre(HasSubstr(
+                  "to remove all variables that torchrun would set, use `torchrun_env: false`")));
   EXPECT_THAT(Errors(ranks + "env: {CUDA_VISIBLE_DEVICES: null}\n"),
               ElementsAre(HasSubstr("every rank needs it")));
   EXPECT_THAT(Errors(ranks + "env: {A: 1}\nunset_env: [A]\n"),
               ElementsAre(HasSubstr("keep one of them")));
   EXPECT_THAT(Errors(ranks + "env: {A: null}\nunset_env: [B]\n"),
-              ElementsAre(HasSubstr("keep one form")));
+              ElementsAre(HasSubstr("use only one of the two forms")));
   EXPECT_THAT(Errors(ranks + "env: {'A-B': null}\n"), ElementsAre(HasSubstr("must match")));
 }
 
@@ -131,15 +132,15 @@ TEST(JobSpecRulesTest, SparesNeedATrainerThatHealsAndPeersWithTheState) {
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "evaluation.only=true"}),
               testing::Contains(HasSubstr("an evaluation does not heal in place")));
   EXPECT_THAT(Errors(kModelJob, {"restart.spares=1", "layout=auto"}),
-              ElementsAre(HasSubstr("with `layout: auto` a job that loses nodes")));
+              ElementsAre(HasSubstr("with `layout: auto`, a job that loses nodes")));
 }
 
 TEST(JobSpecRulesTest, GuardSettingsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(Errors(kCommandJob, {"guard.window=5"}),
-              ElementsAre(HasSubstr("`guard.min_points` is 10, but the window never holds more "
-                                    "than `guard.window`, 5; lower it")));
+              ElementsAre(HasSubstr("`guard.min_points` is 10, but the window holds at most "
+                                    "`guard.window` (5) points; lower `guard.min_points`")));
   EXPECT_THAT(Errors(kCommandJob, {"guard.spike_ratio=0.9"}),
-              ElementsAre(HasSubstr("so that every loss would be a spike")));
+              ElementsAre(HasSubstr("which makes every loss a spike")));
   EXPECT_THAT(Errors(kCommandJob, {"guard.spike_ratio=0", "guard.policy=lower_lr"}), ElementsAre());
   EXPECT_THAT(Errors(kCommandJob, {"guard.policy=undo"}),
               ElementsAre(HasSubstr("alert, skip, lower_lr, stop")));

@@ -63,8 +63,10 @@ TEST_F(CheckpointModelTest, NamesWhatDiffers) {
   other.vocab_size = 128;
   WriteModel(ModelFingerprint(other));
   const CheckpointFit fit = CheckCheckpointModel(directory_, SmallModel());
-  EXPECT_THAT(fit.problem,
-              HasSubstr("is of another model: model.vocab_size is 64 here and 128 there"));
+  EXPECT_THAT(
+      fit.problem,
+      HasSubstr(
+          "is of another model: model.vocab_size is 64 in this job and 128 in the checkpoint"));
 }
 
 TEST_F(CheckpointModelTest, ADirectoryWithoutAManifestIsNoCheckpoint) {

@@ -48,7 +48,8 @@ TEST(DataSourcesTest, WeightsOfAnyScaleGiveTheSameShares) {
 
 TEST(DataSourcesTest, RefusesWeightsTooFineToRepeatSoon) {
   for (const char* weight : {"4194304", "1e9", "1e200", "0.1234567"}) {
-    EXPECT_THAT(Blend({std::string(weight) + " /a", "1 /b"}).problem, HasSubstr("round them"))
+    EXPECT_THAT(Blend({std::string(weight) + " /a", "1 /b"}).problem,
+                HasSubstr("round the weights"))
         << weight;
   }
 }

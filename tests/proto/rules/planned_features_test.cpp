@@ -101,7 +101,7 @@ TEST(PlannedFeaturesTest, ExpertsAndLatentAttentionHaveNoBiases) {
   for (RunConfig config : {Mixture(), Latent()}) {
     config.model.add_bias_linear = true;
     EXPECT_THAT(FeatureProblems(config),
-                ElementsAre(HasSubstr("`model.add_bias_linear` is for dense")));
+                ElementsAre(HasSubstr("`model.add_bias_linear` is only for dense")));
   }
 }
 

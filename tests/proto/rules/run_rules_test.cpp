@@ -287,12 +287,12 @@ TEST(RunRulesTest, RotaryPositionsTurnPairs) {
   EXPECT_EQ(RotarySize(config.model), 16);
   config.model.rotary_percent = 0.3;
   EXPECT_THAT(Problems(config),
-              ElementsAre("`model.rotary_percent` (0.3) of heads of 16 elements is 4.8; it must be "
-                          "an even number of elements"));
+              ElementsAre("`model.rotary_percent` (0.3) of heads of 16 elements is 4.8; the "
+                          "result must be an even number of elements"));
   config.model.rotary_percent = 0.0625;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("is 1; it must be an even number")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("is 1; the result must be an even number")));
   config.model.rotary_percent = 0.001;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("it must be an even number")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("the result must be an even number")));
   config.model.kv_channels = 15;
   config.model.rotary_percent = 0.4;
   EXPECT_THAT(Problems(config), IsEmpty()) << "6 of 15";
@@ -305,7 +305,7 @@ TEST(RunRulesTest, ScheduleMustFitTheRun) {
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("takes 11 steps, but the run has 10")));
   config = Small();
   config.schedule.kind = ScheduleKind::kWsd;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("wsd needs it")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("wsd needs one of them")));
   config.schedule.decay_steps = 9;
   config.schedule.warmup_steps = 2;
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("warm-up and decay take 11 steps")));
@@ -376,7 +376,7 @@ TEST(RunRulesTest, TheNoiseScaleNeedsTwoMicroBatchesThatAreMeasuredApart) {
   config.layout.pp = 2;
   EXPECT_THAT(Problems(config, 2), IsEmpty());
   config.layout.zero_bubble = true;
-  EXPECT_THAT(Problems(config, 2), ElementsAre(HasSubstr("turn one of them off")));
+  EXPECT_THAT(Problems(config, 2), ElementsAre(HasSubstr("turn off one of these two settings")));
 }
 
 TEST(RunRulesTest, GradientNormsOfLayersAreSeriesOfALimitedNumber) {

@@ -125,7 +125,7 @@ TEST(ScheduleSpansTest, RefusesSettingsWithoutAnEffect) {
   schedule = {.kind = ScheduleKind::kConstant, .decay_steps = 5};
   EXPECT_THAT(ScheduleProblems(schedule), ElementsAre(HasSubstr("no effect with `schedule.kind`")));
   schedule = {.kind = ScheduleKind::kWsd};
-  EXPECT_THAT(ScheduleProblems(schedule), ElementsAre(HasSubstr("wsd needs it")));
+  EXPECT_THAT(ScheduleProblems(schedule), ElementsAre(HasSubstr("wsd needs one of them")));
 }
 
 }  // namespace

@@ -81,7 +81,8 @@ TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{9, 1}}), "");
   EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{9, 1}}));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{9, 2}}), "");
-  EXPECT_THAT(ErrorOfRaise(directory.path(), {{9, 1}}), HasSubstr("attempt 1 is over: attempt 2"));
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {{9, 1}}),
+              HasSubstr("attempt 1 is over, because attempt 2"));
   // A late attempt of job 7, and a run outside of any job, get an error that names the owner of the
   // directory and the remedy.
   for (const WriterKey& other : {WriterKey{{7, 6}}, WriterKey{{0, 100}}}) {
@@ -95,7 +96,8 @@ TEST(FenceTest, AContinuedGangFencesTheRankThatItHasLost) {
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 5}}), "");
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 5}, 2}), "");
   EXPECT_TRUE(FenceLock(directory.path()).Newest() == (WriterKey{{7, 5}, 2}));
-  EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 5}}), HasSubstr("reconnected as generation 2"));
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 5}}),
+              HasSubstr("without this process, as generation 2"));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 6}}), "") << "a later attempt begins anew";
 }
 
@@ -132,7 +134,8 @@ TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
   // job 7.
   const std::string former = directory.path() + "/EPOCH";
   std::ofstream(former) << "00000000000000000003 00000000000000000007\n";
-  EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 2}}), HasSubstr("attempt 2 is over: attempt 3"));
+  EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 2}}),
+              HasSubstr("attempt 2 is over, because attempt 3"));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 4}}), "");
   // A trainer of that version, which may still be running, is fenced by the contents of its file.
   std::string number;

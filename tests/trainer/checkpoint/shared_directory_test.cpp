@@ -99,7 +99,7 @@ TEST_F(SharedDirectoryTest, ANewerAttemptFencesBeforeAnythingElse) {
     FAIL() << "not fenced";
   } catch (const TrainerError& error) {
     EXPECT_EQ(error.code(), ExitCode::kFenced) << error.what();
-    EXPECT_THAT(error.what(), HasSubstr("attempt 3 is over: attempt 4 has begun"));
+    EXPECT_THAT(error.what(), HasSubstr("attempt 3 is over, because attempt 4 has begun"));
   }
 }
 
@@ -115,9 +115,11 @@ TEST_F(SharedDirectoryTest, NothingIsWrittenIntoAnotherDirectory) {
   ASSERT_EQ(Events().size(), 1u);
   EXPECT_EQ(Events()[0].kind, Kind::kFailed);
   EXPECT_TRUE(Events()[0].is_unshared);
-  EXPECT_THAT(Events()[0].message,
-              AllOf(HasSubstr("the directory from the start of this attempt is no longer at"),
-                    HasSubstr("mount its storage again on this node")));
+  EXPECT_THAT(
+      Events()[0].message,
+      AllOf(HasSubstr(
+                "the checkpoint directory that existed when this attempt started is no longer at"),
+            HasSubstr("Mount the storage of the directory again on this node")));
   EXPECT_THAT(Written(), IsEmpty());
 }
 

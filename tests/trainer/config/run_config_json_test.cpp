@@ -64,7 +64,11 @@ TEST(RunConfigJsonTest, ReadsTheGraceOfAStop) {
   EXPECT_EQ(seconds({{"stop_grace", "0.25s"}}), 0.25);
   EXPECT_EQ(seconds(json::object()), std::numeric_limits<double>::infinity());
   for (const json& bad : {json("1m"), json("s"), json("-1s"), json("90"), json(90)}) {
-    ExpectRefused([&] { seconds({{"stop_grace", bad}}); }, "`stop_grace` must be seconds");
+    ExpectRefused(
+        [&] {
+          seconds({{"stop_grace", bad}});
+        },
+        "`stop_grace` must be a number of seconds");
   }
   std::remove(path.c_str());
 }

@@ -63,7 +63,7 @@ TEST(DataTokenizerTest, TwoTrainedModelsAreTwoTokenizers) {
   two.WriteText("tokenizer.model", "others");
   const DataTokenizer first = TokenizerOf(TrainTokens(one)), second = TokenizerOf(TrainTokens(two));
   EXPECT_THAT(TokenizerRefusal(first, second),
-              AllOf(HasSubstr(two.path() + "/train.bin was made with another tokenizer"),
+              AllOf(HasSubstr(two.path() + "/train.bin was prepared with another tokenizer"),
                     HasSubstr(first.name), HasSubstr(second.name)));
 }
 

@@ -53,7 +53,7 @@ TEST_F(DocumentTokenTest, NoSettingNeedsNone) {
 TEST_F(DocumentTokenTest, FilesWithoutOneAreRefused) {
   files_.WriteTrain({1, 2, 3, 4}, 100);
   config_.data.format = DataFormat::kNanogpt;
-  EXPECT_NE(ErrorOfToken().find("names no end-of-document token"), std::string::npos);
+  EXPECT_NE(ErrorOfToken().find("does not name an end-of-document token"), std::string::npos);
   EXPECT_NE(ErrorOfToken().find("set `data.eod_token`"), std::string::npos);
 }
 

@@ -92,7 +92,7 @@ TEST(TokenFormatsTest, PartsAreOneRowOfTokensInTheOrderOfTheirNames) {
   }
   directory.WriteText("web_train_000005.bin", LlmcFile({6}, 20240801, 7, 4));
   EXPECT_THAT(RefusalOf(directory),
-              HasSubstr("web_train_000005.bin: its tokens have another type"));
+              HasSubstr("web_train_000005.bin: the type of its tokens differs"));
 }
 
 TEST(TokenFormatsTest, NegativeTokensAreReported) {
@@ -106,8 +106,9 @@ TEST(TokenFormatsTest, NegativeTokensAreReported) {
 TEST(TokenFormatsTest, AutoRefusesWhatItCannotTell) {
   const TokenDirectory directory;
   EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput), HasSubstr("train.bin: cannot open"));
-  EXPECT_THAT(RefusalOf(directory, ExitCode::kNoInput, DataFormat::kLlmc),
-              HasSubstr("contains no .bin file whose name is, or contains as a word, `train`"));
+  EXPECT_THAT(
+      RefusalOf(directory, ExitCode::kNoInput, DataFormat::kLlmc),
+      HasSubstr("contains no .bin file with this name, or with this word in its name: `train`"));
   directory.WriteText("train.bin", LittleEndianBytes(kTokens, 2));
   EXPECT_THAT(RefusalOf(directory), HasSubstr("made by nanoGPT, which writes no header"));
   WriteMegatron(directory, "train", 8, 2);
@@ -139,9 +140,9 @@ TEST(TokenFormatsTest, RefusesDamagedFilesOfLlmc) {
   };
   expect(sound.substr(0, sound.size() - 1), "which declares 9 tokens of 2 bytes");
   expect(sound + "x", "which declares 9 tokens");
-  expect(sound.substr(0, 1000), "fewer than the header of 1024");
-  expect(LlmcFile(kTokens, 20240520, 2, 2), "version 2 of llm.c's token files");
-  expect(LlmcFile(kTokens, 20240801, 1, 4), "this program reads version 7");
+  expect(sound.substr(0, 1000), "but the header alone has 1024 bytes");
+  expect(LlmcFile(kTokens, 20240520, 2, 2), "is a token file of llm.c of version 2");
+  expect(LlmcFile(kTokens, 20240801, 1, 4), "this program reads only version 7");
   std::string negative = sound;
   negative.replace(8, 4, "\xff\xff\xff\xff");
   expect(negative, "declares -1 tokens");
@@ -162,11 +163,11 @@ TEST(TokenFormatsTest, RefusesDamagedIndexesOfMegatron) {
   expect(with(0, "X"), "does not begin with MMIDIDX");
   expect(with(0, std::string("TNTIDX\0\0", 8)), "--dataset-impl mmap");
   expect(sound.substr(0, 20), "fewer than the header");
-  expect(with(9, "\x02"), "version 2 of Megatron-LM's index");
+  expect(with(9, "\x02"), "is an index of version 2");
   expect(with(17, "\x06"), "token type code 6");
   expect(with(18, "\xff\xff\xff\xff\xff\xff\xff\xff"), "declares 18446744073709551615 sequences");
-  expect(with(26, "\xff\xff\xff\xff\xff\xff\xff\x7f"), "cut short or damaged");
-  expect(sound.substr(0, sound.size() - 8), "cut short or damaged");
+  expect(with(26, "\xff\xff\xff\xff\xff\xff\xff\x7f"), "truncated or damaged");
+  expect(sound.substr(0, sound.size() - 8), "truncated or damaged");
   expect(sound + std::string(3, '\0'), "multimodal");
   expect(with(34, "\x05"), "sequence 1 has 0 tokens from byte 8");
   expect(with(34, "\xff\xff\xff\xff"), "sequence 0 has -1 tokens");

@@ -165,7 +165,7 @@ TEST(EvaluationRunTest, RefusesWhatCannotBeEvaluated) {
   folder.spec["evaluation"]["only"] = true;
   expect_fails(78, "`evaluation.only` needs weights; name a checkpoint");
   folder.spec["checkpoint"]["dir"] = folder.path() / "none";
-  expect_fails(66, "evaluation.only finds no checkpoint in ");
+  expect_fails(66, "evaluation.only is set, but there is no checkpoint in ");
   folder.spec["checkpoint"]["resume_from"] = folder.path() / "none/step_000000010";
   expect_fails(74, "is not a checkpoint");
   folder.spec["data"].erase("path");
@@ -200,7 +200,7 @@ TEST(EvaluationRunTest, RefusesSetsOfAnotherTokenizerAndTokensOutsideOfTheVocabu
   folder.spec["evaluation"].erase("sets");
   folder.spec["data"] = {
       {"blend", {"1 " + (folder.path() / "data").string(), "1 " + other.string()}}};
-  expect_fails(78, "was made with another tokenizer (unigram of 60 ids)");
+  expect_fails(78, "was prepared with another tokenizer (unigram of 60 ids)");
 
   folder.spec["data"] = {{"path", (folder.path() / "data").string()}, {"format", "nanogpt"}};
   std::ofstream(folder.path() / "data/val.bin", std::ios::binary) << std::string(1000, '\x41');

@@ -14,8 +14,8 @@ TEST(RankAgreementTest, DifferencesAreNamedWithBothValues) {
   const RankFacts here = {{"lr", "1"}, {"same", "x"}, {"only here", "2"}};
   const RankFacts there = {{"lr", "3"}, {"same", "x"}, {"only there", "4"}};
   EXPECT_EQ(FactDifferences(here, there),
-            "lr is 1 here and 3 there, only here is 2 here and not set there, only there is not "
-            "set here and 4 there");
+            "lr is 1 instead of 3, only here is 2 instead of not set, only there is not set "
+            "instead of 4");
   EXPECT_EQ(FactDifferences(here, here), "");
 }
 
@@ -26,7 +26,7 @@ TEST(RankAgreementTest, OfManyDifferencesSomeAreNamed) {
     there[std::to_string(i)] = "b";
   }
   const std::string text = FactDifferences(here, there);
-  EXPECT_NE(text.find("4 is a here and b there, and 4 more differ"), std::string::npos) << text;
+  EXPECT_NE(text.find("4 is a instead of b, and 4 more differ"), std::string::npos) << text;
 }
 
 // Errors of three ranks; the ranks in `others` have a different library.
@@ -51,11 +51,11 @@ std::vector<std::string> ErrorsOf(const std::set<int64_t>& others) {
 TEST(RankAgreementTest, AllRanksEndWithTheReasonOfTheOneThatDiffers) {
   for (const std::string& error : ErrorsOf({2})) {
     EXPECT_EQ(error,
-              "Rank 2 was not started like rank 0: LibTorch is 2.11 here and 2.10 there. Start all "
+              "Rank 2 differs from rank 0: LibTorch is 2.11 instead of 2.10. Start all "
               "ranks with the same settings and the same installation.");
   }
   for (const std::string& error : ErrorsOf({1, 2})) {
-    EXPECT_NE(error.find("Rank 1 was not started like rank 0"), std::string::npos) << error;
+    EXPECT_NE(error.find("Rank 1 differs from rank 0"), std::string::npos) << error;
     EXPECT_NE(error.find("; 1 more ranks differ"), std::string::npos) << error;
   }
   for (const std::string& error : ErrorsOf({})) EXPECT_EQ(error, "");

@@ -15,10 +15,11 @@ using nlohmann::json;
 TEST(SlowSaveTest, TellsOfASaveThatTakesLongerThanTheGrace) {
   EXPECT_EQ(SlowSaveText({.seconds = 59.9, .bytes = 1}, 60), "");
   EXPECT_EQ(SlowSaveText({.seconds = 1e9}, std::numeric_limits<double>::infinity()), "");
-  EXPECT_EQ(SlowSaveText({.seconds = 75.24, .bytes = 96'360'000'000}, 60),
-            "The save of 96.4 GB took 75.2 s, but stop_grace allows only 60 s: a stop would "
-            "interrupt its save and lose the steps since the last checkpoint. Set stop_grace to "
-            "151s, or use faster storage for checkpoints.");
+  EXPECT_EQ(
+      SlowSaveText({.seconds = 75.24, .bytes = 96'360'000'000}, 60),
+      "The save of 96.4 GB took 75.2 s, but stop_grace allows only 60 s, so stopping the job would "
+      "interrupt the save and lose the steps since the last checkpoint. Set stop_grace to "
+      "151s, or use faster storage for checkpoints.");
 }
 
 std::vector<json> SlowSaveAlerts(const TrainerProcess& trainer) {
@@ -51,12 +52,13 @@ TEST(SlowSaveTest, TheTrainerIsSilentWhereTheGraceIsLongOrUnknown) {
 
 TEST(SlowSaveTest, ALateSaveBlamesTheStorageOnlyWhenAllRanksHaveFilesThere) {
   EXPECT_EQ(LateSaveText("/ckpt", ""),
-            "The previous checkpoint is still being written to /ckpt: the next save starts when it "
-            "is done. Save less often or use faster storage.");
-  EXPECT_EQ(LateSaveText("/ckpt", "1,3"),
-            "The previous checkpoint is still being written to /ckpt: the next save starts when it "
-            "is done. Files of ranks 1,3 are missing there: mount the same storage at this path on "
-            "every node.");
+            "The previous checkpoint is still being written to /ckpt; the next save starts after "
+            "that. Save less often or use faster storage.");
+  EXPECT_EQ(
+      LateSaveText("/ckpt", "1,3"),
+      "The previous checkpoint is still being written to /ckpt; the next save starts after that. "
+      "Files of ranks 1,3 are missing in this directory. Mount the same storage at this path on "
+      "every node.");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST(MemoryCheckTest, RefusesWhatCannotFit) {
     ADD_FAILURE() << "70.2 GB do not fit into 66 GB";
   } catch (const TrainerError& error) {
     EXPECT_EQ(error.code(), ExitCode::kBadConfig);
-    ExpectHas(error.what(), "memory of 66.0 GB: it needs about 70.2 GB (weights 6.2 GB, ");
+    ExpectHas(error.what(), "memory of 66.0 GB; the run needs about 70.2 GB (weights 6.2 GB, ");
     ExpectHas(error.what(), "Set layout.micro_batch to 12 (");
     ExpectHas(error.what(), "layout.recompute to selective (");
   }

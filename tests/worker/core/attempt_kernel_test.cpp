@@ -197,7 +197,7 @@ TEST_F(AttemptKernelTest, AnUnknownExitNamesItsRankAndTheTimeItWasFound) {
   v1::RankExited expected = ExitOf(1, 1, 1);
   expected.set_signal(9);
   expected.set_log_tail(
-      "the worker's records of this rank are lost, and none of its processes is left");
+      "the worker's records of this rank are lost, and no process of the rank is left");
   expected.set_time_ms(At(7).wall_ms);
   EXPECT_EQ(LastExit().ShortDebugString(), expected.ShortDebugString());
 }

@@ -123,7 +123,7 @@ TEST(RankUsageTest, FilesInTheRunDirectoryHaveALimit) {
   RankUsage usage;
   EXPECT_EQ(usage.Judge({.run_dir_files = 9}, {.run_dir_files = 9}, 0), "");
   EXPECT_THAT(usage.Judge({.run_dir_files = 9}, {.run_dir_files = 10}, 0),
-              AllOf(HasSubstr("it had 10 files"), HasSubstr("allows 9"),
+              AllOf(HasSubstr("the rank had 10 files"), HasSubstr("allows 9"),
                     HasSubstr("--run-dir-files-limit")));
   EXPECT_THAT(usage.Judge({.run_dir_files = 9}, {.run_dir_files = kMostFiles}, 0),
               HasSubstr("more than can be counted"));
@@ -133,7 +133,7 @@ TEST(RankUsageTest, FilesInTheRunDirectoryHaveALimit) {
 TEST(JudgeProcessesTest, ARankHasAtMostSoManyAndHalfOfTheMachine) {
   EXPECT_EQ(JudgeProcesses({.processes = 9}, 9), "");
   EXPECT_THAT(JudgeProcesses({.processes = 9}, 10),
-              AllOf(HasSubstr("it had 10 processes"), HasSubstr("allows 9"),
+              AllOf(HasSubstr("the rank had 10 processes"), HasSubstr("allows 9"),
                     HasSubstr("--processes-limit")));
   EXPECT_EQ(JudgeProcesses({.processes = 0}, 1 << 30), "");
   EXPECT_EQ(LimitsOnMachine({.processes = 9}, 10).processes, 5);

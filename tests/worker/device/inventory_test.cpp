@@ -68,7 +68,8 @@ TEST(InventoryTest, LostGpuIsLeftOutAndNamed) {
   ASSERT_EQ(detected.inventory.slots_size(), 2);
   EXPECT_EQ(detected.inventory.slots(1).index(), 1);
   EXPECT_EQ(detected.inventory.slots(1).uuid(), "GPU-2");
-  EXPECT_THAT(detected.warnings, ElementsAre("GPU 1 is not offered: GPU is lost (NVML error 15)"));
+  EXPECT_THAT(detected.warnings,
+              ElementsAre("GPU 1 is not offered to jobs: GPU is lost (NVML error 15)"));
 }
 
 TEST(InventoryTest, BrokenDriverIsAWarning) {

@@ -138,8 +138,9 @@ TEST(AttemptFoldersTest, DamagedAttemptWithARecordOfARankIsLostAndStays) {
   ASSERT_THAT(found.warnings, SizeIs(2));
   EXPECT_THAT(found.warnings[0], HasSubstr(dir.File("attempts/3/2/start.pb")));
   ASSERT_THAT(found.lost, SizeIs(2));
-  EXPECT_EQ(found.lost[0].ShortDebugString(), "job_id: 3 attempt: 2 ranks { rank: 1 }");
-  EXPECT_EQ(found.lost[1].ShortDebugString(), "job_id: 5 attempt: 9 ranks { }");
+  EXPECT_EQ(found.lost[0].ShortDebugString(),
+            "job_id: 3 attempt: 2 processes { ranks { rank: 1 } }");
+  EXPECT_EQ(found.lost[1].ShortDebugString(), "job_id: 5 attempt: 9 processes { ranks { } }");
   EXPECT_TRUE(fs::exists(dir.File("attempts/3/2/rank1/shim.json")));
 }
 
@@ -149,8 +150,10 @@ TEST(AttemptFoldersTest, FolderOfARunningRankStaysWhateverIsLost) {
   const auto found = folders.Scan({{{3, 2}, 1}, {{8, 1}, 4}});
   ASSERT_TRUE(found.ok()) << found.status();
   ASSERT_THAT(found->lost, SizeIs(2));
-  EXPECT_EQ(found->lost[0].ShortDebugString(), "job_id: 3 attempt: 2 ranks { rank: 1 }");
-  EXPECT_EQ(found->lost[1].ShortDebugString(), "job_id: 8 attempt: 1 ranks { rank: 4 }");
+  EXPECT_EQ(found->lost[0].ShortDebugString(),
+            "job_id: 3 attempt: 2 processes { ranks { rank: 1 } }");
+  EXPECT_EQ(found->lost[1].ShortDebugString(),
+            "job_id: 8 attempt: 1 processes { ranks { rank: 4 } }");
   EXPECT_TRUE(fs::exists(dir.File("attempts/3/2/rank0")));
   EXPECT_TRUE(fs::exists(dir.File("runs/3/2/rank0")));
   EXPECT_FALSE(fs::exists(dir.File("attempts/5/9"))) << "no rank of it was ever started";

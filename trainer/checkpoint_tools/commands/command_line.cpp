@@ -20,8 +20,8 @@ constexpr char kHelp[] =
       job's checkpoint directory, verifies the newest checkpoint, or every one with --all.
 
   trainyard-ckpt diff A B [--tolerance X] [--only WHAT] [--all] [--output json]
-      Compares two checkpoints, also of different layouts: model settings, trainer state, and
-      tensors. Tensors are equal if their relative L2 difference |B - A| / |A| is at most X; the
+      Compares the model settings, trainer state and tensors of two checkpoints, whose layouts
+      may differ. Tensors are equal if their relative L2 difference |B - A| / |A| is at most X; the
       default 0 requires equal bits. WHAT is weights, optimizer, or a prefix of tensor names;
       only these tensors are compared. --all also shows equal tensors.
 
@@ -33,9 +33,10 @@ constexpr char kHelp[] =
   trainyard-ckpt import DIR OUT [--force]
       Creates a checkpoint of step 0 from a Hugging Face directory (config.json, model.safetensors
       or its shards), for checkpoint.resume_from; prints the matching section `model` of a job file.
-      The weights are copied bit for bit; a trainer of any layout starts with them and a new
-      optimizer. Refuses models that the trainer does not compute identically, and reports the key
-      of config.json that differs. --force replaces a checkpoint at OUT.
+      The weights are copied bit for bit; a job with any layout can start from these weights, with a
+      new optimizer state. Refuses a model if the trainer would compute other results than
+      transformers, and reports the key of config.json that causes the difference. --force replaces
+      a checkpoint at OUT.
 
   trainyard-ckpt export IN DIR [--dtype fp32|bf16] [--shard-bytes N] [--force]
       Writes the weights of a checkpoint and a config.json for transformers into a new directory,
@@ -49,9 +50,10 @@ constexpr char kHelp[] =
 Models of Hugging Face: LlamaForCausalLM (without rope_scaling, or that of LLaMA 3.1),
 Qwen3ForCausalLM, OlmoForCausalLM, GPT2LMHeadModel, GPTNeoXForCausalLM.
 
-Exit codes: 0 done (diff: they are the same), 1 diff: they differ, 2 wrong command line, 70 internal
-error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is damaged, unreadable or
-absent, 78 import, export: the trainer or Hugging Face does not support the model, 130 interrupted.
+Exit codes: 0 done (diff: the checkpoints are equal), 1 diff: the checkpoints differ, 2 wrong
+command line, 70 internal error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is
+damaged, unreadable or absent, 78 import, export: the trainer or Hugging Face does not support the
+model, 130 interrupted.
 )";
 
 [[noreturn]] void Refuse(const std::string& what) {

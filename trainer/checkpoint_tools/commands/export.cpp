@@ -31,13 +31,13 @@ using nlohmann::json;
 void CheckEarlierExport(const std::string& path, bool replace) {
   if (!replace) {
     CannotMake(path,
-               "it exists and is not empty; use another path, or replace an earlier export "
-               "with --force");
+               "this directory exists and is not empty; use another path, or replace an earlier "
+               "export with --force");
   }
   const std::string other = EntryThatIsNoExport(path);
   if (other.empty()) return;
-  CannotMake(path, "--force replaces an earlier export only, and " + other +
-                       " is not part of one; move it away or use another path");
+  CannotMake(path, "--force replaces only an earlier export, but " + other +
+                       " is not part of an export; move this file away, or use another path");
 }
 
 // Name in config.json: torch.float32 without "torch.".

@@ -27,8 +27,9 @@ using nlohmann::json;
 json ReadConfig(const std::string& directory) {
   const std::string path = directory + "/" + kConfigName;
   if (FileBytes(path) < 0) {
-    throw TrainerError(ExitCode::kBadCheckpoint,
-                       directory + " is not a Hugging Face directory: it has no " + kConfigName);
+    throw TrainerError(
+        ExitCode::kBadCheckpoint,
+        directory + " is not a Hugging Face directory, because it has no " + kConfigName);
   }
   json config = json::parse(ReadFile(path, ExitCode::kBadCheckpoint), nullptr,
                             /*allow_exceptions=*/false);
@@ -126,8 +127,8 @@ std::string JobFileText(const ImportSummary& summary, const ImportOptions& optio
             std::to_string(summary.max_positions) + " tokens)\n";
   }
   if (!summary.dropouts.empty()) {
-    text +=
-        "# (trained with dropout, which this trainer does not have: " + summary.dropouts + ")\n";
+    text += "# (the model was trained with dropout, which this trainer does not support: " +
+            summary.dropouts + ")\n";
   }
   text += "model:\n";
   const json shape = ModelShape(summary.model.model);

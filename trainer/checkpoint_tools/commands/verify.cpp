@@ -77,7 +77,7 @@ ExitCode VerifyCheckpoints(const VerifyOptions& options, std::ostream& out) {
   const size_t first = options.all || listed.empty() ? 0 : listed.size() - 1;
   for (size_t i = first; i < listed.size(); ++i) VerifyListed(listed[i].path, out, &count);
   out << options.directory << ": " << count.sound << " of "
-      << CountText(count.checked, "checkpoint") << " checked " << (count.sound == 1 ? "is" : "are")
+      << CountText(count.checked, "checked checkpoint") << " " << (count.sound == 1 ? "is" : "are")
       << " sound\n";
   const bool is_good = count.sound > 0 && count.sound == count.checked;
   return is_good ? ExitCode::kOk : ExitCode::kBadCheckpoint;

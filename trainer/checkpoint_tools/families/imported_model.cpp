@@ -44,7 +44,7 @@ const ModelFamily& FamilyOf(const json& config, const std::string& path) {
     known += (known.empty() ? "" : ", ") + std::string(family->architecture);
   }
   RefuseModel(path, "has " + Quoted("architectures") + " " + architectures.dump() +
-                        "; this version knows " + known);
+                        "; this version supports only " + known);
 }
 
 // Keys in none of the family's lists. Ignores keys with a null value, which disables a key in
@@ -95,9 +95,10 @@ void CheckFixed(const json& config, const ModelFamily& family, const std::string
   CheckLists(config, family, path);
   const std::string unknown = UnknownKeys(config, family);
   if (unknown.empty()) return;
-  RefuseModel(path,
-              "has keys that this version does not know and that may change the arithmetic: " +
-                  unknown + "; if a key has no effect, remove it in a copy of the directory");
+  RefuseModel(
+      path,
+      "has keys that this version does not know and that may change the arithmetic: " + unknown +
+          "; if a key has no effect, copy the directory and remove the key from the copy");
 }
 
 // The Trainyard value for a config.json value; nullopt if the key does not support the value.
@@ -122,7 +123,7 @@ json SettingsOf(const json& config, const ModelFamily& family, const std::string
   for (const MappedKey& mapped : family.mapped) {
     json value = config.value(mapped.key, json());
     if (value.is_null() && *mapped.if_absent == '\0') {
-      RefuseModel(path, "lacks " + Quoted(mapped.key) + "; is it a copy of the whole config.json?");
+      RefuseModel(path, "lacks " + Quoted(mapped.key) + "; check that config.json is complete");
     }
     if (value.is_null()) value = json::parse(mapped.if_absent);
     if (value.is_null()) continue;
@@ -251,7 +252,8 @@ ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::stri
   try {
     model = Resolved(shape);
   } catch (const TrainerError& error) {
-    RefuseModel(path, std::string("has a model that this version does not know: ") + error.what());
+    RefuseModel(path,
+                std::string("has a model that this version does not support: ") + error.what());
   }
   std::string obstacles;
   for (const ModelFamily* family : ModelFamilies()) {

@@ -61,7 +61,8 @@ class FlatKeys {
     const json there = config_.value(key, json());
     if (!there.is_null() && there != value) {
       Refuse("has `" + key + "` " + there.dump() + " and " + place + " " + value.dump() +
-             ", which contradict each other; keep the right one, in a copy of the directory");
+             ", which contradict each other; copy the directory and remove the wrong key from the "
+             "copy");
     }
     config_[key] = value;
   }
@@ -79,7 +80,7 @@ class FlatKeys {
       const bool is_scaling = std::strncmp(mapped.key, kPrefix, std::strlen(kPrefix)) == 0;
       if (!is_scaling || !config_.value(mapped.key, json()).is_null()) continue;
       Refuse("scales positions but lacks `" + std::string(mapped.key) +
-             "`; is it a copy of the whole config.json?");
+             "`; check that config.json is complete");
     }
   }
 

@@ -11,9 +11,12 @@ namespace {
 
 // --force replaces only a checkpoint, so that a mistyped path does not destroy other data.
 void CheckReplaceable(const std::string& path, bool replace) {
-  if (!HasManifest(path)) CannotMake(path, "it exists and is not a checkpoint; use another path");
+  if (!HasManifest(path))
+    CannotMake(path, "this path exists and is not a checkpoint; use another path");
   if (replace) return;
-  CannotMake(path, "a checkpoint exists there; use another path, or replace it with --force");
+  CannotMake(
+      path,
+      "a checkpoint exists at this path; use another path, or replace the checkpoint with --force");
 }
 
 }  // namespace
@@ -37,10 +40,10 @@ void CheckNewName(const std::string& path, const std::string& source, int64_t st
   if (!name.starts_with("step_") || name.find('.') != std::string::npos) return;
   // Trainers treat such names as checkpoints to resume from, and find them by step.
   if (!is_whole)
-    refuse("nothing can resume from weights alone: the name must not begin with step_");
+    refuse("no job can resume from weights alone, so the name must not begin with step_");
   if (name != StepDirectoryName(step)) {
     refuse("a checkpoint of this step must be called " + StepDirectoryName(step) +
-           ", or by a name that does not begin with step_");
+           ", or have a name that does not begin with step_");
   }
 }
 

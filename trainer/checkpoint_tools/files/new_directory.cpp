@@ -83,7 +83,7 @@ void CheckOutside(const std::string& path, const std::string& source) {
   const std::string real = RealPath(WithoutSlashes(path)), name = LastPart(WithoutSlashes(path));
   if (name.empty() || name == "." || name == "..") refuse("name the directory to create");
   if ((real + "/").starts_with(RealPath(WithoutSlashes(source)) + "/")) {
-    refuse("it is " + source + " or is inside it; use another path");
+    refuse("this path is " + source + " or is inside that directory; use another path");
   }
 }
 

@@ -16,10 +16,11 @@ bool HasManifest(const std::string& directory) {
 std::unique_ptr<CheckpointReader> OpenCheckpoint(const std::string& directory) {
   if (!HasManifest(directory)) {
     if (const auto newest = LatestCheckpoint(directory)) {
-      throw TrainerError(
-          ExitCode::kBadCheckpoint,
-          directory + " contains checkpoints but is not one itself; name one of them, such as " +
-              newest->path);
+      throw TrainerError(ExitCode::kBadCheckpoint,
+                         directory +
+                             " contains checkpoints but is not a checkpoint itself; name one of "
+                             "the checkpoints, such as " +
+                             newest->path);
     }
   }
   return std::make_unique<CheckpointReader>(directory);

@@ -38,7 +38,7 @@ json HeaderOf(const std::string& path, int64_t file_bytes, int64_t* data_begin) 
   uint64_t bytes = 0;
   for (int i = kLengthBytes - 1; i >= 0; --i) bytes = bytes << 8 | static_cast<uint8_t>(length[i]);
   if (bytes > kMostHeaderBytes || static_cast<int64_t>(bytes) > file_bytes - kLengthBytes) {
-    RefuseDamagedDownload(path, "its header has an impossible length");
+    RefuseDamagedDownload(path, "its header has an invalid length");
   }
   *data_begin = kLengthBytes + static_cast<int64_t>(bytes);
   std::string text(bytes, '\0');
@@ -79,8 +79,8 @@ void CheckPlace(const std::string& name, const PlacedTensor& tensor, int64_t fil
                           "tensor " + name + " has a byte range that does not match its shape");
   }
   if (tensor.end <= file_bytes) return;
-  RefuseDamagedDownload(tensor.path, "it is cut short: it has " + std::to_string(file_bytes) +
-                                         " bytes, and tensor " + name + " ends at " +
+  RefuseDamagedDownload(tensor.path, "it is truncated: it has " + std::to_string(file_bytes) +
+                                         " bytes, but tensor " + name + " ends at " +
                                          std::to_string(tensor.end));
 }
 
@@ -99,7 +99,7 @@ void AddFile(const std::string& path, PlacedTensors* tensors) {
     CheckPlace(name, tensor, file_bytes);
     const auto [place, is_new] = tensors->emplace(name, std::move(tensor));
     if (!is_new)
-      RefuseWeights(path, "has tensor " + name + ", which " + place->second.path + " has too");
+      RefuseWeights(path, "has tensor " + name + ", which " + place->second.path + " also has");
   }
 }
 
@@ -128,7 +128,7 @@ void CheckShardsAreThere(const std::string& directory, const std::set<std::strin
   }
   if (missing.empty()) return;
   RefuseWeights(directory, std::string("lacks ") + missing + ", which " + kSafetensorsIndexName +
-                               " names; fetch it");
+                               " lists; fetch these files");
 }
 
 PlacedTensors ReadShards(const std::string& directory) {
@@ -142,13 +142,15 @@ PlacedTensors ReadShards(const std::string& directory) {
   for (const auto& [name, file] : files) {
     const auto found = tensors.find(name);
     if (found != tensors.end() && found->second.path == directory + "/" + file) continue;
-    RefuseWeights(directory + "/" + file,
-                  "lacks tensor " + name + ", which the index lists; fetch both again");
+    RefuseWeights(
+        directory + "/" + file,
+        "lacks tensor " + name + ", which the index lists; fetch this file and the index again");
   }
   for (const auto& [name, tensor] : tensors) {
     if (files.contains(name)) continue;
-    RefuseWeights(tensor.path,
-                  "has tensor " + name + ", which is not in the index; fetch both again");
+    RefuseWeights(
+        tensor.path,
+        "has tensor " + name + ", which is not in the index; fetch this file and the index again");
   }
   return tensors;
 }

@@ -54,11 +54,11 @@ PlacedTensors WithFamilyNames(PlacedTensors tensors, const ImportedModel& model,
     tensors.erase(head);
     return tensors;
   }
-  throw TrainerError(ExitCode::kBadCheckpoint,
-                     directory + " has " + family.head + " with values that differ from " +
-                         family.embedding +
-                         ", and its config.json ties them (`tie_word_embeddings`); set that to "
-                         "false, or remove the tensor, in a copy of the directory");
+  throw TrainerError(
+      ExitCode::kBadCheckpoint,
+      directory + " has " + family.head + " with values that differ from " + family.embedding +
+          ", but its config.json ties the two tensors (`tie_word_embeddings`); copy the directory, "
+          "then set `tie_word_embeddings` to false or remove the first tensor in the copy");
 }
 
 }  // namespace trainyard::trainer

@@ -56,8 +56,8 @@ TEST_F(DeleteTest, ShowsRealPathsSizesAndLinks) {
   large.set_more(true);
   EXPECT_THAT(Run({"delete", "17", "--checkpoints"}).out,
               HasSubstr("  removes  /disk7/ckpt/17-tiny/step-1  3.0 MiB in 1 entry\n"
-                        "  removes  the link /disk7/ckpt/17-tiny/step-2 to /ckpt/9-live/step-2; "
-                        "its target is kept\n"
+                        "  removes  the link /disk7/ckpt/17-tiny/step-2; the target of the link, "
+                        "/ckpt/9-live/step-2, is kept\n"
                         "  removes  /disk7/ckpt/17-tiny/step-3  more than 5.0 MiB in 100000 "
                         "entries\n"));
 }

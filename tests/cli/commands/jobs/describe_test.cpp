@@ -75,7 +75,7 @@ TEST_F(DescribeTest, AWaitingJobSaysWhyAndWhatToDo) {
   v1::PendingReason& pending = *answers().job.mutable_pending();
   pending.set_code(v1::PENDING_CODE_RESOURCES);
   pending.set_message("needs 2 nodes; node-2 is cordoned: bad fan (user ada)");
-  pending.set_advice("`trainyard node uncordon node-2` would let it start");
+  pending.set_advice("to let the job start, run `trainyard node uncordon node-2`");
   const std::string out = Run({"describe", "waits"}).out;
   EXPECT_THAT(out, HasSubstr("  Reason      needs 2 nodes; node-2 is cordoned: bad fan"));
   EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-2`"));
@@ -124,10 +124,10 @@ TEST_F(DescribeTest, AnOldAttemptIsNoLongerKept) {
       old.err,
       HasSubstr("attempt 20 of job 17 is no longer stored; the oldest stored attempt is 51"));
   EXPECT_THAT(Run({"describe", "tiny@151"}).err,
-              HasSubstr("job 17 has no attempt 151; the newest is 150"));
+              HasSubstr("job 17 has no attempt 151; the newest attempt is 150"));
   job.clear_attempts();
   EXPECT_THAT(Run({"describe", "tiny@1"}).err,
-              HasSubstr("job 17 has no attempt 1; it has no attempts"));
+              HasSubstr("job 17 has no attempt 1; the job has no attempts"));
 }
 
 TEST_F(DescribeTest, OtherFormats) {

@@ -15,7 +15,7 @@ TEST_F(ReportTest, ReportJudgesTheLossCurve) {
   report.set_losses(150);
   report.set_losses_needed(200);
   EXPECT_THAT(Run({"report", "17"}).err,
-              HasSubstr("has reported 150 losses; the report needs 200"));
+              HasSubstr("has reported 150 losses, but the report needs at least 200"));
   report.mutable_curve()->set_improvement_rate(0.25);
   report.mutable_curve()->set_spike_count(1);
   report.mutable_curve()->add_spike_steps(251);

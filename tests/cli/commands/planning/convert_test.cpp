@@ -67,8 +67,8 @@ TEST_F(ConvertTest, AMegatronCommandBecomesAJobFile) {
   EXPECT_THAT(result.out, Not(HasSubstr("resume_from"))) << "it goes on from its own directory";
   EXPECT_THAT(result.err,
               AllOf(HasSubstr("line 27: --vocab-file /path/to/vocab.json: the tokenizer"),
-                    HasSubstr("submit would refuse: "), HasSubstr("model.vocab_size"),
-                    Not(HasSubstr("overlap"))));
+                    HasSubstr("`trainyard submit` would refuse this job file: "),
+                    HasSubstr("model.vocab_size"), Not(HasSubstr("overlap"))));
 }
 
 // Once the missing setting is given, submit accepts the job.
@@ -99,7 +99,7 @@ pretrain_gpt.py \
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, AllOf(HasSubstr("  nodes: 64\n"), HasSubstr("  slots_per_node: 8\n"),
                                 HasSubstr("  tp: 8\n"), Not(HasSubstr("micro_batch"))));
-  EXPECT_THAT(result.err, HasSubstr("line 12: --micro-batch-size $MICRO: its value is not in the "
+  EXPECT_THAT(result.err, HasSubstr("line 12: --micro-batch-size $MICRO: the value is not in the "
                                     "script; set layout.micro_batch"));
 }
 

@@ -38,7 +38,7 @@ TEST_F(CostTest, ScaleFindsAShapeOfARecipesFamily) {
   EXPECT_EQ(shape["hidden_size"], shape["num_attention_heads"].get<int>() * 128);
   EXPECT_LT(shape["loss"], 2.32);
   EXPECT_THAT(Run({"scale", "--flops", "1.36e21", "--like", "llama3-1.5b"}).out,
-              HasSubstr("Best shape like llama3-1.5b"));
+              HasSubstr("Best model shape in the family of llama3-1.5b"));
 }
 
 // The guide's own example (section 9.1). Its figures count only the time of steps.
@@ -67,10 +67,12 @@ TEST_F(CostTest, CostPlansARecipe) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("Cost of llama3-8b, 105B tokens on 1 node of 8 H100\n"),
-                    HasSubstr("FLOP with attention"), HasSubstr("layout"),
-                    HasSubstr("(best: Young"), HasSubstr("goodput"), HasSubstr("--price")));
+                    HasSubstr("FLOP (with attention)"), HasSubstr("layout"),
+                    HasSubstr("(optimum by Young: "), HasSubstr("goodput"), HasSubstr("--price")));
   const CliResult none = Run({"cost", "llama3-1.5b", "--device", "A6000", "--nodes", "1"});
-  EXPECT_THAT(none.err, HasSubstr("no known price of A6000; set one with --price"));
+  EXPECT_THAT(
+      none.err,
+      HasSubstr("no price is known for the A6000; pass the price of a GPU-hour with --price"));
 }
 
 TEST_F(CostTest, CostsTheLayoutThatTheRecipeHas) {
@@ -91,7 +93,7 @@ TEST_F(CostTest, SaysWhyItDoesNotCostTheWrittenLayout) {
                                "--set", "layout.dp=2", "--price", "2"});
   EXPECT_EQ(other.exit_code, 0) << other.err;
   EXPECT_THAT(other.err, HasSubstr("the layout of the job file cannot run on 16 nodes of 8 H100"));
-  EXPECT_THAT(other.out, HasSubstr(", the best\n"));
+  EXPECT_THAT(other.out, HasSubstr(", the best layout\n"));
   const CliResult refused = Run({"cost", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "16",
                                  "--set", "layout.dp=2", "--layout", "written"});
   EXPECT_NE(refused.exit_code, 0);
@@ -136,14 +138,14 @@ TEST_F(CostTest, WritesFiguresOfGoodputAndOfScaling) {
       Run({"cost", "--parameters", "7B", "--tokens", "1T", "--device", "H100", "--svg", figure})
           .exit_code,
       0);
-  EXPECT_THAT(text(), HasSubstr("Goodput by checkpoint interval"));
+  EXPECT_THAT(text(), HasSubstr("Goodput as a function of the checkpoint interval"));
   EXPECT_EQ(Run({"scale", "--flops", "1e21", "--svg", figure}).exit_code, 0);
-  EXPECT_THAT(text(), HasSubstr("Loss by compute around 1e+21 FLOP"));
+  EXPECT_THAT(text(), HasSubstr("Loss as a function of compute, near 1e+21 FLOP"));
 }
 
 TEST_F(CostTest, PlanSaysWhichGpuHasNoKnownPrice) {
   EXPECT_THAT(Run({"plan", "llama3-1.5b", "--device", "A6000", "--nodes", "1"}).out,
-              HasSubstr("no known price of A6000"));
+              HasSubstr("no price is known for the A6000"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST_F(PlanLayoutTest, ShowsLayoutRanksMemoryTimeAndDays) {
   for (const char* part : {"\n  layout: {", "\nRanks\n", "stage 0", "\nMemory per GPU of stage ",
                            "weights", "kept activations", " of 80.0 GB\n", "\nStep time of stage",
                            "compute", "\nRun\n", "tokens/s", "MFU", "days", "GPU-hours", "cost",
-                           "per GPU-hour) to $", "\nRejected, of ", "is slower"}) {
+                           "per GPU-hour) to $", "\nRejected layouts, out of ", "is slower"}) {
     EXPECT_THAT(result.out, HasSubstr(part));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("submit would refuse")));
@@ -161,7 +161,8 @@ TEST_F(PlanLayoutTest, AClusterThatIsTooSmallNamesTheOneThatWouldDo) {
   EXPECT_THAT(result.out, IsEmpty());
   EXPECT_THAT(result.err, HasSubstr("no layout fits into 1 node of 8 A100"));
   EXPECT_THAT(result.err, HasSubstr("are missing on each GPU"));
-  EXPECT_THAT(result.err, HasSubstr("the smallest sufficient cluster of such nodes has "));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("such nodes are needed; set `resources.nodes` to "),
+                                HasSubstr("`plan --nodes ")));
   const CliResult json = Plan({"--nodes", "1", "--device", "A100", "-o", "json"});
   EXPECT_EQ(json.exit_code, 1);
   const nlohmann::json plan = nlohmann::json::parse(json.out);
@@ -182,7 +183,7 @@ TEST_F(PlanLayoutTest, RefusesWhatItCannotPlan) {
     return result.err;
   };
   EXPECT_THAT(error({"--device", "RTX 3090"}),
-              HasSubstr("unknown device `RTX 3090`; known are B200"));
+              HasSubstr("unknown device `RTX 3090`; known values are B200"));
   EXPECT_THAT(error({"--device", "H100", "--network", "x"}), HasSubstr("unknown network `x`"));
   EXPECT_THAT(error({"--device", "V100"}), HasSubstr("the V100 has no bf16 arithmetic"));
   EXPECT_THAT(error({"--device", "H100", "--nodes", "4096"}), HasSubstr("at most 16384"));
@@ -251,7 +252,7 @@ TEST_F(PlanLayoutTest, AMixtureTakesSettingsAndItsWrittenLayout) {
 
 TEST_F(PlanLayoutTest, StorageCanBoundAStep) {
   EXPECT_THAT(Plan({"--device", "H100", "--storage", "tape"}).err,
-              HasSubstr("unknown storage `tape`; known are nvme, nfs, object"));
+              HasSubstr("unknown storage `tape`; known values are nvme, nfs, object"));
   const CliResult slow = Run({"plan", "gpt2-1.36b", "--device", "H200", "--storage", "object"});
   EXPECT_EQ(slow.exit_code, 0) << slow.err;
 }

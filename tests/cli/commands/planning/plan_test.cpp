@@ -114,7 +114,7 @@ class ResumeTest : public PlanTest {
 };
 
 TEST_F(ResumeTest, PlanAndSubmitNameTheDifferenceOfAnotherModel) {
-  const std::string difference = "model.vocab_size is 100 here and 7 there";
+  const std::string difference = "model.vocab_size is 100 in this job and 7 in the checkpoint";
   const CliResult plan = Run({"plan", "--offline", run_, "--set", ResumeFrom(checkpoint_)});
   EXPECT_EQ(plan.exit_code, 0);
   EXPECT_THAT(plan.out, HasSubstr("submit would refuse this job"));

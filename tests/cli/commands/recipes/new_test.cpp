@@ -52,10 +52,11 @@ TEST_F(RecipeNewTest, NewRefusesALearningRateThatNoRunHas) {
                              "H100", "--lr-rule", "linear"});
   EXPECT_EQ(far.exit_code, 2);
   EXPECT_THAT(far.out, IsEmpty());
-  EXPECT_THAT(far.err, AllOf(HasSubstr("raises the learning rate to 0.154"),
-                             HasSubstr("0.0003 for the reference batch of 128 samples, times 512"),
-                             HasSubstr("no published run of a model of this size exceeds 0.00115"),
-                             HasSubstr("--lr-rule sqrt or keep")));
+  EXPECT_THAT(far.err,
+              AllOf(HasSubstr("raises the learning rate to 0.154"),
+                    HasSubstr("0.0003 for the reference batch of 128 samples, times 512"),
+                    HasSubstr("no published run of a model of this size uses more than 0.00115"),
+                    HasSubstr("--lr-rule sqrt or --lr-rule keep")));
 }
 
 TEST_F(RecipeNewTest, NewRefusesWhatItCannotMake) {
@@ -93,7 +94,8 @@ TEST_F(RecipeNewTest, NewTakesFp8WhereTheDeviceHasIt) {
   EXPECT_EQ(check.exit_code, 0) << check.out;
   const CliResult wide = Run({"recipe", "new", "--like", "llama3-8b-fp8", "--device", "A100"});
   EXPECT_EQ(wide.exit_code, 0) << wide.err;
-  EXPECT_THAT(wide.err, HasSubstr("the A100 has no FP8: this is the same run in bf16"));
+  EXPECT_THAT(wide.err,
+              HasSubstr("the A100 does not support FP8, so the new recipe trains in bf16"));
   EXPECT_THAT(wide.out, HasSubstr("fp8: none"));
   EXPECT_EQ(Run({"recipe", "check", WriteFile("wide.yaml", wide.out)}).exit_code, 0);
 }

@@ -64,13 +64,13 @@ TEST_F(ControllerProgramTest, AnUnknownEndOfTheProgramIsAnError) {
   const CliResult result = Run({"server", "backup", "copy", "--data-dir", DataDir()});
   std::signal(SIGCHLD, before);
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("cannot tell whether"));
+  EXPECT_THAT(result.err, HasSubstr("cannot determine whether"));
 }
 
 TEST_F(ControllerProgramTest, AMissingProgramIsNamed) {
   const CliResult result = Run({"server", "backup", "copy", "--data-dir", DataDir()});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, HasSubstr("install it beside this program"));
+  EXPECT_THAT(result.err, HasSubstr("install this program in the directory of `trainyard`"));
 }
 
 TEST_F(ControllerProgramTest, TheStoreOfAnotherControllerAtTheSamePathIsNotCopied) {
@@ -103,7 +103,7 @@ TEST_F(ControllerProgramTest, ADataDirectoryThatCannotBeReadNamesTheUserToRunAs)
     answers().server.set_data_dir(data_dir);
     const CliResult result = Run({"server", "backup", "copy"});
     EXPECT_EQ(result.exit_code, 4);
-    EXPECT_THAT(result.err, HasSubstr("which cannot be read here: "));
+    EXPECT_THAT(result.err, HasSubstr("which cannot be read on this machine: "));
     EXPECT_THAT(result.err, HasSubstr("as the controller's user"));
     EXPECT_THAT(result.err, Not(HasSubstr("internal error")));
   }

@@ -21,7 +21,7 @@ TEST_F(ServerStatusTest, ShowsVersionAgeAndDataDirectory) {
 }
 
 TEST_F(ServerStatusTest, ServerStatusShowsDangers) {
-  answers().server.add_warnings("INSECURE: 0.0.0.0:7070: it has no TLS");
+  answers().server.add_warnings("INSECURE: 0.0.0.0:7070: TLS is off");
   answers().server.set_access("token");
   v1::StoreScrub& scrub = *answers().server.add_scrubs();
   scrub.set_store("logs");

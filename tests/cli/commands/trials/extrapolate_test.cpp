@@ -62,7 +62,7 @@ TEST_F(ExtrapolateTest, RefusesFarMoreTokensThanWereSeen) {
   const CliResult result = Run({"extrapolate", "17", "--tokens", "400T"});
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.out, testing::IsEmpty());
-  EXPECT_THAT(result.err, AllOf(HasSubstr("times those seen"), HasSubstr("2403.08540"),
+  EXPECT_THAT(result.err, AllOf(HasSubstr("times the tokens seen so far"), HasSubstr("2403.08540"),
                                 HasSubstr("ask for at most 157B tokens")));
   EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "85B"}).out,
               HasSubstr("beyond 10 times the tokens seen"));
@@ -74,7 +74,7 @@ TEST_F(ExtrapolateTest, RefusesTooFewLosses) {
   const CliResult result = Run({"extrapolate", "17", "--tokens", "85B"});
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.err, AllOf(HasSubstr("job 17 cannot be extrapolated"),
-                                HasSubstr("a fit needs 20"), HasSubstr("run longer")));
+                                HasSubstr("a fit needs 20"), HasSubstr("train longer")));
 }
 
 TEST_F(ExtrapolateTest, RefusesAJobWithoutLossesOrTokens) {

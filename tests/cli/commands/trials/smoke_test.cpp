@@ -40,7 +40,7 @@ TEST_F(SmokeTest, SmokeSaysWhatDataItSubstitutesAndRemovesIt) {
   EXPECT_FALSE(std::filesystem::exists(path));
   // A recipe whose data is not on this machine.
   EXPECT_THAT(Run({"smoke", "llama3-1.5b"}).err,
-              HasSubstr("does not see /data/slimpajama_6b_llama3"));
+              HasSubstr("cannot access /data/slimpajama_6b_llama3"));
   const std::string kept = directory() + "/tokens";
   Run({"smoke", "llama-tiny-cpu", "--random-data", kept});
   EXPECT_EQ(answers().submit_requests.back().spec().data().path(), kept);

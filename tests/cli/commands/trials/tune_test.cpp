@@ -106,7 +106,7 @@ TEST_F(TuneTest, AMeasuredSweepOfAnotherJobIsRefused) {
     return Run({"tune", "llama3-1.5b", "--measured", measured, "--set", setting}).err;
   };
   EXPECT_THAT(refusal("train.global_batch=192"),
-              HasSubstr("is a sweep of other settings: its run"));
+              HasSubstr("is a sweep of different settings: run"));
   EXPECT_THAT(refusal("model.num_layers=17"), HasSubstr("setting is /model/num_layers"));
   EXPECT_THAT(refusal("optimizer.exp_avg_dtype=bf16"), HasSubstr("/optimizer/exp_avg_dtype"));
   EXPECT_THAT(Run({"tune", "llama-tiny-cpu", "--set", "resources.nodes=1", "--set",
@@ -134,8 +134,8 @@ TEST_F(TuneTest, JobsThatCannotBeTunedAreRefused) {
   EXPECT_THAT(Run({"tune", "llama-tiny-cpu", "--set", "layout=auto"}).err,
               HasSubstr("needs a layout to start from"));
   const std::string command = WriteFile("own.yaml", "name: own\ncommand: [python, train.py]\n");
-  EXPECT_THAT(Run({"tune", command}).err, HasSubstr("has a `command`"));
-  EXPECT_THAT(Run({"smoke", command}).err, HasSubstr("has a `command`"));
+  EXPECT_THAT(Run({"tune", command}).err, HasSubstr("runs its own `command`"));
+  EXPECT_THAT(Run({"smoke", command}).err, HasSubstr("runs its own `command`"));
   EXPECT_THAT(answers().submit_requests, IsEmpty());
 }
 

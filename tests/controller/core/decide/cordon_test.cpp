@@ -58,10 +58,11 @@ TEST(CordonTest, AWaitingJobIsToldTheReasonAndHowToLiftIt) {
   const int64_t job = cluster.Submit("job", 2, 2);
   const v1::PendingReason reason = Pending(cluster, job);
   EXPECT_THAT(reason.message(), testing::HasSubstr("a is cordoned: bad fan (user ada)"));
-  EXPECT_EQ(reason.advice(), "`trainyard node uncordon a` would let it start");
+  EXPECT_EQ(reason.advice(), "to let the job start, run `trainyard node uncordon a`");
   cluster.Do(Cordon("b"));
-  EXPECT_EQ(Pending(cluster, job).advice(),
-            "`trainyard node uncordon a` and `trainyard node uncordon b` would let it start");
+  EXPECT_EQ(
+      Pending(cluster, job).advice(),
+      "to let the job start, run `trainyard node uncordon a` and `trainyard node uncordon b`");
 }
 
 TEST(CordonTest, OnlyCordonedNodesAreNamedInTheAdvice) {
@@ -70,7 +71,7 @@ TEST(CordonTest, OnlyCordonedNodesAreNamedInTheAdvice) {
   cluster.AddNode("b", 2);
   cluster.Do(Cordon("b"));
   EXPECT_EQ(Pending(cluster, cluster.Submit("job", 2, 2)).advice(),
-            "`trainyard node uncordon b` would let it start");
+            "to let the job start, run `trainyard node uncordon b`");
 }
 
 TEST(CordonTest, ARestartElsewhereFreesTheSlotOnTheCordonedNode) {

@@ -218,7 +218,8 @@ TEST_F(CheckpointDeletionTest, EachDirectoryIsNamedOnceAndDeletedOnesAreNot) {
   EXPECT_THAT(Sorted().removable, ElementsAre(own_ + "/s"));
   ASSERT_EQ(Sorted().kept.size(), 1u);
   EXPECT_EQ(Sorted().kept.front().path(), "/etc");
-  EXPECT_EQ(Sorted().kept.front().reason(), "it is outside the job's directory; remove it by hand");
+  EXPECT_EQ(Sorted().kept.front().reason(),
+            "this checkpoint is outside the job's directory; remove it by hand");
 }
 
 }  // namespace

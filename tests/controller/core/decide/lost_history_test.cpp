@@ -249,8 +249,8 @@ TEST(LostHistoryTest, AMarkMayBeABillionJobsAhead) {
   ASSERT_EQ(cluster.state.next_job_id, 2);
   EXPECT_TRUE(CheckLogMark(cluster.state, Mark(1, 1, 1'000'000'001)).ok());
   const absl::Status refused = CheckLogMark(cluster.state, Mark(1, 1, 1'000'000'002));
-  EXPECT_THAT(refused.message(),
-              AllOf(HasSubstr("had job 1000000002,"), HasSubstr("but the newest number is 1:")));
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("had job 1000000002,"),
+                                       HasSubstr("but the newest job in the event log is 1.")));
 }
 
 TEST(LostHistoryTest, ALossIsSaidForSevenDaysToTheMillisecond) {

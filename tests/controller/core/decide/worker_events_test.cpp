@@ -105,7 +105,7 @@ TEST_F(WorkerEventsTest, AStoppingAttemptDoesNotFailForANewNodeInThePlaceOfItsOw
   EXPECT_EQ(events[1].time_ms(), cluster_.now);
   EXPECT_EQ(events[1].node_lost().node_id(), "a");
   EXPECT_EQ(events[1].node_lost().reason(),
-            "its worker returned as the new node b: the contents of its data directory are lost");
+            "its worker lost the contents of its data directory and returned as the new node b");
 }
 
 TEST_F(WorkerEventsTest, ANodeWhoseRanksHaveNotStartedHasNoDataToLose) {

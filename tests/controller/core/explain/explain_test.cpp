@@ -50,7 +50,7 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
 TEST_F(ExplainTest, AHeadWhoseSlotsAreFreeIsPlacedInAMoment) {
   cluster_.AddNode("a", 1);
   const int64_t job = cluster_.Submit("job", 1, 1);
-  EXPECT_EQ(Pending(job).message(), "its slots are free: it will be placed shortly");
+  EXPECT_EQ(Pending(job).message(), "its slots are free, and it will be placed shortly");
 }
 
 TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
@@ -184,7 +184,8 @@ TEST_F(ExplainTest, FewerNodesAreMentionedOnlyWithoutALayoutForThem) {
   EXPECT_THAT(Pending(job).message(), Not(HasSubstr("on fewer nodes")));
   layouts.back().set_nodes(0);
   layouts.back().set_problem("no layout fits");
-  EXPECT_THAT(Pending(job).message(), HasSubstr("; it cannot run on fewer nodes: no layout fits"));
+  EXPECT_THAT(Pending(job).message(),
+              HasSubstr("; the job cannot run on fewer nodes: no layout fits"));
 }
 
 TEST_F(ExplainTest, SparesThatAreLeftAndHealsAreCounted) {
@@ -274,10 +275,11 @@ TEST_F(ExplainTest, AsManyCordonsAreNamedAsTheGangLacksNodes) {
     cluster_.Do(CordonNode{cordon});
   }
   EXPECT_EQ(Pending(cluster_.Submit("two", 2, 1)).advice(),
-            "`trainyard node uncordon a` would let it start");
+            "to let the job start, run `trainyard node uncordon a`");
   cluster_.Stop(1);
-  EXPECT_EQ(Pending(cluster_.Submit("three", 3, 1)).advice(),
-            "`trainyard node uncordon a` and `trainyard node uncordon b` would let it start");
+  EXPECT_EQ(
+      Pending(cluster_.Submit("three", 3, 1)).advice(),
+      "to let the job start, run `trainyard node uncordon a` and `trainyard node uncordon b`");
 }
 
 TEST_F(ExplainTest, ANodeWithoutSlotsOfTheKindIsNotNamed) {
@@ -310,7 +312,9 @@ TEST_F(ExplainTest, OnlyALayoutForFewerNodesNamesTheLostOnes) {
   granted.set_nodes(2);
   EXPECT_THAT(Answer(job), Not(HasSubstr("could not be replaced")));
   granted.set_nodes(1);
-  EXPECT_THAT(Answer(job), HasSubstr(", because lost nodes of its 2 could not be replaced"));
+  EXPECT_THAT(
+      Answer(job),
+      HasSubstr(", because some of the requested 2 nodes were lost and could not be replaced"));
 }
 
 TEST_F(ExplainTest, PlanRefusesASpecThatASubmissionWouldRefuse) {

@@ -158,7 +158,7 @@ TEST(ReportGroupsTest, TheLimitsOfARequestAreInclusive) {
   EXPECT_EQ(CheckReportRequest(request, kMonday).message(), "user: at most 128 bytes");
   request.clear_user();
   request.set_limit(-1);
-  EXPECT_EQ(CheckReportRequest(request, kMonday).message(), "limit: 0 to 1000");
+  EXPECT_EQ(CheckReportRequest(request, kMonday).message(), "limit: must be from 0 to 1000");
 }
 
 TEST(ReportGroupsTest, TheTimeOfAReportEndsWhereTheRequestSaysOrNow) {

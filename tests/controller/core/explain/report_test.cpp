@@ -194,7 +194,8 @@ TEST(ReportTest, BadRequestsAreRefused) {
   v1::GetReportRequest request;
   EXPECT_TRUE(CheckReportRequest(request, kMonday).ok()) << "all time, by cluster";
   request.set_limit(1001);
-  EXPECT_THAT(CheckReportRequest(request, kMonday).message(), HasSubstr("limit: 0 to 1000"));
+  EXPECT_THAT(CheckReportRequest(request, kMonday).message(),
+              HasSubstr("limit: must be from 0 to 1000"));
   request.set_limit(0);
   request.set_since_ms(kMonday);
   EXPECT_THAT(CheckReportRequest(request, kMonday).message(), HasSubstr("before now"));

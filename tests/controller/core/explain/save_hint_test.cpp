@@ -81,14 +81,15 @@ TEST_F(SaveHintTest, AStopThatCouldNotSaveSaysSo) {
   cluster_.Publish(job_, 100);
   exit_code_ = 73;
   EXPECT_THAT(StopSummary(),
-              AllOf(HasSubstr("stopped by a user; the stop saved nothing"),
-                    HasSubstr("no checkpoint since step 100: rank 0 exited with code 73")));
+              AllOf(HasSubstr("stopped by a user; the stop saved no checkpoint"),
+                    HasSubstr("no checkpoint since step 100): rank 0 exited with code 73")));
 }
 
 TEST_F(SaveHintTest, AStopThatWasKilledWhileItsSaveWaitedSaysSo) {
   Alert("checkpoint_blocked", 600);
   exit_code_ = 137;
-  EXPECT_THAT(StopSummary(), HasSubstr("the stop saved nothing, no checkpoint yet: No space left"));
+  EXPECT_THAT(StopSummary(),
+              HasSubstr("the stop saved no checkpoint (no checkpoint yet): No space left"));
 }
 
 TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {

@@ -71,8 +71,8 @@ TEST_F(NodeEvidenceLimitsTest, ANodeThatWasSuspectBeforeTheStartHasAShortTimeToR
   ASSERT_EQ(verdicts.size(), 1u);
   EXPECT_EQ(verdicts.at(job_).node_id(), "a") << "the first of two nodes";
   EXPECT_EQ(verdicts.at(job_).summary(),
-            "node a was lost: no heartbeat for 20 min, longer than its lease, and no rank could "
-            "show progress");
+            "node a was lost: no heartbeat for 20 min, which is longer than the node's lease, and "
+            "no rank reported progress within the lease");
 }
 
 TEST_F(NodeEvidenceLimitsTest, ANodeThatWasReadyBeforeTheStartHasAWholeLease) {
@@ -102,8 +102,8 @@ TEST_F(NodeEvidenceLimitsTest, OnlyTheFirstNodeOfAGangHasLostItsRanks) {
   }
   EXPECT_EQ(cluster_.Attempt(job_).verdict().node_id(), "a");
   EXPECT_THAT(reasons,
-              ElementsAre("no heartbeat for 10 min, and job 1 (job) has lost its ranks there",
-                          "no heartbeat for 10 min, and no healthy attempt runs on it"));
+              ElementsAre("no heartbeat for 10 min, and job 1 (job) has lost its ranks on the node",
+                          "no heartbeat for 10 min, and no healthy attempt runs on the node"));
 }
 
 TEST_F(NodeEvidenceLimitsTest, AHeartbeatOfAnotherNodeDoesNotCount) {

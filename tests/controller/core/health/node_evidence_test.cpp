@@ -67,7 +67,7 @@ TEST(NodeEvidenceTest, EventsAboutANodeComeFromTheControllerAndNow) {
   ASSERT_THAT(Kinds(lost), ElementsAre("NodeLost"));
   EXPECT_EQ(lost[0].node_lost().node_id(), "a");
   EXPECT_EQ(lost[0].node_lost().reason(),
-            "no heartbeat for 8 s, and no healthy attempt runs on it");
+            "no heartbeat for 8 s, and no healthy attempt runs on the node");
   EXPECT_THAT(cluster.Pass(60'000), IsEmpty());
   cluster.Wake("a");
   const std::vector<v1::Event> returned = cluster.Pass(500);

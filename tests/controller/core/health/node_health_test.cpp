@@ -333,7 +333,8 @@ TEST_F(NodeHealthTest, TheTextNamesTheReasonTheReportAndTheNextTry) {
            Case{"full", "full", 0, 0, "unhealthy: full"},
            Case{"full", "", 0, 0, "unhealthy: full"},
            Case{"no start", "full", 1, kNowMs, "unhealthy: no start; full"},
-           Case{"no start", "", 1, kNowMs, "unhealthy: no start; retry with one attempt"},
+           Case{"no start", "", 1, kNowMs,
+                "unhealthy: no start; one attempt may be placed on the node as a test"},
            Case{"no start", "", 1, kNowMs + 3000, "unhealthy: no start; retry in 3 s"},
            Case{"no start", "full", 1, kNowMs + 3000, "unhealthy: no start; full; retry in 3 s"},
        }) {

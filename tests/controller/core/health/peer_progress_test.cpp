@@ -17,7 +17,7 @@ TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStallToo) {
   const std::vector<v1::Event> events = cluster_.Pass(1000);
   ASSERT_THAT(Kinds(events), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
   EXPECT_EQ(events[2].node_lost().reason(),
-            "no heartbeat for 8 s, and job 1 (job) has lost its ranks there");
+            "no heartbeat for 8 s, and job 1 (job) has lost its ranks on the node");
   const v1::Verdict& verdict = events[0].attempt_failed().verdict();
   EXPECT_EQ(verdict.summary(),
             "node a was lost: no heartbeat for 8 s, and its peers in job 1 (job) have stalled");

@@ -69,8 +69,8 @@ TEST_F(StartEvidenceTest, ANodeThatNeverTookTheOrderIsReplacedAfterTheStartLease
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_STARTING);
   cluster_.Pass(2 * kSecond);
   EXPECT_EQ(VerdictText(),
-            "node a was lost: no heartbeat for 2 min, and it has not reported job 1 (job) since it "
-            "was placed");
+            "node a was lost: no heartbeat for 2 min, and the node has not reported job 1 (job) "
+            "since the job was placed");
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 

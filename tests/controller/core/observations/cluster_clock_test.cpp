@@ -148,7 +148,7 @@ TEST(ClockWarningTest, MostWorkersAgainstTheControllerRaiseOne) {
   AttachAhead("a", -kStepDay, observations);
   EXPECT_EQ(ClockWarning(KnownClock(), observations),
             "the controller's clock is " + DurationText(kStepDay) +
-                " ahead of the clocks of most workers; compare them (chronyc tracking)");
+                " ahead of the clocks of most workers; compare the clocks (chronyc tracking)");
   AttachAhead("b", 0, observations);
   AttachAhead("c", 5, observations);
   EXPECT_EQ(ClockWarning(KnownClock(), observations), "");
@@ -183,14 +183,14 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
   };
   const auto behind = [](int64_t seconds) {
     return "the wall clock is " + std::to_string(seconds) +
-           " s behind the newest event; the controller's downtime counts as 0 s; set the clock "
+           " s behind the newest event; the controller's downtime counts as 0 s; correct the clock "
            "(chronyc tracking)";
   };
   const auto ahead = [](int64_t hours) {
     return "the newest event is " + std::to_string(hours) +
            " h old by the wall clock, which cannot be verified after a reboot or on another "
-           "machine; check the clock: if it is wrong, so are the time ledgers of the jobs that "
-           "were running";
+           "machine; check the clock. If it is wrong, the time ledgers of the jobs that were "
+           "running are wrong too";
   };
   EXPECT_EQ(doubt(kWallMs), "");
   EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");

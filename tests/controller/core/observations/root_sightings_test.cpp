@@ -38,7 +38,7 @@ class RootSightingsTest : public testing::Test {
   void SeeNone(const std::string& id) {
     v1::Heartbeat heartbeat;
     heartbeat.mutable_checkpoint_root()->set_path(Roots().path);
-    heartbeat.mutable_checkpoint_root()->set_problem("it has not answered for 10 s");
+    heartbeat.mutable_checkpoint_root()->set_problem("the directory has not answered for 10 s");
     NoteRoot(id, heartbeat, cluster_.now, Roots());
   }
   v1::WhyJobResponse Why(int64_t job) {
@@ -70,9 +70,10 @@ TEST_F(RootSightingsTest, AGangWithoutNodesThatShareTheRootWaitsAndSaysWhy) {
   const int64_t job = cluster_.Submit("job", 2, 1);
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(Why(job).answer(), HasSubstr("needs 2 nodes with 1 cpu slot each on nodes "
-                                           "that share the checkpoint root /checkpoints: a sees "
-                                           "one directory at /checkpoints, b sees another one"));
+  EXPECT_THAT(Why(job).answer(),
+              HasSubstr("needs 2 nodes with 1 cpu slot each on nodes "
+                        "that share the checkpoint root /checkpoints: a sees "
+                        "one directory at /checkpoints, b sees another directory"));
   EXPECT_THAT(Why(job).pending().advice(), HasSubstr("mount the same storage at /checkpoints"));
   See("b", '1');
   EXPECT_TRUE(Plan(TestSpec("other", 2, 1)).pending().queue_position() > 0) << "behind the first";
@@ -87,8 +88,9 @@ TEST_F(RootSightingsTest, ANodeThatSeesNoDirectoryIsInNoGangThatSaves) {
   const int64_t job = cluster_.Submit("job", 2, 1);
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(Why(job).answer(),
-              HasSubstr("b sees none at /checkpoints: it has not answered for 10 s"));
+  EXPECT_THAT(
+      Why(job).answer(),
+      HasSubstr("b sees no directory at /checkpoints: the directory has not answered for 10 s"));
 }
 
 TEST_F(RootSightingsTest, NodesThatReportNothingAreNotJudged) {
@@ -107,7 +109,7 @@ TEST_F(RootSightingsTest, JobsOfOneNodeStartWithAWarning) {
   const v1::PlanJobResponse plan = Plan(TestSpec("job", 1, 1));
   EXPECT_TRUE(plan.starts_now());
   EXPECT_THAT(plan.pending().advice(), AllOf(HasSubstr("may not find the job's checkpoints"),
-                                             HasSubstr("b sees another one")));
+                                             HasSubstr("b sees another directory")));
   const int64_t job = cluster_.Submit("job", 1, 1);
   const std::vector<v1::Event> events = cluster_.Settle();
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STARTING);
@@ -213,7 +215,7 @@ TEST_F(RootSightingsTest, DoctorIsRedForTheNodeThatSeesAnotherDirectory) {
   EXPECT_THAT(Check("b").advice(), HasSubstr("mount the same storage"));
   SeeNone("b");
   EXPECT_FALSE(Check("b").ok());
-  EXPECT_EQ(Check("b").found(), "/checkpoints: it has not answered for 10 s");
+  EXPECT_EQ(Check("b").found(), "/checkpoints: the directory has not answered for 10 s");
   cluster_.observations.nodes.at("b").checked_ms = cluster_.now;
   const v1::NodeChecks checks =
       ChecksOf(cluster_.state, cluster_.state.nodes.at("b"), cluster_.observations);
@@ -252,8 +254,9 @@ TEST_F(RootSightingsTest, LostNodesAreNotNamed) {
 TEST_F(RootSightingsTest, ManyNodesAreCounted) {
   for (const char id : std::string("abcdefg")) AddNode(std::string(1, id), '1');
   AddNode("x", '2');
-  EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
-            "a, b, c, d and 3 more nodes share one directory at /checkpoints, x sees another one");
+  EXPECT_EQ(
+      RootDifferences(cluster_.state, Roots()),
+      "a, b, c, d and 3 more nodes share one directory at /checkpoints, x sees another directory");
 }
 
 TEST_F(RootSightingsTest, BarredNodesAreThoseOutsideOfEachDirectory) {
@@ -280,7 +283,7 @@ TEST_F(RootSightingsTest, UpToFiveNodesAreNamedInTheOrderOfTheirNames) {
   AddNode("x", '2');
   cluster_.state.nodes.at("a").node.set_name("z");
   EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
-            "b, c, d, e and z share one directory at /checkpoints, x sees another one");
+            "b, c, d, e and z share one directory at /checkpoints, x sees another directory");
 }
 
 TEST_F(RootSightingsTest, UpToFiveNodesWithoutADirectoryAreNamed) {
@@ -292,11 +295,12 @@ TEST_F(RootSightingsTest, UpToFiveNodesWithoutADirectoryAreNamed) {
   for (const std::string id : {"a", "b", "c", "d", "e"}) {
     add(id);
     named += (named.empty() ? "" : ", ") + id +
-             " sees none at /checkpoints: it has not answered for 10 s";
+             " sees no directory at /checkpoints: the directory has not answered for 10 s";
   }
   EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named);
   for (const char* id : {"f", "g"}) add(id);
-  EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named + ", 2 more nodes see none");
+  EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
+            named + ", 2 other nodes see no directory there");
 }
 
 TEST_F(RootSightingsTest, NodesThatShareTheRootNeedNoChoice) {
@@ -342,7 +346,7 @@ TEST_F(RootSightingsTest, OnlyAJobOfOneNodeThatSavesInTheRootIsWarned) {
   };
   EXPECT_EQ(warning(TestSpec("job", 1, 1)),
             "a later attempt on another node may not find the job's checkpoints: a sees one "
-            "directory at /checkpoints, b sees another one; " +
+            "directory at /checkpoints, b sees another directory; " +
                 RootAdvice(Roots()));
   EXPECT_EQ(warning(TestSpec("job", 2, 1)), "");
   EXPECT_EQ(warning(SparesSpec("job", 1, 1, 1)), "");

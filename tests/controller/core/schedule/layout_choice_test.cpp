@@ -126,7 +126,9 @@ TEST_F(AutoJobTest, ItGoesOnWithTheNodesThatAreLeft) {
   EXPECT_EQ(cluster_.Attempt(job).resume_step(), 40);
   cluster_.StartAll(job);
   const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job));
-  EXPECT_THAT(why.answer(), HasSubstr("because lost nodes of its 3 could not be replaced"));
+  EXPECT_THAT(
+      why.answer(),
+      HasSubstr("because some of the requested 3 nodes were lost and could not be replaced"));
 }
 
 TEST_F(AutoJobTest, AFreeNodeReplacesALostOne) {

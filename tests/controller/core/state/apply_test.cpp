@@ -437,7 +437,7 @@ TEST(ApplyDeathTest, EventOfAnOldJobNumberOrAnUnknownNodeEndsTheProcess) {
   cluster.AddNode("a", 1);
   v1::Event submitted;
   submitted.mutable_job_submitted()->set_job_id(cluster.Submit("job", 1, 1));
-  EXPECT_DEATH(Apply(submitted, cluster.state), "job ids only grow");
+  EXPECT_DEATH(Apply(submitted, cluster.state), "job ids must increase");
   v1::Event received;
   received.mutable_facts_received()->set_node_id("x");
   EXPECT_DEATH(Apply(received, cluster.state), "no node x");

@@ -69,7 +69,7 @@ TEST(GangDeathTest, APlaceThatTheGangDoesNotHaveEndsTheProcess) {
   // The list still owns the memory of a removed last member.
   v1::Attempt shrunk = attempt;
   shrunk.mutable_ranks()->RemoveLast();
-  EXPECT_DEATH(MemberAt(shrunk, 1), "nobody holds place 1");
+  EXPECT_DEATH(MemberAt(shrunk, 1), "no member has place 1");
 }
 
 }  // namespace

@@ -316,9 +316,9 @@ TEST_F(FailurePolicyTest, CannotWriteTwiceWithoutANewerCheckpointFailsTheJob) {
   cluster_.ClearAll(job_);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_FAILED);
   EXPECT_EQ(cluster_.Job(job_).restarts(), 1);
-  EXPECT_THAT(
-      cluster_.Job(job_).verdict().summary(),
-      testing::AllOf(HasSubstr("neither wrote a newer checkpoint"), HasSubstr("free disk space")));
+  EXPECT_THAT(cluster_.Job(job_).verdict().summary(),
+              testing::AllOf(HasSubstr("neither attempt wrote a newer checkpoint"),
+                             HasSubstr("free disk space")));
 }
 
 TEST_F(FailurePolicyTest, CannotWriteAgainAfterANewerCheckpointIsTriedAgain) {

@@ -66,8 +66,8 @@ TEST_F(RepeatedFailureTest, AnExceptionBeforeTheFirstStepGetsOneMoreTry) {
   EXPECT_FALSE(cluster_.Job(job_).verdict().restartable());
   EXPECT_EQ(Summary(),
             "rank 3 on b exited with code 2: KeyError: 'y'; attempt 1 also failed before its first "
-            "step, so another attempt would fail the same way; a rule `retry PATTERN` in "
-            "restart.rules would retry anyway");
+            "step, so another attempt would fail the same way; to retry anyway, add a rule `retry "
+            "PATTERN` to restart.rules");
   EXPECT_EQ(cluster_.Job(job_).verdict().error_line(), "KeyError: 'y'");
 }
 

@@ -71,7 +71,7 @@ TEST_F(NextAttemptTest, OnlyTheSecondFailureInARowToWriteIsFinal) {
   const RestartDecision decision = AfterCodes(ExitCode::kCannotWrite, ExitCode::kCannotWrite);
   EXPECT_FALSE(decision.not_before_ms.has_value());
   EXPECT_TRUE(decision.in_vain);
-  EXPECT_THAT(decision.refusal, HasSubstr("neither wrote a newer checkpoint"));
+  EXPECT_THAT(decision.refusal, HasSubstr("neither attempt wrote a newer checkpoint"));
 }
 
 TEST_F(NextAttemptTest, TheShortestBackoffDoublesToo) {

@@ -188,7 +188,7 @@ TEST_F(ExportTest, OnlyForceReplacesAnEarlierExport) {
   EXPECT_THAT(FilesOf(Path("out")), ElementsAre("config.json", "model.safetensors"));
   WriteText(Path("out/tokenizer.json"), "{}");
   EXPECT_THAT(Refusal(options, ExitCode::kCannotWrite),
-              HasSubstr("--force replaces an earlier export only, and tokenizer.json is not part"));
+              HasSubstr("--force replaces only an earlier export, but tokenizer.json is not part"));
 }
 
 TEST_F(ExportTest, AFailureKeepsTheEarlierExport) {
@@ -235,9 +235,9 @@ TEST_F(ExportTest, BadInput) {
               HasSubstr("does not describe its model"));
   MakeCheckpoint(TinyLlama("F32"));
   EXPECT_THAT(Refusal({Path("checkpoint"), Path("source")}, ExitCode::kCannotWrite),
-              HasSubstr("source: it exists and is not empty; use another path, or "));
+              HasSubstr("source: this directory exists and is not empty; use another path, or "));
   EXPECT_THAT(Refusal({Path("checkpoint"), Path("checkpoint/out")}, ExitCode::kUsage),
-              HasSubstr("is inside it"));
+              HasSubstr("is inside that directory"));
   FlipByte(Path("checkpoint/rank_00000.safetensors"), 20000);
   EXPECT_THAT(Refusal({Path("checkpoint"), Path("out")}, ExitCode::kBadCheckpoint),
               HasSubstr("does not match"));

@@ -135,8 +135,8 @@ TEST_F(ImportTest, DropoutsAreNamed) {
   WriteHuggingFace(From(), TinyLlama("F32"), config);
   const ImportOptions options = {From(), Out()};
   EXPECT_THAT(JobFileText(Import(options, false), options),
-              HasSubstr("\n# (trained with dropout, which this trainer does not have: "
-                        "attention_dropout 0.1)\nmodel:\n"));
+              HasSubstr("\n# (the model was trained with dropout, which this trainer does not "
+                        "support: attention_dropout 0.1)\nmodel:\n"));
 }
 
 TEST_F(ImportTest, TypesOfWeights) {
@@ -160,7 +160,7 @@ TEST_F(ImportTest, OnlyForceReplacesACheckpoint) {
   WriteHuggingFace(From(), TinyLlama("F32"));
   Run(Out("step_000000000"));
   EXPECT_THAT(ErrorOf([&] { Run(Out("step_000000000")); }, ExitCode::kCannotWrite),
-              HasSubstr("replace it with --force"));
+              HasSubstr("replace the checkpoint with --force"));
   Run(Out("step_000000000"), /*replace=*/true);
   EXPECT_THAT(VerifyCheckpoint(Out("step_000000000")), IsEmpty());
 }

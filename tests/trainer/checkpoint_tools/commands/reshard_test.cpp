@@ -167,9 +167,9 @@ TEST_F(ReshardTest, NeverReplacesUnasked) {
                     ExitCode::kCannotWrite),
                 HasSubstr(part));
   };
-  expect(other.Step(1), false, "replace it with --force");
+  expect(other.Step(1), false, "replace the checkpoint with --force");
   EXPECT_EQ(ValueIn(other.Step(1)), 2);
-  expect(other.path(), true, "it exists and is not a checkpoint");
+  expect(other.path(), true, "this path exists and is not a checkpoint");
   EXPECT_THAT(other.Names(), ElementsAre("step_000000001"));
   Reshard({from_.Step(1), other.Step(1), 1, false, true});
   EXPECT_EQ(ValueIn(other.Step(1)), 1);
@@ -196,7 +196,7 @@ TEST_F(ReshardTest, RefusesPlacesThatMakeNoSense) {
   std::filesystem::remove(to_.path() + "/link");
   expect(to_.path() + "/..", false, "name the directory to create");
   expect(to_.Step(2), false, "must be called step_000000001");
-  expect(to_.Step(1), true, "nothing can resume from weights alone");
+  expect(to_.Step(1), true, "no job can resume from weights alone");
   EXPECT_THAT(from_.Names(), ElementsAre("step_000000001"));
   Reshard({from_.Step(1), to_.Step(1)});  // Has the step's usual name: trainers may use it.
   EXPECT_EQ(LatestCheckpoint(to_.path())->path, to_.Step(1));

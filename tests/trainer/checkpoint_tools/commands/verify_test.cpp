@@ -64,11 +64,11 @@ TEST(VerifyTest, OfADirectoryTheNewestIsRead) {
   const Verdict newest = Verify(directory.path());
   EXPECT_EQ(newest.code, ExitCode::kOk) << newest.text;
   EXPECT_THAT(newest.text, HasSubstr(directory.Step(20) + " is sound"));
-  EXPECT_THAT(newest.text, EndsWith(": 1 of 1 checkpoint checked is sound\n"));
+  EXPECT_THAT(newest.text, EndsWith(": 1 of 1 checked checkpoint is sound\n"));
   const Verdict all = Verify(directory.path(), true);
   EXPECT_EQ(all.code, ExitCode::kBadCheckpoint);
   EXPECT_THAT(all.text, HasSubstr(directory.Step(10) + " has 1 fault\n"));
-  EXPECT_THAT(all.text, EndsWith(directory.path() + ": 1 of 2 checkpoints checked is sound\n"));
+  EXPECT_THAT(all.text, EndsWith(directory.path() + ": 1 of 2 checked checkpoints is sound\n"));
 }
 
 // The newest checkpoint may be the one that is not listed, because its manifest is unreadable.
@@ -81,7 +81,7 @@ TEST(VerifyTest, AManifestThatCannotBeReadIsAFaultOfTheDirectory) {
   EXPECT_EQ(verdict.code, ExitCode::kBadCheckpoint);
   EXPECT_THAT(verdict.text, HasSubstr(directory.Step(20) + "/manifest.json is damaged"));
   EXPECT_THAT(verdict.text, HasSubstr(directory.Step(10) + " is sound"));
-  EXPECT_THAT(verdict.text, EndsWith(": 1 of 2 checkpoints checked is sound\n"));
+  EXPECT_THAT(verdict.text, EndsWith(": 1 of 2 checked checkpoints is sound\n"));
 }
 
 TEST(VerifyTest, NothingToReadIsAnError) {

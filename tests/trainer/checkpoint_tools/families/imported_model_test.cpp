@@ -324,8 +324,9 @@ TEST(ImportedModelTest, SettingsThatNoFamilyHasAreRefusedForEach) {
 }
 
 TEST(ImportedModelTest, OtherArchitecturesAndDamagedFilesAreRefused) {
-  EXPECT_THAT(Refusal(With("architectures", {"MistralForCausalLM"})),
-              HasSubstr("`architectures` [\"MistralForCausalLM\"]; this version knows Llama"));
+  EXPECT_THAT(
+      Refusal(With("architectures", {"MistralForCausalLM"})),
+      HasSubstr("`architectures` [\"MistralForCausalLM\"]; this version supports only Llama"));
   EXPECT_THAT(Refusal(With("model_type", "mistral")), HasSubstr("`model_type` \"mistral\""));
   EXPECT_THAT(Refusal(With("hidden_size", "wide")), HasSubstr("`model.hidden_size` must be a wh"));
   json uneven = With("hidden_size", 33);

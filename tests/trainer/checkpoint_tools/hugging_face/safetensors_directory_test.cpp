@@ -91,8 +91,8 @@ TEST_F(SafetensorsDirectoryTest, DamagedFiles) {
   const auto with = [&](const std::string& header) { return with_header(header, header.size()); };
   WriteText(path, "short");
   EXPECT_THAT(Refusal(), HasSubstr("too short for a safetensors file"));
-  EXPECT_THAT(with_header("{}", 3), HasSubstr("its header has an impossible length"));
-  EXPECT_THAT(with_header("{}", ~size_t{0}), HasSubstr("its header has an impossible length"));
+  EXPECT_THAT(with_header("{}", 3), HasSubstr("its header has an invalid length"));
+  EXPECT_THAT(with_header("{}", ~size_t{0}), HasSubstr("its header has an invalid length"));
   EXPECT_THAT(with("{"), HasSubstr("its header is not JSON"));
   EXPECT_THAT(with(R"({"a": 1})"), HasSubstr("tensor a has an invalid description"));
   EXPECT_THAT(with(R"({"a": {"dtype": "F8_E4M3", "shape": [1], "data_offsets": [0, 1]}})"),
@@ -106,7 +106,7 @@ TEST_F(SafetensorsDirectoryTest, DamagedFiles) {
   EXPECT_THAT(with(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [-4, 0]}})"),
               HasSubstr("an offset in its header is out of range"));
   EXPECT_THAT(with(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})"),
-              HasSubstr("it is cut short: it has "));
+              HasSubstr("it is truncated: it has "));
 }
 
 }  // namespace
