@@ -101,7 +101,7 @@ class DevTerminal {
 
 TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   const std::string section =
-      Section(ReadFile(absl::StrCat(kRoot, "/README.md")), "Your first own job");
+      Section(ReadFile(absl::StrCat(kRoot, "/README.md")), "Your own first job");
   const std::vector<std::string> lines = CodeLines(section);
   ASSERT_THAT(lines, testing::Contains("trainyard dev"));
   const TemporaryDirectory scratch;
