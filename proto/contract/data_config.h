@@ -44,7 +44,7 @@ struct DataConfig {
   bool operator==(const DataConfig&) const = default;
 };
 
-// Calls visit(key, rule, value) for each setting of the section.
+// Calls visit(key, rule, value) for each setting.
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, DataConfig>
 void VisitSettings(Config& config, Visit&& visit) {

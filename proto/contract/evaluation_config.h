@@ -28,7 +28,7 @@ struct EvaluationConfig {
   bool operator==(const EvaluationConfig&) const = default;
 };
 
-// Calls visit(key, rule, value) for each setting of the section.
+// Calls visit(key, rule, value) for each setting.
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, EvaluationConfig>
 void VisitSettings(Config& config, Visit&& visit) {

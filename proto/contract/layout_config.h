@@ -58,7 +58,7 @@ struct LayoutConfig {
   bool operator==(const LayoutConfig&) const = default;
 };
 
-// Calls visit(key, rule, value) for each setting of the section.
+// Calls visit(key, rule, value) for each setting.
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, LayoutConfig>
 void VisitSettings(Config& config, Visit&& visit) {

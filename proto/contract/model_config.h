@@ -112,7 +112,7 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 };
 
-// Calls visit(key, rule, value) for each setting of the section.
+// Calls visit(key, rule, value) for each setting.
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ModelConfig>
 void VisitSettings(Config& config, Visit&& visit) {

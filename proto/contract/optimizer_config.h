@@ -35,7 +35,7 @@ struct OptimizerConfig {
   bool operator==(const OptimizerConfig&) const = default;
 };
 
-// Calls visit(key, rule, value) for each setting of the section.
+// Calls visit(key, rule, value) for each setting.
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, OptimizerConfig>
 void VisitSettings(Config& config, Visit&& visit) {

@@ -36,7 +36,7 @@ struct ResourcesConfig {
   bool operator==(const ResourcesConfig&) const = default;
 };
 
-// Calls visit(key, rule, value) for each setting of the section.
+// Calls visit(key, rule, value) for each setting.
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, ResourcesConfig>
 void VisitSettings(Config& config, Visit&& visit) {

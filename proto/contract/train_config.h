@@ -84,7 +84,7 @@ struct TrainConfig {
   bool operator==(const TrainConfig&) const = default;
 };
 
-// Calls visit(key, rule, value) for each setting of the section.
+// Calls visit(key, rule, value) for each setting.
 template <typename Config, typename Visit>
   requires std::same_as<std::remove_const_t<Config>, TrainConfig>
 void VisitSettings(Config& config, Visit&& visit) {

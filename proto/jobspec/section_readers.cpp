@@ -77,10 +77,12 @@ void Read(const v1::ModelSpec& spec, ModelConfig& config) {
   }
   if (spec.has_moe_dense_layers()) config.moe_dense_layers = spec.moe_dense_layers();
   if (spec.has_moe_router_score_function()) {
-    config.moe_router_score_function = static_cast<RouterScoreFunction>(spec.moe_router_score_function());
+    config.moe_router_score_function =
+        static_cast<RouterScoreFunction>(spec.moe_router_score_function());
   }
   if (spec.has_moe_router_load_balancing_type()) {
-    config.moe_router_load_balancing_type = static_cast<RouterLoadBalancing>(spec.moe_router_load_balancing_type());
+    config.moe_router_load_balancing_type =
+        static_cast<RouterLoadBalancing>(spec.moe_router_load_balancing_type());
   }
   if (spec.has_moe_aux_loss_coeff()) config.moe_aux_loss_coeff = spec.moe_aux_loss_coeff();
   if (spec.has_multi_latent_attention()) {
