@@ -67,8 +67,8 @@ TEST(AttemptsKillTest, AProcessLeftByAnEndedRankCanBeUnkillable) {
   attempts.RankEnded(ExitOf(1, 1, 0));
   EXPECT_THAT(KillInVain(attempts, {0, kKillAgainMs, 2 * kKillAgainMs, 3 * kKillAgainMs}),
               ElementsAre("spawn 1/2/0"));
-  EXPECT_THAT(UnkillableText(attempts),
-              StartsWith("a process of the rank has not ended after 4 SIGKILLs: "))
+  EXPECT_THAT(UnkillableText(attempts), StartsWith("a process of the rank has not ended after 4 "
+                                                   "SIGKILLs, because it is stuck in the kernel"))
       << "the process of the rank itself has ended";
 }
 

@@ -51,7 +51,7 @@ TEST(LossWatchTest, ComparesWithTheMeanFromTenLossesOn) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->trouble, LossProblem::kSpike);
   EXPECT_EQ(found->loss, 7.2);
-  EXPECT_EQ(found->evidence, "the loss 7.2 is 3.0 times the mean of the last 11, 2.363");
+  EXPECT_EQ(found->evidence, "the loss 7.2 is 3.0 times the mean of the last 11 losses, 2.363");
 }
 
 TEST(LossWatchTest, ComparesWithAMeanBelowOne) {
@@ -73,8 +73,9 @@ TEST(LossWatchTest, TheMedianOfAnOddNumberIsTheMiddleOne) {
   }
   const auto found = watch.Add(rules, 1, 0, 12, 60);
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->evidence,
-            "the loss 60 is 12.1 robust standard deviations above the median of the last 11, 6");
+  EXPECT_EQ(
+      found->evidence,
+      "the loss 60 is 12.1 robust standard deviations above the median of the last 11 losses, 6");
 }
 
 TEST(LossWatchTest, KeepsSpikesOutOfTheWindow) {

@@ -211,7 +211,7 @@ TEST_F(RootSightingsTest, DoctorIsRedForTheNodeThatSeesAnotherDirectory) {
   EXPECT_EQ(Check("a").found(), "/checkpoints: the directory of 2 nodes");
   EXPECT_FALSE(Check("b").ok());
   EXPECT_THAT(Check("b").found(), HasSubstr("a and c share one directory at /checkpoints, b sees "
-                                            "another one"));
+                                            "another directory"));
   EXPECT_THAT(Check("b").advice(), HasSubstr("mount the same storage"));
   SeeNone("b");
   EXPECT_FALSE(Check("b").ok());
