@@ -52,8 +52,9 @@ TEST_F(CheckpointProgramTest, TheAbsenceOfTheProgramIsExplained) {
     EXPECT_EQ(result.exit_code, 3) << "not 1, which says that checkpoints differ";
     EXPECT_THAT(
         result.err,
-        HasSubstr("cannot start " + directory() +
-                  "/trainyard-ckpt: No such file or directory\n  it is part of the trainer"));
+        HasSubstr(
+            "cannot start " + directory() +
+            "/trainyard-ckpt: No such file or directory\n  this program is part of the trainer"));
   }
 }
 

@@ -78,7 +78,8 @@ TEST_F(DescribeTest, AWaitingJobSaysWhyAndWhatToDo) {
   pending.set_advice("to let the job start, run `trainyard node uncordon node-2`");
   const std::string out = Run({"describe", "waits"}).out;
   EXPECT_THAT(out, HasSubstr("  Reason      needs 2 nodes; node-2 is cordoned: bad fan"));
-  EXPECT_THAT(out, HasSubstr("  Try         `trainyard node uncordon node-2`"));
+  EXPECT_THAT(
+      out, HasSubstr("  Try         to let the job start, run `trainyard node uncordon node-2`"));
 }
 
 TEST_F(DescribeTest, DefaultsAreShownOnlyWhenAskedFor) {
