@@ -75,7 +75,7 @@ TEST_F(PlanLayoutTest, RefusesAWrittenLayoutThatCannotRun) {
                                "layout.pp=1", "--layout", "written"});
   EXPECT_EQ(small.exit_code, 1);
   EXPECT_THAT(small.err, HasSubstr("the layout of the job file cannot run on 8 nodes of 8 A6000: "
-                                   "it needs "));
+                                   "the layout needs "));
   const CliResult uneven = Run({"plan", "llama3-70b-tp8-pp4", "--device", "H100", "--nodes", "16",
                                 "--set", "layout.dp=2", "--layout", "written"});
   EXPECT_EQ(uneven.exit_code, 2);

@@ -71,7 +71,7 @@ TEST_F(RecipeNewTest, NewRefusesWhatItCannotMake) {
   EXPECT_THAT(error({"llama3-70b", "--nodes", "1", "--device", "A6000"}, 1),
               HasSubstr("no layout fits into 1 node of 8 A6000"));
   EXPECT_THAT(error({"llama3-8b", "--device", "RTX"}, 2), HasSubstr("unknown device `RTX`"));
-  EXPECT_THAT(error({"llama3-8b", "--device", "V100"}, 2), HasSubstr("no bf16 arithmetic"));
+  EXPECT_THAT(error({"llama3-8b", "--device", "V100"}, 2), HasSubstr("does not support bf16"));
   EXPECT_THAT(error({"mixtral-8x7b", "--device", "H100", "--nodes", "1"}, 1),
               HasSubstr("no layout fits into 1 node of 8 H100"));
   EXPECT_THAT(error({"llama3-9b", "--device", "H100"}, 3), HasSubstr("did you mean"));

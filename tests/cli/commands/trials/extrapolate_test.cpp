@@ -89,7 +89,8 @@ TEST_F(ExtrapolateTest, RefusesAJobWithoutLossesOrTokens) {
 TEST_F(ExtrapolateTest, RefusesTokensThatAreNoAmount) {
   Report(2000);
   EXPECT_EQ(Run({"extrapolate", "17", "--tokens", "many"}).exit_code, 2);
-  EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "1M"}).err, HasSubstr("more than 1e+06"));
+  EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "1M"}).err,
+              HasSubstr("more than the requested 1e+06"));
 }
 
 }  // namespace
