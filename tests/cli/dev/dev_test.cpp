@@ -5,11 +5,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "cli/process/child_process.h"
@@ -112,6 +114,18 @@ class DevTest : public CliFixture {
     buffer_.on_flush = [this] { WriteFile("ready", ""); };
   }
 
+  // Waits until each of the three daemons can handle SIGTERM: its greeting follows its trap.
+  void AwaitDaemons() {
+    for (const char* log : {"controller", "node-1", "node-2"}) {
+      const std::string name = absl::StrCat("data/logs/", log, ".log");
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (Read(name).find("says hello") == std::string::npos) {
+        ASSERT_LT(std::chrono::steady_clock::now(), deadline) << name;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    }
+  }
+
   // Simulates Ctrl-C when stderr contains the text.
   void InterruptAfter(const std::string& text) {
     err_buffer_.text = text;
@@ -125,7 +139,10 @@ class DevTest : public CliFixture {
 };
 
 TEST_F(DevTest, StartsEverythingAndCtrlCStopsWorkersFirst) {
-  buffer_.on_flush = [this] { interrupt_.Raise(); };
+  buffer_.on_flush = [this] {
+    AwaitDaemons();
+    interrupt_.Raise();
+  };
   EXPECT_EQ(RunDevWith({"--slots", "3", "--listen", "127.0.0.1:0"}), 0) << err_buffer_.str();
   EXPECT_THAT(buffer_.str(), HasSubstr(absl::StrCat("controller  ", server().address(), "\n")));
   EXPECT_THAT(buffer_.str(), HasSubstr("http://127.0.0.1:7071"));
