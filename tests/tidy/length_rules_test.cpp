@@ -40,6 +40,9 @@ TEST(LengthRulesTest, Lengths) {
               ElementsAre(HasSubstr("a.cpp:1: 61 lines: A::A()")));
   EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "const auto kF = [] {\n" + Lines(59) + "};\n"}}),
               ElementsAre(HasSubstr("a.cpp:1: 61 lines")));
+  EXPECT_THAT(CheckFunctionLengths(
+                  {{"a.cpp", "// Generated from a.proto\nvoid F() {\n" + Lines(59) + "}\n"}}),
+              IsEmpty());
   EXPECT_THAT(CheckFunctionLengths({{"a.cpp", "constexpr int kA[] = {\n" + Lines(59) + "};\n"}}),
               IsEmpty());
 }

@@ -331,7 +331,7 @@ TEST(TrainerErrorsTest, CheckpointsOfAnotherJobAreNotOverwritten) {
   TrainToTheEnd(folder, {.run = "a", .variables = job("7")});
   const std::string kept = LatestCheckpoint(folder.path() / "checkpoints")->path;
   ExpectFails(folder, {.run = "b", .variables = job("8")}, 78,
-              "resume from the newest (checkpoint.resume_from: " + kept + ")");
+              "Resume from the newest of them (checkpoint.resume_from: " + kept + ")");
   EXPECT_EQ(LatestCheckpoint(folder.path() / "checkpoints")->attempt.job_id, 7);
 }
 

@@ -151,7 +151,7 @@ TEST_F(ImportTest, BadDirectoriesAndNames) {
   ExpectFails(Out(), ExitCode::kBadCheckpoint, "it has no config.json");
   WriteHuggingFace(From(), TinyLlama("F32"));
   ExpectFails(Out("step_000000001"), ExitCode::kUsage, "must be called step_000000000");
-  ExpectFails(From() + "/out", ExitCode::kUsage, "is inside it");
+  ExpectFails(From() + "/out", ExitCode::kUsage, "is inside that directory");
   WriteText(From() + "/config.json", "{");
   ExpectFails(Out(), ExitCode::kBadCheckpoint, "config.json is not JSON");
 }

@@ -185,15 +185,15 @@ TEST_F(ReshardTest, RefusesPlacesThatMakeNoSense) {
   const auto expect = [&](const std::string& out, bool weights_only, const std::string& part) {
     ExpectFails({from_.Step(1), out, 1, weights_only, true}, ExitCode::kUsage, part);
   };
-  expect(from_.Step(1), false, "or is inside it");
-  expect(from_.Step(1) + "/in/it", false, "or is inside it");
+  expect(from_.Step(1), false, "or is inside that directory");
+  expect(from_.Step(1) + "/in/it", false, "or is inside that directory");
   std::filesystem::create_symlink(from_.Step(1), to_.path() + "/link");
   EXPECT_THAT(ErrorOf(
                   [&] {
                     Reshard({from_.Step(1), Out("link/in/it")});
                   },
                   ExitCode::kUsage),
-              HasSubstr("or is inside it"));
+              HasSubstr("or is inside that directory"));
   std::filesystem::remove(to_.path() + "/link");
   expect(to_.path() + "/..", false, "name the directory to create");
   expect(to_.Step(2), false, "must be called step_000000001");

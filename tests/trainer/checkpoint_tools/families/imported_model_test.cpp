@@ -112,7 +112,7 @@ TEST(ImportedModelTest, ScaledPositionsOfLlama31) {
 
 TEST(ImportedModelTest, TheKeyThatMakesAnotherModelIsNamed) {
   EXPECT_THAT(Refusal(With("rope_scaling", {{"rope_type", "linear"}, {"factor", 8.0}})),
-              HasSubstr("`rope_scaling.rope_type` \"linear\"; of LlamaForCausalLM"));
+              HasSubstr("`rope_scaling.rope_type` \"linear\"; an import of LlamaForCausalLM"));
   EXPECT_THAT(Refusal(With("rope_scaling", {{"type", "yarn"},
                                             {"factor", 8.0},
                                             {"low_freq_factor", 1.0},
@@ -120,7 +120,8 @@ TEST(ImportedModelTest, TheKeyThatMakesAnotherModelIsNamed) {
                                             {"original_max_position_embeddings", 64}})),
               AllOf(HasSubstr("dir/config.json has `rope_scaling.rope_type` \"yarn\""),
                     HasSubstr("an import of LlamaForCausalLM supports only \"llama3\"")));
-  EXPECT_THAT(Refusal(With("hidden_act", "gelu")), HasSubstr("`hidden_act` \"gelu\"; of Llama"));
+  EXPECT_THAT(Refusal(With("hidden_act", "gelu")),
+              HasSubstr("`hidden_act` \"gelu\"; an import of Llama"));
   EXPECT_THAT(Refusal(With("attention_bias", true)), HasSubstr("`attention_bias` true"));
   EXPECT_THAT(Refusal(With("mlp_bias", true)), HasSubstr("`mlp_bias` true"));
   EXPECT_THAT(Refusal(With("sliding_window", 4096)), HasSubstr("arithmetic: `sliding_window`;"));
@@ -175,13 +176,15 @@ TEST(ImportedModelTest, SettingsOfAQwen3) {
 TEST(ImportedModelTest, AQwen3ThatIsAnotherModel) {
   json config = TinyQwen3Config();
   config["use_sliding_window"] = true;
-  EXPECT_THAT(Refusal(config), HasSubstr("`use_sliding_window` true; of Qwen3ForCausalLM"));
+  EXPECT_THAT(Refusal(config),
+              HasSubstr("`use_sliding_window` true; an import of Qwen3ForCausalLM"));
   config = TinyQwen3Config();
   config["layer_types"][1] = "sliding_attention";
-  EXPECT_THAT(Refusal(config), HasSubstr("`layer_types` \"sliding_attention\"; of Qwen3"));
+  EXPECT_THAT(Refusal(config),
+              HasSubstr("`layer_types` \"sliding_attention\"; an import of Qwen3"));
   config = TinyQwen3Config();
   config["rope_scaling"] = {{"rope_type", "yarn"}};
-  EXPECT_THAT(Refusal(config), HasSubstr("`rope_scaling.rope_type` \"yarn\"; of Qwen3"));
+  EXPECT_THAT(Refusal(config), HasSubstr("`rope_scaling.rope_type` \"yarn\"; an import of Qwen3"));
 }
 
 TEST(ImportedModelTest, SettingsOfAnOlmo) {
@@ -205,7 +208,7 @@ TEST(ImportedModelTest, SettingsOfAnOlmo) {
     EXPECT_THAT(tensor.name, testing::Not(HasSubstr("norm")));
   }
   config["clip_qkv"] = 8.0;
-  EXPECT_THAT(Refusal(config), HasSubstr("`clip_qkv` 8.0; of OlmoForCausalLM"));
+  EXPECT_THAT(Refusal(config), HasSubstr("`clip_qkv` 8.0; an import of OlmoForCausalLM"));
 }
 
 // The config that GPT2Config.save_pretrained of transformers 4.46 writes, without settings that
@@ -302,7 +305,7 @@ TEST(ImportedModelTest, SettingsOfAGptNeox) {
   EXPECT_THAT(Refusal(other), HasSubstr("`rotary_emb_base` 500000 and `rope_theta` 10000"));
   other = config;
   other["attention_bias"] = false;
-  EXPECT_THAT(Refusal(other), HasSubstr("`attention_bias` false; of GPTNeoXForCausalLM"));
+  EXPECT_THAT(Refusal(other), HasSubstr("`attention_bias` false; an import of GPTNeoXForCausalLM"));
 }
 
 TEST(ImportedModelTest, GroupedQueriesHaveNoKeyInGpt2) {
