@@ -39,8 +39,8 @@ class StepClock {
  public:
   explicit StepClock(torch::Device device);
 
-  // Starts a measurement, in part kCompute. Does nothing if the previous measurement has not been
-  // collected.
+  // Starts a measurement. Its first part is kCompute. Does nothing if the previous measurement has
+  // not been collected.
   void Begin();
   // Ends the current measurement.
   void End();

@@ -21,7 +21,7 @@ constexpr char kMoments[] = "optimizer.";
 constexpr char kFirstMoment[] = "optimizer.exp_avg.";
 constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 
-// Key of the skip ranges, in the format of TRAINYARD_SKIP_SAMPLES.
+// Key of the skip ranges. The value has the format of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
 
 // Key of the shares of the sources. They determine the order of a blend.

@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 
 // Returns the pending reason, the verdict, or the current activity, in one sentence. For a live
-// gang, the sentence ends with the limit of the gang's state (gang_limit.h).
+// gang, the sentence ends with the time limit of the gang's current state (gang_limit.h).
 v1::WhyJobResponse ExplainJob(const ClusterView& view, const JobEntry& entry);
 
 }  // namespace trainyard::controller

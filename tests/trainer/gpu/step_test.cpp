@@ -121,8 +121,8 @@ void ExpectSameSteps(const std::vector<StepResult>& a, const std::vector<StepRes
   }
 }
 
-// The runs include launches of steps ahead. Later steps must not reuse the memory of a step that is
-// still running.
+// In some runs, steps are launched before the previous step has finished. Such a step must not
+// reuse the memory of a step that is still running.
 void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
   GpuRun first(config);
   const std::vector<StepResult> expected = first.Run(20, /*ahead=*/0, 1e-3);

@@ -1,4 +1,4 @@
-// LibTorch's fused attention, as a reference for errors.
+// LibTorch's fused attention. Tests compare its errors with the errors of our kernels.
 #ifndef TRAINYARD_TESTS_TRAINER_GPU_TORCH_ATTENTION_H_
 #define TRAINYARD_TESTS_TRAINER_GPU_TORCH_ATTENTION_H_
 

@@ -10,8 +10,8 @@
 
 namespace trainyard::trainer {
 
-// Returns the tensors of a model without biases. They are equal on Hugging Face and in Trainyard.
-// Pure.
+// Returns the tensors of a model that has no biases. Their names and shapes are the same on Hugging
+// Face and in Trainyard. Pure.
 std::vector<FamilyTensor> LlamaTensors(const ModelConfig& model);
 
 }  // namespace trainyard::trainer

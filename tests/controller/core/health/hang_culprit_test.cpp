@@ -51,7 +51,7 @@ class HangCulpritTest : public ::testing::Test {
     if (report.ranks().empty()) report.add_ranks()->set_rank(rank);
     return *report.mutable_ranks(0);
   }
-  // Lets this time pass. No rank completes a step or writes anything.
+  // Lets `ms` milliseconds pass. No rank completes a step or writes anything.
   void Still(int64_t ms) {
     for (int rank = 0; rank < ranks_; ++rank) {
       Rank(rank).set_still_ms(ms);

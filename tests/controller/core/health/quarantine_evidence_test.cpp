@@ -38,7 +38,7 @@ class QuarantineEvidenceTest : public QuarantineTest {
     if (cause == v1::VERDICT_CAUSE_RANK_EXITED) verdict.set_log_tail(kEccOutput);
     return BlameFor(verdict, job, attempt, cluster_.state, cluster_.options, cluster_.now);
   }
-  // Node a reports a device error that the device survives. `node_ms` is the time by the node's
+  // Node `a` reports a device error that the device survives. `node_ms` is the time by the node's
   // clock; 0 if the report has none.
   void ReportError(Timestamp time_ms, Timestamp node_ms, const std::string& device = "") {
     v1::Heartbeat heartbeat;
