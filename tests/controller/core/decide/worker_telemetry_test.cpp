@@ -22,6 +22,18 @@ ReceiveTelemetry CheckpointRecord(int64_t job_id, int64_t attempt_number, int64_
   return request;
 }
 
+// Submits a job of one slot and lets its first attempt fail. Returns the job, whose second attempt
+// is placed.
+int64_t SubmitAndRestart(TestCluster& cluster) {
+  cluster.AddNode("a", 1);
+  const int64_t job = cluster.Submit("job", 1, 1);
+  cluster.RunJob(job);
+  cluster.ExitAll(job, 1);
+  cluster.ClearAll(job);
+  cluster.Pass(1500);
+  return job;
+}
+
 TEST(WorkerTelemetryTest, CheckpointsArePublishedOnceAndDeleted) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
@@ -61,12 +73,7 @@ TEST(WorkerTelemetryTest, TheNewestHundredDeletedCheckpointsStayListed) {
 
 TEST(WorkerTelemetryTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {
   TestCluster cluster;
-  cluster.AddNode("a", 1);
-  const int64_t job = cluster.Submit("job", 1, 1);
-  cluster.RunJob(job);
-  cluster.ExitAll(job, 1);
-  cluster.ClearAll(job);
-  cluster.Pass(1500);
+  const int64_t job = SubmitAndRestart(cluster);
   ASSERT_EQ(cluster.Attempt(job).number(), 2);
   ReceiveTelemetry request = CheckpointRecord(job, 2, 10);
   request.record.set_time_ms(777);
@@ -114,12 +121,7 @@ TEST(WorkerTelemetryTest, ALaterAttemptDeletesTheCheckpointOfAnEarlierOneByItsPa
 
 TEST(WorkerTelemetryTest, ACheckpointIsOfNoLaterAttemptThanTheRankThatReportsIt) {
   TestCluster cluster;
-  cluster.AddNode("a", 1);
-  const int64_t job = cluster.Submit("job", 1, 1);
-  cluster.RunJob(job);
-  cluster.ExitAll(job, 1);
-  cluster.ClearAll(job);
-  cluster.Pass(1500);
+  const int64_t job = SubmitAndRestart(cluster);
   ASSERT_EQ(cluster.Attempt(job).number(), 2);
   ReceiveTelemetry late = CheckpointRecord(job, 1, 10);
   for (const int64_t attempt : {-1, 2, 3}) {
