@@ -42,7 +42,7 @@ class LimitKeeper {
              const std::function<void(const RankKey&, const std::string& reason)>& end);
 
  private:
-  // Those ranks of an attempt that may have files, and those of them that are running.
+  // The ranks of an attempt that may have files (`all`), and the running ones among them.
   struct Members {
     std::vector<RankKey> all;
     std::vector<RankKey> running;

@@ -95,7 +95,7 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
     const absl::StatusOr<Access> access = FindAccess(server_, places_);
     if (absl::IsUnauthenticated(access.status())) {
       const absl::Status answer = Answers(server_, limits_.connect);
-      // No advice about the token file: it would mislead, because no controller answers at all.
+      // Omits the advice about the token file, because no controller answers at all.
       if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
     }
     if (!access.ok()) return access.status();

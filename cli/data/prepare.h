@@ -24,8 +24,8 @@ struct DataSummary {
   SplitTotals val;
 };
 
-// The same inputs and options give the same files, whatever `jobs` is. `out` is either complete or
-// unchanged. `cancelled` is checked between blocks.
+// The files depend only on the inputs and the other options, not on `jobs`. `out` is either
+// complete or unchanged. `cancelled` is checked between blocks.
 // Errors: NotFound for missing inputs, InvalidArgument for unusable options and inputs, DataLoss
 // and PermissionDenied for unreadable inputs, AlreadyExists if `out` is taken, ResourceExhausted if
 // the disk is full, Cancelled.

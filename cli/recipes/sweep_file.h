@@ -32,7 +32,7 @@ struct Sweep {
   std::vector<SweepRun> runs;
 };
 
-// Returns the text of a sweep that has not been run. It has no failures and metrics.
+// Returns the file of a sweep before its first run. The file contains no failures and no metrics.
 std::string SweepText(const Sweep& sweep);
 
 // Reads a sweep that was run. If a run has neither measurements nor a failure, the sweep ended

@@ -19,8 +19,8 @@ using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMes
 
 // Limit on bytes received from all workers but not yet stored.
 constexpr std::size_t kAllStreamsBytes = 128 << 20;
-// The same limit for one worker. It is larger than the amount that a worker sends without an
-// acknowledgement (16 MiB), so that heartbeats are still read except in the worst case.
+// Limit on bytes received from one worker but not yet stored. A worker sends at most 16 MiB without
+// an acknowledgement, so heartbeats are still read except in the worst case.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
 // The limit on one worker's messages that wait for the loop, in bytes (here) and in number (below).

@@ -52,8 +52,7 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   while (all.jobs_size() < limit) {
     request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
     TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
-    // Treats a page without jobs as the last one, so that the loop ends whatever cursor the page
-    // has.
+    // A page without jobs is the last one, even if it has a cursor: otherwise the loop may not end.
     if (page.jobs().empty()) page.clear_next_cursor();
     all.MergeFrom(page);
     all.set_next_cursor(page.next_cursor());

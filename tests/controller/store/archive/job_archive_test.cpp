@@ -104,7 +104,7 @@ TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
   v1::Event event;
   event.mutable_job_deleted()->set_job_id(1);
   ASSERT_TRUE(log_->Append({event}).ok());
-  // The same event is appended a second time, as two concurrent callers may do.
+  // Appends the event a second time, as two concurrent callers may do.
   ASSERT_TRUE(log_->Append({event}).ok());
   for (int i = 0; i < 2; ++i, Reopen()) {
     EXPECT_EQ(archive().Find(1).value(), std::nullopt);
