@@ -1,6 +1,6 @@
 // Tests user actions on the pages, in a real browser with a real controller that has a seeded
 // history.
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { TIMEOUT_MS, PHONE, launch, openPage, type OpenPage } from './browser';
 import { jobNumber, sweepNumbers } from './seeded';
@@ -26,6 +26,26 @@ const visitJob = async (name: string, rest = '') =>
 // Waits for a request, because the page sends requests shortly after its address changes.
 const requested = (matches: (request: string) => boolean) =>
   expect.poll(() => requests.some(matches), { timeout: TIMEOUT_MS }).toBe(true);
+
+// Holds requests until the gate is opened.
+class Gate {
+  open = () => {};
+  private reach = () => {};
+  readonly reached = new Promise<void>((resolve) => (this.reach = resolve));
+  private readonly opened = new Promise<void>((resolve) => (this.open = resolve));
+
+  async pass(route: Route): Promise<void> {
+    this.reach();
+    await this.opened;
+    await route.continue();
+  }
+}
+
+// Waits until the page has drawn a frame, and so has handled the scroll events before it.
+const shownFrame = (page: Page) =>
+  page.evaluate(
+    () => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+  );
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
 const panel = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -430,28 +450,24 @@ describe.runIf(base !== '')('pages', () => {
     });
 
     it('loads more when the end comes into view during a refresh', async () => {
-      const page = await visit('/jobs');
-      await page.getByText('live', { exact: true }).waitFor();
-      let answer = () => {};
-      const answered = new Promise<void>((resolve) => (answer = resolve));
+      const page = await visit('/nodes');
+      // The page refreshes the list when the stream sends the jobs. Here the stream starts only
+      // after the first list is shown, so that there is always a refresh.
+      const stream = new Gate();
+      const refresh = new Gate();
       let asked = 0;
-      // Once the stream has sent the jobs, the page repeats the request.
-      const refresh = new Promise<void>((held) => {
-        void page.route(/\/jobs\?(?!.*cursor=\d)/, async (route) => {
-          if (++asked > 1) {
-            held();
-            await answered;
-          }
-          await route.continue();
-        });
-      });
-      await page.reload();
+      await page.route(/\/events\/stream/, (route) => stream.pass(route));
+      await page.route(/\/jobs\?(?!.*cursor=\d)/, (route) =>
+        ++asked > 1 ? refresh.pass(route) : route.continue(),
+      );
+      await page.goto(`${base}/jobs`);
       await page.getByText(/^10,0\d\d$/).first().waitFor();
-      await refresh;
+      stream.open();
+      await refresh.reached;
       const scroller = page.getByRole('region', { name: 'Jobs' });
       await scroller.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-      await page.waitForTimeout(100);
-      answer();
+      await shownFrame(page);
+      refresh.open();
       await requested(asksForMore);
     });
 
