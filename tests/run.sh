@@ -35,7 +35,10 @@ run_preset() {
   local total bad
   total=$(sed -nE 's/.* tests passed, ([0-9]+) tests failed out of ([0-9]+)/\2/p' "$log")
   bad=$(sed -nE 's/.* tests passed, ([0-9]+) tests failed out of ([0-9]+)/\1/p' "$log")
-  if [ "$status" -ne 0 ]; then grep -vE '^ *[0-9]+/[0-9]+ Test.*Passed|^ *Start ' "$log" || true; fi
+  if [ "$status" -ne 0 ]; then
+    grep -vE '^ *[0-9]+/[0-9]+ Test.*(Passed|Skipped)|^ *Start |\(Skipped\)$' "$log" || true
+    tests/failed_output.py "$reports/$preset.xml" || true
+  fi
   if [ -z "$total" ]; then total=1 bad=1; fi
   passed=$((passed + total - bad))
   failed=$((failed + bad))
