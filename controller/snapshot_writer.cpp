@@ -3,8 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

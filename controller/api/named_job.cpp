@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "controller/api/job_view.h"
 #include "controller/core/archive.h"
-#include "controller/core/state/ended_jobs.h"
+#include "controller/core/event_log/snapshot.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

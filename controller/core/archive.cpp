@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <deque>
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/origin_list.h"
-#include "controller/core/state/snapshot.h"
 #include "controller/core/support/core_options.h"
 
 namespace trainyard::controller {

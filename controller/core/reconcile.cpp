@@ -9,12 +9,12 @@
 #include "controller/core/attempt_watch.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_removal.h"
+#include "controller/core/event_log/event_node.h"
 #include "controller/core/health/node_evidence.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/health/quarantine.h"
 #include "controller/core/schedule/placement_events.h"
 #include "controller/core/schedule/rendezvous_ports.h"
-#include "controller/core/state/event_node.h"
 
 namespace trainyard::controller {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "controller/core/state/event_job.h"
+#include "controller/core/event_log/event_job.h"
 #include "nlohmann/json.hpp"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/scalar_text.h"

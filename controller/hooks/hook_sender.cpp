@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "controller/core/state/event_job.h"
+#include "controller/core/event_log/event_job.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"

@@ -6,9 +6,9 @@
 #include "controller/api/cluster_handlers.h"
 #include "controller/api/job_list.h"
 #include "controller/api/job_view.h"
+#include "controller/core/event_log/event_job.h"
+#include "controller/core/event_log/event_node.h"
 #include "controller/core/explain/pending_reason.h"
-#include "controller/core/state/event_job.h"
-#include "controller/core/state/event_node.h"
 #include "controller/core/support/wait.h"
 #include "proto/support/job_state.h"
 

@@ -8,12 +8,12 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_identity.h"
+#include "controller/core/event_log/event_job.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/reconcile.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/event_job.h"
 #include "controller/core/support/controller_event.h"
 #include "controller/kernel/own_stall.h"
 

@@ -7,7 +7,7 @@
 #include "controller/api/checkpoint_files.h"
 #include "controller/core/archive.h"
 #include "controller/core/decide/deletion.h"
-#include "controller/core/state/ended_jobs.h"
+#include "controller/core/event_log/snapshot.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"

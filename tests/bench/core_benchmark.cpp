@@ -10,13 +10,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/core/apply/apply.h"
 #include "controller/core/commands.h"
 #include "controller/core/decide/decide.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/reconcile.h"
-#include "controller/core/state/apply.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/snapshot.h"
 #include "controller/core/support/core_options.h"
 #include "controller/planner/layout_search.h"
 

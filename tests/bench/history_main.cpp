@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply.h"
 #include "controller/core/archive.h"
-#include "controller/core/state/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/state/cluster_state.h"
-#include "controller/core/state/snapshot.h"
 #include "controller/store/events/sqlite_event_log.h"
 #include "proto/support/clock.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <future>
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/snapshot.h"
 #include "tests/controller/controller_harness.h"
 
 namespace trainyard::controller {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
-#include "controller/core/state/ended_jobs.h"
+#include "controller/core/event_log/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::simulation {

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/state/gang.h"
-#include "controller/core/state/job_pause.h"
 #include "controller/core/state/job_state_machine.h"
 #include "controller/core/state/starting_point.h"
 #include "controller/core/support/principal_event.h"
@@ -20,7 +19,9 @@ namespace {
 
 // Returns true for jobs that can be resumed. If a pausing job is resumed, it starts again after its
 // ranks have exited.
-bool IsPaused(const v1::Job& job) { return IsPausing(job) || IsPausedOrHeld(job.state()); }
+bool IsPaused(const v1::Job& job) {
+  return job.state() == v1::JOB_STATE_PAUSING || IsPausedOrHeld(job.state());
+}
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "controller/core/state/log_record.h"
+#include "controller/core/event_log/log_record.h"
 #include "controller/store/archive/job_archive.h"
 #include "controller/store/support/pruning.h"
 #include "controller/store/support/store_mark.h"

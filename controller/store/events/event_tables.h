@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "controller/core/state/log_record.h"
+#include "controller/core/event_log/log_record.h"
 #include "controller/store/events/event_log.h"
 #include "controller/store/sqlite/migrations.h"
 #include "controller/store/sqlite/sqlite_database.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/event_job.h"
+#include "controller/core/event_log/event_job.h"
 
 namespace trainyard::controller {
 namespace {

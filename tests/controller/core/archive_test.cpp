@@ -1,10 +1,10 @@
 #include "controller/core/archive.h"
 
+#include "controller/core/apply/apply.h"
+#include "controller/core/apply/ended_jobs.h"
 #include "controller/core/decide/references.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/ended_jobs.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/state/origin_list.h"
-#include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -1,7 +1,7 @@
 #include "controller/core/commands.h"
 
+#include "controller/core/apply/apply.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/apply.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/reconcile.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "gtest/gtest.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/snapshot.h"
 #include "controller/core/support/core_options.h"
 #include "tests/controller/core/test_cluster.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "controller/core/archive.h"
-#include "controller/core/state/snapshot.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/kernel/worker_kernel.h"

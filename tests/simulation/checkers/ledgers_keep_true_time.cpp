@@ -5,8 +5,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/event_log/event_job.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/event_job.h"
 #include "proto/contract/attempt_key.h"
 #include "tests/simulation/checkers/checker.h"
 

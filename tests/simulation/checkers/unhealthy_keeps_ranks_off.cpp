@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/time_shift.h"
+#include "controller/core/apply/time_shift.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

@@ -9,11 +9,11 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply.h"
 #include "controller/core/decide/lost_history.h"
+#include "controller/core/event_log/event_job.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/reconcile.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/event_job.h"
-#include "controller/core/state/snapshot.h"
 #include "controller/core/support/core_options.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/kernel/worker_kernel.h"

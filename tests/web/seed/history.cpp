@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/reconcile.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
 #include "proto/contract/protocol_version.h"
 
 namespace trainyard::seed {

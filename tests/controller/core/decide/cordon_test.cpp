@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "controller/core/apply/apply.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/explain/pending_reason.h"
-#include "controller/core/state/apply.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

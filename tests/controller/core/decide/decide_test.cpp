@@ -1,9 +1,9 @@
 #include "controller/core/decide/decide.h"
 
 #include "controller/core/decide/references.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/schedule/admission.h"
 #include "controller/core/state/origin_list.h"
-#include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

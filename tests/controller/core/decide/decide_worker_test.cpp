@@ -1,7 +1,7 @@
 #include "controller/core/decide/decide_worker.h"
 
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

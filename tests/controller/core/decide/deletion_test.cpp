@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply.h"
 #include "controller/core/decide/references.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
+#include "controller/core/event_log/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

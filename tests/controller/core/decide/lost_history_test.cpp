@@ -5,9 +5,9 @@
 
 #include <limits>
 
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
 #include "controller/core/state/stream_fence.h"
 #include "tests/controller/core/test_cluster.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "controller/core/state/snapshot.h"
+#include "controller/core/event_log/snapshot.h"
 #include "proto/proof/proof.h"
 #include "tests/controller/core/test_cluster.h"
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/removed_nodes.h"
-#include "controller/core/state/snapshot.h"
+#include "controller/core/apply/removed_nodes.h"
+#include "controller/core/event_log/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

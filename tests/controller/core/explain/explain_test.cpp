@@ -2,7 +2,7 @@
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/explain/preview.h"
 
-#include "controller/core/state/apply.h"
+#include "controller/core/apply/apply.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

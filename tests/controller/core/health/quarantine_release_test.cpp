@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/health/node_health.h"
-#include "controller/core/state/apply.h"
 #include "controller/core/state/evidence_list.h"
-#include "controller/core/state/snapshot.h"
 #include "proto/contract/exit_code.h"
 #include "tests/controller/core/health/quarantine_fixture.h"
 

@@ -9,9 +9,9 @@
 #include <set>
 #include <utility>
 
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/apply.h"
-#include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

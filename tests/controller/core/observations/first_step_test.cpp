@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/ledger.h"
-#include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
-#include "controller/core/state/snapshot.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
 

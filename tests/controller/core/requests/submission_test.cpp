@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "controller/core/state/apply.h"
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/state/origin_list.h"
-#include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/limits.h"

@@ -1,11 +1,11 @@
 #include "controller/core/schedule/layout_choice.h"
 
+#include "controller/core/apply/apply.h"
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/reconcile.h"
-#include "controller/core/state/apply.h"
 #include "controller/core/state/gang_request.h"
-#include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/exit_code.h"

@@ -1,6 +1,6 @@
 #include "controller/core/state/slot_ledger.h"
 
-#include "controller/core/state/snapshot.h"
+#include "controller/core/event_log/snapshot.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
 

@@ -1,8 +1,8 @@
 #include "controller/core/verdict/heal_policy.h"
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/state/gang.h"
-#include "controller/core/state/snapshot.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/contract/exit_code.h"

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
+#include "controller/core/event_log/snapshot.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/state/rollbacks.h"
-#include "controller/core/state/snapshot.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

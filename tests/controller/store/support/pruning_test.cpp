@@ -9,7 +9,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/state/event_job.h"
+#include "controller/core/event_log/event_job.h"
 #include "controller/store/events/memory_event_log.h"
 #include "controller/store/events/sqlite_event_log.h"
 #include "controller/store/logs/memory_log_store.h"

@@ -1,0 +1,242 @@
+#include "controller/core/apply/apply.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply_attempt.h"
+#include "controller/core/apply/apply_node.h"
+#include "controller/core/apply/checkpoint_list.h"
+#include "controller/core/apply/ended_jobs.h"
+#include "controller/core/apply/job_pause.h"
+#include "controller/core/apply/time_shift.h"
+#include "controller/core/state/attempt_outcome.h"
+#include "controller/core/state/history_losses.h"
+#include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/origin_list.h"
+#include "controller/core/state/slot_ledger.h"
+#include "controller/core/state/waiting_jobs.h"
+#include "controller/core/support/invariant.h"
+#include "proto/contract/telemetry_keys.h"
+#include "proto/support/job_state.h"
+
+namespace trainyard::controller {
+namespace {
+
+v1::Attempt* FindAttempt(int64_t attempt_number, v1::Job& job) {
+  for (v1::Attempt& attempt : *job.mutable_attempts()) {
+    if (attempt.number() == attempt_number) return &attempt;
+  }
+  return nullptr;
+}
+
+void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event& event,
+            ClusterState& state) {
+  Require(submitted.job_id() >= state.next_job_id, "job ids must increase");
+  state.next_job_id = submitted.job_id() + 1;
+  state.newest_job_id = submitted.job_id();
+  JobEntry& entry = state.jobs[submitted.job_id()];
+  v1::Job& job = entry.job;
+  job.set_id(submitted.job_id());
+  job.set_name(spec.name());
+  job.set_user(submitted.user());
+  job.set_state(v1::JOB_STATE_QUEUED);
+  *job.mutable_spec() = std::move(spec);
+  entry.origin_list =
+      submitted.origins().empty() ? submitted.origin_list() : PackOrigins(submitted.origins());
+  job.set_submitted_time_ms(event.time_ms());
+  entry.request_id = submitted.request_id();
+  if (submitted.held()) Hold(event, job);
+  AddWaiting(job, state);
+  state.jobs_by_name[job.name()].insert(job.id());
+  state.job_by_checkpoint_dir[CheckpointDirectory(job.spec())] = job.id();
+  if (!entry.request_id.empty()) state.job_by_request_id[entry.request_id] = job.id();
+}
+
+void ApplyKind(const v1::JobSubmitted& submitted, const v1::Event& event, ClusterState& state) {
+  AddJob(submitted, submitted.spec(), event, state);
+}
+
+void ApplyKind(const v1::JobStopRequested& requested, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(requested.job_id(), state);
+  const v1::Attempt* live = LiveAttempt(entry);
+  Require(live != nullptr, absl::StrCat("job ", requested.job_id(), " has nothing to stop"));
+  entry.stop_requested = true;
+  if (requested.kill()) entry.kill_requested = true;
+  StopAttempt(v1::STOP_REASON_USER, event.time_ms(),
+              *entry.job.mutable_attempts(entry.job.attempts_size() - 1));
+  EndPause(event.time_ms(), entry.job);
+  if (entry.job.state() != v1::JOB_STATE_STOPPING) MoveJob(v1::JOB_STATE_STOPPING, entry.job);
+}
+
+void ApplyKind(const v1::JobEnded& ended, const v1::Event& event, ClusterState& state) {
+  JobEntry& entry = EntryOf(ended.job_id(), state);
+  Require(LiveAttempt(entry) == nullptr,
+          absl::StrCat("job ", ended.job_id(), " still has a live attempt"));
+  MoveJob(ended.state(), entry.job);
+  EndPause(event.time_ms(), entry.job);
+  entry.job.set_ended_time_ms(event.time_ms());
+  entry.job.set_not_before_ms(0);
+  *entry.job.mutable_verdict() = ended.verdict();
+  RemoveWaiting(entry.job, state);
+  state.ended_jobs.insert({event.time_ms(), ended.job_id()});
+  const auto directory = state.job_by_checkpoint_dir.find(CheckpointDirectory(entry.job.spec()));
+  const bool is_its_own =
+      directory != state.job_by_checkpoint_dir.end() && directory->second == ended.job_id();
+  if (is_its_own) state.job_by_checkpoint_dir.erase(directory);
+  if (entry.job.attempts_size() == 0) return;
+  v1::Attempt& newest = *entry.job.mutable_attempts(entry.job.attempts_size() - 1);
+  if (!newest.has_verdict()) *newest.mutable_verdict() = ended.verdict();
+  ReleaseSlots(ended.job_id(), newest, state);
+}
+
+void ApplyKind(const v1::CheckpointPublished& published, const v1::Event&, ClusterState& state) {
+  v1::Job& job = EntryOf(published.job_id(), state).job;
+  const v1::Checkpoint& checkpoint = published.checkpoint();
+  AddCheckpoint(checkpoint, job);
+  v1::Attempt* attempt = FindAttempt(checkpoint.attempt(), job);
+  if (attempt != nullptr) {
+    attempt->set_last_step(std::max(attempt->last_step(), checkpoint.step()));
+  }
+}
+
+void ApplyKind(const v1::CheckpointDeleted& deleted, const v1::Event&, ClusterState& state) {
+  RemoveCheckpoint(deleted, EntryOf(deleted.job_id(), state).job);
+}
+
+void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, ClusterState& state) {
+  MarkDamaged(rejected, EntryOf(rejected.job_id(), state).job);
+}
+
+// Alerts are history for users and do not change the state, with one exception: alerts of the loss
+// guard and hang alerts of the watchdog are recorded, so that neither acts on the same step again.
+void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
+  const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
+  if (!raised.by_guard() && !hung) return;
+  JobEntry& entry = EntryOf(raised.job_id(), state);
+  std::pair<int64_t, int64_t>& newest = raised.by_guard() ? entry.guarded : entry.watched;
+  newest = std::max(newest, {raised.attempt(), raised.step()});
+}
+
+void ApplyKind(const v1::StoreRestored& restored, const v1::Event&, ClusterState& state) {
+  SkipNumbers(restored.skipped_job_ids(), restored.skipped_attempts(), state);
+}
+
+void ApplyKind(const v1::EventsLost& lost, const v1::Event& event, ClusterState& state) {
+  SkipNumbers(lost.skipped_job_ids(), lost.skipped_attempts(), state);
+  AddLoss(event, state);
+}
+
+void ApplyKind(const v1::JobDeleted& deleted, const v1::Event&, ClusterState& state) {
+  ForgetJob(deleted.job_id(), state);
+}
+
+void ApplyKind(const v1::LayoutChosen& chosen, const v1::Event&, ClusterState& state) {
+  std::vector<v1::GrantedLayout>& layouts = EntryOf(chosen.job_id(), state).layouts;
+  layouts.push_back(chosen.layout());
+  if (layouts.size() > kLayoutsKept) layouts.erase(layouts.begin());
+}
+
+// Applies a user's request for a job that has not ended.
+void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
+  if (event.has_job_paused()) return TakePaused(event, state);
+  if (event.has_job_resumed()) return TakeResumed(event, state);
+  ApplyKind(event.job_stop_requested(), event, state);
+}
+
+void ApplyToCheckpoint(const v1::Event& event, ClusterState& state) {
+  if (event.has_checkpoint_published()) {
+    return ApplyKind(event.checkpoint_published(), event, state);
+  }
+  if (event.has_checkpoint_deleted()) return ApplyKind(event.checkpoint_deleted(), event, state);
+  ApplyKind(event.checkpoint_rejected(), event, state);
+}
+
+// Applies an event about the log itself: a restore, a loss, or a change of the clock.
+void ApplyToHistory(const v1::Event& event, ClusterState& state) {
+  if (event.has_store_restored()) return ApplyKind(event.store_restored(), event, state);
+  if (event.has_events_lost()) return ApplyKind(event.events_lost(), event, state);
+  if (event.has_clock_set()) return TakeClockSet(event.clock_set(), state);
+  AddLoss(event, state);
+}
+
+// Removes an ended job from the state, because it was archived or deleted.
+void ApplyDeparture(const v1::Event& event, ClusterState& state) {
+  if (event.has_job_deleted()) return ApplyKind(event.job_deleted(), event, state);
+  TakeArchived(event.job_archived(), event.time_ms(), state);
+}
+
+void ChangeState(const v1::Event& event, ClusterState& state) {
+  using E = v1::Event;
+  switch (event.kind_case()) {
+    case E::kJobSubmitted:
+      return ApplyKind(event.job_submitted(), event, state);
+    case E::kJobPlaced:
+    case E::kRankStarted:
+    case E::kRankExited:
+    case E::kAttemptRunning:
+    case E::kAttemptBegan:
+    case E::kAttemptFailed:
+    case E::kAttemptRolledBack:
+    case E::kAttemptHealing:
+    case E::kAttemptHealed:
+    case E::kAttemptCleared:
+    case E::kAttemptEnded:
+      return ApplyToAttempt(event, state);
+    case E::kJobStopRequested:
+    case E::kJobPaused:
+    case E::kJobResumed:
+      return ApplyUserRequest(event, state);
+    case E::kJobEnded:
+      return ApplyKind(event.job_ended(), event, state);
+    case E::kCheckpointPublished:
+    case E::kCheckpointDeleted:
+    case E::kCheckpointRejected:
+      return ApplyToCheckpoint(event, state);
+    case E::kAlertRaised:
+      return ApplyKind(event.alert_raised(), event, state);
+    case E::kJobArchived:
+    case E::kJobDeleted:
+      return ApplyDeparture(event, state);
+    case E::kStoreRestored:
+    case E::kEventsLost:
+    case E::kStoreDataLost:
+    case E::kClockSet:
+      return ApplyToHistory(event, state);
+    case E::kLayoutChosen:
+      return ApplyKind(event.layout_chosen(), event, state);
+    case E::kNodeJoined:
+    case E::kNodeRemoved:
+    case E::kNodeSuspected:
+    case E::kNodeReturned:
+    case E::kNodeLost:
+    case E::kFactsReceived:
+    case E::kNodeCordoned:
+    case E::kNodeUncordoned:
+    case E::kNodeUnhealthy:
+    case E::kNodeHealthy:
+    case E::kNodeBlamed:
+    case E::kNodeReleased:
+      return ApplyToNode(event, state);
+    case E::KIND_NOT_SET:
+      break;
+  }
+  DieOfBrokenInvariant("an event of a kind that this version does not know");
+}
+
+}  // namespace
+
+void Apply(const v1::Event& event, ClusterState& state) {
+  ChangeState(event, state);
+  state.clock.set_newest_ms(event.time_ms());
+}
+
+void ApplyTakingSpec(v1::Event& event, ClusterState& state) {
+  if (!event.has_job_submitted()) return Apply(event, state);
+  state.clock.set_newest_ms(event.time_ms());
+  v1::JobSubmitted& submitted = *event.mutable_job_submitted();
+  AddJob(submitted, std::move(*submitted.mutable_spec()), event, state);
+  submitted.clear_spec();
+}
+
+}  // namespace trainyard::controller
