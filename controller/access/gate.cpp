@@ -46,8 +46,10 @@ void AccessGate::ReplaceToken(const std::string& token) {
   // If the save fails, the stored sessions are still bound to the old token, so the controller
   // drops them at its next start.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
-    spdlog::warn("the dashboard sessions have ended, but this cannot be stored: {}",
-                 std::string(status.message()));
+    spdlog::warn(
+        "cannot update the session file after all dashboard sessions have ended: {}; the "
+        "controller discards these sessions at its next start",
+        std::string(status.message()));
   }
 }
 

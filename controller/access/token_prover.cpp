@@ -50,8 +50,8 @@ absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   if (same_host && where->port == port_) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "the caller dialed ", dialed, ", but this controller serves ", host_, ":", port_.load(),
-      "; forward the same port number, use TLS (deploy/README.md), or, only if you trust the "
-      "relay, set TRAINYARD_INSECURE=1"));
+      "; if you forward the port, use the same port number at both ends, or use TLS "
+      "(deploy/README.md). Set TRAINYARD_INSECURE=1 only if you trust the relay"));
 }
 
 std::string TokenProver::ProveWelcome(absl::string_view nonce, absl::string_view node_id) const {

@@ -50,7 +50,7 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   }
   if (request.abandoned() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
-        "a single attempt has no abandoned parts; omit attempt, or request merged attempts");
+        "attempt: cannot be combined with attempts=all (in gRPC, abandoned); set only one of them");
   }
   for (const std::string& key : request.keys()) {
     if (key.empty() || key.size() > kMaxKeyBytes) {
@@ -155,7 +155,7 @@ class SeriesAnswer {
                                                                       : request_.axis());
     if (response_.ByteSizeLong() <= kMaxMessageBytes) return std::move(response_);
     return absl::ResourceExhaustedError(
-        "the points do not fit into one message: request fewer steps or keys, or set buckets");
+        "the points do not fit into one message; request fewer steps or keys, or set buckets");
   }
 
  private:

@@ -88,7 +88,7 @@ absl::Status ReadHookKey(const std::string& key, const YAML::Node& value, HookRu
 
 absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   HookRule rule;
-  if (!node.IsMap() || !node["name"]) return Wrong("a hook", "is not a map with a `name`");
+  if (!node.IsMap() || !node["name"]) return Wrong("a hook", "must be a map with a `name`");
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
     return Wrong(rule.name, "a name must have 1 to 63 characters: letters a to z, digits and -");
@@ -103,10 +103,10 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   }
   if (rule.on.empty()) return Wrong(rule.name, "`on` is empty or missing; list at least one event");
   if (rule.is_command() == !rule.url.host.empty()) {
-    return Wrong(rule.name, "needs either `url` or `command`, as a list of words");
+    return Wrong(rule.name, "set either `url`, or `command` as a list of words");
   }
   if (rule.is_command() && !absl::StartsWith(rule.command.front(), "/")) {
-    return Wrong(rule.name, "the command's program must be a path that begins with /");
+    return Wrong(rule.name, "the first word of `command` must be the program's absolute path");
   }
   return rule;
 }

@@ -12,14 +12,15 @@ std::vector<Route> ServerRoutes() {
            .id = "getServer",
            .method = "GET",
            .path = "/server",
-           .summary = "The controller: version, capabilities, and counts of the cluster.",
+           .summary = "Version, capabilities and storage of the controller, and the numbers of "
+                      "jobs, nodes and slots.",
            .command_line = "trainyard server status",
            .response = "GetServerInfoResponse"},
           {.operation = Operation::kGetOpenApi,
            .id = "getOpenApi",
            .method = "GET",
            .path = "/openapi.json",
-           .summary = "This document.",
+           .summary = "The OpenAPI description of this API.",
            .content_type = "application/json"},
           {.operation = Operation::kGetJobSchema,
            .id = "getJobSchema",
@@ -59,23 +60,24 @@ std::vector<Route> SubmitRoutes() {
 }
 
 std::vector<Route> PlannerRoutes() {
-  return {{.operation = Operation::kGetPlanner,
-           .id = "getPlanner",
-           .method = "GET",
-           .path = "/planner",
-           .summary = "Recipes, devices, networks and nodes to plan for.",
-           .command_line = "trainyard recipe list",
-           .response = "GetPlannerResponse"},
-          {.operation = Operation::kPlanLayout,
-           .id = "planLayout",
-           .method = "POST",
-           .path = "/planner",
-           .summary = "The best layout of a recipe or job file on a hypothetical cluster: ranks, "
-                      "memory, step time, days and cost. If none fits, `problem` "
-                      "states what is missing and `fewest_nodes` how many nodes suffice.",
-           .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
-           .request = "PlanLayoutRequest",
-           .response = "PlanLayoutResponse"}};
+  return {
+      {.operation = Operation::kGetPlanner,
+       .id = "getPlanner",
+       .method = "GET",
+       .path = "/planner",
+       .summary = "Recipes, devices, networks and nodes that a plan can use.",
+       .command_line = "trainyard recipe list",
+       .response = "GetPlannerResponse"},
+      {.operation = Operation::kPlanLayout,
+       .id = "planLayout",
+       .method = "POST",
+       .path = "/planner",
+       .summary = "The best layout of a recipe or job file on a hypothetical cluster: ranks, "
+                  "memory, step time, days and cost. If no layout fits, `problem` states what is "
+                  "missing, and `fewest_nodes` is the smallest number of nodes that suffices.",
+       .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
+       .request = "PlanLayoutRequest",
+       .response = "PlanLayoutResponse"}};
 }
 
 std::vector<Parameter> DeleteParameters() {
@@ -117,7 +119,7 @@ std::vector<Route> JobChangeRoutes() {
            .method = "POST",
            .path = "/jobs/{job}/pause",
            .summary = "Saves a checkpoint, then releases the job's slots until the job is resumed. "
-                      "A job that has not started is held.",
+                      "A job that has not started is held: it is not placed until it is resumed.",
            .command_line = "trainyard pause {job}",
            .parameters = {JobInPath()},
            .request = "PauseJobRequest",
@@ -287,7 +289,7 @@ std::vector<Route> ClusterRoutes() {
        .id = "cordonNode",
        .method = "POST",
        .path = "/nodes/{node}/cordon",
-       .summary = "Places no new ranks on a node; running ranks continue.",
+       .summary = "Keeps new ranks off a node. Ranks that already run on the node continue.",
        .command_line = "trainyard node cordon {node}",
        .parameters = {NodeInPath()},
        .request = "CordonNodeRequest",

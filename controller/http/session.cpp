@@ -375,11 +375,11 @@ void Session<Stream>::Handle() {
   received.peer = peer_;
   const auto request = std::make_shared<const Request>(std::move(received));
   if (message.count(bhttp::field::host) != 1) {
-    return Refuse("bad_request", "the request needs one Host header");
+    return Refuse("bad_request", "the request must have exactly one Host header");
   }
   if (request->target.size() > context_.limits.target_bytes) {
     return Refuse("target_too_long", absl::StrCat("more than ", context_.limits.target_bytes,
-                                                  " bytes in the address"));
+                                                  " bytes are in the address"));
   }
   context_.handler(*request, [self = this->shared_from_this(), request](Response response) {
     self->Answer(request, std::move(response));

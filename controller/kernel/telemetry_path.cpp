@@ -106,7 +106,7 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
     actions.emplace_back(
         Warning(absl::StrCat("job ", stream.job_id(),
                              " is not in the event log, which was restored from a backup or has ",
-                             "lost events: the ranks of this job continue unmanaged, and their "
+                             "lost events. The ranks of this job continue unmanaged, and the "
                              "worker keeps their output in ",
                              "DATA_DIR/attempts/", stream.job_id())));
   } else if (fence == StreamFence::kUnknownJob) {

@@ -58,7 +58,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
     const std::string found = RootCheckOf("node1");
     return RootCheckOf("node0") == "ok" && !found.empty() && found != "ok";
   })) << cluster_.Cli({"doctor"}).output;
-  EXPECT_THAT(RootCheckOf("node1"), AllOf(HasSubstr("not the directory of the other nodes"),
+  EXPECT_THAT(RootCheckOf("node1"), AllOf(HasSubstr("not the directory that the other nodes see"),
                                           HasSubstr("node0"), HasSubstr("node1")));
   const CommandResult doctor = cluster_.Cli({"doctor"});
   EXPECT_EQ(doctor.exit_code, 1);

@@ -38,7 +38,7 @@ std::string ReasonToKeepAll(const ClusterState& state, const JobEntry& entry,
   const std::string own = NormalPath(
       absl::StrCat(options.checkpoint_root, "/", entry.job.id(), "-", entry.job.spec().name()));
   if (CheckpointDirectory(entry.job.spec()) != own) {
-    return "the job file sets this directory; remove the directory by hand";
+    return "the controller does not remove a directory that the job file sets; remove it by hand";
   }
   const int64_t other = OtherUser(state, entry, own);
   return other == 0 ? "" : absl::StrCat("job ", other, " uses the same directory");

@@ -11,8 +11,8 @@ namespace {
 constexpr int64_t kShownMs = 300'000;
 
 constexpr char kNextStep[] =
-    "save checkpoints (checkpoint.every_steps) or raise alerts less often; every checkpoint stays "
-    "on disk";
+    "save checkpoints less often (checkpoint.every_steps), or raise fewer alerts; all checkpoints "
+    "stay on disk";
 
 // Returns, for example, "12 checkpoint records and 3 alerts".
 std::string CountText(int64_t checkpoints, int64_t alerts) {

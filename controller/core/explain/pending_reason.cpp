@@ -81,8 +81,8 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
   if (disconnected.size() > kNodesNamed) {
     const std::size_t more = disconnected.size() - kNodesNamed;
     disconnected.resize(kNodesNamed);
-    disconnected.push_back(
-        absl::StrCat(Counted(static_cast<int64_t>(more), "more node"), " not ready"));
+    disconnected.push_back(absl::StrCat(Counted(static_cast<int64_t>(more), "more node"),
+                                        more == 1 ? " is not ready" : " are not ready"));
   }
   if (!disconnected.empty()) absl::StrAppend(&text, "; ", absl::StrJoin(disconnected, ", "));
   return text;
@@ -157,7 +157,7 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
                           failed.number() + 1, " because attempt ", failed.number(),
                           " failed: ", failed.verdict().summary(), " (restart ", job.restarts(),
                           " of ", job.spec().restart().max_restarts(), ")"));
-  reason.set_advice("restart.backoff and restart.backoff_max set the wait");
+  reason.set_advice("restart.backoff and restart.backoff_max set the length of this wait");
   return reason;
 }
 
@@ -186,10 +186,10 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                   keeps ? " (its remaining slots stay reserved for it)" : "", "; ",
-                   Counted(head.fitting_nodes, "ready node"), " of ", view.state.nodes.size(),
-                   " can provide that now: ", ClusterText(view.state, shape.kind, view.now),
-                   WhyNotWithFewer(entry),
+                   keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
+                   "; ", head.fitting_nodes, " of ", view.state.nodes.size(),
+                   " nodes are ready and have enough free slots: ",
+                   ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
                    differences.empty() ? ""
                                        : absl::StrCat("; the nodes of the job must share ",
                                                       roots.path, ": ", differences)));
@@ -285,7 +285,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_STOPPING:
       return Reason(code,
                     absl::StrCat("waits for the ranks of attempt ", LiveAttempt(entry)->number(),
-                                 " to exit: ", UnclearedNodes(view_.state, entry)));
+                                 " to exit on ", UnclearedNodes(view_.state, entry)));
     case v1::PENDING_CODE_PAUSED: {
       v1::PendingReason reason = Reason(code, PauseText(entry));
       reason.set_advice(

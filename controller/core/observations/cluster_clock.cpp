@@ -30,7 +30,7 @@ bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
 std::string DoubtAbout(int64_t ahead_ms) {
   if (ahead_ms < 0) {
     return absl::StrCat("the wall clock is ", -ahead_ms / 1000,
-                        " s behind the newest event; the controller's downtime counts as 0 s; "
+                        " s behind the newest event, so the controller's downtime counts as 0 s; "
                         "correct the clock (chronyc tracking)");
   }
   if (ahead_ms <= kUndoubtedGapMs) return "";

@@ -105,7 +105,7 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
     return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start it either");
   }
   if (FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes)) return "";
-  return "; no other node could run it";
+  return "; no other node can run the job";
 }
 
 std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exited) {
@@ -236,7 +236,8 @@ void AddErrorLine(v1::Verdict& verdict) {
 
 void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
   verdict.mutable_ranks()->Add(wait.culprits.begin(), wait.culprits.end());
-  absl::StrAppend(verdict.mutable_summary(), "; before the exits: ", GroupWaitText(wait));
+  absl::StrAppend(verdict.mutable_summary(),
+                  "; state of the gang before the exits: ", GroupWaitText(wait));
 }
 
 // Applies the first of restart.rules that matches the last lines of the rank's output. The rules
@@ -252,7 +253,7 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
     verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
     verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
     absl::StrAppend(verdict.mutable_summary(), "; restart.rules: ", EnumText(rule->action), " for ",
-                    rule->pattern, stays ? ", but no other node could run it" : "");
+                    rule->pattern, stays ? ", but no other node can run the job" : "");
     if (!rule->message.empty()) absl::StrAppend(verdict.mutable_summary(), ": ", rule->message);
     return;
   }

@@ -177,7 +177,7 @@ TEST_F(NodeHealthTest, AProgramThatTheOnlyNodeLacksFailsTheJobAtOnce) {
   cluster_.Settle();
   FailStart(job, v1::START_FAULT_JOB);
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_FAILED);
-  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("no other node could run it"));
+  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("no other node can run the job"));
 }
 
 TEST_F(NodeHealthTest, AFullFileServerBlamesNoNodeAndUsesTheBudget) {

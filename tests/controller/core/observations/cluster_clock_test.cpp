@@ -183,8 +183,8 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
   };
   const auto behind = [](int64_t seconds) {
     return "the wall clock is " + std::to_string(seconds) +
-           " s behind the newest event; the controller's downtime counts as 0 s; correct the clock "
-           "(chronyc tracking)";
+           " s behind the newest event, so the controller's downtime counts as 0 s; correct the "
+           "clock (chronyc tracking)";
   };
   const auto ahead = [](int64_t hours) {
     return "the newest event is " + std::to_string(hours) +
