@@ -20,7 +20,7 @@ LayoutProblem RulesProblem(const LayoutSearch& search, const Cluster& cluster) {
 }
 
 LayoutProblem TooManyLayouts(const LayoutSearch& search, const Cluster& cluster) {
-  return {"the search stopped, because there are too many layouts; it tried " +
+  return {"the search stopped, because there are too many possible layouts. It tried " +
               std::to_string(search.tried) + " layouts of " + ClusterText(cluster),
           "choose a number of nodes and a train.global_batch with fewer divisors", std::nullopt};
 }
@@ -60,7 +60,7 @@ LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
   problem.fewest_nodes = larger.fewest_nodes;
   problem.message = "no layout fits into " + ClusterText(cluster) + ": " +
                     GigabytesText(lean.memory.Total() - limit) +
-                    " are missing on each GPU. The layout that needs the least memory, " +
+                    " of memory are missing on each GPU. The layout that needs the least memory, " +
                     LayoutText(lean.layout) + ", needs " + MemoryText(lean.memory) + ", but only " +
                     GigabytesText(limit) + " are available";
   problem.advice = AdviceOn(larger);

@@ -55,12 +55,13 @@ SmokeCheck FirstLoss(const SmokeFacts& facts) {
   if (first >= bounds.low && first <= bounds.high) return check;
   check.ok = false;
   check.findings = {
-      {"the first loss is not that of random weights",
+      {"the first loss does not fit random weights",
        FigureText(first, 4) + " is not near ln(vocabulary) = " +
            FigureText(std::log(static_cast<double>(facts.config.model.vocab_size)), 4),
        first < bounds.low
            ? "check the data, because an untrained model should not predict tokens this well"
-           : "compare model.init_method_std and model.vocab_size with the tokenizer's"}};
+           : "check model.init_method_std, and compare model.vocab_size with the vocabulary size "
+             "of the tokenizer"}};
   return check;
 }
 
@@ -91,9 +92,9 @@ SmokeCheck Memory(const SmokeFacts& facts) {
   if (facts.memory_bytes <= facts.predicted_bytes * (1 + kMemoryMargin)) return check;
   check.ok = false;
   check.findings = {
-      {"the run takes more memory than predicted",
+      {"the run needs more memory than predicted",
        PercentText(facts.memory_bytes / facts.predicted_bytes - 1, 1) + " more",
-       "leave headroom: a smaller layout.micro_batch, or layout.recompute selective"}};
+       "leave headroom with a smaller layout.micro_batch, or with layout.recompute selective"}};
   return check;
 }
 

@@ -104,7 +104,7 @@ absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const Cluste
   const bool sets_layout = SetsLayout(resolved);
   if (!sets_layout && choice == LayoutChoice::kWritten) {
     return absl::InvalidArgumentError(
-        "the job file sets no layout; write a `layout` section, or plan the best layout");
+        "the job file sets no layout; add a `layout` section, or plan the best layout");
   }
   const RunConfig config = ConfigOnCluster(resolved, plan);
   FindLayout(plan);

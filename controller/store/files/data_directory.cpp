@@ -55,7 +55,7 @@ absl::Status TakeLock(int fd, const std::string& directory) {
     if (errno != EWOULDBLOCK) return DirectoryProblem(errno, directory, "lock");
     return absl::FailedPreconditionError(
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
-                     "; stop it first, or set another --data-dir"));
+                     "; stop that controller first, or set another --data-dir"));
   }
   // The process id is only used in the error message above. If it cannot be written because the
   // disk is full, the lock still works.

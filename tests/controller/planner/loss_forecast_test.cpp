@@ -126,7 +126,7 @@ TEST(LossForecastTest, RefusesTooFewPointsAndTooShortRanges) {
   EXPECT_THAT(few.problem, HasSubstr("a fit needs 20"));
   EXPECT_THAT(few.advice, HasSubstr("train longer"));
   EXPECT_THAT(ForecastLoss(Curve(kLaw, 2000), 1000 * kTokensOfStep, 85e9).problem,
-              HasSubstr("a factor of 2 in tokens"));
+              HasSubstr("the last token count is 2 times the first"));
 }
 
 TEST(LossForecastTest, RefusesTokensOfThePastAndALossThatDoesNotFall) {
