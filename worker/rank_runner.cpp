@@ -220,8 +220,8 @@ void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overd
     const absl::Status status = SignalShim(place, signal);
     if (absl::IsNotFound(status)) return;
     spdlog::warn(
-        "{}: the process of the rank has ended, but its shim has not reported the exit; sent {}: "
-        "{}",
+        "{}: the process of the rank has ended, but its shim has not reported the exit; sending {} "
+        "to the shim: {}",
         Name(key), name, status.ok() ? "done" : Text(status));
   });
 }

@@ -62,7 +62,7 @@ void ResetSignals() {
 }
 
 std::string CauseOf(int error) {
-  if (error == ENOEXEC) return "the kernel cannot execute it (a script needs a #! line)";
+  if (error == ENOEXEC) return "the kernel cannot execute this file (a script needs a #! line)";
   return strerror(error);
 }
 

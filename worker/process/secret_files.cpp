@@ -35,7 +35,7 @@ absl::Status CheckSecretFile(const std::string& path, const std::string& name) {
                                             " (mode 0600, owned by the worker's user)"));
   }
   if (!S_ISREG(found.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " is not a plain file"));
+    return absl::FailedPreconditionError(absl::StrCat(path, " is not a regular file"));
   }
   if ((found.st_mode & kOthers) != 0) {
     return absl::FailedPreconditionError(

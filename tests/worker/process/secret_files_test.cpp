@@ -57,7 +57,7 @@ TEST_F(SecretFilesTest, RefusesWhatOthersCanReadAndWhatIsNoText) {
   EXPECT_THAT(Refusal("OPEN"), AllOf(HasSubstr("chmod 600"), Not(HasSubstr("hush-hush"))));
   Write("TARGET", "x");
   ASSERT_EQ(symlink(directory_.File("TARGET").c_str(), directory_.File("LINK").c_str()), 0);
-  EXPECT_THAT(Refusal("LINK"), HasSubstr("not a plain file"));
+  EXPECT_THAT(Refusal("LINK"), HasSubstr("not a regular file"));
   Write("EMPTY", "\n");
   EXPECT_THAT(Refusal("EMPTY"), HasSubstr("is empty"));
   Write("BINARY", std::string("hush\0hush", 9));
