@@ -76,7 +76,8 @@ std::string HttpListen(const Flags& flags) {
 
 void DefineFlags(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", TRAINYARD_VERSION);
-  app.add_option("--listen", flags.options.listen, "HOST:PORT to serve on; port 0 picks a free one")
+  app.add_option("--listen", flags.options.listen,
+                 "HOST:PORT to serve on; port 0 picks a free port")
       ->capture_default_str();
   app.add_option("--data-dir", flags.options.data_dir, "directory of the controller's store")
       ->required();
@@ -88,10 +89,11 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--listen-file", flags.listen_file,
                  "file in which to write the actual HOST:PORT once the controller serves");
   app.add_option("--http-listen", flags.http_listen,
-                 "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, off "
-                 "disables both [the port after the port of --listen]");
-  app.add_option("--token-file", flags.token_file,
-                 "token file required of every caller; created if missing [DATA_DIR/token]");
+                 "HOST:PORT of the dashboard and the REST API; port 0 picks a free port, and off "
+                 "disables both [the port of --listen plus 1]");
+  app.add_option(
+      "--token-file", flags.token_file,
+      "file with the token that every caller must send; created if missing [DATA_DIR/token]");
   app.add_flag("--token-for-group", flags.options.token_for_group,
                "let the group of this process read the token file and connect to the local socket");
   auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,

@@ -12,12 +12,13 @@ constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
                                   prometheus::MetricType::Counter};
 constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric points stored.",
                                    prometheus::MetricType::Counter};
-constexpr MetricInfo kStoreFailing{"trainyard_store_failing",
-                                   "1 while writes to this store fail, or damage was found in it, "
-                                   "else 0."};
-constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
-                                     "Writes of telemetry and output that were retried.",
-                                     prometheus::MetricType::Counter};
+constexpr MetricInfo kStoreFailing{
+    "trainyard_store_failing",
+    "1 while writes to this store fail or damage of this store is known, else 0."};
+constexpr MetricInfo kIngestFailures{
+    "trainyard_ingest_failed_writes_total",
+    "Failed writes of telemetry and output. The controller retries each of them.",
+    prometheus::MetricType::Counter};
 
 constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
 constexpr MetricInfo kStoreBound{

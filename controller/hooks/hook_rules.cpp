@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<HookRule>> ReadHooks(const YAML::Node& document) {
   std::vector<HookRule> rules;
   if (!document.IsMap() || !document["hooks"] || document["hooks"].IsNull()) return rules;
   const YAML::Node list = document["hooks"];
-  if (!list.IsSequence()) return absl::InvalidArgumentError("hooks: is not a list");
+  if (!list.IsSequence()) return absl::InvalidArgumentError("hooks: must be a list");
   for (const auto& node : list) {
     TRAINYARD_ASSIGN_OR_RETURN(HookRule rule, ReadHook(node));
     const bool is_twice = std::ranges::count(rules, rule.name, &HookRule::name) > 0;
@@ -161,8 +161,8 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
     case v1::Event::kJobResumed:
       return absl::StrCat(job, " resumed by ", event.actor());
     case v1::Event::kJobPlaced:
-      return absl::StrCat(job, ": attempt ", event.job_placed().attempt(), " placed, from step ",
-                          event.job_placed().resume_step());
+      return absl::StrCat(job, ": attempt ", event.job_placed().attempt(),
+                          " was placed and starts from step ", event.job_placed().resume_step());
     case v1::Event::kAttemptFailed:
       return absl::StrCat(job, ": attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());
@@ -171,8 +171,9 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
                           event.attempt_rolled_back().rollback().to_step(), ": ",
                           event.attempt_rolled_back().rollback().reason());
     case v1::Event::kAttemptHealing:
-      return absl::StrCat(job, ": attempt ", event.attempt_healing().attempt(),
-                          " continues in place: ", event.attempt_healing().verdict().summary());
+      return absl::StrCat(
+          job, ": attempt ", event.attempt_healing().attempt(),
+          " continues in place after a failure: ", event.attempt_healing().verdict().summary());
     case v1::Event::kAlertRaised:
       return absl::StrCat(job, ": ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());

@@ -99,7 +99,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
     const LinkId replaced = old->second;
     Erase(sessions_.at(replaced));
     actions.emplace_back(EndLink{
-        replaced, absl::AbortedError("replaced by a newer stream of the same worker"), true});
+        replaced,
+        absl::AbortedError("this stream was replaced by a newer stream of the same worker"), true});
   }
   Session& session = sessions_[link];
   session.link = link;

@@ -32,7 +32,8 @@ constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
 constexpr MetricInfo kNodes{
     "trainyard_nodes",
     "Nodes, by state; an unhealthy node counts as unhealthy even if it is ready."};
-constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
+constexpr MetricInfo kAttached{"trainyard_workers_attached",
+                               "Workers with an open stream to the controller."};
 constexpr MetricInfo kSlots{
     "trainyard_slots",
     "Slots, by kind and state: free, used, cordoned (free, but the node accepts no new ranks), "

@@ -68,7 +68,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
   EXPECT_THAT(cluster_.Cli({"plan", gang}).output, Not(HasSubstr("starts immediately")));
   const int64_t job = cluster_.Submit(gang);
   const std::string why = cluster_.Cli({"why", std::to_string(job)}).output;
-  EXPECT_THAT(why, AllOf(HasSubstr("on nodes that share the checkpoint root"),
+  EXPECT_THAT(why, AllOf(HasSubstr("on nodes that all see the same checkpoint root"),
                          HasSubstr("sees another directory"), HasSubstr("node1"),
                          HasSubstr("mount the same storage")));
   EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);

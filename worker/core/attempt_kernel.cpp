@@ -122,7 +122,7 @@ void AttemptKernel::CarryOutOne(const Action& action, const WorkerTime& now) {
   } else if (const auto* signal = std::get_if<SendSignal>(&action)) {
     io_.Signal(signal->rank, signal->kill);
   } else if (const auto* refused = std::get_if<RefuseCommand>(&action)) {
-    io_.Warn(absl::StrCat("refused: ", refused->reason));
+    io_.Warn(absl::StrCat("the worker refused a command: ", refused->reason));
   } else {
     unwritten_.push_back(action);
   }
@@ -188,7 +188,7 @@ void AttemptKernel::LaunchFailed(const RankKey& rank, const std::string& error,
 void AttemptKernel::EndForLimit(const RankKey& rank, const std::string& reason) {
   if (limits_exceeded_.try_emplace(rank, reason).second) {
     io_.Warn(absl::StrCat("job ", rank.attempt.job_id, " attempt ", rank.attempt.number, " rank ",
-                          rank.rank, " is ended: ", reason));
+                          rank.rank, " is ended, because ", reason));
   }
   io_.Signal(rank, /*kill=*/true);
 }

@@ -79,7 +79,7 @@ const char* StopText(const v1::Attempt& attempt) {
     case v1::STOP_REASON_HUNG:
       return " was stopped by the watchdog: ";
     case v1::STOP_REASON_PAUSED:
-      return " was paused and is resumed";
+      return " was paused and is being resumed";
     default:
       return " failed because ";
   }

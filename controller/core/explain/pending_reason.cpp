@@ -101,10 +101,11 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
 // share the checkpoint root.
 v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
                                   const RootSightings& roots) {
-  v1::PendingReason reason = Reason(
-      v1::PENDING_CODE_RESOURCES,
-      absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                   " on nodes that share the checkpoint root ", roots.path, ": ", differences));
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_RESOURCES,
+             absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                          " on nodes that all see the same checkpoint root ", roots.path, ": ",
+                          differences));
   reason.set_advice(RootAdvice(roots));
   return reason;
 }
@@ -190,9 +191,10 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
                    "; ", head.fitting_nodes, " of ", view.state.nodes.size(),
                    " nodes are ready and have enough free slots: ",
                    ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
-                   differences.empty() ? ""
-                                       : absl::StrCat("; the nodes of the job must share ",
-                                                      roots.path, ": ", differences)));
+                   differences.empty()
+                       ? ""
+                       : absl::StrCat("; the nodes of the job must all see the same directory at ",
+                                      roots.path, ": ", differences)));
   reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
   return reason;
 }

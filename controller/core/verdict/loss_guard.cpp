@@ -78,7 +78,7 @@ class Guard {
       if (job_.rollbacks_size() < rules_.max_rollbacks()) {
         GoBack();
       } else if (Runs()) {
-        Stop(absl::StrCat("all rollbacks that guard.max_rollbacks allows (", rules_.max_rollbacks(),
+        Stop(absl::StrCat("all rollbacks allowed by guard.max_rollbacks (", rules_.max_rollbacks(),
                           ") are used up"));
       }
     }

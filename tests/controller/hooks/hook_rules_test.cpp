@@ -56,7 +56,7 @@ hooks:
 }
 
 TEST(HookRulesTest, WrongConfigurationIsRefusedWithTheNextStep) {
-  EXPECT_THAT(ErrorOf("hooks: 3"), HasSubstr("is not a list"));
+  EXPECT_THAT(ErrorOf("hooks: 3"), HasSubstr("must be a list"));
   EXPECT_THAT(ErrorOf("hooks: [{on: [all]}]"), HasSubstr("`name`"));
   EXPECT_THAT(ErrorOf("hooks: [{name: 'A b', on: [all], url: 'http://h'}]"), HasSubstr("letters"));
   EXPECT_THAT(

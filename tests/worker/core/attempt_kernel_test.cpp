@@ -132,7 +132,8 @@ TEST_F(AttemptKernelTest, NoStartIsRecordedWithoutAProcessId) {
 TEST_F(AttemptKernelTest, ARankOverALimitIsKilledAndItsExitNamesTheLimit) {
   Run();
   kernel_.EndForLimit(Rank(1, 1, 0), "it wrote too much");
-  EXPECT_THAT(io_.warnings, ElementsAre("job 1 attempt 1 rank 0 is ended: it wrote too much"));
+  EXPECT_THAT(io_.warnings,
+              ElementsAre("job 1 attempt 1 rank 0 is ended, because it wrote too much"));
   kernel_.EndForLimit(Rank(1, 1, 0), "it wrote too much");
   EXPECT_EQ(io_.warnings.size(), 1u);
   EXPECT_THAT(io_.Take(), ElementsAre("kill 1/1/0", "kill 1/1/0"));
