@@ -86,8 +86,8 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
         status.code(),
         absl::StrCat(
             "cannot record that events were lost: ", status.message(),
-            "; the controller does not start until it can record them, because it would otherwise "
-            "stop ranks that are missing from the event log. Running jobs continue"));
+            "; the controller does not start until it can record this loss, because it would "
+            "otherwise stop ranks that are missing from the event log. Running jobs continue"));
   }
   return true;
 }

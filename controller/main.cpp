@@ -87,7 +87,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config,
                  "YAML file with the sections `retention` and `hooks` (deploy/README.md)");
   app.add_option("--listen-file", flags.listen_file,
-                 "file in which to write the actual HOST:PORT once the controller serves");
+                 "file to which the controller writes its actual HOST:PORT once it accepts calls");
   app.add_option("--http-listen", flags.http_listen,
                  "HOST:PORT of the dashboard and the REST API; port 0 picks a free port, and off "
                  "disables both [the port of --listen plus 1]");
@@ -256,7 +256,9 @@ bool WriteListenFile(const std::string& path, const std::string& address) {
 
 int main(int argc, char** argv) {
   Flags flags;
-  CLI::App app("The Trainyard controller: queues jobs, places them, and keeps them alive.");
+  CLI::App app(
+      "The Trainyard controller: queues jobs, places them on nodes, and restarts them after "
+      "failures.");
   DefineFlags(app, flags);
   DefineCommands(app, flags);
   try {

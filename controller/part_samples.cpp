@@ -14,7 +14,7 @@ constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric poin
                                    prometheus::MetricType::Counter};
 constexpr MetricInfo kStoreFailing{
     "trainyard_store_failing",
-    "1 while writes to this store fail or damage of this store is known, else 0."};
+    "1 while writes to this store fail or this store is damaged, else 0."};
 constexpr MetricInfo kIngestFailures{
     "trainyard_ingest_failed_writes_total",
     "Failed writes of telemetry and output. The controller retries each of them.",

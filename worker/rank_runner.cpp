@@ -143,7 +143,8 @@ void RankRunner::Launch(const RankKey& key, LaunchFiles files, ProcessLaunch lau
 void RankRunner::CancelLaunch(const RankKey& key) {
   if (preparing_.erase(key) == 0) return;
   handler_.on_launch_failed(
-      key, absl::CancelledError("stopped while its checkpoint directory was being created"),
+      key,
+      absl::CancelledError("the rank was stopped while its checkpoint directory was being created"),
       v1::START_FAULT_STORAGE);
 }
 

@@ -7,8 +7,8 @@ using enum ParameterType;
 Parameter JobInPath() {
   return {.name = "job",
           .doc =
-              "Number or name of the job, or `@last` for the newest job. If several jobs have the "
-              "same name, it refers to the newest of them.",
+              "Number or name of the job, or `@last` for the newest job. A name that several jobs "
+              "have refers to the newest of them.",
           .in_path = true};
 }
 
@@ -144,8 +144,8 @@ std::vector<Parameter> LogParameters() {
 
 std::vector<Parameter> StreamParameters() {
   return {{.name = "topics",
-           .doc = "Topics whose events to receive: `jobs`, `nodes`, `events`, `job:17`, "
-                  "`metrics:17`, `logs:17`; at most 64 (default: the first three).",
+           .doc = "Topics to subscribe to: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, "
+                  "`logs:17`; at most 64 (default: the first three).",
            .list = true},
           {.name = "last_event_id",
            .type = kInteger,

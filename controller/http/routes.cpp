@@ -44,8 +44,8 @@ std::vector<Route> SubmitRoutes() {
            .id = "submitJob",
            .method = "POST",
            .path = "/jobs",
-           .summary = "Submits a job, as a spec or as the text of a job file. Both are resolved by "
-                      "the rules of job files, with defaults filled in.",
+           .summary = "Submits a job that is given as a spec or as the text of a job file. In both "
+                      "cases, the rules of job files apply, and defaults are filled in.",
            .command_line = "trainyard submit JOB.yaml",
            .request = "SubmitJobRequest",
            .response = "SubmitJobResponse"},
@@ -357,10 +357,11 @@ std::vector<Route> EventRoutes() {
        .id = "streamEvents",
        .method = "GET",
        .path = "/events/stream",
-       .summary = "Server-sent events. The name of an event is its field in StreamEvent, its data "
-                  "is the JSON of that field, and its id is the store's revision. A client that "
-                  "reconnects with Last-Event-ID receives the changes since then. A comment is "
-                  "sent every 15 s; a slow client is disconnected and can resume the same way.",
+       .summary = "Server-sent events. The name of an event is the name of a field of StreamEvent, "
+                  "its data is the JSON of that field, and its id is the revision of the store. A "
+                  "client that reconnects with Last-Event-ID receives the changes since that "
+                  "event. A comment is sent every 15 s. A client that is too slow is disconnected; "
+                  "it can reconnect with Last-Event-ID.",
        .parameters = StreamParameters(),
        .response = "StreamEvent",
        .content_type = "text/event-stream"}};

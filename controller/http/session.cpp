@@ -378,8 +378,8 @@ void Session<Stream>::Handle() {
     return Refuse("bad_request", "the request must have exactly one Host header");
   }
   if (request->target.size() > context_.limits.target_bytes) {
-    return Refuse("target_too_long", absl::StrCat("more than ", context_.limits.target_bytes,
-                                                  " bytes are in the address"));
+    return Refuse("target_too_long", absl::StrCat("the address has more than ",
+                                                  context_.limits.target_bytes, " bytes"));
   }
   context_.handler(*request, [self = this->shared_from_this(), request](Response response) {
     self->Answer(request, std::move(response));
@@ -402,9 +402,10 @@ std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionC
   auto session =
       std::make_shared<Session<beast::tcp_stream>>(beast::tcp_stream(std::move(socket)), context);
   if (context.open_connections > context.limits.connections) {
-    session->Refuse("too_many_connections", absl::StrCat(context.limits.connections,
-                                                         " connections are open, event streams "
-                                                         "included"));
+    session->Refuse(
+        "too_many_connections",
+        absl::StrCat(context.limits.connections,
+                     " connections are open, including event streams, and no more are allowed"));
   } else {
     session->Read();
   }

@@ -117,11 +117,10 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
         "the record of archived job ", stream.job_id(), " could not be read when worker ", node_id,
         " attached, so the worker keeps the output of this job until the worker attaches again")));
   } else {
-    actions.emplace_back(Error(absl::StrCat("node ", NodeName(state_, node_id),
-                                            " sent telemetry or output of ", NameOf(stream),
-                                            ", which was not placed on this node; these data are "
-                                            "dropped. Was the data directory of this worker copied "
-                                            "from another node?")));
+    actions.emplace_back(Error(absl::StrCat(
+        "node ", NodeName(state_, node_id), " sent telemetry or output of ", NameOf(stream),
+        ", which was not placed on this node; these data are dropped. Check whether the data "
+        "directory of this worker was copied from another node")));
   }
 }
 

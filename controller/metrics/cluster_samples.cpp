@@ -42,8 +42,8 @@ constexpr MetricInfo kLosses{"trainyard_history_losses",
                              "Number of times in the last seven days that the event log or another "
                              "store was found to have lost data."};
 constexpr MetricInfo kOmitted{"trainyard_series_omitted",
-                              "Jobs and nodes without series of their own, because there are more "
-                              "of them than are exported."};
+                              "Jobs and nodes without series of their own, because only a limited "
+                              "number of jobs and nodes is exported."};
 
 constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",

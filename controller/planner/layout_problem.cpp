@@ -44,7 +44,7 @@ std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
            " has no FP8 arithmetic; choose another device, or set train.fp8=none";
   }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
-  return "`train.precision` bf16: the " + std::string(cluster.device->rating->name) +
+  return "`train.precision` is bf16, but the " + std::string(cluster.device->rating->name) +
          " has no bf16 arithmetic; choose another device, or set train.precision=fp32";
 }
 

@@ -235,13 +235,15 @@ std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm)
   Findings findings;
   AddRateAndClipping(config, findings);
   if (grad_norm > kMostUsualNorm) {
-    findings.push_back({"gradients are large",
-                        "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
-                        WarmupAdvice(config.schedule)});
+    findings.push_back(
+        {"gradients are large",
+         "the gradient norm is " + FigureText(grad_norm, 3) + "; usual values are 0.5 to 2.0",
+         WarmupAdvice(config.schedule)});
   } else if (grad_norm > 0 && grad_norm < kLeastUsualNorm) {
-    findings.push_back({"gradients are small",
-                        "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
-                        "a higher optimizer.lr, such as 4e-4 instead of 3e-4"});
+    findings.push_back(
+        {"gradients are small",
+         "the gradient norm is " + FigureText(grad_norm, 3) + "; usual values are 0.5 to 2.0",
+         "a higher optimizer.lr, such as 4e-4 instead of 3e-4"});
   }
   if (findings.empty()) findings.push_back(LossIsStagnant());
   return findings;

@@ -71,7 +71,7 @@ SmokeCheck Falls(const SmokeFacts& facts) {
   const double first = losses.front(), last = MeanOf(losses.last(count));
   SmokeCheck check{.name = "loss",
                    .found = FigureText(first, 4) + " to " + FigureText(last, 4) +
-                            " (mean of the last " + std::to_string(count) + ")"};
+                            " (mean loss of the last " + std::to_string(count) + " steps)"};
   if (last <= first * (1 + kGrowthMargin)) return check;
   check.ok = false;
   check.findings = FindWhyLossStays(facts.config, facts.grad_norm);

@@ -22,8 +22,8 @@ constexpr int kSignalOfUnknownExit = 9;
 constexpr char kLostRecords[] =
     "the worker's records of this rank are lost, and no process of the rank is left";
 constexpr char kLostAttempt[] =
-    "\nthe worker ended the attempt: its command (start.pb in the worker's data directory) was "
-    "lost or damaged";
+    "\nthe worker ended the attempt, because the start command (start.pb in the worker's data "
+    "directory) was lost or damaged";
 
 // Returns the exit to report for a rank that was started but has neither records nor processes.
 v1::RankExited UnknownExit(const RankKey& rank, const WorkerTime& now) {

@@ -80,8 +80,7 @@ absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
 
 absl::Status CheckUnused(const RankPlace& place) {
   if (!IsUnused(place.records)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("a rank was started in ", place.records, " before"));
+    return absl::AlreadyExistsError(absl::StrCat("a rank was already started in ", place.records));
   }
   // Processes of the rank may be running even if its records are lost.
   if (!FindMarked(place.mark).empty()) {

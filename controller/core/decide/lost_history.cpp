@@ -46,8 +46,8 @@ bool AllAttached(const ClusterState& state, const Observations& observations) {
 std::string EventsLostText(const v1::EventsLost& lost) {
   return absl::StrCat("the event log has lost events: it ends with event ", lost.last_sequence(),
                       ", but ", lost.seen_by(), " has seen event ", lost.mark().sequence(),
-                      " (job numbers up to ", lost.mark().job_id(),
-                      "). An older copy of events.db or of the data directory replaced the current "
+                      " and job numbers up to ", lost.mark().job_id(),
+                      ". An older copy of events.db or of the data directory replaced the current "
                       "one, or events.db-wal was removed. New jobs and attempts do not reuse lost "
                       "numbers. Ranks that are not in the log continue unmanaged, and their files "
                       "are kept. If you have the newest events.db with its -wal file, stop the "

@@ -111,7 +111,8 @@ v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& dif
 }
 
 v1::PendingReason LayoutIsBeingChosen() {
-  return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes about a second");
+  return Reason(v1::PENDING_CODE_LAYOUT,
+                "the layout of the job is being chosen, which takes about a second");
 }
 
 // Returns true if the job is the first in the queue and waits for a layout choice. If the newest
@@ -148,7 +149,8 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
                   "workers to attach");
   }
   if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
-  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free, and it will be placed shortly");
+  return Reason(v1::PENDING_CODE_RESOURCES,
+                "enough slots are free, and the job will be placed shortly");
 }
 
 v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
@@ -172,11 +174,12 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
     case Shortage::kLayout:
       return LayoutIsBeingChosen();
     case Shortage::kPort:
-      return Reason(v1::PENDING_CODE_RESOURCES,
-                    "its slots are free, but its first node has no free rendezvous port");
+      return Reason(
+          v1::PENDING_CODE_RESOURCES,
+          "enough slots are free, but the first node of the job has no free rendezvous port");
     case Shortage::kChangingNode:
       return Reason(v1::PENDING_CODE_RESOURCES,
-                    "its slots are free, and it will be placed shortly");
+                    "enough slots are free, and the job will be placed shortly");
     default:
       break;
   }

@@ -57,7 +57,8 @@ std::string UnsavedText(const Observations& observations, const JobEntry& entry)
   } else {
     return "";
   }
-  return absl::StrCat("; the stop saved no checkpoint (", SinceText(entry.job), "): ", why);
+  return absl::StrCat("; no checkpoint was saved when the ranks stopped (", SinceText(entry.job),
+                      "): ", why);
 }
 
 }  // namespace trainyard::controller

@@ -360,7 +360,7 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kLongestPause:
       return "watchdog.longest_pause";
     case LimitSource::kHealWait:
-      return "the lease; the ranks of the job stop waiting earlier";
+      return "the lease, which is longer than the ranks wait";
     case LimitSource::kHealLimit:
       return "the limit for a heal";
     case LimitSource::kStopGrace:

@@ -35,9 +35,9 @@ std::string DoubtAbout(int64_t ahead_ms) {
   }
   if (ahead_ms <= kUndoubtedGapMs) return "";
   return absl::StrCat("the newest event is ", ahead_ms / 3'600'000,
-                      " h old by the wall clock, which cannot be verified after a reboot or on "
-                      "another machine; check the clock. If it is wrong, the time ledgers of the "
-                      "jobs that were running are wrong too");
+                      " h old by the wall clock. After a reboot or on another machine, the "
+                      "controller cannot verify the wall clock, so check it. If it is wrong, the "
+                      "time ledgers of the jobs that were running are wrong too");
 }
 
 // Returns the event for a start on another boot than the last one.

@@ -138,8 +138,8 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   if (snapshot.ByteSizeLong() > kBlockBytesMax) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
-                     " bytes; the store holds at most ", kBlockBytesMax,
-                     ". All events are kept; a restart takes longer"));
+                     " bytes, so it was not stored: the store accepts at most ", kBlockBytesMax,
+                     ". All events are kept, but a restart takes longer"));
   }
   const std::string sealed = SealBlock(snapshot.SerializeAsString(), sequence);
   TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
@@ -220,7 +220,7 @@ absl::StatusOr<EventLog::Recovery> SqliteEventLog::ReadUpTo(uint64_t last_sequen
     return EventsDamaged(
         reader->path(),
         absl::StrCat("events up to ", recovery.last_sequence,
-                     " can be read, but the read was to end with event ", last_sequence));
+                     " can be read, but the requested last event is ", last_sequence));
   }
   return recovery;
 }

@@ -180,8 +180,8 @@ TEST_F(AttemptKernelTest, TheExitOfALostAttemptNamesTheReason) {
   exited.set_log_tail("last line");
   Observe(Presence::kEnded, kPid, exited);
   EXPECT_EQ(LastExit().log_tail(),
-            "last line\nthe worker ended the attempt: its command (start.pb in the worker's data "
-            "directory) was lost or damaged");
+            "last line\nthe worker ended the attempt, because the start command (start.pb in the "
+            "worker's data directory) was lost or damaged");
 }
 
 TEST_F(AttemptKernelTest, TheExitOfAKnownAttemptIsRecordedUnchanged) {

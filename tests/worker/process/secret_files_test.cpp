@@ -47,9 +47,10 @@ TEST_F(SecretFilesTest, MissingOneSaysWhichFileToWrite) {
 
 TEST_F(SecretFilesTest, RefusesNamesThatLeaveTheDirectory) {
   Write("A", "x");
-  EXPECT_THAT(Refusal("../" + directory_.path() + "/A"), HasSubstr("cannot name a secret"));
-  EXPECT_THAT(Refusal(""), HasSubstr("cannot name a secret"));
-  EXPECT_THAT(Refusal("1A"), HasSubstr("cannot name a secret"));
+  EXPECT_THAT(Refusal("../" + directory_.path() + "/A"),
+              HasSubstr("is not a valid name for a secret"));
+  EXPECT_THAT(Refusal(""), HasSubstr("is not a valid name for a secret"));
+  EXPECT_THAT(Refusal("1A"), HasSubstr("is not a valid name for a secret"));
 }
 
 TEST_F(SecretFilesTest, RefusesWhatOthersCanReadAndWhatIsNoText) {

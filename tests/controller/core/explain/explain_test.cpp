@@ -50,7 +50,7 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
 TEST_F(ExplainTest, AHeadWhoseSlotsAreFreeIsPlacedInAMoment) {
   cluster_.AddNode("a", 1);
   const int64_t job = cluster_.Submit("job", 1, 1);
-  EXPECT_EQ(Pending(job).message(), "its slots are free, and it will be placed shortly");
+  EXPECT_EQ(Pending(job).message(), "enough slots are free, and the job will be placed shortly");
 }
 
 TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {

@@ -83,7 +83,7 @@ TEST_F(SaveHintTest, AStopThatCouldNotSaveSaysSo) {
   cluster_.Publish(job_, 100);
   exit_code_ = 73;
   EXPECT_THAT(StopSummary(),
-              AllOf(HasSubstr("stopped by a user; the stop saved no checkpoint"),
+              AllOf(HasSubstr("stopped by a user; no checkpoint was saved when the ranks stopped"),
                     HasSubstr("no checkpoint since step 100): rank 0 exited with code 73")));
 }
 
@@ -91,7 +91,8 @@ TEST_F(SaveHintTest, AStopThatWasKilledWhileItsSaveWaitedSaysSo) {
   Alert("checkpoint_blocked", 600);
   exit_code_ = 137;
   EXPECT_THAT(StopSummary(),
-              HasSubstr("the stop saved no checkpoint (no checkpoint yet): No space left"));
+              HasSubstr("no checkpoint was saved when the ranks stopped (no checkpoint yet): "
+                        "No space left"));
 }
 
 TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {

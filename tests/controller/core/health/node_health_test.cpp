@@ -157,7 +157,8 @@ TEST_F(NodeHealthTest, AProgramThatTwoNodesLackFailsTheJob) {
   EXPECT_TRUE(IsHealthy(Node("a")));
   FailStart(job, v1::START_FAULT_JOB);
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_FAILED);
-  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("a could not start it either"));
+  EXPECT_THAT(cluster_.Job(job).verdict().summary(),
+              HasSubstr("a could not start the rank either"));
   EXPECT_EQ(cluster_.Job(job).restarts(), 0);
 }
 

@@ -188,9 +188,9 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
   };
   const auto ahead = [](int64_t hours) {
     return "the newest event is " + std::to_string(hours) +
-           " h old by the wall clock, which cannot be verified after a reboot or on another "
-           "machine; check the clock. If it is wrong, the time ledgers of the jobs that were "
-           "running are wrong too";
+           " h old by the wall clock. After a reboot or on another machine, the controller cannot "
+           "verify the wall clock, so check it. If it is wrong, the time ledgers of the jobs that "
+           "were running are wrong too";
   };
   EXPECT_EQ(doubt(kWallMs), "");
   EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");
