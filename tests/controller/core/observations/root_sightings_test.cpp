@@ -71,8 +71,8 @@ TEST_F(RootSightingsTest, AGangWithoutNodesThatShareTheRootWaitsAndSaysWhy) {
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
   EXPECT_THAT(Why(job).answer(),
-              HasSubstr("needs 2 nodes with 1 cpu slot each on nodes "
-                        "that share the checkpoint root /checkpoints: a sees "
+              HasSubstr("needs 2 nodes with 1 cpu slot each on nodes that "
+                        "all see the same checkpoint root /checkpoints: a sees "
                         "one directory at /checkpoints, b sees another directory"));
   EXPECT_THAT(Why(job).pending().advice(), HasSubstr("mount the same storage at /checkpoints"));
   See("b", '1');

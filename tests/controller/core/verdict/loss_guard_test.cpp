@@ -174,7 +174,7 @@ TEST_F(LossGuardTest, BudgetOfRollbacksEndsTheJob) {
   }
   EXPECT_EQ(Attempt().skip_samples(), "448:512");
   EXPECT_THAT(Kinds(cluster_.Do(Loss(17, 9))), ElementsAre("AlertRaised", "AttemptFailed"));
-  EXPECT_THAT(Attempt().verdict().summary(), HasSubstr("guard.max_rollbacks allows (2)"));
+  EXPECT_THAT(Attempt().verdict().summary(), HasSubstr("guard.max_rollbacks (2)"));
   EXPECT_FALSE(Attempt().verdict().restartable());
 }
 
