@@ -29,7 +29,7 @@ TokenProver::TokenProver(std::string token, std::string host, const std::atomic<
 absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& request) const {
   const std::size_t size = request.nonce().size();
   if (size < kNonceBytesMin || size > kNonceBytesMax) {
-    return absl::InvalidArgumentError(absl::StrCat("a nonce of ", size, " characters; expected ",
+    return absl::InvalidArgumentError(absl::StrCat("the nonce has ", size, " characters; expected ",
                                                    kNonceBytesMin, " to ", kNonceBytesMax));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckAddress(request.address()));

@@ -258,7 +258,7 @@ absl::Status CheckCompareRequest(const v1::CompareSeriesRequest& request) {
   const int64_t points = int64_t{request.jobs_size()} * request.keys_size() * each.buckets();
   if (points <= kMaxComparedPoints) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("too many points: jobs x keys x buckets is ",
-                                                 points, "; at most ", kMaxComparedPoints,
+                                                 points, ", but at most ", kMaxComparedPoints,
                                                  " are allowed; request fewer buckets"));
 }
 

@@ -39,8 +39,9 @@ absl::Status ReadKinds(const YAML::Node& value, HookRule& rule) {
   for (const auto& one : value) {
     const auto kind = one.as<std::string>();
     if (kind != kAll && !std::ranges::count(HookKinds(), kind)) {
-      return Wrong(rule.name, absl::StrCat("there is no event `", kind, "`; the events are ",
-                                           absl::StrJoin(HookKinds(), ", "), " and all"));
+      return Wrong(rule.name,
+                   absl::StrCat("there is no event `", kind, "`; the events are ",
+                                absl::StrJoin(HookKinds(), ", "), ", and `all` for every event"));
     }
     rule.on.insert(kind);
   }
@@ -91,7 +92,8 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   if (!node.IsMap() || !node["name"]) return Wrong("a hook", "must be a map with a `name`");
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
-    return Wrong(rule.name, "a name must have 1 to 63 characters: letters a to z, digits and -");
+    return Wrong(rule.name,
+                 "a name must have 1 to 63 characters, and only letters a to z, digits and -");
   }
   for (const auto& entry : node) {
     const absl::Status status = ReadHookKey(entry.first.as<std::string>(), entry.second, rule);

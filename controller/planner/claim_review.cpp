@@ -104,7 +104,7 @@ void ReviewLength(const TrainConfig& train, const Claims& claims, Findings& find
   findings.push_back(
       {"claimed tokens " + AmountText(claims.tokens->value),
        in_steps ? CountText(train.steps) + " steps x " + CountText(train.global_batch) + " x " +
-                      CountText(train.seq_length) + " are " + AmountText(tokens)
+                      CountText(train.seq_length) + " = " + AmountText(tokens) + " tokens"
                 : "the settings give " + AmountText(tokens) + " tokens",
        in_steps ? "train.steps " + CountText(std::llround(claims.tokens->value / step)) : ""});
 }
@@ -114,11 +114,11 @@ void ReviewWarmup(const RunConfig& config, const Claims& claims, Findings& findi
   if (!claims.warmup_tokens || samples == 0) return;
   const double tokens = double(samples) * double(length);
   if (Agrees(*claims.warmup_tokens, tokens)) return;
-  findings.push_back(
-      {"claimed warm-up tokens " + AmountText(claims.warmup_tokens->value),
-       CountText(samples) + " samples x " + CountText(length) + " are " + AmountText(tokens),
-       "schedule.warmup_samples " +
-           CountText(std::llround(claims.warmup_tokens->value / double(length)))});
+  findings.push_back({"claimed warm-up tokens " + AmountText(claims.warmup_tokens->value),
+                      CountText(samples) + " samples x " + CountText(length) + " = " +
+                          AmountText(tokens) + " tokens",
+                      "schedule.warmup_samples " +
+                          CountText(std::llround(claims.warmup_tokens->value / double(length)))});
 }
 
 void ReviewFlops(const RunConfig& config, const Claims& claims, Findings& findings) {
@@ -127,7 +127,7 @@ void ReviewFlops(const RunConfig& config, const Claims& claims, Findings& findin
   if (claims.flops && std::abs(claims.flops->value - flops) > 0.1 * flops) {
     findings.push_back(
         {"claimed FLOP " + Rounded(claims.flops->value),
-         "6 x " + AmountText(parameters) + " x " + AmountText(tokens) + " are " +
+         "6 x " + AmountText(parameters) + " x " + AmountText(tokens) + " = " +
              FigureText(flops, 2),
          Rounded(flops) + ", or " + AmountText(claims.flops->value / 6 / parameters) + " tokens"});
   }

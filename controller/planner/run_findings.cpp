@@ -39,8 +39,8 @@ struct Wait {
 
 std::string AxisAdvice(const std::string& axis) {
   return "a smaller layout." + axis +
-         ", or keep the group within one node; `trainyard plan "
-         "--device` finds the fastest layout";
+         ", or a group that stays within one node; `trainyard plan --device` finds the fastest "
+         "layout";
 }
 
 // Returns all waits of a step, regardless of their length. Each has its finding.

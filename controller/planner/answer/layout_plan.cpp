@@ -49,7 +49,8 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   if (problems.empty()) problems = FindTrainingProblems(config);
   if (!problems.empty()) {
     written.problem = problems.front().message;
-    written.advice = "change the job file's `layout`, or plan for a cluster that this layout fits";
+    written.advice =
+        "change the job file's `layout`, or plan for a cluster on which this layout can run";
     return written;
   }
   written.planned = PlanGivenLayout(config, cluster);

@@ -23,9 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status DirectoryProblem(int error, const std::string& path, const char* action) {
-  return absl::ErrnoToStatus(
-      error, absl::StrCat("data directory ", path, ": cannot ", action,
-                          "; check --data-dir and the owner and mode of that directory"));
+  return absl::Status(
+      absl::ErrnoToStatusCode(error),
+      absl::StrCat("cannot ", action, " data directory ", path, ": ", std::strerror(error),
+                   "; check --data-dir and the owner and mode of that directory"));
 }
 
 // Creates the directory and syncs its parent, which makes the new entry durable.

@@ -74,7 +74,7 @@ TEST_F(ExtrapolateTest, RefusesTooFewLosses) {
   const CliResult result = Run({"extrapolate", "17", "--tokens", "85B"});
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.err, AllOf(HasSubstr("job 17 cannot be extrapolated"),
-                                HasSubstr("a fit needs 20"), HasSubstr("train longer")));
+                                HasSubstr("a fit needs at least 20"), HasSubstr("train longer")));
 }
 
 TEST_F(ExtrapolateTest, RefusesAJobWithoutLossesOrTokens) {
