@@ -30,9 +30,9 @@ constexpr MetricInfo kCertificateExpires{
 constexpr MetricInfo kScrubDamaged{
     "trainyard_store_damaged_pages",
     "Damaged pages found by the current or last pass of the background check."};
-constexpr MetricInfo kScrubFinished{
-    "trainyard_store_checked_timestamp_seconds",
-    "Last time the background check read all pages of this store, Unix seconds; 0: not yet."};
+constexpr MetricInfo kScrubFinished{"trainyard_store_checked_timestamp_seconds",
+                                    "When the background check last finished reading all pages of "
+                                    "this store, Unix seconds; 0 if it has never finished."};
 constexpr MetricInfo kStreams{"trainyard_http_streams", "Open event streams of dashboards."};
 constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
                                      "Event streams closed because the client was too slow.",

@@ -50,7 +50,8 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   }
   if (request.abandoned() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
-        "attempt: cannot be combined with attempts=all (in gRPC, abandoned); set only one of them");
+        "attempt: cannot be combined with attempts=all (`abandoned` in gRPC); set only one of "
+        "them");
   }
   for (const std::string& key : request.keys()) {
     if (key.empty() || key.size() > kMaxKeyBytes) {

@@ -261,7 +261,7 @@ std::vector<Route> SessionRoutes() {
 std::vector<Parameter> ReportParameters() {
   return {{.name = "by",
            .type = kEnum,
-           .doc = "Grouping of the jobs (default: `cluster`).",
+           .doc = "Property by which the jobs are grouped (default: `cluster`).",
            .values = "trainyard.v1.ReportBy"},
           {.name = "since",
            .type = kInteger,

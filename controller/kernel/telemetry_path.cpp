@@ -110,8 +110,9 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
                              "worker keeps their output in ",
                              "DATA_DIR/attempts/", stream.job_id())));
   } else if (fence == StreamFence::kUnknownJob) {
-    actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
-                                              stream.job_id(), "; these data are dropped")));
+    actions.emplace_back(
+        Warning(absl::StrCat("a worker sent telemetry or output of job ", stream.job_id(),
+                             ", which the controller does not know; these data are dropped")));
   } else if (fence == StreamFence::kArchived) {
     actions.emplace_back(Warning(absl::StrCat(
         "the record of archived job ", stream.job_id(), " could not be read when worker ", node_id,

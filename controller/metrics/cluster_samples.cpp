@@ -45,7 +45,7 @@ constexpr MetricInfo kOmitted{"trainyard_series_omitted",
                               "Jobs and nodes without series of their own, because only a limited "
                               "number of jobs and nodes is exported."};
 
-constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
+constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 while the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
                                    "Time since the node's last heartbeat."};
 constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free or used."};

@@ -123,7 +123,8 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
       return check;
     case SavedState::kNotSeen:
       check.found =
-          "saved; not read back, because this machine cannot see " + facts.checkpoint_text;
+          "the checkpoint was saved, but it was not read back, because this machine cannot see " +
+          facts.checkpoint_text;
       return check;
     case SavedState::kAbsent:
       check.findings = {{"no checkpoint was saved", "the run published no checkpoint",

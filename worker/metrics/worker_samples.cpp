@@ -48,7 +48,7 @@ constexpr MetricInfo kAssignment{"trainyard_gpu_assignment_info",
                                  "1 for each GPU used by a rank. The label UUID has the same form "
                                  "as in dcgm-exporter, so that queries can join the two."};
 constexpr MetricInfo kHealthy{"trainyard_worker_gpu_healthy",
-                              "1 when NVML reads the GPU without error, else 0."};
+                              "1 while NVML reads the GPU without error, else 0."};
 
 struct ReadingInfo {
   std::optional<double> GpuReading::*value;
