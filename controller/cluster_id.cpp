@@ -53,7 +53,7 @@ absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fre
   return absl::DataLossError(absl::StrCat(
       path,
       " is missing or damaged, although the event log contains jobs. With a new cluster id, every "
-      "worker would reject this controller, and its jobs would be lost. Copy the file `cluster_id` "
+      "worker would reject this controller, and all jobs would be lost. Copy the file `cluster_id` "
       "from a worker's data directory or from a backup to this path"));
 }
 

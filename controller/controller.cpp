@@ -115,7 +115,8 @@ void ListenLocally(const ControllerOptions& options, int port, LocalListener& lo
     spdlog::info("listening for local callers on {}", path);
   } else {
     spdlog::warn(
-        "cannot listen for local callers: {}; they must use TCP, where user names are not verified",
+        "cannot listen for local callers: {}; local callers must use TCP, where user names are not "
+        "verified",
         std::string(status.message()));
   }
 }

@@ -85,9 +85,9 @@ absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Tim
     return absl::Status(
         status.code(),
         absl::StrCat(
-            "cannot record the lost events: ", status.message(),
-            "; the controller does not start until it can record them, because it would otherwise "
-            "stop ranks that are missing from the event log. Running jobs continue"));
+            "cannot record that events were lost: ", status.message(),
+            "; the controller does not start until it can record this loss, because it would "
+            "otherwise stop ranks that are missing from the event log. Running jobs continue"));
   }
   return true;
 }

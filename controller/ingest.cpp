@@ -243,8 +243,8 @@ void Ingest::Quarantine(Write write, const StreamKey& stream, const absl::Status
   if (!kernel_.Quarantine(stream, damage)) return;
   health_.ReportDamage(StoreOf(write), damage);
   spdlog::error(
-      "job {} attempt {} rank {}: cannot store data from its worker: {}; the worker keeps the data "
-      "while it has free space",
+      "job {} attempt {} rank {}: cannot store data from the rank's worker: {}; the worker keeps "
+      "the data while its disk has free space",
       stream.job_id, stream.attempt, stream.rank, std::string(damage.message()));
 }
 

@@ -76,33 +76,36 @@ std::string HttpListen(const Flags& flags) {
 
 void DefineFlags(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", TRAINYARD_VERSION);
-  app.add_option("--listen", flags.options.listen, "HOST:PORT to serve on; port 0 picks a free one")
+  app.add_option("--listen", flags.options.listen,
+                 "HOST:PORT to serve on; port 0 picks a free port")
       ->capture_default_str();
   app.add_option("--data-dir", flags.options.data_dir, "directory of the controller's store")
       ->required();
-  app.add_option(
-      "--checkpoint-root", flags.options.checkpoint_root,
-      "directory for jobs without checkpoint.dir, visible to every node [DATA_DIR/checkpoints]");
+  app.add_option("--checkpoint-root", flags.options.checkpoint_root,
+                 "directory for the checkpoints of jobs without checkpoint.dir; every node must "
+                 "see it [DATA_DIR/checkpoints]");
   app.add_option("--config", flags.config,
                  "YAML file with the sections `retention` and `hooks` (deploy/README.md)");
   app.add_option("--listen-file", flags.listen_file,
-                 "file in which to write the actual HOST:PORT once the controller serves");
+                 "file to which the controller writes its actual HOST:PORT once it accepts calls");
   app.add_option("--http-listen", flags.http_listen,
-                 "HOST:PORT of the dashboard and the REST API; port 0 picks a free one, off "
-                 "disables both [the port after the port of --listen]");
-  app.add_option("--token-file", flags.token_file,
-                 "token file required of every caller; created if missing [DATA_DIR/token]");
+                 "HOST:PORT of the dashboard and the REST API; port 0 picks a free port, and off "
+                 "disables both [the port of --listen plus 1]");
+  app.add_option(
+      "--token-file", flags.token_file,
+      "file with the token that every caller must send; created if missing [DATA_DIR/token]");
   app.add_flag("--token-for-group", flags.options.token_for_group,
-               "let the group of this process read the token and use the local socket");
+               "let the group of this process read the token file and connect to the local socket");
   auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
                                      "PEM file with this controller's certificate (and its chain)");
   app.add_option("--tls-key", flags.tls_key, "PEM file with the private key of the certificate")
       ->needs(certificate);
   certificate->needs(app.get_option("--tls-key"));
   app.add_flag("--insecure", flags.options.insecure,
-               "listen beyond this machine without TLS; every page shows a warning");
+               "allow connections from other machines without TLS; every page of the dashboard "
+               "shows a warning");
   app.add_option("--http-host", flags.options.http.own_names,
-                 "another host name under which browsers reach the dashboard; repeatable");
+                 "another host name under which browsers reach the dashboard; may be repeated");
   app.add_option("--web-root", flags.options.http.web_root,
                  "serve the dashboard's files from this directory (for dashboard development)");
   app.add_option("--log-level", flags.log_level, "minimum level to log")
@@ -156,10 +159,10 @@ int BackUpOrRestore(const Flags& flags) {
               static_cast<long long>(done->bytes));
   if (restores) {
     std::printf(
-        "Jobs submitted after the backup continue to run unmanaged: their nodes are cordoned when\n"
-        "they attach (`trainyard nodes` shows why), and their output stays on these nodes. Jobs\n"
-        "that ended or were restarted after the backup run again from the newest checkpoint that\n"
-        "the backup lists.\n");
+        "Jobs that were submitted after the backup continue to run, but the controller does "
+        "not\nmanage them. It cordons their nodes when the workers attach (`trainyard nodes` shows "
+        "why),\nand the output of these jobs stays on the nodes. Jobs that ended or were restarted "
+        "after\nthe backup run again from the newest checkpoint that the backup lists.\n");
     std::fputs(controller::RestoredAccessText(TokenFile(flags)).c_str(), stdout);
   }
   return 0;
@@ -187,7 +190,7 @@ int CheckStores(const std::string& data_dir) {
     if (first_id.empty()) first_id = result.cluster_id;
     if (!result.cluster_id.empty() && result.cluster_id != first_id) {
       result.problems.push_back(absl::StrCat(name, ".db belongs to cluster ", result.cluster_id,
-                                             ", events.db to cluster ", first_id));
+                                             ", but events.db belongs to cluster ", first_id));
     }
     std::printf("%s.db: %lld bytes, %s\n", name, static_cast<long long>(result.bytes),
                 result.problems.empty() ? "ok" : "DAMAGED");
@@ -253,7 +256,9 @@ bool WriteListenFile(const std::string& path, const std::string& address) {
 
 int main(int argc, char** argv) {
   Flags flags;
-  CLI::App app("The Trainyard controller: queues jobs, places them, and keeps them alive.");
+  CLI::App app(
+      "The Trainyard controller: queues jobs, places them on nodes, and restarts them after "
+      "failures.");
   DefineFlags(app, flags);
   DefineCommands(app, flags);
   try {

@@ -12,12 +12,13 @@ constexpr MetricInfo kIngestBytes{"trainyard_ingest_bytes_total",
                                   prometheus::MetricType::Counter};
 constexpr MetricInfo kIngestPoints{"trainyard_ingest_points_total", "Metric points stored.",
                                    prometheus::MetricType::Counter};
-constexpr MetricInfo kStoreFailing{"trainyard_store_failing",
-                                   "1 while writes to this store fail, or damage was found in it, "
-                                   "else 0."};
-constexpr MetricInfo kIngestFailures{"trainyard_ingest_failed_writes_total",
-                                     "Writes of telemetry and output that were retried.",
-                                     prometheus::MetricType::Counter};
+constexpr MetricInfo kStoreFailing{
+    "trainyard_store_failing",
+    "1 while writes to this store fail or this store is damaged, else 0."};
+constexpr MetricInfo kIngestFailures{
+    "trainyard_ingest_failed_writes_total",
+    "Failed writes of telemetry and output. The controller retries each of them.",
+    prometheus::MetricType::Counter};
 
 constexpr MetricInfo kStoreUsed{"trainyard_store_used_bytes", "Bytes of data in this store."};
 constexpr MetricInfo kStoreBound{
@@ -29,9 +30,9 @@ constexpr MetricInfo kCertificateExpires{
 constexpr MetricInfo kScrubDamaged{
     "trainyard_store_damaged_pages",
     "Damaged pages found by the current or last pass of the background check."};
-constexpr MetricInfo kScrubFinished{
-    "trainyard_store_checked_timestamp_seconds",
-    "Last time the background check read all pages of this store, Unix seconds; 0: not yet."};
+constexpr MetricInfo kScrubFinished{"trainyard_store_checked_timestamp_seconds",
+                                    "When the background check last finished reading all pages of "
+                                    "this store, Unix seconds; 0 if it has never finished."};
 constexpr MetricInfo kStreams{"trainyard_http_streams", "Open event streams of dashboards."};
 constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
                                      "Event streams closed because the client was too slow.",

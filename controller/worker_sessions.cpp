@@ -126,7 +126,8 @@ ArchivedJobs WorkerSessions::ReadArchived(const std::set<int64_t>& job_ids) {
       archived[job_id] = *std::move(found);
     } else {
       spdlog::warn(
-          "cannot read archived job {}: {}; the worker keeps the job's output that it still has",
+          "cannot read archived job {}: {}; the worker keeps the output of this job that is still "
+          "on its disk",
           job_id, found.status().ToString());
     }
   }

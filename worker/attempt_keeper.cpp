@@ -44,7 +44,7 @@ RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
 // disk may hang.
 void RunInBackground(std::function<absl::Status()> removal) {
   const auto note = [](const absl::Status& status) {
-    if (!status.ok()) spdlog::warn("{}; retrying at the next start", Text(status));
+    if (!status.ok()) spdlog::warn("{}; the worker retries at its next start", Text(status));
   };
   note(RunDetached("remove run directories",
                    [removal = std::move(removal), note] { note(removal()); }));
@@ -62,7 +62,8 @@ void LogFact(const v1::Fact& fact) {
                  exited.signal(), exited.spawn_error().empty() ? "" : ", " + exited.spawn_error());
   } else {
     const v1::AttemptCleared& cleared = fact.attempt_cleared();
-    spdlog::info("{} is cleared", Name({cleared.job_id(), cleared.attempt()}));
+    spdlog::info("{} has no processes left on this node",
+                 Name({cleared.job_id(), cleared.attempt()}));
   }
 }
 
@@ -121,7 +122,7 @@ absl::Status AttemptKeeper::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);
   for (const v1::StartAttempt& command : found.attempts) {
-    spdlog::info("{} found on disk, {} rank(s)", Name({command.job_id(), command.attempt()}),
+    spdlog::info("found {} on disk, with {} rank(s)", Name({command.job_id(), command.attempt()}),
                  RanksOf(command).size());
   }
   kernel_.Restore(attempt_numbers_->seen(), found.attempts, found.lost);
@@ -147,7 +148,8 @@ absl::Status AttemptKeeper::RecordFact(const v1::Fact& fact) {
 }
 
 absl::Status AttemptKeeper::RemoveAttempt(const AttemptKey& attempt) {
-  spdlog::info("{} is stored by the controller; removing its files", Name(attempt));
+  spdlog::info("the controller has stored everything of {}; removing the files of this attempt",
+               Name(attempt));
   runner_.Forget(attempt);
   TRAINYARD_RETURN_IF_ERROR(folders_.Remove(attempt));
   RunInBackground([folders = folders_, attempt] { return folders.RemoveMovedRuns(attempt); });

@@ -14,7 +14,7 @@ v1::NodeCondition ConditionWatch::Look(Timestamp now) {
   v1::NodeCondition condition = disk_.Look();
   if (std::exchange(problem_, condition.trouble()).empty() != condition.trouble().empty()) {
     spdlog::warn("{}", condition.trouble().empty()
-                           ? "the disk has space again: the node accepts new ranks"
+                           ? "the disk has space again, so the node accepts new ranks"
                            : "the node accepts no new ranks: " + condition.trouble());
     if (!condition.trouble().empty()) RemoveFormerNodesSoon();
   }
@@ -29,10 +29,13 @@ void ConditionWatch::RemoveFormerNodesSoon() const {
   const absl::Status started = RunDetached("remove files of former nodes", [dir = data_dir_] {
     const int removed = RemoveFormerNodes(dir);
     if (removed > 0)
-      spdlog::warn("removed the files of {} former node(s) to free disk space", removed);
+      spdlog::warn(
+          "removed the files that this machine kept from {} earlier node id(s), to free disk space",
+          removed);
   });
   if (!started.ok())
-    spdlog::warn("cannot remove the files of former nodes: {}", started.ToString());
+    spdlog::warn("cannot remove the files that this machine kept from earlier node ids: {}",
+                 started.ToString());
 }
 
 }  // namespace trainyard::worker

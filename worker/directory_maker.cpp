@@ -26,7 +26,7 @@ void DirectoryMaker::MakeDirectory(const std::string& path, Done done) {
   if (waiting_.size() >= kMostAtOnce) {
     return done(absl::ResourceExhaustedError(absl::StrCat(
         "cannot create ", path, ": ", waiting_.size(),
-        " earlier requests to create directories have no answer yet, the first of them for ",
+        " earlier requests to create directories have no answer yet. The first request is for ",
         waiting_.begin()->first, "; check the file servers of this node")));
   }
   waiting_[path].push_back(std::move(done));

@@ -32,20 +32,19 @@ void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
           "an eighth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--telemetry-rate-limit", limits.telemetry_rate,
-          "Limit on a job's telemetry in bytes per second, averaged over 10 s; 10 s of telemetry "
-          "take at most a sixteenth of the disk; 0: no limit")
+          "Limit on a job's telemetry in bytes per second, averaged over 10 s. The telemetry of 10 "
+          "s may take at most a sixteenth of the disk; 0: no limit")
       ->capture_default_str();
   declare("--log-rate-limit", limits.log_rate,
           "Limit on a job's output in bytes per second, averaged over 10 s; 0: no limit")
       ->capture_default_str();
   declare("--run-dir-limit", limits.run_dir_bytes,
-          "Limit, in bytes, on a job's files in the TRAINYARD_RUN_DIR of its ranks and next to "
-          "these directories (default: a "
-          "quarter of the disk)");
+          "Limit, in bytes, on a job's files in and beside the run directories (TRAINYARD_RUN_DIR) "
+          "of its ranks (default: a quarter of the disk)");
   declare(
       "--run-dir-files-limit", limits.run_dir_files,
-      "Limit on the number of a job's files and directories in the TRAINYARD_RUN_DIR of its ranks "
-      "and next to these directories, at most 999999 (default: a quarter of the disk's inodes)");
+      "Limit on the number of a job's files and directories in and beside the run directories "
+      "(TRAINYARD_RUN_DIR) of its ranks; at most 999999 (default: a quarter of the disk's inodes)");
   declare("--processes-limit", limits.processes,
           "Limit on the processes and threads of a rank, enforced only if ranks have control "
           "groups; at most half of the machine's limit; 0: no limit")
@@ -57,36 +56,39 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--controller", flags.options.controller, "Address of the controller, HOST:PORT")
       ->default_val("127.0.0.1:7070");
   app.add_option("--token-file", flags.options.token_file,
-                 "Controller's token file (default: $TRAINYARD_TOKEN_FILE, the token of "
+                 "Token file of the controller (default: $TRAINYARD_TOKEN_FILE, the token of "
                  "`trainyard dev`, or /var/lib/trainyard/token)");
   app.add_option("--data-dir", flags.options.data_dir,
                  "Directory for the node's identity, and for attempts and their output")
       ->required();
   app.add_option("--secrets", flags.options.secrets_dir,
-                 "Directory with a file, mode 0600, for each variable that a job may name in "
+                 "Directory with one file (mode 0600) per secret; jobs name these files in "
                  "`secrets` (default: DATA_DIR/secrets)");
   app.add_option("--node-name", flags.options.node_name,
                  "Name of this node in lists and messages (default: host name)");
   app.add_option("--address", flags.options.address,
-                 "Address at which peers reach this node (default: the route to the controller)");
+                 "Address at which other nodes reach this node (default: the local address of the "
+                 "route to the controller)");
   app.add_option("--cpu-slots", flags.options.cpu_slots,
                  "CPU slots to offer (default: the number of cores when there is no GPU, else 0)");
   app.add_option("--metrics-listen", flags.options.metrics_listen,
-                 "IP:PORT for Prometheus (GET /metrics); port 0 picks a free one, which is written "
-                 "to DATA_DIR/metrics_address; `off` disables metrics")
+                 "IP:PORT at which Prometheus reads the metrics of this worker (GET /metrics). "
+                 "Port 0 picks a free port and writes the address to DATA_DIR/metrics_address; "
+                 "`off` disables the metrics")
       ->capture_default_str();
   app.add_flag("--insecure", flags.options.insecure,
-               "Allow other machines to read --metrics-listen, unencrypted and without a token");
+               "Allow other machines to read the metrics at --metrics-listen, unencrypted and "
+               "without a token");
   app.add_flag("!--no-gpu-metrics", flags.options.gpu_metrics,
-               "Do not export GPU metrics; for nodes on which dcgm-exporter runs");
+               "Do not export GPU metrics. Use this flag on nodes that run dcgm-exporter");
   app.add_option("--spool-limit", flags.options.spool_bytes_max,
-                 "Limit, in bytes, on the output and telemetry of ranks on disk; above the limit, "
-                 "or on a nearly full disk, the oldest output is dropped")
+                 "Limit, in bytes, on the output and telemetry of ranks on disk. Above the limit, "
+                 "or if the disk is nearly full, the worker drops the oldest output")
       ->check(CLI::Range(int64_t{1} << 20, int64_t{1} << 50))
       ->capture_default_str();
   app.add_option("--free-space-floor", flags.options.free_space_floor,
-                 "Free bytes on the disk of the data directory below which the node accepts no new "
-                 "ranks (default: 256 MiB, at most a fortieth of the disk)")
+                 "Minimum free space, in bytes, on the disk of the data directory. With less, the "
+                 "node accepts no new ranks (default: 256 MiB, at most a fortieth of the disk)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 50));
   DeclareLimits(app, flags.options.limits);
   app.add_flag("--stop-ranks-on-exit", flags.options.stop_ranks_on_exit,

@@ -57,7 +57,8 @@ v1::NodeCheck CheckLimit(const char* name, int resource, rlim_t least, const cha
   const bool unlimited = limit.rlim_cur == RLIM_INFINITY;
   return Check(name, unlimited || limit.rlim_cur >= least,
                unlimited ? "unlimited" : absl::StrCat(limit.rlim_cur),
-               absl::StrCat("at least ", least, ": ", setting, " in the worker's unit, or ulimit"));
+               absl::StrCat("set ", setting,
+                            " in the worker's systemd unit, or the ulimit, to at least ", least));
 }
 
 // Returns the limit in a file of the worker's control group (version 2); nullopt if there is no
@@ -80,7 +81,8 @@ v1::NodeCheck CheckCgroup() {
       "cgroup", ok,
       absl::StrCat("memory ", memory.has_value() ? Gib(*memory) : "unlimited", ", processes ",
                    processes.has_value() ? absl::StrCat(*processes) : "unlimited",
-                   CanMakeRankGroups() ? ", a group for each rank" : ", no groups for ranks"),
+                   CanMakeRankGroups() ? ", a control group for each rank"
+                                       : ", no control groups for ranks"),
       "raise MemoryMax and TasksMax in the worker's systemd unit");
 }
 
@@ -104,7 +106,7 @@ v1::NodeCheck CheckWritable(const char* name, const std::string& directory, cons
 v1::NodeCheck CheckSecrets(const std::string& directory) {
   struct stat info {};
   if (stat(directory.c_str(), &info) != 0) {
-    return Check("secrets", true, absl::StrCat(directory, ": none"), "");
+    return Check("secrets", true, absl::StrCat(directory, " does not exist"), "");
   }
   return Check("secrets", (info.st_mode & (S_IRWXG | S_IRWXO)) == 0, directory,
                absl::StrCat("other users can read this directory; run chmod 700 ", directory));
@@ -127,7 +129,7 @@ v1::NodeCheck CheckGpus(const v1::Inventory& inventory) {
   const auto gpus = std::ranges::count(inventory.slots(), v1::DEVICE_KIND_GPU, &v1::Slot::kind);
   const bool has_driver = access("/dev/nvidiactl", F_OK) == 0;
   return Check("gpus", gpus > 0 || !has_driver,
-               gpus > 0 ? absl::StrCat(gpus, " in use by slots")
+               gpus > 0 ? absl::StrCat(gpus, " offered as slots")
                         : (has_driver ? "a driver is installed, but there is no GPU" : "none"),
                "check that nvidia-smi lists the GPUs, then restart the worker");
 }
@@ -146,9 +148,9 @@ std::vector<v1::NodeCheck> CheckNode(const CheckedPlaces& places) {
       CheckPorts(),
       CheckGpus(places.inventory)};
   if (!places.checkpoint_root.empty()) {
-    checks.push_back(CheckWritable(
-        "checkpoints", places.checkpoint_root,
-        "mount the storage of --checkpoint-root here, writable for the worker's user"));
+    checks.push_back(CheckWritable("checkpoints", places.checkpoint_root,
+                                   "mount the storage of --checkpoint-root on this node, and let "
+                                   "the worker's user write to it"));
   }
   return checks;
 }

@@ -91,8 +91,8 @@ void OutputKeeper::FreeSpace(const std::vector<StreamPosition>& streams) {
     lost_bytes_ += release.lost;
     if (release.lost > 0) {
       spdlog::warn(
-          "no disk space: {} bytes of {}, up to byte {}, were dropped before the controller had "
-          "stored them",
+          "for lack of disk space, {} bytes of {}, up to byte {}, were dropped before the "
+          "controller had stored them",
           release.lost, release.path.text(), release.end);
     }
   }

@@ -143,7 +143,8 @@ void RankRunner::Launch(const RankKey& key, LaunchFiles files, ProcessLaunch lau
 void RankRunner::CancelLaunch(const RankKey& key) {
   if (preparing_.erase(key) == 0) return;
   handler_.on_launch_failed(
-      key, absl::CancelledError("stopped while its checkpoint directory was being created"),
+      key,
+      absl::CancelledError("the rank was stopped while its checkpoint directory was being created"),
       v1::START_FAULT_STORAGE);
 }
 
@@ -220,8 +221,8 @@ void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overd
     const absl::Status status = SignalShim(place, signal);
     if (absl::IsNotFound(status)) return;
     spdlog::warn(
-        "{}: the process of the rank has ended, but its shim has not reported the exit; sent {}: "
-        "{}",
+        "{}: the process of the rank has ended, but its shim has not reported the exit; sending {} "
+        "to the shim: {}",
         Name(key), name, status.ok() ? "done" : Text(status));
   });
 }

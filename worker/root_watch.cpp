@@ -56,8 +56,9 @@ bool RootWatch::Tick(Clock::time_point now) {
   if (path_.empty()) return is_news;
   if (running_.IsRunning()) {
     if (now - begun_ < kAnswerLimit || std::exchange(is_late_reported_, true)) return is_news;
-    return Note(Problem(path_, absl::StrCat("the directory has not answered for ",
-                                            kAnswerLimit.count(), " s; check its file server")));
+    return Note(
+        Problem(path_, absl::StrCat("the directory has not answered for ", kAnswerLimit.count(),
+                                    " s; check the file server of the directory")));
   }
   if (now < due_) return is_news;
   due_ = now + kLookEvery;

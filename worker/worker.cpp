@@ -63,8 +63,8 @@ std::string EndStrays(const RankMarks& marks) {
   const RankMarks::Strays strays = marks.KillStrays();
   if (strays.killed > 0) {
     spdlog::warn(
-        "killed {} process(es) of ranks; a worker with this data directory had started them before "
-        "the contents of the directory were lost",
+        "killed {} process(es) of ranks, which a worker had started with this data directory "
+        "before the contents of the directory were lost",
         strays.killed);
   }
   RemoveEmptyRankGroups();
@@ -375,8 +375,8 @@ void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
   heartbeat.set_blocked(true);
   heartbeat.mutable_condition()->set_trouble(
-      absl::StrCat("its worker is blocked", place, ": the disk of ", data_dir_->path(),
-                   " may hang; check the disk on the node, for example with ls"));
+      absl::StrCat("its worker is blocked", place, ", probably by the disk of ", data_dir_->path(),
+                   "; check that disk on the node, for example with ls"));
   stream_->WriteNow(std::move(message));
 }
 

@@ -46,8 +46,10 @@ void AccessGate::ReplaceToken(const std::string& token) {
   // If the save fails, the stored sessions are still bound to the old token, so the controller
   // drops them at its next start.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
-    spdlog::warn("the dashboard sessions have ended, but this cannot be stored: {}",
-                 std::string(status.message()));
+    spdlog::warn(
+        "cannot update the session file after all dashboard sessions have ended: {}; the "
+        "controller discards these sessions at its next start",
+        std::string(status.message()));
   }
 }
 
@@ -79,8 +81,8 @@ absl::StatusOr<std::string> AccessGate::MakeCode(Principal owner) {
   if (codes_.size() >= kOpenCodes) {
     return absl::ResourceExhaustedError(
         absl::StrCat(kOpenCodes,
-                     " dashboard login codes are unused, which is the maximum; use one of them, or "
-                     "wait until the unused codes expire after ",
+                     " dashboard login codes are unused, and no more can be unused at once. Use "
+                     "one of these codes, or wait: each code expires after ",
                      kCodeLifeMs / 60'000, " minutes"));
   }
   const std::string code = NewSecret();

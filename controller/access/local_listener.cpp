@@ -83,8 +83,7 @@ std::size_t LocalListener::PortOf(uid_t user) {
   const std::size_t port = known_.size();
   if (port == kLocalUsersMax) {
     spdlog::warn(
-        "more than {} users of this machine have connected: user {} is served without a verified "
-        "name",
+        "more than {} users of this machine have connected, so the name of user {} is not verified",
         kLocalUsersMax, UserName(user));
     return kLocalUsersMax;
   }

@@ -16,12 +16,11 @@ std::string RestoredAccessText(const std::string& token_file) {
   }
   return absl::StrCat(
       "Access: a backup does not contain the token, and there is none in ", token_file,
-      ". The controller creates\n"
-      "a new one when it starts and then refuses every client and worker that has the old one. "
-      "To\nkeep the old one, copy it to ",
+      ". The controller creates\na new token when it starts and then refuses every client and "
+      "worker that has the old token. To\nkeep the old token, copy it to ",
       token_file,
-      " (mode 0600) before the start. Otherwise copy\nthe new file to every node and "
-      "user afterwards ($",
+      " (mode 0600) before the start. Otherwise,\nafter the start, give every node and user a copy "
+      "of the new file ($",
       kTokenFileVariable, ") and restart the workers.\n");
 }
 

@@ -19,8 +19,8 @@ namespace trainyard::controller {
 namespace {
 
 constexpr char kNoToken[] =
-    "this controller requires its token: set TRAINYARD_TOKEN_FILE to the file `token` in the "
-    "controller's data directory. The file is readable only by the controller's user; with the "
+    "this controller requires its token. Set TRAINYARD_TOKEN_FILE to the path of the file `token` "
+    "in the controller's data directory. Only the controller's user can read this file; with the "
     "systemd service, the group trainyard can read it too";
 constexpr char kUserProperty[] = "trainyard_uid";
 constexpr absl::string_view kUnixPeer = "unix:";

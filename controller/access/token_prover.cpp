@@ -29,7 +29,7 @@ TokenProver::TokenProver(std::string token, std::string host, const std::atomic<
 absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& request) const {
   const std::size_t size = request.nonce().size();
   if (size < kNonceBytesMin || size > kNonceBytesMax) {
-    return absl::InvalidArgumentError(absl::StrCat("a nonce of ", size, " characters; expected ",
+    return absl::InvalidArgumentError(absl::StrCat("the nonce has ", size, " characters; expected ",
                                                    kNonceBytesMin, " to ", kNonceBytesMax));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckAddress(request.address()));
@@ -50,8 +50,8 @@ absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   if (same_host && where->port == port_) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "the caller dialed ", dialed, ", but this controller serves ", host_, ":", port_.load(),
-      "; forward the same port number, use TLS (deploy/README.md), or, only if you trust the "
-      "relay, set TRAINYARD_INSECURE=1"));
+      "; if you forward the port, use the same port number at both ends, or use TLS "
+      "(deploy/README.md). Set TRAINYARD_INSECURE=1 only if you trust the relay"));
 }
 
 std::string TokenProver::ProveWelcome(absl::string_view nonce, absl::string_view node_id) const {

@@ -39,8 +39,10 @@ void TokenWatch::Check() {
   }
   if (!read.ok() || *read == token_) return;
   token_ = *read;
-  spdlog::info("{} was replaced: the new token is now required, and dashboard sessions have ended",
-               path_);
+  spdlog::info(
+      "{} was replaced. Clients and workers now need the new token, and all dashboard sessions "
+      "have ended",
+      path_);
   on_new_token_(token_);
 }
 

@@ -160,7 +160,8 @@ void AnswerSubmit(const Api& api, const JobSubmission& submit, const RequestOutc
   }
   const bool queued = api.readers.TryPost([&api, submit, reply] {
     if (AnswerFromArchive(api, submit.submitted(), reply)) return;
-    reply(absl::InternalError("the submitted job is neither in the state nor in the archive"));
+    reply(absl::InternalError(
+        "the submitted job is neither in the controller's state nor in its archive"));
   });
   if (!queued) reply(ReaderPool::Busy());
 }

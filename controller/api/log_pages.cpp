@@ -87,8 +87,8 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   } else if (request.has_offset()) {
     if (request.ranks_size() != 1 || request.attempt() == 0 || request.offset() < 0) {
       return absl::InvalidArgumentError(
-          "offset is a position in the output of one rank, so the rank and the attempt must be set "
-          "too");
+          "offset is a position in the output of one rank; set attempt, and set ranks to that "
+          "rank");
     }
     query.from_offset = request.offset();
   }

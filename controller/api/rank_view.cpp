@@ -97,8 +97,9 @@ absl::StatusOr<v1::ListRanksResponse> RanksNow(const JobEntry& entry, int64_t at
     return attempt.number() == (attempt_number == 0 ? newest->number() : attempt_number);
   });
   if (chosen == attempts.end()) {
-    return absl::NotFoundError(absl::StrCat("attempt ", attempt_number, " of job ", entry.job.id(),
-                                            " does not exist, or its ranks are no longer stored"));
+    return absl::NotFoundError(
+        absl::StrCat("attempt ", attempt_number, " of job ", entry.job.id(),
+                     " does not exist, or the data of its ranks is no longer stored"));
   }
   response.set_attempt(chosen->number());
   std::vector<Straggler> stragglers;

@@ -50,7 +50,8 @@ absl::Status CheckSeriesRequest(const v1::GetSeriesRequest& request) {
   }
   if (request.abandoned() && request.attempt() != 0) {
     return absl::InvalidArgumentError(
-        "a single attempt has no abandoned parts; omit attempt, or request merged attempts");
+        "attempt: cannot be combined with attempts=all (`abandoned` in gRPC); set only one of "
+        "them");
   }
   for (const std::string& key : request.keys()) {
     if (key.empty() || key.size() > kMaxKeyBytes) {
@@ -155,7 +156,7 @@ class SeriesAnswer {
                                                                       : request_.axis());
     if (response_.ByteSizeLong() <= kMaxMessageBytes) return std::move(response_);
     return absl::ResourceExhaustedError(
-        "the points do not fit into one message: request fewer steps or keys, or set buckets");
+        "the points do not fit into one message; request fewer steps or keys, or set buckets");
   }
 
  private:
@@ -258,7 +259,7 @@ absl::Status CheckCompareRequest(const v1::CompareSeriesRequest& request) {
   const int64_t points = int64_t{request.jobs_size()} * request.keys_size() * each.buckets();
   if (points <= kMaxComparedPoints) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("too many points: jobs x keys x buckets is ",
-                                                 points, "; at most ", kMaxComparedPoints,
+                                                 points, ", but at most ", kMaxComparedPoints,
                                                  " are allowed; request fewer buckets"));
 }
 

@@ -24,7 +24,7 @@ void WhoAmI(const Api& /*api*/, const Principal& principal,
 void EndSessions(const Api& api, const Principal& /*principal*/, v1::EndSessionsRequest request,
                  Reply<v1::EndSessionsResponse> reply) {
   if (!request.all() && request.ids().empty()) {
-    return reply(absl::InvalidArgumentError("set the ids of the sessions to end, or set all"));
+    return reply(absl::InvalidArgumentError("set the ids of the sessions to end, or set `all`"));
   }
   const bool accepted =
       api.readers.TryPost([&gate = api.gate, request = std::move(request), reply] {

@@ -93,7 +93,8 @@ absl::Status FailureOf(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const boost::system::system_error& failed) {
-    if (failed.code() == beast::error::timeout) return absl::DeadlineExceededError("no answer");
+    if (failed.code() == beast::error::timeout)
+      return absl::DeadlineExceededError("the server did not answer in time");
     return absl::UnavailableError(failed.code().message());
   } catch (const std::exception& failed) {
     return absl::UnavailableError(failed.what());
@@ -121,7 +122,7 @@ absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCancel
   canceller.Leave();
   if (result.has_value()) return *result;
   if (canceller.cancelled()) return absl::CancelledError("the controller is stopping");
-  return absl::DeadlineExceededError("no answer");
+  return absl::DeadlineExceededError("the server did not answer in time");
 }
 
 }  // namespace trainyard::controller

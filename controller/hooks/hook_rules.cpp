@@ -39,8 +39,9 @@ absl::Status ReadKinds(const YAML::Node& value, HookRule& rule) {
   for (const auto& one : value) {
     const auto kind = one.as<std::string>();
     if (kind != kAll && !std::ranges::count(HookKinds(), kind)) {
-      return Wrong(rule.name, absl::StrCat("there is no event `", kind, "`; the events are ",
-                                           absl::StrJoin(HookKinds(), ", "), " and all"));
+      return Wrong(rule.name,
+                   absl::StrCat("there is no event `", kind, "`; the events are ",
+                                absl::StrJoin(HookKinds(), ", "), ", and `all` for every event"));
     }
     rule.on.insert(kind);
   }
@@ -88,10 +89,11 @@ absl::Status ReadHookKey(const std::string& key, const YAML::Node& value, HookRu
 
 absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   HookRule rule;
-  if (!node.IsMap() || !node["name"]) return Wrong("a hook", "is not a map with a `name`");
+  if (!node.IsMap() || !node["name"]) return Wrong("a hook", "must be a map with a `name`");
   rule.name = node["name"].as<std::string>();
   if (!IsName(rule.name)) {
-    return Wrong(rule.name, "a name must have 1 to 63 characters: letters a to z, digits and -");
+    return Wrong(rule.name,
+                 "a name must have 1 to 63 characters, and only letters a to z, digits and -");
   }
   for (const auto& entry : node) {
     const absl::Status status = ReadHookKey(entry.first.as<std::string>(), entry.second, rule);
@@ -103,10 +105,10 @@ absl::StatusOr<HookRule> ReadHook(const YAML::Node& node) {
   }
   if (rule.on.empty()) return Wrong(rule.name, "`on` is empty or missing; list at least one event");
   if (rule.is_command() == !rule.url.host.empty()) {
-    return Wrong(rule.name, "needs either `url` or `command`, as a list of words");
+    return Wrong(rule.name, "set either `url`, or `command` as a list of words");
   }
   if (rule.is_command() && !absl::StartsWith(rule.command.front(), "/")) {
-    return Wrong(rule.name, "the command's program must be a path that begins with /");
+    return Wrong(rule.name, "the first word of `command` must be the program's absolute path");
   }
   return rule;
 }
@@ -115,7 +117,7 @@ absl::StatusOr<std::vector<HookRule>> ReadHooks(const YAML::Node& document) {
   std::vector<HookRule> rules;
   if (!document.IsMap() || !document["hooks"] || document["hooks"].IsNull()) return rules;
   const YAML::Node list = document["hooks"];
-  if (!list.IsSequence()) return absl::InvalidArgumentError("hooks: is not a list");
+  if (!list.IsSequence()) return absl::InvalidArgumentError("hooks: must be a list");
   for (const auto& node : list) {
     TRAINYARD_ASSIGN_OR_RETURN(HookRule rule, ReadHook(node));
     const bool is_twice = std::ranges::count(rules, rule.name, &HookRule::name) > 0;
@@ -161,8 +163,8 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
     case v1::Event::kJobResumed:
       return absl::StrCat(job, " resumed by ", event.actor());
     case v1::Event::kJobPlaced:
-      return absl::StrCat(job, ": attempt ", event.job_placed().attempt(), " placed, from step ",
-                          event.job_placed().resume_step());
+      return absl::StrCat(job, ": attempt ", event.job_placed().attempt(),
+                          " was placed and starts from step ", event.job_placed().resume_step());
     case v1::Event::kAttemptFailed:
       return absl::StrCat(job, ": attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());
@@ -171,8 +173,9 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
                           event.attempt_rolled_back().rollback().to_step(), ": ",
                           event.attempt_rolled_back().rollback().reason());
     case v1::Event::kAttemptHealing:
-      return absl::StrCat(job, ": attempt ", event.attempt_healing().attempt(),
-                          " continues in place: ", event.attempt_healing().verdict().summary());
+      return absl::StrCat(
+          job, ": attempt ", event.attempt_healing().attempt(),
+          " continues in place after a failure: ", event.attempt_healing().verdict().summary());
     case v1::Event::kAlertRaised:
       return absl::StrCat(job, ": ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());

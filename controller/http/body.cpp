@@ -48,7 +48,7 @@ absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::
   if (body.empty()) return Json::object();
   if (DepthOf(body) > kMaxDepth) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the body is nested more than ", kMaxDepth, " deep"));
+        absl::StrCat("the body is nested more than ", kMaxDepth, " levels deep"));
   }
   Json json;
   try {

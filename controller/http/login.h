@@ -16,9 +16,9 @@ inline constexpr char kLoginPath[] = "/login";
 
 // Instructions for clients that send no token.
 inline constexpr char kHowToComeIn[] =
-    "this controller requires its token: send `Authorization: Bearer TOKEN` with the text of the "
-    "file `token` in the controller's data directory; people open the dashboard with `trainyard "
-    "dashboard`";
+    "this controller requires its token. Send the header `Authorization: Bearer TOKEN`, where "
+    "TOKEN is the text of the file `token` in the controller's data directory. To open the "
+    "dashboard in a browser, run `trainyard dashboard`";
 
 // Returns the path and fragment of the login page with a code. The code is in the fragment, which
 // browsers do not send. Therefore it appears in no log, and programs that preview links do not use

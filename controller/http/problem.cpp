@@ -29,7 +29,8 @@ constexpr std::array kProblemKinds = {
     Kind{"cross_origin", 403, "The request comes from another web site",
          "Use the dashboard that this controller serves, or a program outside a browser."},
     Kind{"permission_denied", 403, "Not allowed", ""},
-    Kind{"not_found", 404, "Not found", "See /api/v1/jobs and /api/v1/nodes."},
+    Kind{"not_found", 404, "Not found",
+         "/api/v1/jobs lists the jobs, and /api/v1/nodes lists the nodes."},
     Kind{"no_such_path", 404, "No such path", "/api/v1/openapi.json lists the paths."},
     Kind{"method_not_allowed", 405, "The path does not support this method",
          "The header Allow lists the methods."},
@@ -47,7 +48,7 @@ constexpr std::array kProblemKinds = {
     Kind{"internal", 500, "The controller failed", "See the controller's log."},
     Kind{"data_loss", 500, "Stored data is damaged", "See the controller's log."},
     Kind{"unimplemented", 501, "This controller cannot do that", ""},
-    Kind{"too_many_connections", 503, "The controller has no free connection",
+    Kind{"too_many_connections", 503, "All connections of the controller are in use",
          "Close unused dashboards and streams, or try again shortly."},
     Kind{"unavailable", 503, "The controller cannot answer now", "Try again shortly."},
 };

@@ -7,8 +7,8 @@ using enum ParameterType;
 Parameter JobInPath() {
   return {.name = "job",
           .doc =
-              "Number or name of the job, or `@last` for the newest job. If several jobs have the "
-              "name, the newest of them.",
+              "Number or name of the job, or `@last` for the newest job. A name that several jobs "
+              "have refers to the newest of them.",
           .in_path = true};
 }
 
@@ -50,46 +50,51 @@ std::vector<Parameter> JobListParameters() {
 }
 
 std::vector<Parameter> SeriesParameters() {
-  return {
-      JobInPath(),
-      {.name = "keys",
-       .doc = "Names of series, at most 64, such as `loss,grad_norm`.",
-       .list = true},
-      {.name = "key",
-       .doc = "Name of a series to add to those in `keys`. Use it for a name that contains a "
-              "comma. May be repeated.",
-       .repeated = true},
-      {.name = "x",
-       .type = kEnum,
-       .doc = "Axis of `x`, `from` and `to`.",
-       .values = "trainyard.v1.SeriesAxis"},
-      {.name = "from", .type = kInteger, .doc = "First value on the axis.", .max = kLargest},
-      {.name = "to", .type = kInteger, .doc = "Last value on the axis.", .max = kLargest},
-      {.name = "buckets",
-       .type = kInteger,
-       .doc = "Points are merged into at most this many buckets, each with min, max and last; 0 "
-              "(the default) returns every point.",
-       .max = 10000},
-      {.name = "smooth",
-       .type = kNumber,
-       .doc = "Smoothing weight: how much earlier points count in a moving average over all "
-              "points; at least 0 and below 1.",
-       .max = 0.999999},
-      {.name = "attempts",
-       .type = kEnum,
-       .doc = "`merged`: one curve, with the newest attempt at each step. `all`: also the parts "
-              "that a newer attempt has replaced.",
-       .values = "merged,all"},
-      {.name = "attempt",
-       .type = kInteger,
-       .doc = "Only this attempt; cannot be combined with `attempts`.",
-       .min = 1,
-       .max = kLargest},
-      {.name = "format",
-       .type = kEnum,
-       .doc = "`csv` returns text/csv: one row per bucket and key.",
-       .values = "json,csv"},
-      Fields("Only these columns of each series, such as `x,last` (default: all).")};
+  return {JobInPath(),
+          {.name = "keys",
+           .doc = "Names of series, at most 64, such as `loss,grad_norm`.",
+           .list = true},
+          {.name = "key",
+           .doc = "Name of a series to add to those in `keys`. Use it for a name that contains a "
+                  "comma. May be repeated.",
+           .repeated = true},
+          {.name = "x",
+           .type = kEnum,
+           .doc = "Quantity on the x axis. It also sets the unit of `from` and `to`.",
+           .values = "trainyard.v1.SeriesAxis"},
+          {.name = "from",
+           .type = kInteger,
+           .doc = "Start of the range on the x axis; 0 means no limit.",
+           .max = kLargest},
+          {.name = "to",
+           .type = kInteger,
+           .doc = "End of the range on the x axis; 0 means no limit.",
+           .max = kLargest},
+          {.name = "buckets",
+           .type = kInteger,
+           .doc = "Maximum number of buckets. Each bucket replaces several points by their min, "
+                  "max and last value. 0 (the default) returns every point.",
+           .max = 10000},
+          {.name = "smooth",
+           .type = kNumber,
+           .doc = "Weight of the earlier points in an exponential moving average, at least 0 and "
+                  "below 1. 0 (the default) returns no average.",
+           .max = 0.999999},
+          {.name = "attempts",
+           .type = kEnum,
+           .doc = "`merged` returns one curve, with the newest attempt at each step. `all` also "
+                  "returns the parts of older attempts that a newer attempt has replaced.",
+           .values = "merged,all"},
+          {.name = "attempt",
+           .type = kInteger,
+           .doc = "Only this attempt; cannot be combined with `attempts`.",
+           .min = 1,
+           .max = kLargest},
+          {.name = "format",
+           .type = kEnum,
+           .doc = "`csv` returns text/csv: one row per bucket and key.",
+           .values = "json,csv"},
+          Fields("Only these columns of each series, such as `x,last` (default: all).")};
 }
 
 std::vector<Parameter> CompareParameters() {
@@ -114,8 +119,9 @@ std::vector<Parameter> LogParameters() {
       {.name = "grep", .doc = "Only lines that contain this text."},
       {.name = "direction",
        .type = kEnum,
-       .doc = "`older` (lines before the cursor, or the last ones) or `newer` (lines after the "
-              "cursor, or the first ones).",
+       .doc =
+           "`older` returns the lines before the cursor, or the last lines if there is no cursor. "
+           "`newer` returns the lines after the cursor, or the first lines if there is no cursor.",
        .values = "trainyard.v1.LogDirection"},
       Limit(5000, "Maximum number of lines per page (default: 500)."),
       {.name = "cursor", .doc = "`older_cursor` or `newer_cursor` of an earlier page."},
@@ -138,7 +144,7 @@ std::vector<Parameter> LogParameters() {
 
 std::vector<Parameter> StreamParameters() {
   return {{.name = "topics",
-           .doc = "Events to receive: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, "
+           .doc = "Topics to subscribe to: `jobs`, `nodes`, `events`, `job:17`, `metrics:17`, "
                   "`logs:17`; at most 64 (default: the first three).",
            .list = true},
           {.name = "last_event_id",

@@ -12,14 +12,15 @@ std::vector<Route> ServerRoutes() {
            .id = "getServer",
            .method = "GET",
            .path = "/server",
-           .summary = "The controller: version, capabilities, and counts of the cluster.",
+           .summary = "Version, capabilities and storage of the controller, and the numbers of "
+                      "jobs, nodes and slots.",
            .command_line = "trainyard server status",
            .response = "GetServerInfoResponse"},
           {.operation = Operation::kGetOpenApi,
            .id = "getOpenApi",
            .method = "GET",
            .path = "/openapi.json",
-           .summary = "This document.",
+           .summary = "The OpenAPI description of this API.",
            .content_type = "application/json"},
           {.operation = Operation::kGetJobSchema,
            .id = "getJobSchema",
@@ -43,8 +44,8 @@ std::vector<Route> SubmitRoutes() {
            .id = "submitJob",
            .method = "POST",
            .path = "/jobs",
-           .summary = "Submits a job, as a spec or as the text of a job file. Both are resolved by "
-                      "the rules of job files, with defaults filled in.",
+           .summary = "Submits a job that is given as a spec or as the text of a job file. In both "
+                      "cases, the rules of job files apply, and defaults are filled in.",
            .command_line = "trainyard submit JOB.yaml",
            .request = "SubmitJobRequest",
            .response = "SubmitJobResponse"},
@@ -59,23 +60,24 @@ std::vector<Route> SubmitRoutes() {
 }
 
 std::vector<Route> PlannerRoutes() {
-  return {{.operation = Operation::kGetPlanner,
-           .id = "getPlanner",
-           .method = "GET",
-           .path = "/planner",
-           .summary = "Recipes, devices, networks and nodes to plan for.",
-           .command_line = "trainyard recipe list",
-           .response = "GetPlannerResponse"},
-          {.operation = Operation::kPlanLayout,
-           .id = "planLayout",
-           .method = "POST",
-           .path = "/planner",
-           .summary = "The best layout of a recipe or job file on a hypothetical cluster: ranks, "
-                      "memory, step time, days and cost. If none fits, `problem` "
-                      "states what is missing and `fewest_nodes` how many nodes suffice.",
-           .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
-           .request = "PlanLayoutRequest",
-           .response = "PlanLayoutResponse"}};
+  return {
+      {.operation = Operation::kGetPlanner,
+       .id = "getPlanner",
+       .method = "GET",
+       .path = "/planner",
+       .summary = "Recipes, devices, networks and nodes that a plan can use.",
+       .command_line = "trainyard recipe list",
+       .response = "GetPlannerResponse"},
+      {.operation = Operation::kPlanLayout,
+       .id = "planLayout",
+       .method = "POST",
+       .path = "/planner",
+       .summary = "The best layout of a recipe or job file on a hypothetical cluster: ranks, "
+                  "memory, step time, days and cost. If no layout fits, `problem` states what is "
+                  "missing, and `fewest_nodes` is the smallest number of nodes that suffices.",
+       .command_line = "trainyard plan JOB.yaml --nodes 8 --device H100",
+       .request = "PlanLayoutRequest",
+       .response = "PlanLayoutResponse"}};
 }
 
 std::vector<Parameter> DeleteParameters() {
@@ -117,7 +119,7 @@ std::vector<Route> JobChangeRoutes() {
            .method = "POST",
            .path = "/jobs/{job}/pause",
            .summary = "Saves a checkpoint, then releases the job's slots until the job is resumed. "
-                      "A job that has not started is held.",
+                      "A job that has not started is held: it is not placed until it is resumed.",
            .command_line = "trainyard pause {job}",
            .parameters = {JobInPath()},
            .request = "PauseJobRequest",
@@ -259,7 +261,7 @@ std::vector<Route> SessionRoutes() {
 std::vector<Parameter> ReportParameters() {
   return {{.name = "by",
            .type = kEnum,
-           .doc = "Grouping of the jobs (default: `cluster`).",
+           .doc = "Property by which the jobs are grouped (default: `cluster`).",
            .values = "trainyard.v1.ReportBy"},
           {.name = "since",
            .type = kInteger,
@@ -287,7 +289,7 @@ std::vector<Route> ClusterRoutes() {
        .id = "cordonNode",
        .method = "POST",
        .path = "/nodes/{node}/cordon",
-       .summary = "Places no new ranks on a node; running ranks continue.",
+       .summary = "Keeps new ranks off a node. Ranks that already run on the node continue.",
        .command_line = "trainyard node cordon {node}",
        .parameters = {NodeInPath()},
        .request = "CordonNodeRequest",
@@ -355,10 +357,11 @@ std::vector<Route> EventRoutes() {
        .id = "streamEvents",
        .method = "GET",
        .path = "/events/stream",
-       .summary = "Server-sent events. The name of an event is its field in StreamEvent, its data "
-                  "is the JSON of that field, and its id is the store's revision. A client that "
-                  "reconnects with Last-Event-ID receives the changes since then. A comment is "
-                  "sent every 15 s; a slow client is disconnected and can resume the same way.",
+       .summary = "Server-sent events. The name of an event is the name of a field of StreamEvent, "
+                  "its data is the JSON of that field, and its id is the revision of the store. A "
+                  "client that reconnects with Last-Event-ID receives the changes since that "
+                  "event. A comment is sent every 15 s. A client that is too slow is disconnected; "
+                  "it can reconnect with Last-Event-ID.",
        .parameters = StreamParameters(),
        .response = "StreamEvent",
        .content_type = "text/event-stream"}};

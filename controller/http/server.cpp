@@ -37,7 +37,7 @@ absl::Status WhyNotListening(const std::string& listen, const boost::system::err
     return absl::UnavailableError(
         absl::StrCat("the port of --http-listen ", listen,
                      " is in use by another program (another controller?); choose another port, or "
-                     "port 0 for any free port"));
+                     "set port 0 to use any free port"));
   }
   return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", listen, ": ",
                                                     error.message(),

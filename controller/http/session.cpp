@@ -375,11 +375,11 @@ void Session<Stream>::Handle() {
   received.peer = peer_;
   const auto request = std::make_shared<const Request>(std::move(received));
   if (message.count(bhttp::field::host) != 1) {
-    return Refuse("bad_request", "the request needs one Host header");
+    return Refuse("bad_request", "the request must have exactly one Host header");
   }
   if (request->target.size() > context_.limits.target_bytes) {
-    return Refuse("target_too_long", absl::StrCat("more than ", context_.limits.target_bytes,
-                                                  " bytes in the address"));
+    return Refuse("target_too_long", absl::StrCat("the address has more than ",
+                                                  context_.limits.target_bytes, " bytes"));
   }
   context_.handler(*request, [self = this->shared_from_this(), request](Response response) {
     self->Answer(request, std::move(response));
@@ -402,9 +402,10 @@ std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionC
   auto session =
       std::make_shared<Session<beast::tcp_stream>>(beast::tcp_stream(std::move(socket)), context);
   if (context.open_connections > context.limits.connections) {
-    session->Refuse("too_many_connections", absl::StrCat(context.limits.connections,
-                                                         " connections are open, event streams "
-                                                         "included"));
+    session->Refuse(
+        "too_many_connections",
+        absl::StrCat(context.limits.connections,
+                     " connections are open, including event streams, and no more are allowed"));
   } else {
     session->Read();
   }

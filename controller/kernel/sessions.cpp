@@ -99,7 +99,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
     const LinkId replaced = old->second;
     Erase(sessions_.at(replaced));
     actions.emplace_back(EndLink{
-        replaced, absl::AbortedError("replaced by a newer stream of the same worker"), true});
+        replaced,
+        absl::AbortedError("this stream was replaced by a newer stream of the same worker"), true});
   }
   Session& session = sessions_[link];
   session.link = link;
@@ -142,9 +143,9 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   // The worker may have been killed, and the controller may not have detected its broken stream
   // yet.
   if (now - last_heartbeat_ms > options_.suspect_after_ms) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      absl::StrCat("another worker with node id ", hello.node_id(),
-                   " is attached; does a second worker use the same --data-dir, or a copy of it?"));
+  return absl::AlreadyExistsError(absl::StrCat("another worker with node id ", hello.node_id(),
+                                               " is attached; make sure that only one worker uses "
+                                               "this --data-dir, and none uses a copy of it"));
 }
 
 void Sessions::Attached(LinkId link, const absl::Status& answer, Timestamp now,
@@ -177,7 +178,8 @@ void Sessions::Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived
   if (session == nullptr) return;
   const auto node = state_.nodes.find(session->node_id);
   if (node == state_.nodes.end()) {
-    actions.emplace_back(EndLink{link, absl::AbortedError("the node was removed meanwhile")});
+    actions.emplace_back(
+        EndLink{link, absl::AbortedError("the node was removed while its worker attached")});
     return;
   }
   SendMessage send{link, {}};

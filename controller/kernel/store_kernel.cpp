@@ -46,7 +46,7 @@ void AddPoints(const v1::TelemetryRecord& record, int64_t attempt,
 absl::Status Misplaced(const StreamKey& stream, int64_t begin, int64_t stored) {
   return absl::OutOfRangeError(absl::StrCat(
       "stream of job ", stream.job_id, " attempt ", stream.attempt, " rank ", stream.rank,
-      ": data begins at byte ", begin, ", but ", stored, " bytes are stored"));
+      ": data begins at byte ", begin, ", but only ", stored, " bytes are stored"));
 }
 
 }  // namespace

@@ -106,22 +106,22 @@ void TelemetryPath::WarnOnce(StreamFence fence, const std::string& node_id,
     actions.emplace_back(
         Warning(absl::StrCat("job ", stream.job_id(),
                              " is not in the event log, which was restored from a backup or has ",
-                             "lost events: the ranks of this job continue unmanaged, and their "
+                             "lost events. The ranks of this job continue unmanaged, and the "
                              "worker keeps their output in ",
                              "DATA_DIR/attempts/", stream.job_id())));
   } else if (fence == StreamFence::kUnknownJob) {
-    actions.emplace_back(Warning(absl::StrCat("a worker sent telemetry or output of unknown job ",
-                                              stream.job_id(), "; these data are dropped")));
+    actions.emplace_back(
+        Warning(absl::StrCat("a worker sent telemetry or output of job ", stream.job_id(),
+                             ", which the controller does not know; these data are dropped")));
   } else if (fence == StreamFence::kArchived) {
     actions.emplace_back(Warning(absl::StrCat(
         "the record of archived job ", stream.job_id(), " could not be read when worker ", node_id,
         " attached, so the worker keeps the output of this job until the worker attaches again")));
   } else {
-    actions.emplace_back(Error(absl::StrCat("node ", NodeName(state_, node_id),
-                                            " sent telemetry or output of ", NameOf(stream),
-                                            ", which was not placed on this node; these data are "
-                                            "dropped. Was the data directory of this worker copied "
-                                            "from another node?")));
+    actions.emplace_back(Error(absl::StrCat(
+        "node ", NodeName(state_, node_id), " sent telemetry or output of ", NameOf(stream),
+        ", which was not placed on this node; these data are dropped. Check whether the data "
+        "directory of this worker was copied from another node")));
   }
 }
 

@@ -126,7 +126,8 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
   const auto node = state_.nodes.find(session->node_id);
   if (node == state_.nodes.end()) {
     // The commit that contains the fact may also contain the removal of its node.
-    actions.emplace_back(EndLink{link, absl::AbortedError("the node was removed meanwhile")});
+    actions.emplace_back(
+        EndLink{link, absl::AbortedError("the node was removed while its worker sent a fact")});
     return;
   }
   SendMessage send{link, {}};

@@ -32,7 +32,8 @@ constexpr MetricInfo kOldestWait{"trainyard_queue_oldest_wait_seconds",
 constexpr MetricInfo kNodes{
     "trainyard_nodes",
     "Nodes, by state; an unhealthy node counts as unhealthy even if it is ready."};
-constexpr MetricInfo kAttached{"trainyard_workers_attached", "Workers whose stream is open."};
+constexpr MetricInfo kAttached{"trainyard_workers_attached",
+                               "Workers with an open stream to the controller."};
 constexpr MetricInfo kSlots{
     "trainyard_slots",
     "Slots, by kind and state: free, used, cordoned (free, but the node accepts no new ranks), "
@@ -40,22 +41,23 @@ constexpr MetricInfo kSlots{
 constexpr MetricInfo kLosses{"trainyard_history_losses",
                              "Number of times in the last seven days that the event log or another "
                              "store was found to have lost data."};
-constexpr MetricInfo kOmitted{
-    "trainyard_series_omitted",
-    "Jobs and nodes that have no series of their own, because there are too many."};
+constexpr MetricInfo kOmitted{"trainyard_series_omitted",
+                              "Jobs and nodes without series of their own, because only a limited "
+                              "number of jobs and nodes is exported."};
 
-constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 when the node is ready, else 0."};
+constexpr MetricInfo kNodeReady{"trainyard_node_ready", "1 while the node is ready, else 0."};
 constexpr MetricInfo kHeartbeatAge{"trainyard_node_heartbeat_age_seconds",
                                    "Time since the node's last heartbeat."};
 constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free or used."};
 
 constexpr MetricInfo kJobRunning{"trainyard_job_running",
-                                 "1 when every rank of the job runs, else 0."};
+                                 "1 while every rank of the job runs, else 0."};
 constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots held by the job's live attempt."};
 constexpr MetricInfo kJobSpares{"trainyard_job_spares", "Usable spare nodes of the job."};
 constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's newest attempt."};
-constexpr MetricInfo kJobResumes{
-    "trainyard_job_resumes", "Attempts of the job after a pause; they do not count as restarts."};
+constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
+                                 "Attempts that started because the job was resumed after a pause. "
+                                 "They do not count as restarts."};
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job, by cause of the preceding failure.",
                                   MetricType::Counter};
@@ -71,7 +73,8 @@ constexpr MetricInfo kCheckpointStep{"trainyard_checkpoint_last_step",
                                      "Step of the newest checkpoint."};
 constexpr MetricInfo kCheckpointBytes{"trainyard_checkpoint_size_bytes",
                                       "Size of the newest checkpoint."};
-constexpr MetricInfo kCheckpoints{"trainyard_checkpoints", "Checkpoints of the job that exist."};
+constexpr MetricInfo kCheckpoints{"trainyard_checkpoints",
+                                  "Number of existing checkpoints of the job."};
 
 constexpr double kMs = 1000;
 

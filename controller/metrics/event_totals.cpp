@@ -24,10 +24,10 @@ constexpr MetricInfo kFailures{"trainyard_attempts_failed_total", "Failed attemp
                                MetricType::Counter};
 constexpr MetricInfo kRollbacks{"trainyard_rollbacks_total",
                                 "Rollbacks by the loss guard, by cause.", MetricType::Counter};
-constexpr MetricInfo kHeals{
-    "trainyard_heals_total",
-    "Recoveries in place with spare nodes, by state: started, or completed (a step followed).",
-    MetricType::Counter};
+constexpr MetricInfo kHeals{"trainyard_heals_total",
+                            "Recoveries in place with spare nodes, by state: started, or completed "
+                            "(the gang has completed a step after the heal).",
+                            MetricType::Counter};
 constexpr MetricInfo kHealSeconds{"trainyard_heal_seconds",
                                   "Time from the verdict to the next step of the healed gang.",
                                   MetricType::Histogram};

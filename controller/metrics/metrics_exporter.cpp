@@ -103,8 +103,8 @@ struct MetricsExporter::Parts {
   HistogramFamily& calls = MakeHistogram(registry, "trainyard_rpc_duration_seconds",
                                          "Duration of unary gRPC calls, by method and code.");
   HistogramFamily& requests = MakeHistogram(registry, "trainyard_http_request_duration_seconds",
-                                            "Duration of HTTP requests, by route and status; for "
-                                            "event streams, until the stream begins.");
+                                            "Duration of HTTP requests, by route and status. For "
+                                            "an event stream, the time until the stream begins.");
 
   // Loop thread only.
   EventTotals events;

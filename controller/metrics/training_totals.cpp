@@ -15,7 +15,8 @@ namespace {
 
 using prometheus::MetricType;
 
-constexpr MetricInfo kStep{"trainyard_train_step", "Optimizer steps of the newest attempt so far."};
+constexpr MetricInfo kStep{"trainyard_train_step",
+                           "Newest step that the newest attempt has reported."};
 constexpr MetricInfo kTotalSteps{"trainyard_train_target_steps",
                                  "Number of steps planned for the whole run."};
 constexpr MetricInfo kLastStepTime{"trainyard_train_last_step_timestamp_seconds",
@@ -27,7 +28,7 @@ constexpr MetricInfo kTokens{"trainyard_train_tokens_total",
                              MetricType::Counter};
 constexpr MetricInfo kDataStall{"trainyard_train_data_stall_seconds_total",
                                 "Time that rank 0 waited for data.", MetricType::Counter};
-constexpr MetricInfo kStepSeconds{"trainyard_train_step_duration_seconds", "Step time.",
+constexpr MetricInfo kStepSeconds{"trainyard_train_step_duration_seconds", "Duration of a step.",
                                   MetricType::Histogram};
 constexpr MetricInfo kCheckpointSeconds{
     "trainyard_checkpoint_duration_seconds",
@@ -62,7 +63,8 @@ constexpr std::array kLastValues{
         true},
     LastValue{telemetry::kMfuCausal,
               {"trainyard_train_mfu_causal_ratio",
-               "MFU counting causal attention only, as in Megatron-LM."},
+               "Newest model FLOPs utilisation, 0 to 1, counting only the causal half of "
+               "attention, as in Megatron-LM."},
               true},
     LastValue{telemetry::kPerplexity,
               {"trainyard_train_perplexity", "Newest training perplexity, exp(loss)."}},

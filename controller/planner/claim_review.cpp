@@ -50,13 +50,14 @@ void ReviewParameters(const ModelConfig& model, const Claims& claims, Findings& 
   const int64_t count = ParameterCount(model);
   const auto total = static_cast<double>(count);
   if (claims.parameters && !Agrees(*claims.parameters, total)) {
-    findings.push_back({"claimed parameters " + AmountText(claims.parameters->value),
-                        "these sizes have " + CountText(count) +
-                            (HasExperts(model) ? ": only feed-forward layers are repeated " +
-                                                     CountText(model.num_experts) +
-                                                     " times; attention and embedding occur once"
-                                               : ""),
-                        AmountText(total) + WidthAdvice(model, claims.parameters->value, total)});
+    findings.push_back(
+        {"claimed parameters " + AmountText(claims.parameters->value),
+         "a model of these sizes has " + CountText(count) +
+             (HasExperts(model)
+                  ? " parameters. Only feed-forward layers are repeated " +
+                        CountText(model.num_experts) + " times; attention and embedding occur once"
+                  : " parameters"),
+         AmountText(total) + WidthAdvice(model, claims.parameters->value, total)});
   }
   const int64_t active = ActiveParameterCount(model);
   if (claims.active_parameters && !Agrees(*claims.active_parameters, static_cast<double>(active))) {
@@ -87,11 +88,12 @@ void ReviewStages(const RunConfig& config, const Claims& claims, Findings& findi
 void ReviewDataParallel(const RunConfig& config, const Claims& claims, Findings& findings) {
   const LayoutConfig& layout = config.layout;
   if (!claims.data_parallel || std::abs(*claims.data_parallel - double(layout.dp)) < 1e-9) return;
-  findings.push_back(
-      {"claimed data-parallel size " + Rounded(*claims.data_parallel),
-       std::string("DP is GPUs / (TP x PP x CP)") +
-           (layout.ep > 1 ? "; expert-parallel ranks are inside DP and do not divide it" : ""),
-       CountText(layout.dp)});
+  findings.push_back({"claimed data-parallel size " + Rounded(*claims.data_parallel),
+                      std::string("DP is GPUs / (TP x PP x CP)") +
+                          (layout.ep > 1 ? "; expert-parallel ranks are part of the data-parallel "
+                                           "ranks, so EP does not divide DP"
+                                         : ""),
+                      CountText(layout.dp)});
 }
 
 void ReviewLength(const TrainConfig& train, const Claims& claims, Findings& findings) {
@@ -102,8 +104,8 @@ void ReviewLength(const TrainConfig& train, const Claims& claims, Findings& find
   findings.push_back(
       {"claimed tokens " + AmountText(claims.tokens->value),
        in_steps ? CountText(train.steps) + " steps x " + CountText(train.global_batch) + " x " +
-                      CountText(train.seq_length) + " are " + AmountText(tokens)
-                : "the settings make " + AmountText(tokens),
+                      CountText(train.seq_length) + " = " + AmountText(tokens) + " tokens"
+                : "the settings give " + AmountText(tokens) + " tokens",
        in_steps ? "train.steps " + CountText(std::llround(claims.tokens->value / step)) : ""});
 }
 
@@ -112,11 +114,11 @@ void ReviewWarmup(const RunConfig& config, const Claims& claims, Findings& findi
   if (!claims.warmup_tokens || samples == 0) return;
   const double tokens = double(samples) * double(length);
   if (Agrees(*claims.warmup_tokens, tokens)) return;
-  findings.push_back(
-      {"claimed warm-up tokens " + AmountText(claims.warmup_tokens->value),
-       CountText(samples) + " samples x " + CountText(length) + " are " + AmountText(tokens),
-       "schedule.warmup_samples " +
-           CountText(std::llround(claims.warmup_tokens->value / double(length)))});
+  findings.push_back({"claimed warm-up tokens " + AmountText(claims.warmup_tokens->value),
+                      CountText(samples) + " samples x " + CountText(length) + " = " +
+                          AmountText(tokens) + " tokens",
+                      "schedule.warmup_samples " +
+                          CountText(std::llround(claims.warmup_tokens->value / double(length)))});
 }
 
 void ReviewFlops(const RunConfig& config, const Claims& claims, Findings& findings) {
@@ -125,7 +127,7 @@ void ReviewFlops(const RunConfig& config, const Claims& claims, Findings& findin
   if (claims.flops && std::abs(claims.flops->value - flops) > 0.1 * flops) {
     findings.push_back(
         {"claimed FLOP " + Rounded(claims.flops->value),
-         "6 x " + AmountText(parameters) + " x " + AmountText(tokens) + " are " +
+         "6 x " + AmountText(parameters) + " x " + AmountText(tokens) + " = " +
              FigureText(flops, 2),
          Rounded(flops) + ", or " + AmountText(claims.flops->value / 6 / parameters) + " tokens"});
   }
@@ -176,9 +178,9 @@ void ReviewRates(const RunConfig& config, const Claims& claims, Findings& findin
   findings.push_back(
       {"claimed tokens per second " + Rounded(rate.low) + "-" + Rounded(rate.high) +
            " with claimed MFU " + Rounded(claims.mfu->low) + "-" + Rounded(claims.mfu->high),
-       "that rate is an MFU of " + Rounded(low) + "-" + Rounded(high),
+       "that rate corresponds to an MFU of " + Rounded(low) + "-" + Rounded(high),
        Rounded(claims.mfu->low * peak / most) + "-" + Rounded(claims.mfu->high * peak / six) +
-           " tokens/s, or the rate is of one GPU"});
+           " tokens/s, unless the claimed rate is that of one GPU"});
 }
 
 void ReviewHours(const RunConfig& config, const Claims& claims, Findings& findings) {
@@ -189,7 +191,7 @@ void ReviewHours(const RunConfig& config, const Claims& claims, Findings& findin
   if (Overlaps(*claims.hours, low, high)) return;
   findings.push_back(
       {"claimed hours " + Rounded(claims.hours->low) + "-" + Rounded(claims.hours->high),
-       AmountText(tokens) + " tokens at that rate take a different time",
+       AmountText(tokens) + " tokens take a different time at the claimed rate",
        Rounded(low) + "-" + Rounded(high) + " hours"});
 }
 

@@ -130,7 +130,7 @@ std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
          FigureText(static_cast<double>(device.rating->memory_bytes) / 1e9, 4) + " GB, " +
          FigureText(flops / 1e12, 4) + " TFLOP/s, " +
          FigureText(device.memory_bandwidth / 1e12, 3) + " TB/s, " +
-         std::string(device.node_link.name) + "; compare them with those of your device";
+         std::string(device.node_link.name) + "; compare these values with those of your device";
 }
 
 const DeviceSpec& CpuSlotSpec() {

@@ -20,7 +20,7 @@ LayoutProblem RulesProblem(const LayoutSearch& search, const Cluster& cluster) {
 }
 
 LayoutProblem TooManyLayouts(const LayoutSearch& search, const Cluster& cluster) {
-  return {"the search stopped, because there are too many layouts; it tried " +
+  return {"the search stopped, because there are too many possible layouts. It tried " +
               std::to_string(search.tried) + " layouts of " + ClusterText(cluster),
           "choose a number of nodes and a train.global_batch with fewer divisors", std::nullopt};
 }
@@ -44,7 +44,7 @@ std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster) {
            " has no FP8 arithmetic; choose another device, or set train.fp8=none";
   }
   if (PeakFlops(config.train.precision, *cluster.device) > 0) return "";
-  return "`train.precision` bf16: the " + std::string(cluster.device->rating->name) +
+  return "`train.precision` is bf16, but the " + std::string(cluster.device->rating->name) +
          " has no bf16 arithmetic; choose another device, or set train.precision=fp32";
 }
 
@@ -60,7 +60,7 @@ LayoutProblem ProblemOf(const LayoutSearch& search, const RunConfig& config,
   problem.fewest_nodes = larger.fewest_nodes;
   problem.message = "no layout fits into " + ClusterText(cluster) + ": " +
                     GigabytesText(lean.memory.Total() - limit) +
-                    " are missing on each GPU. The layout that needs the least memory, " +
+                    " of memory are missing on each GPU. The layout that needs the least memory, " +
                     LayoutText(lean.layout) + ", needs " + MemoryText(lean.memory) + ", but only " +
                     GigabytesText(limit) + " are available";
   problem.advice = AdviceOn(larger);

@@ -151,29 +151,33 @@ ForecastResult Refused(const std::string& problem, const std::string& advice) {
 ForecastResult ProblemOf(const std::vector<LossPoint>& usable, double tokens) {
   const auto count = static_cast<int64_t>(usable.size());
   if (count < kLeastLossPoints) {
-    return Refused(std::to_string(count) + " losses after the warm-up and the first tenth of the " +
-                       "run; a fit needs " + std::to_string(kLeastLossPoints),
+    return Refused(std::to_string(count) +
+                       " losses were reported after the warm-up and the first tenth of the run; a "
+                       "fit needs at least " +
+                       std::to_string(kLeastLossPoints),
                    "train longer, or set a smaller train.log_every_steps");
   }
   const double range = usable.back().tokens / usable.front().tokens;
   if (range < kLeastTokenRange) {
-    return Refused("the losses after the warm-up span a factor of " + FigureText(range, 3) +
-                       " in tokens; a fit needs " + FigureText(kLeastTokenRange, 3),
+    return Refused("the losses after the warm-up cover too few tokens: the last token count is " +
+                       FigureText(range, 3) + " times the first; a fit needs at least " +
+                       FigureText(kLeastTokenRange, 3) + " times",
                    "train longer, or set a shorter warm-up");
   }
   if (tokens < usable.back().tokens) {
-    return Refused("the run has seen " + FigureText(usable.back().tokens, 3) +
-                       " tokens, which is more than the requested " + FigureText(tokens, 3),
-                   "ask for more tokens; `trainyard metrics` shows the losses up to here");
+    return Refused(
+        "the run has seen " + FigureText(usable.back().tokens, 3) +
+            " tokens, which is more than the requested " + FigureText(tokens, 3),
+        "request a larger number of tokens; `trainyard metrics` shows the losses so far");
   }
   const double most = kMostTokenRatio * usable.back().tokens;
   if (tokens > most) {
     return Refused(
         AmountText(tokens) + " tokens are " + FigureText(tokens / usable.back().tokens, 3) +
             " times the tokens seen so far; no published law was validated beyond 300 times the "
-            "FLOPs (arXiv 2403.08540), and a single run supports less",
-        "ask for at most " + AmountText(most) + " tokens, which is " +
-            FigureText(kMostTokenRatio, 3) + " times those seen, or train longer");
+            "FLOPs (arXiv 2403.08540), and a single run supports a smaller factor",
+        "request at most " + AmountText(most) + " tokens, which is " +
+            FigureText(kMostTokenRatio, 3) + " times the tokens seen so far, or train longer");
   }
   return {};
 }

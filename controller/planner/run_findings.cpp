@@ -39,8 +39,8 @@ struct Wait {
 
 std::string AxisAdvice(const std::string& axis) {
   return "a smaller layout." + axis +
-         ", or keep the group within one node; `trainyard plan "
-         "--device` finds the fastest layout";
+         ", or a group that stays within one node; `trainyard plan --device` finds the fastest "
+         "layout";
 }
 
 // Returns all waits of a step, regardless of their length. Each has its finding.
@@ -56,12 +56,14 @@ std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
         AxisAdvice("cp")}},
       {part(waits.pipeline),
        {"pipeline stages wait for each other",
-        "the bubble of " + std::to_string(layout.pp) + " stages with few micro-batches per step",
+        "the bubble of " + std::to_string(layout.pp) +
+            " stages is long, because a step has few micro-batches",
         std::string("a smaller ") + (layout.micro_batch > 1 ? "layout.micro_batch or " : "") +
             "layout.pp, or a larger layout.vpp"}},
       {part(waits.data),
        {"data-parallel ranks wait for each other",
-        "gradient and weight transfers take longer than the passes (layout.zero " +
+        "gradient and weight transfers take longer than the forward and backward passes "
+        "(layout.zero is " +
             std::to_string(layout.zero) + ")",
         layout.zero > 1 ? "layout.zero 1, if memory allows"
                         : "a larger train.global_batch, so that gradients are summed less often"}}};
@@ -70,9 +72,9 @@ std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
 void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& findings) {
   if (waits.step <= 0) return;
   if (const double input = waits.input / waits.step; input > kLongInputWait) {
-    findings.push_back(
-        {"ranks wait for data", PercentText(input, 0) + " of a step",
-         "put the token files on a faster disk, near the nodes; check the CPU load of the nodes"});
+    findings.push_back({"ranks wait for data", PercentText(input, 0) + " of a step",
+                        "put the token files on a faster disk close to the nodes, and check the "
+                        "CPU load of the nodes"});
   }
   std::vector<Wait> long_waits;
   for (Wait& wait : WaitsOf(config, waits)) {
@@ -113,17 +115,18 @@ void AddSlowSettings(const RunConfig& config, Findings& findings) {
   if (layout.micro_batch < share) {
     findings.push_back(
         {"matrix products may be too small",
-         "layout.micro_batch is " + std::to_string(layout.micro_batch) + ", of " +
-             std::to_string(share) + " samples per rank and step",
-         "a larger layout.micro_batch; `trainyard tune` finds the fastest that fits"});
+         "layout.micro_batch is " + std::to_string(layout.micro_batch) + ", but each rank has " +
+             std::to_string(share) + " samples per step",
+         "a larger layout.micro_batch; `trainyard tune` finds the fastest size that fits"});
   }
 }
 
 void AddRateAndClipping(const RunConfig& config, Findings& findings) {
   const double rate = config.optimizer.lr;
   if (rate < kLeastUsualRate || rate > kMostUsualRate) {
-    findings.push_back({"the learning rate is unusual", "optimizer.lr is " + FigureText(rate, 3),
-                        "optimizer.lr of about 3e-4, higher for small models and lower for large"});
+    findings.push_back(
+        {"the learning rate is unusual", "optimizer.lr is " + FigureText(rate, 3),
+         "optimizer.lr of about 3e-4, or higher for small models and lower for large models"});
   }
   if (config.optimizer.clip_grad == 0) {
     findings.push_back(
@@ -156,7 +159,7 @@ std::string GuardAdvice(const SpikeSettings& settings) {
            " (PaLM skipped 200 to 500)";
   }
   if (settings.lowers_rate) return "";
-  return "`guard: {policy: skip}`, which rolls back and skips their samples";
+  return "`guard: {policy: skip}`, which rolls back and skips the samples of these steps";
 }
 
 std::string WarmupAdvice(const ScheduleConfig& schedule) {
@@ -194,12 +197,12 @@ std::vector<Finding> FindSlowness(const RunConfig& config, const SpeedFacts& fac
   AddWaits(config, waits, findings);
   if (is_low) AddSlowSettings(config, findings);
   if (findings.empty()) {
-    findings.push_back({"no setting explains the speed",
-                        is_behind
-                            ? "it has " + PercentText(facts.expected, 0) + " of the predicted speed"
-                            : "the MFU is " + PercentText(facts.mfu, 0),
-                        "check clocks, power limit and other work on the GPUs with nvidia-smi, and "
-                        "the CPU load of the nodes"});
+    findings.push_back(
+        {"no setting explains the speed",
+         is_behind ? "the run reaches " + PercentText(facts.expected, 0) + " of the predicted speed"
+                   : "the MFU is " + PercentText(facts.mfu, 0),
+         "run nvidia-smi to check the clocks, power limits and other processes of the GPUs, and "
+         "check the CPU load of the nodes"});
   }
   return findings;
 }
@@ -220,9 +223,10 @@ std::vector<Finding> FindRiskySettings(const RunConfig& config) {
                         "optimizer.lr of at most " + FigureText(highest / 2, 2)});
   }
   if (!HasWarmup(config.schedule) && config.train.steps >= kLongRun) {
-    findings.push_back({"the learning rate has no warm-up",
-                        "the first steps use the full optimizer.lr, where the loss often spikes",
-                        "schedule.warmup_steps of about 2000"});
+    findings.push_back(
+        {"the learning rate has no warm-up",
+         "the first steps use the full optimizer.lr, which often makes the loss spike",
+         "schedule.warmup_steps of about 2000"});
   }
   return findings;
 }
@@ -231,13 +235,15 @@ std::vector<Finding> FindWhyLossStays(const RunConfig& config, double grad_norm)
   Findings findings;
   AddRateAndClipping(config, findings);
   if (grad_norm > kMostUsualNorm) {
-    findings.push_back({"gradients are large",
-                        "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
-                        WarmupAdvice(config.schedule)});
+    findings.push_back(
+        {"gradients are large",
+         "the gradient norm is " + FigureText(grad_norm, 3) + "; usual values are 0.5 to 2.0",
+         WarmupAdvice(config.schedule)});
   } else if (grad_norm > 0 && grad_norm < kLeastUsualNorm) {
-    findings.push_back({"gradients are small",
-                        "the norm is " + FigureText(grad_norm, 3) + "; 0.5 to 2.0 is usual",
-                        "a higher optimizer.lr, such as 4e-4 after 3e-4"});
+    findings.push_back(
+        {"gradients are small",
+         "the gradient norm is " + FigureText(grad_norm, 3) + "; usual values are 0.5 to 2.0",
+         "a higher optimizer.lr, such as 4e-4 instead of 3e-4"});
   }
   if (findings.empty()) findings.push_back(LossIsStagnant());
   return findings;

@@ -19,7 +19,8 @@ std::string WholeText(int64_t value) { return std::to_string(value); }
 void ReviewSequenceParallel(const LayoutConfig& layout, std::vector<Finding>& findings) {
   if (!layout.sequence_parallel || layout.tp > 1) return;
   findings.push_back({"`layout.sequence_parallel` at layout.tp 1",
-                      "it splits norms over tensor-parallel ranks, and there is only one",
+                      "sequence parallelism splits norms over tensor-parallel ranks, but with "
+                      "layout.tp 1 there is only one such rank",
                       "remove this setting, because it has no effect"});
 }
 
@@ -27,8 +28,8 @@ void ReviewSequenceParallel(const LayoutConfig& layout, std::vector<Finding>& fi
 void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
   if (train.samples == 0 || TokensOf(train) <= kTooManyTokens) return;
   findings.push_back({"`train.samples` " + WholeText(train.samples),
-                      "that many samples of " + WholeText(train.seq_length) + " are " +
-                          FigureText(TokensOf(train), 2) + " tokens; " +
+                      "this number of samples, each of " + WholeText(train.seq_length) +
+                          " tokens, makes " + FigureText(TokensOf(train), 2) + " tokens; " +
                           AmountText(static_cast<double>(train.samples)) +
                           " tokens were probably meant",
                       "train.samples " + WholeText(train.samples / train.seq_length)});

@@ -55,12 +55,13 @@ SmokeCheck FirstLoss(const SmokeFacts& facts) {
   if (first >= bounds.low && first <= bounds.high) return check;
   check.ok = false;
   check.findings = {
-      {"the first loss is not that of random weights",
+      {"the first loss does not fit random weights",
        FigureText(first, 4) + " is not near ln(vocabulary) = " +
            FigureText(std::log(static_cast<double>(facts.config.model.vocab_size)), 4),
        first < bounds.low
            ? "check the data, because an untrained model should not predict tokens this well"
-           : "compare model.init_method_std and model.vocab_size with the tokenizer's"}};
+           : "check model.init_method_std, and compare model.vocab_size with the vocabulary size "
+             "of the tokenizer"}};
   return check;
 }
 
@@ -70,7 +71,7 @@ SmokeCheck Falls(const SmokeFacts& facts) {
   const double first = losses.front(), last = MeanOf(losses.last(count));
   SmokeCheck check{.name = "loss",
                    .found = FigureText(first, 4) + " to " + FigureText(last, 4) +
-                            " (mean of the last " + std::to_string(count) + ")"};
+                            " (mean loss of the last " + std::to_string(count) + " steps)"};
   if (last <= first * (1 + kGrowthMargin)) return check;
   check.ok = false;
   check.findings = FindWhyLossStays(facts.config, facts.grad_norm);
@@ -91,9 +92,9 @@ SmokeCheck Memory(const SmokeFacts& facts) {
   if (facts.memory_bytes <= facts.predicted_bytes * (1 + kMemoryMargin)) return check;
   check.ok = false;
   check.findings = {
-      {"the run takes more memory than predicted",
+      {"the run needs more memory than predicted",
        PercentText(facts.memory_bytes / facts.predicted_bytes - 1, 1) + " more",
-       "leave headroom: a smaller layout.micro_batch, or layout.recompute selective"}};
+       "leave headroom with a smaller layout.micro_batch, or with layout.recompute selective"}};
   return check;
 }
 
@@ -122,7 +123,8 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
       return check;
     case SavedState::kNotSeen:
       check.found =
-          "saved; not read back, because this machine cannot see " + facts.checkpoint_text;
+          "the checkpoint was saved, but it was not read back, because this machine cannot see " +
+          facts.checkpoint_text;
       return check;
     case SavedState::kAbsent:
       check.findings = {{"no checkpoint was saved", "the run published no checkpoint",

@@ -54,7 +54,7 @@ absl::Status ReadTime(const std::string& key, const std::string& value,
     keep_ms = count * ms;
     return absl::OkStatus();
   }
-  return Refuse(key, value, "a time such as 30d, 12h, 90m or 45s, or `never`");
+  return Refuse(key, value, "a time (such as 30d, 12h, 90m or 45s) or `never`");
 }
 
 absl::Status ReadShare(const std::string& key, const std::string& value, double& share) {
@@ -62,7 +62,7 @@ absl::Status ReadShare(const std::string& key, const std::string& value, double&
   double percent = 0;
   const bool marked = absl::ConsumeSuffix(&number, "%");
   if (!marked || !absl::SimpleAtod(number, &percent) || !(percent >= 0 && percent <= 100)) {
-    return Refuse(key, value, "a share of the data disk such as 40%; 0% means no limit");
+    return Refuse(key, value, "a share of the data disk (such as 40%; 0% means no limit)");
   }
   share = percent / 100;
   return absl::OkStatus();

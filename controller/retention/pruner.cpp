@@ -22,8 +22,9 @@ constexpr std::size_t kJobsAtOnce = 256;
 // milliseconds.
 constexpr char kKnownTimeFile[] = "/known_time";
 
-void Warn(const char* what, const absl::Status& status) {
-  if (!status.ok()) spdlog::warn("retention: {}: {}; retrying later", what, status.ToString());
+void Warn(const std::string& what, const absl::Status& status) {
+  if (!status.ok())
+    spdlog::warn("retention: cannot {}: {}; retrying later", what, status.ToString());
 }
 
 // Returns the ids of the next jobs above `after` that have data in the store.
@@ -99,8 +100,9 @@ void Pruner::ReadClock() {
   if (!doubt.empty()) spdlog::warn("retention: {}", doubt);
   pass_time_ms_ = doubt.empty() ? std::optional(now) : std::nullopt;
   if (doubt.empty() && !options_.data_dir.empty()) {
-    Warn("known time", WriteFileAtomically(absl::StrCat(options_.data_dir, kKnownTimeFile),
-                                           absl::StrCat(now, "\n")));
+    Warn("store the newest known time",
+         WriteFileAtomically(absl::StrCat(options_.data_dir, kKnownTimeFile),
+                             absl::StrCat(now, "\n")));
   }
   const std::lock_guard lock(mutex_);
   doubt_ = std::move(doubt);
@@ -112,13 +114,14 @@ void Pruner::RunPass() {
   DeleteOldJobs();
   for (const Section& section : sections_) {
     if (Stopping()) return;
-    Warn(section.name, PruneSection(section));
+    Warn(absl::StrCat("remove old ", section.name), PruneSection(section));
   }
   const auto& keep_ms = options_.policy.events.keep_ms;
   if (keep_ms.has_value() && pass_time_ms_.has_value()) {
     const Timestamp before = *pass_time_ms_ - *keep_ms;
-    Warn("events of nodes", Repeat([&] { return stores_.events.DropNodeEvents(before); }));
-    Warn("events of nodes", Repeat([&] { return stores_.events.Reclaim(); }));
+    Warn("remove old events of nodes",
+         Repeat([&] { return stores_.events.DropNodeEvents(before); }));
+    Warn("free the space of removed events", Repeat([&] { return stores_.events.Reclaim(); }));
   }
   Measure();
 }
@@ -150,11 +153,11 @@ void Pruner::FinishDeletions() {
   uint64_t after = 0;
   while (!Stopping()) {
     const auto open = stores_.events.OpenDeletions(after);
-    if (!open.ok()) return Warn("deleted jobs", open.status());
+    if (!open.ok()) return Warn("read the list of deleted jobs", open.status());
     if (open->empty()) return;
     for (const v1::EventEntry& entry : *open) {
       after = entry.sequence();
-      Warn("a deleted job", FinishDeletion(entry.event().job_deleted()));
+      Warn("remove the data of a deleted job", FinishDeletion(entry.event().job_deleted()));
     }
   }
 }
@@ -201,11 +204,11 @@ void Pruner::DeleteOldJobs() {
   while (deleted && !Stopping()) {
     deleted = false;
     const auto jobs = ended_jobs_.EndedBy(*pass_time_ms_ - *keep_ms);
-    if (!jobs.ok()) return Warn("old jobs", jobs.status());
+    if (!jobs.ok()) return Warn("read the list of old jobs", jobs.status());
     for (const EndedJob& job : *jobs) {
       if (Stopping()) return;
       const absl::Status status = ended_jobs_.Delete(job.id, options_.policy.checkpoints_with_jobs);
-      Warn("an old job", status);
+      Warn("delete an old job", status);
       deleted = deleted || status.ok();
     }
     FinishDeletions();
@@ -255,14 +258,16 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
   for (const EndedJob& job : oldest_first) {
     TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
     if (usage.used_bytes <= bound || Stopping()) return absl::OkStatus();
-    spdlog::info("retention: {} exceed their size limit; dropping those of job {}", section.name,
-                 job.id);
+    spdlog::info("retention: {} exceed their size limit; removing the {} of job {}", section.name,
+                 section.name, job.id);
     TRAINYARD_RETURN_IF_ERROR(section.drop(job.id));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
   if (usage.used_bytes > bound) {
-    spdlog::warn("retention: {} take {} bytes, more than their limit of {}, but no job has ended",
-                 section.name, usage.used_bytes, bound);
+    spdlog::warn(
+        "retention: {} take {} bytes, which is more than their limit of {} bytes; none can be "
+        "removed, because they belong to jobs that have not ended",
+        section.name, usage.used_bytes, bound);
   }
   return absl::OkStatus();
 }
@@ -309,7 +314,7 @@ void Pruner::Measure() {
   for (const Section& section : sections_) {
     const auto usage = section.store.Usage();
     if (!usage.ok()) {
-      Warn(section.name, usage.status());
+      Warn(absl::StrCat("measure the size of the ", section.name), usage.status());
       continue;
     }
     report.stores.push_back({section.name, *usage, BoundBytes(section.rule, report.disk_bytes)});

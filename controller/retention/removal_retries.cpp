@@ -33,9 +33,9 @@ std::string RemovalRetries::Failed(int64_t job_id, const std::string& path,
   if (failure.is_abandoned()) return Abandoned(path, failure);
   const std::chrono::seconds wait = WaitAfter(failure.tries);
   failure.next_try = now + wait;
-  return absl::StrCat("checkpoint ", path, " of deleted job ", job_id, ": ", cause, "; try ",
-                      failure.tries, " of ", kMaxRemovalTries, ", the next one in ", wait.count(),
-                      " s");
+  return absl::StrCat("cannot remove checkpoint ", path, " of deleted job ", job_id, ": ", cause,
+                      "; this was try ", failure.tries, " of ", kMaxRemovalTries,
+                      ", and the next one is in ", wait.count(), " s");
 }
 
 std::optional<RemovalRetries::Time> RemovalRetries::NextTry() const {

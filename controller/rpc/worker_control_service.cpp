@@ -264,7 +264,7 @@ class WorkerStream final : public BidiReactor {
 
   void OnWriteDone(bool ok) override {
     link_->OnWritten(ok);
-    if (!ok) link_->Close(absl::UnavailableError("the stream broke"));
+    if (!ok) link_->Close(absl::UnavailableError("the stream to the worker broke"));
   }
 
   void OnCancel() override { link_->Close(absl::CancelledError("the worker disconnected")); }

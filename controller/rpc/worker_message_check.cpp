@@ -48,8 +48,8 @@ absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end)
         absl::StrCat("stream of an invalid rank: ", stream.ShortDebugString()));
   }
   if (begin < 0 || end < begin || end > kMaxOffset) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("bytes [", begin, ", ", end, ") of stream ", stream.ShortDebugString()));
+    return absl::InvalidArgumentError(absl::StrCat("invalid byte range [", begin, ", ", end,
+                                                   ") of stream ", stream.ShortDebugString()));
   }
   return absl::OkStatus();
 }
@@ -121,7 +121,8 @@ absl::Status CheckChecks(const v1::Heartbeat& heartbeat) {
                      });
   if (sound) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxChecks, " checks of the node, ",
-                                                 "or one of more than ", kMaxCheckBytes, " bytes"));
+                                                 "or a check of more than ", kMaxCheckBytes,
+                                                 " bytes"));
 }
 
 absl::Status CheckRoot(const v1::CheckpointRoot& root) {
@@ -137,9 +138,10 @@ absl::Status CheckRoot(const v1::CheckpointRoot& root) {
 
 absl::Status CheckHello(const v1::Hello& hello) {
   if (hello.protocol_version() != kProtocolVersion) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the worker speaks protocol version ", hello.protocol_version(), ", this controller ",
-        kProtocolVersion, "; install the same Trainyard release on both"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the worker speaks protocol version ", hello.protocol_version(),
+                     ", but this controller speaks version ", kProtocolVersion,
+                     "; install the same Trainyard release on both"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckText("node_id", hello.node_id(), kMaxIdBytes));
   TRAINYARD_RETURN_IF_ERROR(CheckText("node_name", hello.node_name(), kMaxHostBytes));

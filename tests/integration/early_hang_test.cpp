@@ -75,7 +75,8 @@ TEST_F(EarlyHangTest, AHangInTheFirstSecondsOfTrainingIsFound) {
   const steady_clock::time_point begin = steady_clock::now();
   const v1::Job job = Ended();
   EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(60));
-  EXPECT_THAT(job.verdict().summary(), HasSubstr("after step 2, longer than 3 s"));
+  EXPECT_THAT(job.verdict().summary(),
+              HasSubstr("after step 2, which is longer than the limit of 3 s"));
 }
 
 TEST_F(EarlyHangTest, ARankThatRanOutOfDataIsNamed) {

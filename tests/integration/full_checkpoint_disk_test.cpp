@@ -71,8 +71,9 @@ TEST_F(FullCheckpointDiskTest, SavesThatFailLetTrainingGoOnAndAStopSaysThatNothi
   EXPECT_EQ(cluster_.Cli({"stop", std::to_string(job_id), "--yes"}).exit_code, 0);
   const v1::Job job = cluster_.WaitForEnd(job_id);
   EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED);
-  EXPECT_THAT(job.verdict().summary(), AllOf(HasSubstr("the stop saved no checkpoint"),
-                                             HasSubstr("no checkpoint since step")));
+  EXPECT_THAT(job.verdict().summary(),
+              AllOf(HasSubstr("no checkpoint was saved when the ranks stopped"),
+                    HasSubstr("no checkpoint since step")));
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST_F(GuardTest, ALossThatIsNoNumberUsesTheBudgetOfRollbacksOnly) {
   EXPECT_EQ(job.attempts_size(), 3);
   EXPECT_EQ(job.restarts(), 0);
   EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_LOSS_NOT_FINITE);
-  EXPECT_THAT(job.verdict().summary(), testing::HasSubstr("guard.max_rollbacks allows (2)"));
+  EXPECT_THAT(job.verdict().summary(), testing::HasSubstr("guard.max_rollbacks (2)"));
 }
 
 TEST_F(GuardTest, StopEndsTheJobWithTheEvidence) {

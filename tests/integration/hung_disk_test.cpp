@@ -38,7 +38,7 @@ TEST_F(HungDiskTest, TheNodeReportsTheCauseAndRecovers) {
   ASSERT_TRUE(Eventually([&] { return Node().has_health(); }, Seconds(20)))
       << cluster_.DaemonLogs();
   EXPECT_THAT(Node().health().reason(),
-              AllOf(HasSubstr("its worker is blocked"), HasSubstr("/worker0 may hang")));
+              AllOf(HasSubstr("its worker is blocked"), HasSubstr("/worker0; check that disk")));
   EXPECT_EQ(Node().state(), v1::NODE_STATE_SUSPECT) << "stalled peers may show that it is lost";
   EXPECT_THAT(cluster_.Cli({"nodes"}).output, HasSubstr("its worker is blocked"));
 

@@ -58,7 +58,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
     const std::string found = RootCheckOf("node1");
     return RootCheckOf("node0") == "ok" && !found.empty() && found != "ok";
   })) << cluster_.Cli({"doctor"}).output;
-  EXPECT_THAT(RootCheckOf("node1"), AllOf(HasSubstr("not the directory of the other nodes"),
+  EXPECT_THAT(RootCheckOf("node1"), AllOf(HasSubstr("not the directory that the other nodes see"),
                                           HasSubstr("node0"), HasSubstr("node1")));
   const CommandResult doctor = cluster_.Cli({"doctor"});
   EXPECT_EQ(doctor.exit_code, 1);
@@ -68,7 +68,7 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
   EXPECT_THAT(cluster_.Cli({"plan", gang}).output, Not(HasSubstr("starts immediately")));
   const int64_t job = cluster_.Submit(gang);
   const std::string why = cluster_.Cli({"why", std::to_string(job)}).output;
-  EXPECT_THAT(why, AllOf(HasSubstr("on nodes that share the checkpoint root"),
+  EXPECT_THAT(why, AllOf(HasSubstr("on nodes that all see the same checkpoint root"),
                          HasSubstr("sees another directory"), HasSubstr("node1"),
                          HasSubstr("mount the same storage")));
   EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);

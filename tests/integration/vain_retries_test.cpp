@@ -64,7 +64,7 @@ TEST_F(VainRetriesTest, AProgramThatTheShellDoesNotFindIsTriedOnTheOtherNode) {
   ASSERT_EQ(job.attempts_size(), 2) << job.DebugString();
   EXPECT_NE(job.attempts(0).ranks(0).node_id(), job.attempts(1).ranks(0).node_id());
   EXPECT_EQ(job.verdict().exit_code(), 127);
-  EXPECT_THAT(job.verdict().summary(), HasSubstr("could not start it either"));
+  EXPECT_THAT(job.verdict().summary(), HasSubstr("could not start the rank either"));
 }
 
 TEST_F(VainRetriesTest, ARuleOfTheJobEndsItAtOnceWithItsMessage) {
@@ -73,8 +73,10 @@ TEST_F(VainRetriesTest, ARuleOfTheJobEndsItAtOnceWithItsMessage) {
                                               PythonJob("raise MemoryError('out of memory')\n")));
   EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(job.attempts_size(), 1);
-  EXPECT_THAT(job.verdict().summary(),
-              HasSubstr("restart.rules: fail for out of memory: lower the batch"));
+  EXPECT_THAT(
+      job.verdict().summary(),
+      HasSubstr("restart.rules chose fail, because the output matches `out of memory`: lower "
+                "the batch"));
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ constexpr int kSignalOfUnknownExit = 9;
 constexpr char kLostRecords[] =
     "the worker's records of this rank are lost, and no process of the rank is left";
 constexpr char kLostAttempt[] =
-    "\nthe worker ended the attempt: its command (start.pb in the worker's data directory) was "
-    "lost or damaged";
+    "\nthe worker ended the attempt, because the start command (start.pb in the worker's data "
+    "directory) was lost or damaged";
 
 // Returns the exit to report for a rank that was started but has neither records nor processes.
 v1::RankExited UnknownExit(const RankKey& rank, const WorkerTime& now) {
@@ -122,7 +122,7 @@ void AttemptKernel::CarryOutOne(const Action& action, const WorkerTime& now) {
   } else if (const auto* signal = std::get_if<SendSignal>(&action)) {
     io_.Signal(signal->rank, signal->kill);
   } else if (const auto* refused = std::get_if<RefuseCommand>(&action)) {
-    io_.Warn(absl::StrCat("refused: ", refused->reason));
+    io_.Warn(absl::StrCat("the worker refused a command: ", refused->reason));
   } else {
     unwritten_.push_back(action);
   }
@@ -188,7 +188,7 @@ void AttemptKernel::LaunchFailed(const RankKey& rank, const std::string& error,
 void AttemptKernel::EndForLimit(const RankKey& rank, const std::string& reason) {
   if (limits_exceeded_.try_emplace(rank, reason).second) {
     io_.Warn(absl::StrCat("job ", rank.attempt.job_id, " attempt ", rank.attempt.number, " rank ",
-                          rank.rank, " is ended: ", reason));
+                          rank.rank, " is ended, because ", reason));
   }
   io_.Signal(rank, /*kill=*/true);
 }

@@ -86,7 +86,7 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_attempt(key.number);
     Actions actions = {RefuseCommand{
-        absl::StrCat("start of ", Name(key), ": attempt ", seen, " of this job was seen before")}};
+        absl::StrCat("start of ", Name(key), ": attempt ", seen, " of this job was already seen")}};
     RecordCleared(key, attempts_[key], actions);
     return actions;
   }

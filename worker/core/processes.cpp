@@ -43,17 +43,18 @@ std::vector<int> RanksOf(const v1::StartAttempt& command) {
 
 std::string Contradiction(const v1::StartAttempt& command) {
   if (command.job_id() <= 0 || command.attempt() <= 0) return "job id and attempt must be positive";
-  if (command.processes().empty()) return "no process is named";
+  if (command.processes().empty()) return "the command contains no process";
   std::set<int> ranks;
   for (const v1::Process& process : command.processes()) {
     if (process.ranks().empty()) return "a process has no rank";
     for (const v1::ProcessRank& rank : process.ranks()) {
       const bool in_gang = rank.rank() < command.world_size();
       if (rank.rank() < 0 || in_gang == process.standby()) {
-        return absl::StrCat("rank ", rank.rank(), " is outside a world of ", command.world_size());
+        return absl::StrCat("rank ", rank.rank(), " does not fit world size ",
+                            command.world_size());
       }
       if (!ranks.insert(rank.rank()).second) {
-        return absl::StrCat("rank ", rank.rank(), " is named twice");
+        return absl::StrCat("rank ", rank.rank(), " occurs twice");
       }
     }
   }

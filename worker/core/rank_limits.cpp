@@ -90,7 +90,7 @@ std::string RankUsage::Judge(const RankLimits& limits, const RankFileSizes& size
     return absl::StrCat(
         "the rank had ",
         sizes.run_dir_files < kMostFiles ? absl::StrCat(sizes.run_dir_files)
-                                         : "more than can be counted",
+                                         : absl::StrCat(kMostFiles, " or more"),
         " files and directories in TRAINYARD_RUN_DIR, but the node allows ", limits.run_dir_files,
         "; reduce the files of the rank, or raise --run-dir-files-limit of the node's worker");
   }

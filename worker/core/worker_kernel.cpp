@@ -68,7 +68,8 @@ absl::Status WorkerKernel::OnMessage(const v1::ControllerMessage& message, const
     case v1::ControllerMessage::KIND_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError("the controller sent an unexpected message; ignored");
+  return absl::InvalidArgumentError(
+      "the controller sent an unexpected message, which the worker ignores");
 }
 
 std::optional<v1::WorkerMessage> WorkerKernel::NextMessage(Timestamp steady_ms) {

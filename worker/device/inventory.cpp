@@ -95,8 +95,9 @@ void AddCpuSlots(int count, v1::Inventory& inventory) {
 absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& options) {
   if (options.cpu_slots.has_value() &&
       (*options.cpu_slots < 0 || *options.cpu_slots > kMaxSlotsOfNode)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(*options.cpu_slots, " CPU slots: set a number from 0 to ", kMaxSlotsOfNode));
+    return absl::InvalidArgumentError(absl::StrCat(
+        *options.cpu_slots, " CPU slots cannot be offered; set --cpu-slots to a number from 0 to ",
+        kMaxSlotsOfNode));
   }
   DetectedInventory detected;
   detected.inventory.set_cpu_cores(UsableCores());
@@ -108,9 +109,9 @@ absl::StatusOr<DetectedInventory> DetectInventory(const InventoryOptions& option
   const int cpu_slots = options.cpu_slots.value_or(default_slots);
   const int gpu_slots = detected.inventory.slots_size();
   if (gpu_slots + cpu_slots > kMaxSlotsOfNode) {
-    return absl::InvalidArgumentError(absl::StrCat(gpu_slots, " GPUs and ", cpu_slots,
-                                                   " CPU slots: a node has at most ",
-                                                   kMaxSlotsOfNode, " slots; set fewer CPU slots"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        gpu_slots, " GPUs and ", cpu_slots, " CPU slots are too many, because a node has at most ",
+        kMaxSlotsOfNode, " slots; set fewer CPU slots"));
   }
   AddCpuSlots(cpu_slots, detected.inventory);
   return detected;

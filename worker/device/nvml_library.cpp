@@ -45,7 +45,9 @@ absl::Status NvmlLibrary::Load(const std::string& library) {
       Find("nvmlDeviceGetUUID", get_uuid_) && Find("nvmlDeviceGetMemoryInfo", get_memory_);
   if (!complete) {
     return absl::UnavailableError(
-        absl::StrCat(library, " lacks functions that the worker needs; is the driver too old?"));
+        absl::StrCat(library,
+                     " lacks functions that the worker needs, probably because the driver is too "
+                     "old; install a newer NVIDIA driver"));
   }
   TRAINYARD_RETURN_IF_ERROR(Check(init_(), "cannot initialize NVML"));
   initialised_ = true;

@@ -23,8 +23,10 @@ constexpr MetricInfo kExits{"trainyard_worker_process_exits_total", "Ended ranks
                             MetricType::Counter};
 constexpr MetricInfo kConnected{"trainyard_worker_connected",
                                 "1 while the stream to the controller is open, else 0."};
-constexpr MetricInfo kConnections{"trainyard_worker_connections_total",
-                                  "Connections accepted by the controller.", MetricType::Counter};
+constexpr MetricInfo kConnections{
+    "trainyard_worker_connections_total",
+    "Number of times that the controller accepted a connection from this worker.",
+    MetricType::Counter};
 constexpr MetricInfo kUnsentFacts{"trainyard_worker_unacknowledged_facts",
                                   "Facts on disk that the controller has not stored yet."};
 constexpr MetricInfo kInFlight{
@@ -42,11 +44,11 @@ constexpr MetricInfo kSpool{"trainyard_worker_spool_bytes",
 constexpr MetricInfo kDiskFree{"trainyard_worker_disk_free_bytes",
                                "Free space on the file system of the data directory."};
 constexpr MetricInfo kSlots{"trainyard_worker_slots", "Slots by kind and state: free or used."};
-constexpr MetricInfo kAssignment{
-    "trainyard_gpu_assignment_info",
-    "1 for each GPU used by a rank. The label UUID is spelled as in dcgm-exporter, for joins."};
+constexpr MetricInfo kAssignment{"trainyard_gpu_assignment_info",
+                                 "1 for each GPU used by a rank. The label UUID has the same form "
+                                 "as in dcgm-exporter, so that queries can join the two."};
 constexpr MetricInfo kHealthy{"trainyard_worker_gpu_healthy",
-                              "1 when NVML reads the GPU without error, else 0."};
+                              "1 while NVML reads the GPU without error, else 0."};
 
 struct ReadingInfo {
   std::optional<double> GpuReading::*value;

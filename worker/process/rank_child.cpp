@@ -62,7 +62,7 @@ void ResetSignals() {
 }
 
 std::string CauseOf(int error) {
-  if (error == ENOEXEC) return "the kernel cannot execute it (a script needs a #! line)";
+  if (error == ENOEXEC) return "the kernel cannot execute this file (a script needs a #! line)";
   return strerror(error);
 }
 
@@ -188,7 +188,7 @@ absl::StatusOr<HeldRank> HeldRank::Fork(const RankCommand& command, const Unique
   theirs.Reset();
   HeldRank rank(pid, std::move(ours));
   if (!ReadByte(rank.channel_.get())) {
-    return absl::ResourceExhaustedError("the forked rank could not arrange its descriptors");
+    return absl::ResourceExhaustedError("the forked rank could not set up its file descriptors");
   }
   return rank;
 }

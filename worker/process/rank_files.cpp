@@ -63,7 +63,8 @@ class RecordReader {
   template <typename Record>
   absl::StatusOr<Record> Finish(Record record, const std::string& path) const {
     if (complete_) return record;
-    return absl::DataLossError(absl::StrCat(path, " lacks a field or has an invalid one"));
+    return absl::DataLossError(
+        absl::StrCat(path, " lacks a field or has a field with an invalid value"));
   }
 
  private:

@@ -73,20 +73,19 @@ absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   lock.l_whence = SEEK_SET;
   if (fcntl(fd.get(), F_OFD_SETLK, &lock) == 0) return MoveUp(std::move(fd));
   if (errno == EAGAIN || errno == EACCES) {
-    return absl::AlreadyExistsError(absl::StrCat("a shim runs in ", rank_dir));
+    return absl::AlreadyExistsError(absl::StrCat("a shim is already running in ", rank_dir));
   }
   return ErrnoStatus(errno, "cannot lock", path);
 }
 
 absl::Status CheckUnused(const RankPlace& place) {
   if (!IsUnused(place.records)) {
-    return absl::AlreadyExistsError(
-        absl::StrCat("a rank was started in ", place.records, " before"));
+    return absl::AlreadyExistsError(absl::StrCat("a rank was already started in ", place.records));
   }
   // Processes of the rank may be running even if its records are lost.
   if (!FindMarked(place.mark).empty()) {
     return absl::AlreadyExistsError(
-        absl::StrCat("processes of the rank of ", place.records, " run already"));
+        absl::StrCat("processes of the rank in ", place.records, " are already running"));
   }
   return absl::OkStatus();
 }

@@ -179,7 +179,8 @@ absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
 absl::StatusOr<UniqueFd> OpenPidfd(const ProcessId& process) {
   UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   if (!fd.valid() && errno == ENOSYS) {
-    return absl::UnimplementedError("this kernel has no pidfd_open (Linux 5.3)");
+    return absl::UnimplementedError(
+        "this kernel has no pidfd_open; Linux 5.3 or newer is required");
   }
   if (!fd.valid() && errno != ESRCH) {
     return ErrnoStatus(errno, "cannot watch process", absl::StrCat(process.pid));
@@ -252,7 +253,7 @@ absl::Status SignalShim(const RankPlace& place, int signal) {
 absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir) {
   TRAINYARD_ASSIGN_OR_RETURN(const ShimRecord record, ReadShimRecord(rank_dir));
   if (!IsOfThisBoot(record)) {
-    return absl::NotFoundError("the machine was restarted since the rank ran");
+    return absl::NotFoundError("the machine was restarted after the rank was started");
   }
   absl::StatusOr<UniqueFd> shim = OpenPidfd(record.shim);
   if (shim.ok() || !absl::IsNotFound(shim.status())) return shim;

@@ -35,7 +35,7 @@ absl::Status CheckSecretFile(const std::string& path, const std::string& name) {
                                             " (mode 0600, owned by the worker's user)"));
   }
   if (!S_ISREG(found.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " is not a plain file"));
+    return absl::FailedPreconditionError(absl::StrCat(path, " is not a regular file"));
   }
   if ((found.st_mode & kOthers) != 0) {
     return absl::FailedPreconditionError(
@@ -48,8 +48,8 @@ absl::Status CheckSecretFile(const std::string& path, const std::string& name) {
 
 absl::StatusOr<std::string> ReadSecret(const std::string& directory, const std::string& name) {
   if (!IsVariableName(name)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("`", name, "` cannot name a secret: letters, digits and _ only"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "`", name, "` is not a valid name for a secret; use only letters, digits and _"));
   }
   const std::string path = absl::StrCat(directory, "/", name);
   TRAINYARD_RETURN_IF_ERROR(CheckSecretFile(path, name));

@@ -192,7 +192,8 @@ absl::StatusOr<RankExit> RunRank(Shim& shim, HeldRank rank) {
   const std::optional<ProcessStat> own = ReadProcessStat(getpid());
   const std::optional<ProcessStat> child = ReadProcessStat(rank.pid());
   if (!own.has_value() || !child.has_value()) {
-    return absl::InternalError("/proc does not show the shim or its rank; is /proc mounted?");
+    return absl::InternalError(
+        "/proc does not show the shim or its rank; check that /proc is mounted");
   }
   TRAINYARD_RETURN_IF_ERROR(WriteShimRecord(
       shim.rank_dir,

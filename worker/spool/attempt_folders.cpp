@@ -207,7 +207,8 @@ void AttemptFolders::ScanAttempt(const AttemptKey& key, std::set<int> running, F
     return;
   }
   found.warnings.push_back(absl::StrCat(Text(command.status()), ": job ", key.job_id, " attempt ",
-                                        key.number, " is ended, because its command is not known"));
+                                        key.number,
+                                        " is ended, because its start command is not known"));
   found.lost.push_back(LostCommand(key, ranks));
 }
 

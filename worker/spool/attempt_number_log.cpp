@@ -34,7 +34,7 @@ absl::StatusOr<std::unique_ptr<AttemptNumberLog>> AttemptNumberLog::Open(const s
     int64_t attempt_number = 0;
     if (!Decode(record, job_id, attempt_number)) {
       return absl::DataLossError(absl::StrCat(
-          path, " is not a log of attempt numbers of this version of trainyard-worker"));
+          path, " is not a log of attempt numbers that this version of trainyard-worker can read"));
     }
     opened->seen_.Raise(job_id, attempt_number);
   }

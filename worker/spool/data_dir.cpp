@@ -111,9 +111,10 @@ absl::Status MakeDirectories(const std::string& path) { return MakeDirectoriesOf
 
 absl::Status MakeGroupDirectories(const std::string& path) {
   if (IsKernelPath(path) || IsOnKernelFileSystem(path)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cannot create directory ", path, LinkNote(path),
-        ": it is on a kernel file system that does not store files; use a directory on a disk"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot create directory ", path, LinkNote(path),
+                     ": this path is on a kernel file system, which cannot store files; use a "
+                     "directory on a disk"));
   }
   return MakeDirectoriesOfMode(path, 0770);
 }
@@ -193,8 +194,9 @@ absl::Status DataDir::MoveFormerNode() {
     }
   }
   TRAINYARD_RETURN_IF_ERROR(SyncDirectoryOf(File("node_id")));
-  absl::StrAppend(&lost_identity_, "; the node's former data is now in ", aside,
-                  ", which may be removed, and this worker joins as a new node");
+  absl::StrAppend(&lost_identity_,
+                  "; this worker joins as a new node. The data of the former node is now in ",
+                  aside, " and may be removed");
   return absl::OkStatus();
 }
 

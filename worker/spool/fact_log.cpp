@@ -15,7 +15,7 @@ absl::StatusOr<std::unique_ptr<FactLog>> FactLog::Open(const std::string& path) 
     v1::Fact fact;
     if (!fact.ParseFromString(record) || !facts->Restore(std::move(fact))) {
       return absl::DataLossError(
-          absl::StrCat(path, " is not a fact log of this version of trainyard-worker"));
+          absl::StrCat(path, " is not a fact log that this version of trainyard-worker can read"));
     }
   }
   return facts;

@@ -75,7 +75,8 @@ absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
     return ErrnoStatus(errno, "cannot move aside", path.text());
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      path.text(), ": a job has mounted a file system there; unmount this file system first"));
+      path.text(),
+      ": a job has mounted a file system at this path; unmount the file system first"));
 }
 
 absl::Status MakeRunDirectory(const GuardedPath& directory) {

@@ -33,9 +33,9 @@ absl::StatusOr<std::optional<OpenTail>> OpenAt(const GuardedPath& path, int64_t 
   }
   OpenTail tail = {.fd = std::move(fd).value_or(UniqueFd()), .size = info.st_size};
   if (offset < 0 || offset > tail.size) {
-    return absl::OutOfRangeError(absl::StrCat(path.text(), " has ", tail.size, " bytes but ",
-                                              offset,
-                                              " were read before: it was truncated or replaced"));
+    return absl::OutOfRangeError(
+        absl::StrCat(path.text(), " has ", tail.size, " bytes, but ", offset,
+                     " were read before, so the file was truncated or replaced"));
   }
   if (!tail.fd.valid()) return std::nullopt;
   return tail;

@@ -329,10 +329,10 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pa
   if (!compiled->ok()) return BadPattern(compiled->error());
   const auto& groups = compiled->NamedCapturingGroups();
   if (groups.count("step") == 0) {
-    return BadPattern("no group named `step`; add it as (?P<step>\\d+)");
+    return BadPattern("there is no group named `step`; add (?P<step>\\d+)");
   }
   if (groups.size() - groups.count(telemetry::kStep) - groups.count(telemetry::kTotalSteps) == 0) {
-    return BadPattern("no named group besides `step`, such as (?P<loss>[0-9.]+)");
+    return BadPattern("there is no named group besides `step`; add one, such as (?P<loss>[0-9.]+)");
   }
   for (const auto& [name, index] : groups) {
     if (name.size() > kMaxTelemetryKeyBytes) return BadPattern("a group's name is too long");
@@ -358,7 +358,7 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeLogParser(const v1::LogParserSpec
     case v1::LOG_PARSER_KIND_REGEX:
       return MakeRegexParser(spec.pattern());
     default:
-      return absl::InvalidArgumentError("log_parser.kind names no parser");
+      return absl::InvalidArgumentError("log_parser.kind is not the name of a parser");
   }
 }
 

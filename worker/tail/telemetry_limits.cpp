@@ -39,8 +39,8 @@ void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
   series_alert_at_ = batch.begin_offset();
   AddAlert("too_many_metrics",
            absl::StrCat("the rank writes more than ", kMaxSeriesOfRank,
-                        " different metrics; further ones are dropped. Do not put a step or a "
-                        "sample into the name of a metric"),
+                        " different metrics, so its further metrics are dropped. Do not put the "
+                        "number of a step or sample into the name of a metric"),
            batch);
 }
 
@@ -60,7 +60,7 @@ void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
   if (before + alerts <= kMaxAlertsOfRank) return;
   AddAlert("too_many_alerts",
            absl::StrCat("the rank has raised more than ", kMaxAlertsOfRank,
-                        " alerts; further ones are dropped"),
+                        " alerts, so its further alerts are dropped"),
            batch);
 }
 

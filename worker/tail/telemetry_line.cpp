@@ -138,7 +138,7 @@ class LineReader : public nlohmann::json_sax<Json> {
 
   bool Enter() {
     if (++depth_ <= kMaxTelemetryDepth) return true;
-    return Refuse(absl::StrCat("nested deeper than ", kMaxTelemetryDepth));
+    return Refuse(absl::StrCat("nested more than ", kMaxTelemetryDepth, " levels deep"));
   }
 
   bool Leave() {
@@ -189,7 +189,7 @@ absl::StatusOr<int64_t> Count(const Values& values, const char* key,
   if (real != nullptr && *real >= 0 && *real <= 9007199254740992.0 && std::floor(*real) == *real) {
     return static_cast<int64_t>(*real);
   }
-  return Missing(key, "a whole number from 0");
+  return Missing(key, "a whole number of at least 0");
 }
 
 // Returns a step number. It is limited, so that a program that writes garbage cannot set the

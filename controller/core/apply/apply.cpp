@@ -221,7 +221,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::KIND_NOT_SET:
       break;
   }
-  DieOfBrokenInvariant("an event of a kind that this version does not know");
+  DieOfBrokenInvariant("the event log contains an event of a kind that this version does not know");
 }
 
 }  // namespace

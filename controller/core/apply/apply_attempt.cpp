@@ -152,9 +152,9 @@ void ApplyKind(const v1::AttemptFailed& failed, const v1::Event& event, ClusterS
 void ApplyKind(const v1::AttemptRolledBack& back, const v1::Event& event, ClusterState& state) {
   JobEntry& entry = EntryOf(back.job_id(), state);
   const v1::Attempt* newest = NewestAttempt(entry);
-  Require(
-      newest != nullptr && newest->number() == back.attempt(),
-      absl::StrCat("attempt ", back.attempt(), " of job ", back.job_id(), " is not its newest"));
+  Require(newest != nullptr && newest->number() == back.attempt(),
+          absl::StrCat("attempt ", back.attempt(), " of job ", back.job_id(),
+                       " is not the newest attempt of that job"));
   *entry.job.add_rollbacks() = back.rollback();
   MarkRolledBack(entry.job);
   v1::Attempt& attempt = *entry.job.mutable_attempts()->rbegin();

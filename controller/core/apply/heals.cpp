@@ -60,7 +60,7 @@ void TakeHealing(const v1::AttemptHealing& healing, Timestamp now, ClusterState&
 
 void TakeHealed(const v1::AttemptHealed& healed, Timestamp now, ClusterState& state) {
   v1::Attempt& attempt = *EntryOfRunning(healed, state).job.mutable_attempts()->rbegin();
-  Require(healed.generation() == GenerationOf(attempt), "a heal of an older generation");
+  Require(healed.generation() == GenerationOf(attempt), "the heal belongs to an older generation");
   v1::Heal& heal = *attempt.mutable_heals()->rbegin();
   heal.set_healed_ms(now);
   heal.set_lost_steps(healed.lost_steps());

@@ -145,7 +145,7 @@ void LoseNodesOfPlace(const ClusterState& state, const v1::Hello& hello, Timesta
                       std::vector<v1::Event>& events) {
   if (hello.place().empty()) return;
   const std::string why = absl::StrCat(
-      "its worker lost the contents of its data directory and returned as the new node ",
+      "its worker lost the files of its data directory and therefore returned as the new node ",
       hello.node_id());
   for (const auto& [id, node] : state.nodes) {
     if (id == hello.node_id() || node.place != hello.place()) continue;

@@ -38,7 +38,8 @@ std::string ReasonToKeepAll(const ClusterState& state, const JobEntry& entry,
   const std::string own = NormalPath(
       absl::StrCat(options.checkpoint_root, "/", entry.job.id(), "-", entry.job.spec().name()));
   if (CheckpointDirectory(entry.job.spec()) != own) {
-    return "the job file sets this directory; remove the directory by hand";
+    return "the controller does not remove a directory that the job file sets; remove that "
+           "directory by hand";
   }
   const int64_t other = OtherUser(state, entry, own);
   return other == 0 ? "" : absl::StrCat("job ", other, " uses the same directory");
@@ -82,7 +83,7 @@ absl::Status CheckDeletable(const ClusterState& state, const JobEntry& entry) {
       return absl::FailedPreconditionError(
           absl::StrCat(JobText(entry.job), " has ended, but node ", node.node.name(),
                        " has not confirmed that the job's processes are gone; delete the job once "
-                       "the node is back"));
+                       "the node is connected again"));
     }
   }
   return absl::OkStatus();
@@ -114,7 +115,8 @@ CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry&
     if (!keep_all.empty()) {
       Keep(path, keep_all, sorted);
     } else if (!LiesIn(path, own)) {
-      Keep(path, "this checkpoint is outside the job's directory; remove it by hand", sorted);
+      Keep(path, "this checkpoint is outside the job's directory; remove the checkpoint by hand",
+           sorted);
     } else {
       sorted.removable.push_back(path);
     }

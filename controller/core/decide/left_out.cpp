@@ -11,8 +11,8 @@ namespace {
 constexpr int64_t kShownMs = 300'000;
 
 constexpr char kNextStep[] =
-    "save checkpoints (checkpoint.every_steps) or raise alerts less often; every checkpoint stays "
-    "on disk";
+    "save checkpoints less often (checkpoint.every_steps), or raise fewer alerts; all checkpoints "
+    "stay on disk";
 
 // Returns, for example, "12 checkpoint records and 3 alerts".
 std::string CountText(int64_t checkpoints, int64_t alerts) {
@@ -24,8 +24,8 @@ std::string CountText(int64_t checkpoints, int64_t alerts) {
 }
 
 std::string LimitText() {
-  return absl::StrCat("limits per job: ", kJobEventsPerMinute, " checkpoint events and ",
-                      kJobEventsPerMinute, " alerts per minute, at most ", kJobEventsAtOnce,
+  return absl::StrCat("a job may record at most ", kJobEventsPerMinute, " checkpoint events and ",
+                      kJobEventsPerMinute, " alerts per minute, and at most ", kJobEventsAtOnce,
                       " of each in a burst; the newest checkpoint is always recorded");
 }
 
@@ -43,7 +43,7 @@ std::vector<v1::Event> DecideLeftOut(const ClusterState& state, const ReportLeft
   alert.set_step(report.step);
   alert.set_code(kRecordsLeftOut);
   alert.set_message(absl::StrCat(CountText(report.checkpoints, report.alerts),
-                                 " were not recorded: ", LimitText(), "; ", kNextStep));
+                                 " were not recorded, because ", LimitText(), "; ", kNextStep));
   return {std::move(event)};
 }
 

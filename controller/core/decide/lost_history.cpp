@@ -44,15 +44,15 @@ bool AllAttached(const ClusterState& state, const Observations& observations) {
 }
 
 std::string EventsLostText(const v1::EventsLost& lost) {
-  return absl::StrCat(
-      "the event log has lost events: it ends with event ", lost.last_sequence(), ", but ",
-      lost.seen_by(), " has seen event ", lost.mark().sequence(), " (job numbers up to ",
-      lost.mark().job_id(),
-      "). An older copy of events.db or of the data directory replaced the current one, or "
-      "events.db-wal was removed. New jobs and attempts do not reuse lost numbers. Ranks that are "
-      "not in the log continue unmanaged, and their files are kept. Stop the controller and "
-      "restore the newest events.db with its -wal file if you have it; otherwise check `trainyard ",
-      "nodes` for cordoned nodes and `trainyard ps` for paused jobs");
+  return absl::StrCat("the event log has lost events: it ends with event ", lost.last_sequence(),
+                      ", but ", lost.seen_by(), " has seen event ", lost.mark().sequence(),
+                      " and job numbers up to ", lost.mark().job_id(),
+                      ". An older copy of events.db or of the data directory replaced the current "
+                      "one, or events.db-wal was removed. New jobs and attempts do not reuse lost "
+                      "numbers. Ranks that are not in the log continue unmanaged, and their files "
+                      "are kept. If you have the newest events.db with its -wal file, stop the "
+                      "controller and put back both files; otherwise check `trainyard ",
+                      "nodes` for cordoned nodes and `trainyard ps` for paused jobs");
 }
 
 }  // namespace
@@ -123,11 +123,11 @@ std::vector<v1::Event> PausesForUnmanaged(const ClusterState& state, const v1::H
     event.set_time_ms(now);
     event.set_actor("controller");
     event.mutable_job_paused()->set_job_id(report.job_id());
-    event.mutable_job_paused()->set_reason(
-        absl::StrCat("attempt ", report.attempt(),
-                     ", which the event log has lost, runs unmanaged on node ", hello.node_name(),
-                     "; once its ranks have ended or were stopped there, run trainyard resume ",
-                     report.job_id()));
+    event.mutable_job_paused()->set_reason(absl::StrCat(
+        "attempt ", report.attempt(), ", which the event log has lost, runs unmanaged on node ",
+        hello.node_name(),
+        "; once the attempt's ranks on that node have ended or were stopped, run trainyard resume ",
+        report.job_id()));
   }
   return events;
 }
@@ -155,9 +155,9 @@ std::string LossText(const v1::HistoryLoss& loss) {
   if (loss.has_events_lost()) return EventsLostText(loss.events_lost());
   const v1::StoreDataLost& lost = loss.store_data_lost();
   return absl::StrCat(lost.store(), ".db has lost data: ", lost.reason(),
-                      ". Workers resend the data that they still have; stop the controller and, if "
-                      "you have it, restore the newest ",
-                      lost.store(), ".db with its -wal file");
+                      ". Workers resend the data that they still have. To restore the rest, stop "
+                      "the controller and put back the newest ",
+                      lost.store(), ".db and its -wal file if you have them");
 }
 
 std::vector<std::string> LossWarnings(const ClusterState& state, Timestamp now) {

@@ -38,8 +38,9 @@ absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
         absl::StrCat(JobText(job), " is being stopped and cannot be paused"));
   }
   if (HasFinished(entry)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(JobText(job), " has finished and is about to end"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        JobText(job),
+        " cannot be paused, because all its ranks have exited and the job is about to end"));
   }
   v1::Event event = EventBy(principal, now);
   event.mutable_job_paused()->set_job_id(job_id);

@@ -48,7 +48,7 @@ std::string SuspectNodes(const ClusterState& state, const JobEntry& entry) {
     if (node.state() != v1::NODE_STATE_SUSPECT) continue;
     absl::StrAppend(
         &text, "; node ", node.name(),
-        " sends no heartbeat, but does not count as lost while its peers make progress");
+        " sends no heartbeat, but does not count as lost while ranks on other nodes make progress");
   }
   return text;
 }
@@ -79,7 +79,7 @@ const char* StopText(const v1::Attempt& attempt) {
     case v1::STOP_REASON_HUNG:
       return " was stopped by the watchdog: ";
     case v1::STOP_REASON_PAUSED:
-      return " was paused and is resumed";
+      return " was paused and is being resumed";
     default:
       return " failed because ";
   }
@@ -141,14 +141,15 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
                           SparesText(state, observations, entry), RollbackText(job));
     case v1::JOB_STATE_PAUSING:
       return absl::StrCat("is being paused by ", job.pause().actor(),
-                          ": waits for its ranks to save and exit: ", UnclearedNodes(state, entry));
+                          " and waits for its ranks to save and exit on ",
+                          UnclearedNodes(state, entry));
     case v1::JOB_STATE_PAUSED:
     case v1::JOB_STATE_HELD:
       return absl::StrCat(PauseText(entry), " (asked for ",
                           DurationText(std::max<int64_t>(0, now - job.pause().time_ms())), " ago)");
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",
-                          ": waits for its ranks to exit: ", UnclearedNodes(state, entry));
+                          " and waits for its ranks to exit on ", UnclearedNodes(state, entry));
     default:
       return absl::StrCat(EnumText(job.state()), ": ", job.verdict().summary());
   }

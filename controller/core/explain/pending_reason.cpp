@@ -81,8 +81,8 @@ std::string ClusterText(const ClusterState& state, v1::DeviceKind kind, Timestam
   if (disconnected.size() > kNodesNamed) {
     const std::size_t more = disconnected.size() - kNodesNamed;
     disconnected.resize(kNodesNamed);
-    disconnected.push_back(
-        absl::StrCat(Counted(static_cast<int64_t>(more), "more node"), " not ready"));
+    disconnected.push_back(absl::StrCat(Counted(static_cast<int64_t>(more), "more node"),
+                                        more == 1 ? " is not ready" : " are not ready"));
   }
   if (!disconnected.empty()) absl::StrAppend(&text, "; ", absl::StrJoin(disconnected, ", "));
   return text;
@@ -101,16 +101,18 @@ std::string WhyNotWithFewer(const JobEntry& entry) {
 // share the checkpoint root.
 v1::PendingReason WhyNoSharedRoot(const GangShape& shape, const std::string& differences,
                                   const RootSightings& roots) {
-  v1::PendingReason reason = Reason(
-      v1::PENDING_CODE_RESOURCES,
-      absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                   " on nodes that share the checkpoint root ", roots.path, ": ", differences));
+  v1::PendingReason reason =
+      Reason(v1::PENDING_CODE_RESOURCES,
+             absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
+                          " on nodes that all see the same checkpoint root ", roots.path, ": ",
+                          differences));
   reason.set_advice(RootAdvice(roots));
   return reason;
 }
 
 v1::PendingReason LayoutIsBeingChosen() {
-  return Reason(v1::PENDING_CODE_LAYOUT, "its layout is being chosen, which takes about a second");
+  return Reason(v1::PENDING_CODE_LAYOUT,
+                "the layout of the job is being chosen, which takes about a second");
 }
 
 // Returns true if the job is the first in the queue and waits for a layout choice. If the newest
@@ -147,7 +149,8 @@ v1::PendingReason WhyHeadWaits(const ClusterView& view, const JobEntry& entry) {
                   "workers to attach");
   }
   if (head.has_value() && head->job_id == entry.job.id()) return WhyShort(view, entry, *head);
-  return Reason(v1::PENDING_CODE_RESOURCES, "its slots are free, and it will be placed shortly");
+  return Reason(v1::PENDING_CODE_RESOURCES,
+                "enough slots are free, and the job will be placed shortly");
 }
 
 v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Timestamp now) {
@@ -157,7 +160,7 @@ v1::PendingReason WhyBacksOff(const v1::Job& job, const v1::Attempt& failed, Tim
                           failed.number() + 1, " because attempt ", failed.number(),
                           " failed: ", failed.verdict().summary(), " (restart ", job.restarts(),
                           " of ", job.spec().restart().max_restarts(), ")"));
-  reason.set_advice("restart.backoff and restart.backoff_max set the wait");
+  reason.set_advice("restart.backoff and restart.backoff_max set the length of this wait");
   return reason;
 }
 
@@ -171,11 +174,12 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
     case Shortage::kLayout:
       return LayoutIsBeingChosen();
     case Shortage::kPort:
-      return Reason(v1::PENDING_CODE_RESOURCES,
-                    "its slots are free, but its first node has no free rendezvous port");
+      return Reason(
+          v1::PENDING_CODE_RESOURCES,
+          "enough slots are free, but the first node of the job has no free rendezvous port");
     case Shortage::kChangingNode:
       return Reason(v1::PENDING_CODE_RESOURCES,
-                    "its slots are free, and it will be placed shortly");
+                    "enough slots are free, and the job will be placed shortly");
     default:
       break;
   }
@@ -186,13 +190,14 @@ v1::PendingReason WhyShort(const ClusterView& view, const JobEntry& entry, const
   v1::PendingReason reason = Reason(
       v1::PENDING_CODE_RESOURCES,
       absl::StrCat("needs ", ShapeText(shape.nodes, shape.slots_per_node, shape.kind),
-                   keeps ? " (its remaining slots stay reserved for it)" : "", "; ",
-                   Counted(head.fitting_nodes, "ready node"), " of ", view.state.nodes.size(),
-                   " can provide that now: ", ClusterText(view.state, shape.kind, view.now),
-                   WhyNotWithFewer(entry),
-                   differences.empty() ? ""
-                                       : absl::StrCat("; the nodes of the job must share ",
-                                                      roots.path, ": ", differences)));
+                   keeps ? " (the slots that are already reserved for the job stay reserved)" : "",
+                   "; ", head.fitting_nodes, " of ", view.state.nodes.size(),
+                   " nodes are ready and have enough free slots: ",
+                   ClusterText(view.state, shape.kind, view.now), WhyNotWithFewer(entry),
+                   differences.empty()
+                       ? ""
+                       : absl::StrCat("; the nodes of the job must all see the same directory at ",
+                                      roots.path, ": ", differences)));
   reason.set_advice(HeadAdvice(view.state, shape, head.fitting_nodes));
   return reason;
 }
@@ -285,7 +290,7 @@ v1::PendingReason PendingExplainer::ReasonOf(const JobEntry& entry) {
     case v1::PENDING_CODE_STOPPING:
       return Reason(code,
                     absl::StrCat("waits for the ranks of attempt ", LiveAttempt(entry)->number(),
-                                 " to exit: ", UnclearedNodes(view_.state, entry)));
+                                 " to exit on ", UnclearedNodes(view_.state, entry)));
     case v1::PENDING_CODE_PAUSED: {
       v1::PendingReason reason = Reason(code, PauseText(entry));
       reason.set_advice(

@@ -33,8 +33,9 @@ std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observation
   if (trouble == nullptr || entry.job.state() != v1::JOB_STATE_RUNNING) return std::nullopt;
   v1::PendingReason reason;
   reason.set_code(v1::PENDING_CODE_NO_CHECKPOINT);
-  reason.set_message(absl::StrCat(SinceText(entry.job), ": the save of step ", trouble->step,
-                                  trouble->blocked ? " waits: " : " failed: ", trouble->message));
+  reason.set_message(
+      absl::StrCat(SinceText(entry.job), ", because the save of step ", trouble->step,
+                   trouble->blocked ? " is blocked: " : " failed: ", trouble->message));
   const std::string& directory = entry.job.spec().checkpoint().dir();
   reason.set_advice(trouble->unshared ? absl::StrCat("mount the same storage at ", directory,
                                                      " on every node of the job")
@@ -56,7 +57,8 @@ std::string UnsavedText(const Observations& observations, const JobEntry& entry)
   } else {
     return "";
   }
-  return absl::StrCat("; the stop saved no checkpoint (", SinceText(entry.job), "): ", why);
+  return absl::StrCat("; no checkpoint was saved when the ranks stopped (", SinceText(entry.job),
+                      "): ", why);
 }
 
 }  // namespace trainyard::controller

@@ -338,7 +338,7 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kTrainerReports:
       return "trainyard-trainer reports a phase as soon as it runs";
     case LimitSource::kUnknownPhase:
-      return "the job has no earlier duration to compare with";
+      return "the default, because the job has no earlier duration to compare with";
     case LimitSource::kEarlierStarts:
       return times("the job's longest start");
     case LimitSource::kEarlierPhases:
@@ -348,11 +348,11 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kFirstStepTime:
       return times("the duration of the first step");
     case LimitSource::kSlowSteps:
-      return times("its slow step time");
+      return times("the job's slow step time");
     case LimitSource::kStepTimes:
-      return times("the duration of its longest step so far");
+      return times("the duration of the job's longest step so far");
     case LimitSource::kEarlierSteps:
-      return times("the duration of its newest stored step");
+      return times("the duration of the job's newest stored step");
     case LimitSource::kNoPace:
       return "the step time of the job is not known";
     case LimitSource::kFinishLease:
@@ -360,7 +360,7 @@ std::string SourceText(LimitSource source, const v1::JobSpec& spec) {
     case LimitSource::kLongestPause:
       return "watchdog.longest_pause";
     case LimitSource::kHealWait:
-      return "its ranks stop waiting earlier";
+      return "the lease, which is longer than the ranks wait";
     case LimitSource::kHealLimit:
       return "the limit for a heal";
     case LimitSource::kStopGrace:

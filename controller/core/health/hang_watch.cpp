@@ -45,7 +45,7 @@ class HangSearch {
     Hang hang{.step = LastStep(*gang_)};
     const char* missing = limit.output_counts ? "no activity for " : "no step for ";
     hang.evidence = absl::StrCat(missing, DurationText(still_ms), " after step ", hang.step,
-                                 ", longer than ", DurationText(*limit.ms));
+                                 ", which is longer than the limit of ", DurationText(*limit.ms));
     NameCulprits(hang);
     return hang;
   }

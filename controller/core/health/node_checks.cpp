@@ -42,7 +42,8 @@ v1::NodeCheck IdentityCheck(const std::string& older_release) {
   return Check("identity", older_release.empty(),
                older_release.empty()
                    ? "proven by the node's key"
-                   : absl::StrCat("release ", older_release, " sends the node's secret"),
+                   : absl::StrCat("the worker's release ", older_release,
+                                  " sends the node's secret instead of a signature"),
                "upgrade the worker; ranks continue during the upgrade");
 }
 

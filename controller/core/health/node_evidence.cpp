@@ -131,7 +131,8 @@ std::string EvidenceOfLoss(const EvidenceContext& context, const JobEntry& entry
     case PeerProgress::kMoving:
       return "";
     case PeerProgress::kStalled:
-      return absl::StrCat(unresponsive, ", and its peers in ", JobText(entry.job), " have stalled");
+      return absl::StrCat(unresponsive, ", and the ranks of ", JobText(entry.job),
+                          " on other nodes have stalled");
     case PeerProgress::kUnknown:
       if (const std::string lost = EvidenceOfLostStart(context.observations, context.options, entry,
                                                        node_id, context.now);

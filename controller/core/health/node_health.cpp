@@ -128,8 +128,9 @@ std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now) {
 std::string HealthText(const v1::Node& node, Timestamp now) {
   const v1::NodeHealth& health = node.health();
   if (health.has_quarantine()) {
-    return absl::StrCat("quarantined: ", health.quarantine().reason(), "; `trainyard node release ",
-                        node.name(), "` ends the quarantine, as do passing checks");
+    return absl::StrCat("quarantined: ", health.quarantine().reason(),
+                        "; passing checks or `trainyard node release ", node.name(),
+                        "` end the quarantine");
   }
   std::string text = absl::StrCat("unhealthy: ", health.reason());
   if (!health.reported().empty() && health.reported() != health.reason()) {

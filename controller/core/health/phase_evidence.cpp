@@ -60,8 +60,9 @@ std::string EvidenceOfLostPhase(const Observations& observations, const CoreOpti
     since_ms = std::max(since_ms, moved_ms);
   }
   if (phase.empty()) return "";
-  return absl::StrCat(", and its peers in ", JobText(entry.job), " have waited in the phase ",
-                      phase, " for ", DurationText(now - since_ms));
+  return absl::StrCat(", and the ranks of ", JobText(entry.job),
+                      " on other nodes have waited in the phase ", phase, " for ",
+                      DurationText(now - since_ms));
 }
 
 }  // namespace trainyard::controller

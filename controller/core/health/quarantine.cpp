@@ -110,7 +110,7 @@ std::vector<v1::Event> Blame(const v1::Node& node, v1::NodeEvidence evidence,
     quarantine.set_reason(evidence.fatal() ? evidence.reason()
                                            : absl::StrCat(failures, " failures in ",
                                                           DurationText(options.evidence_window_ms),
-                                                          ", the newest: ", evidence.reason()));
+                                                          "; the newest is: ", evidence.reason()));
     quarantine.set_checks_count_from_ms(now + LeastLengthMs(node, failures, options, now));
     if (health.reason().empty()) health.set_reason(quarantine.reason());
     events.push_back(std::move(event));

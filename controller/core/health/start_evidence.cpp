@@ -145,7 +145,8 @@ std::string EvidenceOfLostStart(const Observations& observations, const CoreOpti
   const int64_t limit_ms = StartLimitMs(options, entry, attempt);
   // If the peers stalled long before the node's last heartbeat, they wait for something else.
   if (peers->since_ms < last_heartbeat_ms - limit_ms || now - peers->since_ms < limit_ms) return "";
-  return absl::StrCat(", and its peers in ", JobText(entry.job), " have waited in their start for ",
+  return absl::StrCat(", and the ranks of ", JobText(entry.job),
+                      " on other nodes have been starting for ",
                       DurationText(now - peers->since_ms));
 }
 

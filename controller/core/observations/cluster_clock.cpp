@@ -30,14 +30,14 @@ bool IsSameBoot(const v1::ClusterClock& known, const std::string& boot_id,
 std::string DoubtAbout(int64_t ahead_ms) {
   if (ahead_ms < 0) {
     return absl::StrCat("the wall clock is ", -ahead_ms / 1000,
-                        " s behind the newest event; the controller's downtime counts as 0 s; "
+                        " s behind the newest event, so the controller's downtime counts as 0 s; "
                         "correct the clock (chronyc tracking)");
   }
   if (ahead_ms <= kUndoubtedGapMs) return "";
   return absl::StrCat("the newest event is ", ahead_ms / 3'600'000,
-                      " h old by the wall clock, which cannot be verified after a reboot or on "
-                      "another machine; check the clock. If it is wrong, the time ledgers of the "
-                      "jobs that were running are wrong too");
+                      " h old by the wall clock. After a reboot or on another machine, the "
+                      "controller cannot verify the wall clock, so check it. If it is wrong, the "
+                      "time ledgers of the jobs that were running are wrong too");
 }
 
 // Returns the event for a start on another boot than the last one.

@@ -75,8 +75,8 @@ std::optional<std::string> LossWatch::Judge(const v1::GuardSpec& rules, double l
   const double mean = MeanOf(losses);
   const bool is_above_mean = loss > rules.spike_ratio() * mean && loss - mean >= rules.min_rise();
   if (rules.spike_ratio() > 0 && mean > 0 && is_above_mean) {
-    return absl::StrFormat("the loss %.4g is %.1f times the mean of the last %d losses, %.4g", loss,
-                           loss / mean, losses.size(), mean);
+    return absl::StrFormat("the loss %.4g is %.1f times the mean (%.4g) of the last %d losses",
+                           loss, loss / mean, mean, losses.size());
   }
   if (rules.z_score() <= 0) return std::nullopt;
   const double median = MedianOf(losses);
@@ -86,9 +86,9 @@ std::optional<std::string> LossWatch::Judge(const v1::GuardSpec& rules, double l
   const double least_rise = std::max(rules.z_score() * spread, rules.min_rise());
   if (spread <= 0 || loss <= median + least_rise) return std::nullopt;
   return absl::StrFormat(
-      "the loss %.4g is %.1f robust standard deviations above the median of the last %d losses, "
-      "%.4g",
-      loss, (loss - median) / spread, losses.size(), median);
+      "the loss %.4g is %.1f robust standard deviations above the median (%.4g) of the last %d "
+      "losses",
+      loss, (loss - median) / spread, median, losses.size());
 }
 
 void LossWatch::Keep(const v1::GuardSpec& rules, int64_t step, double loss) {

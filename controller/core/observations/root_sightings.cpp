@@ -166,11 +166,13 @@ std::string RootDifferences(const ClusterState& state, const RootSightings& root
                                  roots.by_node.at(id).problem()));
   }
   if (named > kNodesNamed) {
-    parts.push_back(absl::StrCat(named - kNodesNamed, " other nodes see no directory there"));
+    parts.push_back(
+        absl::StrCat(named - kNodesNamed, " other nodes see no directory at that path"));
   }
   const std::vector<std::string> awaited = NamesOf(state, AwaitedNodes(roots));
   if (!awaited.empty()) {
-    parts.push_back(absl::StrCat("waiting for the report of ", Listed(awaited)));
+    parts.push_back(absl::StrCat(Listed(awaited), awaited.size() == 1 ? " has" : " have",
+                                 " not reported a directory yet"));
   }
   const bool all_share = directories <= 1 && named == 0 && awaited.empty();
   return all_share ? "" : absl::StrJoin(parts, ", ");
@@ -189,8 +191,9 @@ std::string RootWarning(const ClusterState& state, const v1::JobSpec& spec,
   if (AllShare(roots) || !saves) return "";
   const std::string differences = RootDifferences(state, roots);
   if (differences.empty()) return "";
-  return absl::StrCat("a later attempt on another node may not find the job's checkpoints: ",
-                      differences, "; ", RootAdvice(roots));
+  return absl::StrCat(
+      "a later attempt on another node may not find the job's checkpoints, because ", differences,
+      "; ", RootAdvice(roots));
 }
 
 v1::NodeCheck RootCheck(const ClusterState& state, const std::string& node_id,
@@ -206,10 +209,11 @@ v1::NodeCheck RootCheck(const ClusterState& state, const std::string& node_id,
     check.set_found(absl::StrCat(root.path(), ": ", root.problem()));
   } else if (check.ok()) {
     check.set_found(absl::StrCat(
-        root.path(), ": the directory of ",
+        root.path(), ": the same directory on ",
         Counted(static_cast<int64_t>(roots.nodes_by_nonce.at(root.nonce()).size()), "node")));
   } else {
-    check.set_found(absl::StrCat(root.path(), ": not the directory of the other nodes; ",
+    check.set_found(absl::StrCat(root.path(),
+                                 ": this is not the directory that the other nodes see; ",
                                  RootDifferences(state, roots)));
   }
   if (!check.ok()) check.set_advice(RootAdvice(roots));

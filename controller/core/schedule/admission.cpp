@@ -86,14 +86,14 @@ absl::Status CheckShapeFits(const ClusterState& state, const GangShape& shape) {
     return absl::FailedPreconditionError(absl::StrCat(
         Needs(shape), ", but the largest gang that fits this cluster is ",
         ShapeText(largest->nodes, largest->slots_per_node, largest->kind),
-        "; set resources.nodes and resources.slots_per_node to fit, or attach more workers"));
+        "; reduce resources.nodes or resources.slots_per_node, or attach more workers"));
   }
   const auto other = LargestShape(state, OtherKind(shape.kind));
   const std::string advice =
       other.has_value()
           ? absl::StrCat("; the cluster has ",
                          ShapeText(other->nodes, other->slots_per_node, other->kind),
-                         ": set resources.device to ", KindName(other->kind), " to use them")
+                         "; set resources.device to ", KindName(other->kind), " to use them")
           : "; attach workers with such slots";
   return absl::FailedPreconditionError(absl::StrCat(Needs(shape), ", but this cluster has no ",
                                                     KindName(shape.kind), " slots", advice));

@@ -102,10 +102,10 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
     if (id != node_id) others.push_back(NodeName(state, id));
   }
   if (!others.empty()) {
-    return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start it either");
+    return absl::StrCat("; ", absl::StrJoin(others, ", "), " could not start the rank either");
   }
   if (FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes)) return "";
-  return "; no other node could run it";
+  return "; no other node can run the job";
 }
 
 std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exited) {
@@ -236,7 +236,8 @@ void AddErrorLine(v1::Verdict& verdict) {
 
 void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
   verdict.mutable_ranks()->Add(wait.culprits.begin(), wait.culprits.end());
-  absl::StrAppend(verdict.mutable_summary(), "; before the exits: ", GroupWaitText(wait));
+  absl::StrAppend(verdict.mutable_summary(),
+                  "; state of the gang before the exits: ", GroupWaitText(wait));
 }
 
 // Applies the first of restart.rules that matches the last lines of the rank's output. The rules
@@ -251,8 +252,9 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
                        !FitsElsewhere(state, GangRequestOf(job.spec()).WithoutSpares(), nodes);
     verdict.set_action(stays ? v1::FAILURE_ACTION_RETRY : rule->action);
     verdict.set_restartable(rule->action != v1::FAILURE_ACTION_FAIL);
-    absl::StrAppend(verdict.mutable_summary(), "; restart.rules: ", EnumText(rule->action), " for ",
-                    rule->pattern, stays ? ", but no other node could run it" : "");
+    absl::StrAppend(verdict.mutable_summary(), "; restart.rules chose ", EnumText(rule->action),
+                    ", because the output matches `", rule->pattern, "`",
+                    stays ? ", but no other node can run the job" : "");
     if (!rule->message.empty()) absl::StrAppend(verdict.mutable_summary(), ": ", rule->message);
     return;
   }
@@ -432,7 +434,7 @@ v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, T
 v1::Verdict CompletedVerdict(int ranks, Timestamp now) {
   return BlamelessVerdict(
       v1::VERDICT_CAUSE_COMPLETED,
-      ranks == 1 ? "its rank exited with 0" : absl::StrCat("all ", ranks, " ranks exited with 0"),
+      ranks == 1 ? "the rank exited with 0" : absl::StrCat("all ", ranks, " ranks exited with 0"),
       now);
 }
 

@@ -249,7 +249,8 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   if (now - began_ms < limit_ms) return std::nullopt;
   if (observed != nullptr && TrainsOn(*observed, heal.generation(), now)) return std::nullopt;
   v1::Verdict verdict = heal.verdict();
-  absl::StrAppend(verdict.mutable_summary(), "; the gang did not complete a step in place within ",
+  absl::StrAppend(verdict.mutable_summary(),
+                  "; after the heal, the gang did not complete a step within ",
                   DurationText(limit_ms));
   return verdict;
 }
@@ -281,8 +282,8 @@ std::optional<v1::PendingReason> WhyHealing(const ClusterState& state, const Job
   reason.set_code(v1::PENDING_CODE_HEALING);
   reason.set_message(absl::StrCat("healing: ", HealText(state, *live)));
   reason.set_advice(
-      "no action needed: if no step completes in time, the gang restarts from its newest "
-      "checkpoint");
+      "no action is needed; if the gang does not complete a step in time, it restarts from its "
+      "newest checkpoint");
   return reason;
 }
 

@@ -78,7 +78,7 @@ class Guard {
       if (job_.rollbacks_size() < rules_.max_rollbacks()) {
         GoBack();
       } else if (Runs()) {
-        Stop(absl::StrCat("all rollbacks that guard.max_rollbacks allows (", rules_.max_rollbacks(),
+        Stop(absl::StrCat("all rollbacks allowed by guard.max_rollbacks (", rules_.max_rollbacks(),
                           ") are used up"));
       }
     }
@@ -123,7 +123,8 @@ class Guard {
                                                            : telemetry::kNanLoss);
     alert.set_message(finding_.evidence);
     const std::string samples = RangeToSkip(SamplesOf(record_), 1);
-    if (!samples.empty()) absl::StrAppend(alert.mutable_message(), "; samples ", samples);
+    if (!samples.empty())
+      absl::StrAppend(alert.mutable_message(), "; samples of this step: ", samples);
   }
 
   v1::Verdict VerdictOf(const std::string& consequence, bool restartable) const {
@@ -167,11 +168,11 @@ class Guard {
     const std::string text = absl::StrCat("rolled back to step ", rollback.to_step());
     if (rules_.policy() == v1::GUARD_POLICY_LOWER_LR) {
       rollback.set_lr_factor(rules_.lr_factor());
-      return absl::StrCat(text, ", the learning rate is multiplied by ", rules_.lr_factor());
+      return absl::StrCat(text, ", and the learning rate is multiplied by ", rules_.lr_factor());
     }
     rollback.set_skip_samples(RangeToSkip(SamplesOf(record_), rules_.skip_batches()));
     if (!rollback.skip_samples().empty()) {
-      return absl::StrCat(text, ", samples ", rollback.skip_samples(), " are skipped");
+      return absl::StrCat(text, ", and samples ", rollback.skip_samples(), " are skipped");
     }
     return absl::StrCat(
         text,

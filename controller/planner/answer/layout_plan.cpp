@@ -49,7 +49,8 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   if (problems.empty()) problems = FindTrainingProblems(config);
   if (!problems.empty()) {
     written.problem = problems.front().message;
-    written.advice = "change the job file's `layout`, or plan for a cluster that this layout fits";
+    written.advice =
+        "change the job file's `layout`, or plan for a cluster on which this layout can run";
     return written;
   }
   written.planned = PlanGivenLayout(config, cluster);
@@ -104,7 +105,7 @@ absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const Cluste
   const bool sets_layout = SetsLayout(resolved);
   if (!sets_layout && choice == LayoutChoice::kWritten) {
     return absl::InvalidArgumentError(
-        "the job file sets no layout; write a `layout` section, or plan the best layout");
+        "the job file sets no layout; add a `layout` section, or plan the best layout");
   }
   const RunConfig config = ConfigOnCluster(resolved, plan);
   FindLayout(plan);

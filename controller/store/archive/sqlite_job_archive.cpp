@@ -90,7 +90,7 @@ absl::Status InsertOne(const v1::ArchivedJob& archived, SqliteDatabase& writer) 
 absl::Status DamagedJob(int64_t newest, const std::string& path) {
   return absl::DataLossError(
       absl::StrCat(path, ": the archived job ", -newest,
-                   " is damaged: restore a backup with `trainyard server restore`"));
+                   " is damaged; restore a backup with `trainyard server restore`"));
 }
 
 absl::StatusOr<v1::ArchivedJob> OpenRecord(int64_t newest, std::string_view block,

@@ -74,7 +74,7 @@ const std::array<Migration, 7> kEventMigrations = {
 
 static_assert(kBlockBytesMax / kSnapshotPartBytes < kPartsOfSet);
 
-constexpr char kNextStep[] = ": restore a backup with `trainyard server restore`";
+constexpr char kNextStep[] = "; restore a backup with `trainyard server restore`";
 
 absl::StatusOr<std::string> JoinParts(int64_t set, SqliteDatabase& database) {
   TRAINYARD_ASSIGN_OR_RETURN(

@@ -138,8 +138,8 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   if (snapshot.ByteSizeLong() > kBlockBytesMax) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the snapshot at event ", sequence, " takes ", snapshot.ByteSizeLong(),
-                     " bytes; the store holds at most ", kBlockBytesMax,
-                     ". All events are kept; a restart takes longer"));
+                     " bytes, so it was not stored: the store accepts at most ", kBlockBytesMax,
+                     ". All events are kept, but a restart takes longer"));
   }
   const std::string sealed = SealBlock(snapshot.SerializeAsString(), sequence);
   TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
@@ -205,9 +205,9 @@ absl::StatusOr<EventLog::Recovery> SqliteEventLog::Recover() {
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(Recovery recovery, ReadRecovery(kNewest, *writer_));
   if (recovery.last_sequence != last_sequence_) {
-    return EventsDamaged(writer_->path(),
-                         absl::StrCat("events up to ", recovery.last_sequence,
-                                      " were found, but the last is ", last_sequence_));
+    return EventsDamaged(writer_->path(), absl::StrCat("events up to ", recovery.last_sequence,
+                                                       " can be read, but the log ends with event ",
+                                                       last_sequence_));
   }
   return recovery;
 }
@@ -217,8 +217,10 @@ absl::StatusOr<EventLog::Recovery> SqliteEventLog::ReadUpTo(uint64_t last_sequen
   TRAINYARD_ASSIGN_OR_RETURN(Recovery recovery,
                              ReadRecovery(static_cast<int64_t>(last_sequence), *reader));
   if (recovery.last_sequence != last_sequence) {
-    return EventsDamaged(reader->path(), absl::StrCat("events up to ", recovery.last_sequence,
-                                                      " were found instead of ", last_sequence));
+    return EventsDamaged(
+        reader->path(),
+        absl::StrCat("events up to ", recovery.last_sequence,
+                     " can be read, but the requested last event is ", last_sequence));
   }
   return recovery;
 }

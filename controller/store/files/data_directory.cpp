@@ -23,9 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status DirectoryProblem(int error, const std::string& path, const char* action) {
-  return absl::ErrnoToStatus(
-      error, absl::StrCat("data directory ", path, ": cannot ", action,
-                          "; check --data-dir and the owner and mode of that directory"));
+  return absl::Status(
+      absl::ErrnoToStatusCode(error),
+      absl::StrCat("cannot ", action, " data directory ", path, ": ", std::strerror(error),
+                   "; check --data-dir and the owner and mode of that directory"));
 }
 
 // Creates the directory and syncs its parent, which makes the new entry durable.
@@ -55,7 +56,7 @@ absl::Status TakeLock(int fd, const std::string& directory) {
     if (errno != EWOULDBLOCK) return DirectoryProblem(errno, directory, "lock");
     return absl::FailedPreconditionError(
         absl::StrCat("another controller (", HolderOf(fd), ") uses the data directory ", directory,
-                     "; stop it first, or set another --data-dir"));
+                     "; stop that controller first, or set another --data-dir"));
   }
   // The process id is only used in the error message above. If it cannot be written because the
   // disk is full, the lock still works.

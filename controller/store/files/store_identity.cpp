@@ -40,8 +40,8 @@ absl::StatusOr<bool> HoldsData(const std::string& path) {
 
 std::string NextStep(const std::string& directory) {
   return absl::StrCat(
-      "put back the file of the same store, restore a backup (`trainyard server "
-      "restore`), or move metrics.db and logs.db out of ",
+      "put back the files that belong together, restore a backup (`trainyard server restore`), or "
+      "move metrics.db and logs.db out of ",
       directory, " to continue without their data");
 }
 
@@ -93,7 +93,7 @@ absl::Status BindStores(const std::string& directory, const std::string& cluster
     if (found == cluster_id) continue;
     if (!found.empty()) {
       return absl::FailedPreconditionError(absl::StrCat(path, " belongs to cluster ", found,
-                                                        ", but the file cluster_id says ",
+                                                        ", but the file cluster_id contains ",
                                                         cluster_id, "; ", NextStep(directory)));
     }
     const absl::Status bound = Bind(path, cluster_id);

@@ -80,7 +80,8 @@ absl::Status CheckLogQuery(const LogQuery& query) {
   }
   if (query.grep.find('\n') != std::string::npos) {
     return absl::InvalidArgumentError(
-        "the text to search for contains a line end; each line is searched separately");
+        "the text to search for contains a line end, but each line is searched separately; search "
+        "for text within one line");
   }
   return absl::OkStatus();
 }

@@ -22,11 +22,11 @@ absl::Status Migrate(SqliteDatabase& database, std::span<const Migration> migrat
   const int64_t known = static_cast<int64_t>(migrations.size());
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t found, database.QueryInt64("PRAGMA user_version"));
   if (found < 0 || found > known) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(database.path(), ": schema version ", found,
-                     " was written by another release; this one knows ", "versions up to ", known,
-                     ". Start the release that wrote it, or a newer one, or restore a ",
-                     "backup of the data directory"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        database.path(), ": schema version ", found,
+        " was written by another release; this release knows ", "versions up to ", known,
+        ". Start the release that wrote the file or a newer release, or restore a ",
+        "backup of the data directory"));
   }
   for (int64_t version = found; version < known; ++version) {
     TRAINYARD_RETURN_IF_ERROR(RunStep(database, migrations[version], version + 1));

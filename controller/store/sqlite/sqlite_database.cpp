@@ -69,7 +69,7 @@ const char* NextStep(int primary) {
       return "; free disk space";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return "; the file is damaged: restore a backup with `trainyard server restore`";
+      return ". The file is damaged; restore a backup with `trainyard server restore`";
     case SQLITE_IOERR:
       return "; check the disk (dmesg)";
     case SQLITE_CANTOPEN:

@@ -10,7 +10,8 @@ absl::Status HideJob(const char* table, int64_t job_id, SqliteDatabase& writer) 
       const int64_t earlier,
       writer.QueryInt64(absl::StrCat("SELECT COUNT(*) FROM ", table, " WHERE job_id = ?"),
                         -job_id));
-  if (earlier != 0) return absl::UnavailableError("an earlier drop of the job is not done yet");
+  if (earlier != 0)
+    return absl::UnavailableError("an earlier removal of the job's data is not complete yet");
   return writer.Run(absl::StrCat("UPDATE ", table, " SET job_id = -job_id WHERE job_id = ?"),
                     job_id);
 }

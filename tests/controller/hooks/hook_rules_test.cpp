@@ -56,7 +56,7 @@ hooks:
 }
 
 TEST(HookRulesTest, WrongConfigurationIsRefusedWithTheNextStep) {
-  EXPECT_THAT(ErrorOf("hooks: 3"), HasSubstr("is not a list"));
+  EXPECT_THAT(ErrorOf("hooks: 3"), HasSubstr("must be a list"));
   EXPECT_THAT(ErrorOf("hooks: [{on: [all]}]"), HasSubstr("`name`"));
   EXPECT_THAT(ErrorOf("hooks: [{name: 'A b', on: [all], url: 'http://h'}]"), HasSubstr("letters"));
   EXPECT_THAT(
@@ -64,9 +64,9 @@ TEST(HookRulesTest, WrongConfigurationIsRefusedWithTheNextStep) {
       testing::AllOf(HasSubstr("hooks: a: there is no event `sunrise`"), HasSubstr("job_failed")));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, url: 'http://h'}]"),
               HasSubstr("`on` is empty or missing"));
-  EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all]}]"), HasSubstr("either `url` or `command`"));
+  EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all]}]"), HasSubstr("either `url`, or `command`"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], command: [page]}]"),
-              HasSubstr("begins with /"));
+              HasSubstr("absolute path"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'ftp://h'}]"), HasSubstr("hooks: a: url"));
   EXPECT_THAT(ErrorOf("hooks: [{name: a, on: [all], url: 'http://u:p@h'}]"),
               HasSubstr("secret_file"));

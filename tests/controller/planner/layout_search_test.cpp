@@ -139,7 +139,7 @@ TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
   EXPECT_TRUE(search.is_too_large);
   EXPECT_FALSE(search.best.has_value());
   const LayoutProblem problem = ProblemOf(search, config, ClusterWith("B200", 15, 1008));
-  EXPECT_NE(problem.message.find("the search stopped, because there are too many layouts"),
+  EXPECT_NE(problem.message.find("the search stopped, because there are too many possible layouts"),
             std::string::npos)
       << problem.message;
 }

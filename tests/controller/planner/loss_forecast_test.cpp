@@ -123,10 +123,10 @@ TEST(LossForecastTest, RefusesTooFewPointsAndTooShortRanges) {
   EXPECT_THAT(ForecastLoss({}, 0, 1e9).problem, HasSubstr("0 losses"));
   const ForecastResult few = ForecastLoss(Curve(kLaw, 20), 0, 85e9);
   EXPECT_FALSE(few.forecast.has_value());
-  EXPECT_THAT(few.problem, HasSubstr("a fit needs 20"));
+  EXPECT_THAT(few.problem, HasSubstr("a fit needs at least 20"));
   EXPECT_THAT(few.advice, HasSubstr("train longer"));
   EXPECT_THAT(ForecastLoss(Curve(kLaw, 2000), 1000 * kTokensOfStep, 85e9).problem,
-              HasSubstr("a factor of 2 in tokens"));
+              HasSubstr("the last token count is 2 times the first"));
 }
 
 TEST(LossForecastTest, RefusesTokensOfThePastAndALossThatDoesNotFall) {

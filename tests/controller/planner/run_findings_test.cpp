@@ -107,8 +107,8 @@ TEST(RunFindingsTest, RiskySettingsAreFoundBeforeTheRun) {
 TEST(RunFindingsTest, AdviceOnSpikesLeavesOutWhatIsSet) {
   SpikeSettings settings{.clip_grad = 1.0, .lr = 3e-4};
   EXPECT_EQ(LossSpikes(settings).right,
-            "`guard: {policy: skip}`, which rolls back and skips their samples, or an optimizer.lr "
-            "below 0.0003");
+            "`guard: {policy: skip}`, which rolls back and skips the samples of these steps, or an "
+            "optimizer.lr below 0.0003");
   settings.skips_samples = true;
   settings.skip_batches = 1;
   settings.clip_grad = 0;

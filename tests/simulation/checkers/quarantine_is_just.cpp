@@ -30,7 +30,7 @@ class QuarantineIsJustChecker : public Checker {
   // A gang may wait for a rank that died on another node. If a node of this gang sends no
   // heartbeats, the controller cannot distinguish it from a lost node.
   static bool LooksLost(const std::string& reason) {
-    return reason.find("peers in job") != std::string::npos;
+    return reason.find(" on other nodes have ") != std::string::npos;
   }
   // True for a node that sends no heartbeats and never received the start command. It looks lost as
   // well, because no peer can show that its ranks are running.

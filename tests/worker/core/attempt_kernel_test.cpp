@@ -132,7 +132,8 @@ TEST_F(AttemptKernelTest, NoStartIsRecordedWithoutAProcessId) {
 TEST_F(AttemptKernelTest, ARankOverALimitIsKilledAndItsExitNamesTheLimit) {
   Run();
   kernel_.EndForLimit(Rank(1, 1, 0), "it wrote too much");
-  EXPECT_THAT(io_.warnings, ElementsAre("job 1 attempt 1 rank 0 is ended: it wrote too much"));
+  EXPECT_THAT(io_.warnings,
+              ElementsAre("job 1 attempt 1 rank 0 is ended, because it wrote too much"));
   kernel_.EndForLimit(Rank(1, 1, 0), "it wrote too much");
   EXPECT_EQ(io_.warnings.size(), 1u);
   EXPECT_THAT(io_.Take(), ElementsAre("kill 1/1/0", "kill 1/1/0"));
@@ -179,8 +180,8 @@ TEST_F(AttemptKernelTest, TheExitOfALostAttemptNamesTheReason) {
   exited.set_log_tail("last line");
   Observe(Presence::kEnded, kPid, exited);
   EXPECT_EQ(LastExit().log_tail(),
-            "last line\nthe worker ended the attempt: its command (start.pb in the worker's data "
-            "directory) was lost or damaged");
+            "last line\nthe worker ended the attempt, because the start command (start.pb in the "
+            "worker's data directory) was lost or damaged");
 }
 
 TEST_F(AttemptKernelTest, TheExitOfAKnownAttemptIsRecordedUnchanged) {

@@ -47,9 +47,10 @@ TEST_F(SecretFilesTest, MissingOneSaysWhichFileToWrite) {
 
 TEST_F(SecretFilesTest, RefusesNamesThatLeaveTheDirectory) {
   Write("A", "x");
-  EXPECT_THAT(Refusal("../" + directory_.path() + "/A"), HasSubstr("cannot name a secret"));
-  EXPECT_THAT(Refusal(""), HasSubstr("cannot name a secret"));
-  EXPECT_THAT(Refusal("1A"), HasSubstr("cannot name a secret"));
+  EXPECT_THAT(Refusal("../" + directory_.path() + "/A"),
+              HasSubstr("is not a valid name for a secret"));
+  EXPECT_THAT(Refusal(""), HasSubstr("is not a valid name for a secret"));
+  EXPECT_THAT(Refusal("1A"), HasSubstr("is not a valid name for a secret"));
 }
 
 TEST_F(SecretFilesTest, RefusesWhatOthersCanReadAndWhatIsNoText) {
@@ -57,7 +58,7 @@ TEST_F(SecretFilesTest, RefusesWhatOthersCanReadAndWhatIsNoText) {
   EXPECT_THAT(Refusal("OPEN"), AllOf(HasSubstr("chmod 600"), Not(HasSubstr("hush-hush"))));
   Write("TARGET", "x");
   ASSERT_EQ(symlink(directory_.File("TARGET").c_str(), directory_.File("LINK").c_str()), 0);
-  EXPECT_THAT(Refusal("LINK"), HasSubstr("not a plain file"));
+  EXPECT_THAT(Refusal("LINK"), HasSubstr("not a regular file"));
   Write("EMPTY", "\n");
   EXPECT_THAT(Refusal("EMPTY"), HasSubstr("is empty"));
   Write("BINARY", std::string("hush\0hush", 9));

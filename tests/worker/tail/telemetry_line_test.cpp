@@ -219,7 +219,7 @@ TEST(TelemetryLineTest, HoldsItsLimits) {
   EXPECT_FALSE(ParseTelemetryLine("{\"type\":\"metrics\",\"step\":1,\"" + name + "k\":1}").ok());
   EXPECT_TRUE(ParseTelemetryLine(Nested(kMaxTelemetryDepth)).ok());
   EXPECT_THAT(std::string(ParseTelemetryLine(Nested(kMaxTelemetryDepth + 1)).status().message()),
-              HasSubstr("nested deeper"));
+              HasSubstr("nested more than"));
   EXPECT_FALSE(ParseTelemetryLine(std::string(60000, '[')).ok());
   std::string text = "€";
   text.append(2 * kMaxTelemetryTextBytes, 'm');

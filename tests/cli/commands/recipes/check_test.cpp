@@ -42,19 +42,20 @@ TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
        {"6222780920832", "226620699648 parameters are active per token", "needs its sizes",
         "`model.num_query_groups` (16)", "61 / 16", "0.5: DP is GPUs / (TP x PP x CP)",
         "`layout.dp` (32) must be a multiple of `layout.ep` (64); with `layout.etp` 1"}},
-      {"gpt3-15b", {"13100206080", "3906252 samples x 4096 are 16B"}},
-      {"gpt3-175b", {"150000 steps x 1536 x 2048 are 472B"}},
-      {"gpt3-175b-guide", {"300000 steps x 1536 x 2048 are 944B"}},
+      {"gpt3-15b", {"13100206080", "3906252 samples x 4096 = 16B tokens"}},
+      {"gpt3-175b", {"150000 steps x 1536 x 2048 = 472B tokens"}},
+      {"gpt3-175b-guide", {"300000 steps x 1536 x 2048 = 944B tokens"}},
       {"llama2-1.36b", {"1294159104", "are 1.57B", "fix: 33.61-43.69 hours"}},
-      {"llama2-1.36b-b200", {"or the rate is of one GPU", "fix: 131.2-131.2 hours"}},
+      {"llama2-1.36b-b200",
+       {"unless the claimed rate is that of one GPU", "fix: 131.2-131.2 hours"}},
       {"llama3-1.5b", {"are 9.4e+20", "fix: 1.336e+04-1.503e+04 tokens/s"}},
       {"llama3-2.2b", {"are 8.2e+20"}},
-      {"llama3-8b-fp8", {"and there is only one"}},
+      {"llama3-8b-fp8", {"there is only one such rank"}},
       {"llama3.1-405b",
        {"126 / 8 = 15.75", "15T tokens were probably meant; fix: train.samples 3662109375"}},
-      {"mixtral-8x22b", {"fix: 141B", "expert-parallel ranks are inside DP"}},
-      {"mixtral-8x7b", {"fix: 46.7B", "expert-parallel ranks are inside DP"}},
-      {"qwen3-1.8b", {"are 9e+20"}}};
+      {"mixtral-8x22b", {"fix: 141B", "expert-parallel ranks are part of the data-parallel ranks"}},
+      {"mixtral-8x7b", {"fix: 46.7B", "expert-parallel ranks are part of the data-parallel ranks"}},
+      {"qwen3-1.8b", {"= 9e+20"}}};
   std::vector<std::string> there, known;
   for (const auto& entry : std::filesystem::directory_iterator(DOCUMENTS_DIRECTORY)) {
     there.push_back(entry.path().stem());

@@ -63,7 +63,7 @@ TEST_F(ExtrapolateTest, RefusesFarMoreTokensThanWereSeen) {
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.out, testing::IsEmpty());
   EXPECT_THAT(result.err, AllOf(HasSubstr("times the tokens seen so far"), HasSubstr("2403.08540"),
-                                HasSubstr("ask for at most 157B tokens")));
+                                HasSubstr("request at most 157B tokens")));
   EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "85B"}).out,
               HasSubstr("beyond 10 times the tokens seen"));
   EXPECT_THAT(Run({"extrapolate", "17", "--tokens", "8B"}).out, testing::Not(HasSubstr("caution")));
@@ -74,7 +74,7 @@ TEST_F(ExtrapolateTest, RefusesTooFewLosses) {
   const CliResult result = Run({"extrapolate", "17", "--tokens", "85B"});
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_THAT(result.err, AllOf(HasSubstr("job 17 cannot be extrapolated"),
-                                HasSubstr("a fit needs 20"), HasSubstr("train longer")));
+                                HasSubstr("a fit needs at least 20"), HasSubstr("train longer")));
 }
 
 TEST_F(ExtrapolateTest, RefusesAJobWithoutLossesOrTokens) {

@@ -215,10 +215,12 @@ TEST_F(ApplyJobDeathTest, ARollbackOfAnotherAttemptThanTheNewestEndsTheProcess) 
   v1::Event event;
   event.mutable_attempt_rolled_back()->set_job_id(job_);
   event.mutable_attempt_rolled_back()->set_attempt(1);
-  EXPECT_DEATH(Apply(event, cluster_.state), "attempt 1 of job 1 is not its newest");
+  EXPECT_DEATH(Apply(event, cluster_.state),
+               "attempt 1 of job 1 is not the newest attempt of that job");
   cluster_.RunJob(job_);
   event.mutable_attempt_rolled_back()->set_attempt(2);
-  EXPECT_DEATH(Apply(event, cluster_.state), "attempt 2 of job 1 is not its newest");
+  EXPECT_DEATH(Apply(event, cluster_.state),
+               "attempt 2 of job 1 is not the newest attempt of that job");
 }
 
 }  // namespace

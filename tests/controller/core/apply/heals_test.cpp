@@ -107,7 +107,7 @@ TEST_F(HealsDeathTest, AHealThatSkipsAGenerationEndsTheProcess) {
 
 TEST_F(HealsDeathTest, TheCompletionOfAnOlderHealEndsTheProcess) {
   Apply(Healing(2), cluster_.state);
-  EXPECT_DEATH(Apply(Healed(1), cluster_.state), "a heal of an older generation");
+  EXPECT_DEATH(Apply(Healed(1), cluster_.state), "the heal belongs to an older generation");
 }
 
 }  // namespace

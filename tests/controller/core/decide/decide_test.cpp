@@ -164,7 +164,7 @@ TEST(DecideTest, SubmitSaysThatThereAreOnlyGpusOrNoSlotsAtAll) {
   EXPECT_THAT(
       std::string(cluster.Try(Submission(TestSpec("cpus", 1, 1))).message()),
       HasSubstr(
-          "no cpu slots; the cluster has 1 node with 1 gpu slot: set resources.device to gpu"));
+          "no cpu slots; the cluster has 1 node with 1 gpu slot; set resources.device to gpu"));
   hello.mutable_inventory()->clear_slots();
   cluster.Do(AttachWorker{hello});
   EXPECT_THAT(std::string(cluster.Try(Submission(TestSpec("cpus", 1, 1))).message()),

@@ -219,7 +219,7 @@ TEST_F(CheckpointDeletionTest, EachDirectoryIsNamedOnceAndDeletedOnesAreNot) {
   ASSERT_EQ(Sorted().kept.size(), 1u);
   EXPECT_EQ(Sorted().kept.front().path(), "/etc");
   EXPECT_EQ(Sorted().kept.front().reason(),
-            "this checkpoint is outside the job's directory; remove it by hand");
+            "this checkpoint is outside the job's directory; remove the checkpoint by hand");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST(LeftOutTest, TheTextCountsOnlyWhatWasLeftOut) {
   const auto text = [&](int64_t checkpoints, int64_t alerts) {
     const std::string message =
         cluster.Do(ReportLeftOut{job, 1, 40, checkpoints, alerts}).at(0).alert_raised().message();
-    return message.substr(0, message.find(" were not recorded: "));
+    return message.substr(0, message.find(" were not recorded, because "));
   };
   EXPECT_EQ(text(12, 0), "12 checkpoint records");
   EXPECT_EQ(text(0, 3), "3 alerts");

@@ -185,7 +185,7 @@ TEST_F(PauseTest, ResumedBeforeItsRanksHaveLeftAJobKeepsItsSlots) {
   cluster_.Do(PauseOf(job));
   cluster_.Do(ResumeOf(job));
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_RECOVERING);
-  EXPECT_THAT(Why(job), HasSubstr("attempt 1 was paused and is resumed"));
+  EXPECT_THAT(Why(job), HasSubstr("attempt 1 was paused and is being resumed"));
   LetItLeave(job);
   cluster_.RunJob(job);
   EXPECT_EQ(cluster_.Attempt(job).number(), 2);
@@ -220,7 +220,8 @@ TEST_F(PauseTest, RepeatsChangeNothingAndOtherStatesAreRefused) {
   cluster_.Do(ResumeOf(job));
   cluster_.RunJob(job);
   cluster_.ExitAll(job, 0);
-  EXPECT_THAT(std::string(cluster_.Try(PauseOf(job)).message()), HasSubstr("has finished"));
+  EXPECT_THAT(std::string(cluster_.Try(PauseOf(job)).message()),
+              HasSubstr("all its ranks have exited"));
   cluster_.ClearAll(job);
   EXPECT_THAT(std::string(cluster_.Try(PauseOf(job)).message()), HasSubstr("has ended already"));
   const int64_t stopping = cluster_.Submit("stopping", 1, 2);

@@ -105,7 +105,8 @@ TEST_F(WorkerEventsTest, AStoppingAttemptDoesNotFailForANewNodeInThePlaceOfItsOw
   EXPECT_EQ(events[1].time_ms(), cluster_.now);
   EXPECT_EQ(events[1].node_lost().node_id(), "a");
   EXPECT_EQ(events[1].node_lost().reason(),
-            "its worker lost the contents of its data directory and returned as the new node b");
+            "its worker lost the files of its data directory and therefore returned as the new "
+            "node b");
 }
 
 TEST_F(WorkerEventsTest, ANodeWhoseRanksHaveNotStartedHasNoDataToLose) {

@@ -36,7 +36,7 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
   EXPECT_EQ(head.code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_EQ(head.queue_position(), 1);
   EXPECT_EQ(head.message(),
-            "needs 1 node with 2 cpu slots; 0 ready nodes of 1 can provide that now: "
+            "needs 1 node with 2 cpu slots; 0 of 1 nodes are ready and have enough free slots: "
             "1 of 2 cpu slots on ready nodes are taken");
   const v1::PendingReason behind = Pending(last);
   EXPECT_EQ(behind.code(), v1::PENDING_CODE_PRIORITY);
@@ -50,7 +50,7 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
 TEST_F(ExplainTest, AHeadWhoseSlotsAreFreeIsPlacedInAMoment) {
   cluster_.AddNode("a", 1);
   const int64_t job = cluster_.Submit("job", 1, 1);
-  EXPECT_EQ(Pending(job).message(), "its slots are free, and it will be placed shortly");
+  EXPECT_EQ(Pending(job).message(), "enough slots are free, and the job will be placed shortly");
 }
 
 TEST_F(ExplainTest, SeveralJobsBeforeAreCounted) {
@@ -80,10 +80,10 @@ TEST_F(ExplainTest, FiveNodesThatAreNotReadyAreNamedAndMoreAreCounted) {
                        "lost, d is lost, e is lost"));
   cluster_.AddNode("f", 1);
   lose("f");
-  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 1 more node not ready"));
+  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 1 more node is not ready"));
   cluster_.AddNode("g", 1);
   lose("g");
-  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 2 more nodes not ready"));
+  EXPECT_THAT(Pending(wide).message(), EndsWith("e is lost, 2 more nodes are not ready"));
 }
 
 TEST_F(ExplainTest, StepsAreShownWithTheirTotalAndAge) {
@@ -110,7 +110,8 @@ TEST_F(ExplainTest, TheVerdictIsThatOfTheJobOrElseOfItsNewestAttempt) {
   EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_RANK_EXITED);
   cluster_.ClearAll(job);
   EXPECT_THAT(Answer(job), EndsWith("; attempt 1 failed because rank 0 on a exited with code 1"));
-  EXPECT_EQ(Pending(job).advice(), "restart.backoff and restart.backoff_max set the wait");
+  EXPECT_EQ(Pending(job).advice(),
+            "restart.backoff and restart.backoff_max set the length of this wait");
   cluster_.Stop(job);
   EXPECT_EQ(verdict(), v1::VERDICT_CAUSE_STOPPED);
 }
@@ -124,7 +125,7 @@ TEST_F(ExplainTest, RecoveryIsExplainedStepByStep) {
   cluster_.Settle();
   cluster_.ClearNode(job, "b");
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_STOPPING);
-  EXPECT_EQ(Pending(job).message(), "waits for the ranks of attempt 1 to exit: a");
+  EXPECT_EQ(Pending(job).message(), "waits for the ranks of attempt 1 to exit on a");
   cluster_.ClearAll(job);
   EXPECT_EQ(Pending(job).code(), v1::PENDING_CODE_BACKOFF);
   EXPECT_EQ(Pending(job).message(),
@@ -222,7 +223,7 @@ TEST_F(ExplainTest, RunningAndEndedJobsGetAnAnswer) {
   cluster_.Pass(4000);
   EXPECT_THAT(Answer(job), HasSubstr("node a sends no heartbeat, but does not count as lost"));
   cluster_.Stop(job);
-  EXPECT_THAT(Answer(job), HasSubstr("is being stopped: waits for its ranks to exit: a"));
+  EXPECT_THAT(Answer(job), HasSubstr("is being stopped and waits for its ranks to exit on a"));
   cluster_.ClearAll(job);
   EXPECT_EQ(Answer(job), "job 1 (job) stopped: stopped by a user");
 }

@@ -56,8 +56,9 @@ TEST_F(SaveHintTest, SavesThatFailAreTheAnswerUntilOneSucceeds) {
   EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NOT_PENDING);
   Alert("checkpoint_failed", 200);
   EXPECT_EQ(Why().pending().code(), v1::PENDING_CODE_NO_CHECKPOINT);
-  EXPECT_THAT(Why().answer(), HasSubstr("no checkpoint since step 100: the save of step 200 "
-                                        "failed: No space left on device"));
+  EXPECT_THAT(Why().answer(),
+              HasSubstr("no checkpoint since step 100, because the save of step 200 "
+                        "failed: No space left on device"));
   v1::TelemetryRecord published;
   published.mutable_checkpoint()->set_step(300);
   Write(published);
@@ -66,7 +67,8 @@ TEST_F(SaveHintTest, SavesThatFailAreTheAnswerUntilOneSucceeds) {
 
 TEST_F(SaveHintTest, ALastSaveThatWaitsSaysSo) {
   Alert("checkpoint_blocked", 600);
-  EXPECT_THAT(Why().answer(), HasSubstr("no checkpoint yet: the save of step 600 waits: No space"));
+  EXPECT_THAT(Why().answer(),
+              HasSubstr("no checkpoint yet, because the save of step 600 is blocked: No space"));
 }
 
 TEST_F(SaveHintTest, ADirectoryThatIsNotSharedNeedsAMountAndNotSpace) {
@@ -81,7 +83,7 @@ TEST_F(SaveHintTest, AStopThatCouldNotSaveSaysSo) {
   cluster_.Publish(job_, 100);
   exit_code_ = 73;
   EXPECT_THAT(StopSummary(),
-              AllOf(HasSubstr("stopped by a user; the stop saved no checkpoint"),
+              AllOf(HasSubstr("stopped by a user; no checkpoint was saved when the ranks stopped"),
                     HasSubstr("no checkpoint since step 100): rank 0 exited with code 73")));
 }
 
@@ -89,7 +91,8 @@ TEST_F(SaveHintTest, AStopThatWasKilledWhileItsSaveWaitedSaysSo) {
   Alert("checkpoint_blocked", 600);
   exit_code_ = 137;
   EXPECT_THAT(StopSummary(),
-              HasSubstr("the stop saved no checkpoint (no checkpoint yet): No space left"));
+              HasSubstr("no checkpoint was saved when the ranks stopped (no checkpoint yet): "
+                        "No space left"));
 }
 
 TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {
@@ -99,7 +102,8 @@ TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {
 TEST_F(SaveHintTest, ACheckpointOfTheFirstStepIsNamed) {
   cluster_.Publish(job_, 1);
   Alert("checkpoint_failed", 2);
-  EXPECT_THAT(Why().answer(), HasSubstr("no checkpoint since step 1: the save of step 2 failed"));
+  EXPECT_THAT(Why().answer(),
+              HasSubstr("no checkpoint since step 1, because the save of step 2 failed"));
 }
 
 }  // namespace

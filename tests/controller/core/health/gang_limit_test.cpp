@@ -76,14 +76,14 @@ TEST(GangLimitTextTest, NamesTheLimitItsMeasureAndItsSource) {
   for (const int rank : {0, 1}) scene.Rank(rank).set_slow_step_ms(8000);
   scene.Pass(1000);
   EXPECT_THAT(scene.Why(), HasSubstr("; the gang trains: it is restarted after 24 s without a step "
-                                     "or a phase (3 x its slow step time)"));
+                                     "or a phase (3 x the job's slow step time)"));
   scene.SayAll("load", 100);
   scene.Pass(1000);
   EXPECT_THAT(
       scene.Why(),
-      HasSubstr(
-          "; the gang starts: it is restarted after 4 h without a "
-          "step, a phase, telemetry or output (the job has no earlier duration to compare with)"));
+      HasSubstr("; the gang starts: it is restarted after 4 h without a "
+                "step, a phase, telemetry or output (the default, because the job has no earlier "
+                "duration to compare with)"));
 }
 
 TEST(GangLimitTextTest, SaysWhatTheWatchdogDoesAtTheLimit) {

@@ -76,7 +76,8 @@ TEST_F(HangCulpritTest, TheOnlyRankOfAGangIsTheCulprit) {
   Run(1);
   Still(16'000);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 16 s after step 100, longer than 15 s (rank 0 on a)");
+            "the gang hung: no step for 16 s after step 100, which is longer than the limit of "
+            "15 s (rank 0 on a)");
   EXPECT_EQ(Verdict().rank(), 0);
   EXPECT_EQ(Verdict().node_id(), "a");
 }
@@ -85,8 +86,8 @@ TEST_F(HangCulpritTest, TwoRanksInTheSamePlaceAreBothNamed) {
   Run(2);
   Still(16'000);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 16 s after step 100, longer than 15 s; no report shows "
-            "which rank is blocking the others");
+            "the gang hung: no step for 16 s after step 100, which is longer than the limit of "
+            "15 s; no report shows which rank is blocking the others");
   EXPECT_EQ(Verdict().rank(), -1);
   EXPECT_EQ(Verdict().node_id(), "");
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1));

@@ -107,8 +107,8 @@ TEST_F(HangWatchTest, AGangWithoutAStepForTooLongIsStoppedAndRestarted) {
   EXPECT_EQ(Verdict().cause(), v1::VERDICT_CAUSE_HUNG);
   EXPECT_EQ(cluster_.Attempt(job_).stop_reason(), v1::STOP_REASON_HUNG);
   EXPECT_EQ(Verdict().summary(),
-            "the gang hung: no step for 15 s after step 100, longer than 15 s; no report shows "
-            "which rank is blocking the others");
+            "the gang hung: no step for 15 s after step 100, which is longer than the limit of "
+            "15 s; no report shows which rank is blocking the others");
   EXPECT_EQ(Verdict().rank(), -1);
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1, 2, 3));
   cluster_.ExitAll(job_, 143);

@@ -157,7 +157,8 @@ TEST_F(NodeHealthTest, AProgramThatTwoNodesLackFailsTheJob) {
   EXPECT_TRUE(IsHealthy(Node("a")));
   FailStart(job, v1::START_FAULT_JOB);
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_FAILED);
-  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("a could not start it either"));
+  EXPECT_THAT(cluster_.Job(job).verdict().summary(),
+              HasSubstr("a could not start the rank either"));
   EXPECT_EQ(cluster_.Job(job).restarts(), 0);
 }
 
@@ -177,7 +178,7 @@ TEST_F(NodeHealthTest, AProgramThatTheOnlyNodeLacksFailsTheJobAtOnce) {
   cluster_.Settle();
   FailStart(job, v1::START_FAULT_JOB);
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_FAILED);
-  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("no other node could run it"));
+  EXPECT_THAT(cluster_.Job(job).verdict().summary(), HasSubstr("no other node can run the job"));
 }
 
 TEST_F(NodeHealthTest, AFullFileServerBlamesNoNodeAndUsesTheBudget) {

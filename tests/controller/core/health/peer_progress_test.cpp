@@ -21,7 +21,8 @@ TEST_F(PeerProgressTest, NodeIsLostWhenItsPeersStallToo) {
             "no heartbeat for 8 s, and job 1 (job) has lost its ranks on the node");
   const v1::Verdict& verdict = events[0].attempt_failed().verdict();
   EXPECT_EQ(verdict.summary(),
-            "node a was lost: no heartbeat for 8 s, and its peers in job 1 (job) have stalled");
+            "node a was lost: no heartbeat for 8 s, and the ranks of job 1 (job) on other nodes "
+            "have stalled");
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(verdict.node_id(), "a");
   EXPECT_EQ(verdict.rank(), -1);

@@ -58,7 +58,8 @@ TEST_F(PhaseEvidenceTest, ANodeThatDiesInASaveIsFoundByTheLengthOfEarlierSaves) 
   cluster_.Pass(2 * kSecond);
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(cluster_.Attempt(job_).verdict().summary(),
-              HasSubstr("its peers in job 1 (job) have waited in the phase checkpoint for 2 min"));
+              HasSubstr("the ranks of job 1 (job) on other nodes have waited in the phase "
+                        "checkpoint for 2 min"));
 }
 
 TEST_F(PhaseEvidenceTest, LongSavesStretchTheLimit) {
@@ -158,7 +159,8 @@ class PhaseLimitTest : public PhaseEvidenceTest {
 TEST_F(PhaseLimitTest, PeersThatSaveForTheWholeLimitAreEvidence) {
   EXPECT_EQ(Evidence(kWaitMs, kWaitMs + kLimitMs - 1), "");
   EXPECT_EQ(Evidence(kWaitMs, kWaitMs + kLimitMs),
-            ", and its peers in job 1 (job) have waited in the phase checkpoint for 2 min");
+            ", and the ranks of job 1 (job) on other nodes have waited in the phase checkpoint "
+            "for 2 min");
 }
 
 TEST_F(PhaseLimitTest, PeersThatStoppedBeforeTheLimitOfTheLastHeartbeatAreNot) {

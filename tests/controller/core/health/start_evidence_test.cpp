@@ -211,7 +211,7 @@ TEST_F(StartEvidenceTest, AFirstStartHasTheStartLease) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
   cluster_.Pass(10 * kSecond);
   EXPECT_THAT(VerdictText(),
-              HasSubstr("peers in job 1 (job) have waited in their start for 2 min"));
+              HasSubstr("the ranks of job 1 (job) on other nodes have been starting for 2 min"));
 }
 
 // If a job once started within 10 s, its next start may take at most three times as long.
@@ -224,7 +224,7 @@ TEST_F(StartEvidenceTest, EarlierStartsTellHowLongAStartMayTake) {
   cluster_.Pass(24 * kSecond);
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
   cluster_.Pass(2 * kSecond);
-  EXPECT_THAT(VerdictText(), HasSubstr("have waited in their start for 30 s"));
+  EXPECT_THAT(VerdictText(), HasSubstr("have been starting for 30 s"));
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(4 * kSecond);
   EXPECT_EQ(cluster_.Placement(job_), "c:0 b:0");
@@ -345,7 +345,7 @@ TEST_F(StartLimitTest, PeersThatWaitForTheWholeLimitAreEvidence) {
   const int64_t limit_ms = cluster_.options.start_lease_ms;
   EXPECT_EQ(Evidence(kWaitMs, kWaitMs + limit_ms - 1), "");
   EXPECT_EQ(Evidence(kWaitMs, kWaitMs + limit_ms),
-            ", and its peers in job 1 (job) have waited in their start for 2 min");
+            ", and the ranks of job 1 (job) on other nodes have been starting for 2 min");
 }
 
 TEST_F(StartLimitTest, PeersThatStoppedBeforeTheLimitOfTheLastHeartbeatAreNot) {

@@ -183,14 +183,14 @@ TEST(ClusterClockTest, ADoubtSaysHowFarTheWallClockIsFromTheNewestEvent) {
   };
   const auto behind = [](int64_t seconds) {
     return "the wall clock is " + std::to_string(seconds) +
-           " s behind the newest event; the controller's downtime counts as 0 s; correct the clock "
-           "(chronyc tracking)";
+           " s behind the newest event, so the controller's downtime counts as 0 s; correct the "
+           "clock (chronyc tracking)";
   };
   const auto ahead = [](int64_t hours) {
     return "the newest event is " + std::to_string(hours) +
-           " h old by the wall clock, which cannot be verified after a reboot or on another "
-           "machine; check the clock. If it is wrong, the time ledgers of the jobs that were "
-           "running are wrong too";
+           " h old by the wall clock. After a reboot or on another machine, the controller cannot "
+           "verify the wall clock, so check it. If it is wrong, the time ledgers of the jobs that "
+           "were running are wrong too";
   };
   EXPECT_EQ(doubt(kWallMs), "");
   EXPECT_EQ(doubt(kWallMs + kUndoubtedGapMs), "");

@@ -51,7 +51,7 @@ TEST(LossWatchTest, ComparesWithTheMeanFromTenLossesOn) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->trouble, LossProblem::kSpike);
   EXPECT_EQ(found->loss, 7.2);
-  EXPECT_EQ(found->evidence, "the loss 7.2 is 3.0 times the mean of the last 11 losses, 2.363");
+  EXPECT_EQ(found->evidence, "the loss 7.2 is 3.0 times the mean (2.363) of the last 11 losses");
 }
 
 TEST(LossWatchTest, ComparesWithAMeanBelowOne) {
@@ -75,7 +75,7 @@ TEST(LossWatchTest, TheMedianOfAnOddNumberIsTheMiddleOne) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(
       found->evidence,
-      "the loss 60 is 12.1 robust standard deviations above the median of the last 11 losses, 6");
+      "the loss 60 is 12.1 robust standard deviations above the median (6) of the last 11 losses");
 }
 
 TEST(LossWatchTest, KeepsSpikesOutOfTheWindow) {

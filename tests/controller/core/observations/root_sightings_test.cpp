@@ -71,8 +71,8 @@ TEST_F(RootSightingsTest, AGangWithoutNodesThatShareTheRootWaitsAndSaysWhy) {
   cluster_.Settle();
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
   EXPECT_THAT(Why(job).answer(),
-              HasSubstr("needs 2 nodes with 1 cpu slot each on nodes "
-                        "that share the checkpoint root /checkpoints: a sees "
+              HasSubstr("needs 2 nodes with 1 cpu slot each on nodes that "
+                        "all see the same checkpoint root /checkpoints: a sees "
                         "one directory at /checkpoints, b sees another directory"));
   EXPECT_THAT(Why(job).pending().advice(), HasSubstr("mount the same storage at /checkpoints"));
   See("b", '1');
@@ -175,7 +175,7 @@ TEST_F(RootSightingsTest, AGangWaitsForTheFirstReportOfANodeAndNotForEver) {
   const int64_t job = cluster_.Submit("job", 2, 1);
   cluster_.Pass(kFirstRootReportMs - 1000);
   ASSERT_EQ(cluster_.StateOf(job), v1::JOB_STATE_QUEUED);
-  EXPECT_THAT(Why(job).answer(), HasSubstr("waiting for the report of b"));
+  EXPECT_THAT(Why(job).answer(), HasSubstr("b has not reported a directory yet"));
   cluster_.Pass(2000);
   EXPECT_EQ(cluster_.Placement(job), "a:0 b:0");
 }
@@ -208,7 +208,7 @@ TEST_F(RootSightingsTest, DoctorIsRedForTheNodeThatSeesAnotherDirectory) {
   AddNode("b", '2');
   AddNode("c", '1');
   EXPECT_TRUE(Check("a").ok());
-  EXPECT_EQ(Check("a").found(), "/checkpoints: the directory of 2 nodes");
+  EXPECT_EQ(Check("a").found(), "/checkpoints: the same directory on 2 nodes");
   EXPECT_FALSE(Check("b").ok());
   EXPECT_THAT(Check("b").found(), HasSubstr("a and c share one directory at /checkpoints, b sees "
                                             "another directory"));
@@ -300,7 +300,7 @@ TEST_F(RootSightingsTest, UpToFiveNodesWithoutADirectoryAreNamed) {
   EXPECT_EQ(RootDifferences(cluster_.state, Roots()), named);
   for (const char* id : {"f", "g"}) add(id);
   EXPECT_EQ(RootDifferences(cluster_.state, Roots()),
-            named + ", 2 other nodes see no directory there");
+            named + ", 2 other nodes see no directory at that path");
 }
 
 TEST_F(RootSightingsTest, NodesThatShareTheRootNeedNoChoice) {
@@ -345,8 +345,8 @@ TEST_F(RootSightingsTest, OnlyAJobOfOneNodeThatSavesInTheRootIsWarned) {
     return RootWarning(cluster_.state, spec, Roots());
   };
   EXPECT_EQ(warning(TestSpec("job", 1, 1)),
-            "a later attempt on another node may not find the job's checkpoints: a sees one "
-            "directory at /checkpoints, b sees another directory; " +
+            "a later attempt on another node may not find the job's checkpoints, because a sees "
+            "one directory at /checkpoints, b sees another directory; " +
                 RootAdvice(Roots()));
   EXPECT_EQ(warning(TestSpec("job", 2, 1)), "");
   EXPECT_EQ(warning(SparesSpec("job", 1, 1, 1)), "");

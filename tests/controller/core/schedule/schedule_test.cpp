@@ -72,7 +72,7 @@ TEST_F(ScheduleTest, ANodeThatIsAboutToChangeIsWaitedFor) {
   cluster_.observations.nodes["b"].takes_commands = false;
   ASSERT_TRUE(Next().head.has_value());
   EXPECT_EQ(Next().head->shortage, Shortage::kChangingNode);
-  EXPECT_THAT(Why(job).message(), HasSubstr("its slots are free"));
+  EXPECT_THAT(Why(job).message(), HasSubstr("enough slots are free"));
 }
 
 TEST_F(ScheduleTest, AJobWithoutARendezvousPortIsTheHead) {
@@ -97,7 +97,7 @@ TEST_F(ScheduleTest, JobsBehindAnUnansweredLayoutQuestionWait) {
   EXPECT_EQ(schedule.head->shortage, Shortage::kLayout);
   EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
-  EXPECT_THAT(Why(later).message(), HasSubstr("is next: its layout is being chosen"));
+  EXPECT_THAT(Why(later).message(), HasSubstr("is next: the layout of the job is being chosen"));
 }
 
 TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {

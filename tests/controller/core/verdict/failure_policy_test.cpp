@@ -258,7 +258,7 @@ TEST_F(FailurePolicyTest, ALostPeerNamesTheNodesWithoutAHeartbeatForTwoSeconds) 
 }
 
 TEST_F(FailurePolicyTest, EndsWithoutBlameSaySo) {
-  EXPECT_EQ(CompletedVerdict(1, 7).summary(), "its rank exited with 0");
+  EXPECT_EQ(CompletedVerdict(1, 7).summary(), "the rank exited with 0");
   const v1::Verdict completed = CompletedVerdict(2, 7);
   EXPECT_EQ(completed.summary(), "all 2 ranks exited with 0");
   EXPECT_EQ(completed.cause(), v1::VERDICT_CAUSE_COMPLETED);

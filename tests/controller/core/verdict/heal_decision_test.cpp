@@ -226,7 +226,7 @@ TEST_F(HealDecisionTest, AHealIsAbandonedAtItsLimitUnlessARankOfItTrains) {
   EXPECT_FALSE(VerdictAt(kNow - 1).has_value());
   ASSERT_TRUE(VerdictAt(kNow).has_value());
   EXPECT_EQ(VerdictAt(kNow)->summary(),
-            "node b was lost; the gang did not complete a step in place within 30 s");
+            "node b was lost; after the heal, the gang did not complete a step within 30 s");
   RankObservation& rank = Observed().ranks[0];
   rank.still_since_ms = kNow - 5000;
   EXPECT_TRUE(VerdictAt(kNow).has_value());
@@ -266,8 +266,8 @@ TEST_F(HealDecisionTest, WhyNamesTheHealOfARunningJob) {
   EXPECT_EQ(why->code(), v1::PENDING_CODE_HEALING);
   EXPECT_EQ(why->message(), "healing: rank 1 is replaced by the spare node d");
   EXPECT_EQ(why->advice(),
-            "no action needed: if no step completes in time, the gang restarts from its newest "
-            "checkpoint");
+            "no action is needed; if the gang does not complete a step in time, it restarts from "
+            "its newest checkpoint");
   Entry().job.set_state(v1::JOB_STATE_RECOVERING);
   EXPECT_FALSE(WhyHealing(state_, Entry()).has_value());
 }

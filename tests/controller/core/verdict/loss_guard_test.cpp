@@ -76,7 +76,7 @@ TEST_F(LossGuardTest, AlertLeavesTheAttemptAlone) {
   const auto events = cluster_.Do(Loss(15, 9));
   ASSERT_THAT(Kinds(events), ElementsAre("AlertRaised"));
   EXPECT_EQ(events[0].alert_raised().code(), "loss_spike");
-  EXPECT_EQ(events[0].alert_raised().message(), "it is high; samples 448:480");
+  EXPECT_EQ(events[0].alert_raised().message(), "it is high; samples of this step: 448:480");
   EXPECT_EQ(Attempt().state(), v1::ATTEMPT_STATE_RUNNING);
   EXPECT_THAT(cluster_.Do(Loss(15, 9)), IsEmpty()) << "received again";
   EXPECT_THAT(cluster_.Do(Loss(14, 9)), IsEmpty());
@@ -96,7 +96,7 @@ TEST_F(LossGuardTest, SkipGoesBackToTheNewestCheckpointBeforeTheSpike) {
   EXPECT_EQ(Attempt().verdict().cause(), v1::VERDICT_CAUSE_LOSS_SPIKE);
   EXPECT_EQ(Attempt().verdict().rank(), -1) << "a loss blames no rank";
   EXPECT_EQ(Attempt().verdict().summary(),
-            "step 15: it is high; rolled back to step 10, samples 448:480 are skipped");
+            "step 15: it is high; rolled back to step 10, and samples 448:480 are skipped");
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 3000"));
   Restart();
@@ -174,7 +174,7 @@ TEST_F(LossGuardTest, BudgetOfRollbacksEndsTheJob) {
   }
   EXPECT_EQ(Attempt().skip_samples(), "448:512");
   EXPECT_THAT(Kinds(cluster_.Do(Loss(17, 9))), ElementsAre("AlertRaised", "AttemptFailed"));
-  EXPECT_THAT(Attempt().verdict().summary(), HasSubstr("guard.max_rollbacks allows (2)"));
+  EXPECT_THAT(Attempt().verdict().summary(), HasSubstr("guard.max_rollbacks (2)"));
   EXPECT_FALSE(Attempt().verdict().restartable());
 }
 

@@ -159,7 +159,7 @@ TEST_F(RepeatedFailureTest, AProgramThatTheShellDoesNotFindIsTriedOnceOnAnotherN
   EXPECT_EQ(cluster_.Placement(job_), "c:0 c:1 b:0 b:1");
   Fail(Exit(0, 126));
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
-  EXPECT_THAT(Summary(), HasSubstr("; a could not start it either"));
+  EXPECT_THAT(Summary(), HasSubstr("; a could not start the rank either"));
 }
 
 TEST_F(RepeatedFailureTest, ARuleOfTheJobDecidesFirst) {
@@ -177,8 +177,8 @@ TEST_F(RepeatedFailureTest, ARuleOfTheJobDecidesFirst) {
   Fail(Exit(0, 1, "RuntimeError: CUDA out of memory\n"));
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(Summary(),
-            "rank 0 on c exited with code 1: RuntimeError: CUDA out of memory; restart.rules: fail "
-            "for out of memory: lower train.micro_batch");
+            "rank 0 on c exited with code 1: RuntimeError: CUDA out of memory; restart.rules "
+            "chose fail, because the output matches `out of memory`: lower train.micro_batch");
 }
 
 // sys.exit(-1) results in 255, which no shell uses for a signal.
