@@ -231,7 +231,7 @@ class TorchtitanReader {
     if (replicate > 1 && shard < 0) {
       draft_.Note(tree_.Line("parallelism.data_parallel_replicate_degree"),
                   "parallelism.data_parallel_replicate_degree: the number of ranks that share one "
-                  "copy depends on the cluster; set layout.zero_size");
+                  "replica depends on the cluster; set layout.zero_size");
     }
     if (shard > 1) {
       draft_.Set("layout.dp", absl::StrCat(shard * std::max<int64_t>(replicate, 1)));

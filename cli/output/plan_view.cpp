@@ -91,7 +91,7 @@ void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
       planner::PlacesOfStages(plan.config, plan.cluster)[best.memory_stage];
   const double device = static_cast<double>(plan.cluster.device->rating->memory_bytes);
   absl::StrAppend(&text, "\nMemory per GPU of stage ", best.memory_stage, " (", RanksText(place),
-                  "), the largest\n");
+                  "), which needs the most memory\n");
   for (const PlanPart& part : PartsOfMemory(best.memory)) {
     if (part.value <= 0) continue;
     absl::StrAppend(&text, Line(part.label, GigabytesText(part.value)));
@@ -186,7 +186,7 @@ void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
                                            GigabytesText(pareto[i].memory.Total()),
                                            LayoutText(pareto[i].layout)));
   }
-  absl::StrAppend(&text, "\nRejected layouts, out of ", plan.search.tried, "\n");
+  absl::StrAppend(&text, "\nRejected layouts (", plan.search.tried, " layouts tried)\n");
   for (const auto& [reason, count] : planner::ReasonsOf(plan.search)) {
     absl::StrAppend(&text, absl::StrFormat("  %9d  %s\n", count, reason));
   }

@@ -14,8 +14,8 @@ void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
   command->add_option("b", options->b, "second checkpoint")->required();
   command
       ->add_option("--tolerance", options->tolerance,
-                   "largest relative L2 difference |B - A| / |A| of tensors that count as equal "
-                   "(default: 0, which requires equal bits)")
+                   "treat two tensors as equal if their relative L2 difference |B - A| / |A| is at "
+                   "most NUMBER (default: 0, which requires identical bits)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("NUMBER");
   command

@@ -205,9 +205,10 @@ std::string Comments(const Made& made) {
   return absl::StrCat(
       "# ", made.base.name, " on ", planner::ClusterText(cluster), ", by `trainyard recipe new`.\n",
       ExpectedText(config, cluster), "\n# - layout: the fastest of ", made.plan.search.tried,
-      " by the planner.\n# - batch: ", made.base.name, " has ", base.train.global_batch, " on ",
-      DevicesOf(base), " GPUs; this recipe is for ", cluster.devices(),
-      ".\n# - learning rate: ", NumberOf(lr), " x ", NumberOf(made.rate), " for ",
+      " layouts, as predicted by the planner.\n# - batch: ", made.base.name, " has ",
+      base.train.global_batch, " samples on ", DevicesOf(base), " GPUs; this recipe is for ",
+      cluster.devices(), " GPUs.\n# - learning rate: ", NumberOf(lr), " x ", NumberOf(made.rate),
+      ", because the batch is ",
       NumberOf(static_cast<double>(config.train.global_batch) /
                static_cast<double>(base.train.global_batch)),
       " times the reference batch of ", base.train.global_batch, " samples.\n",
