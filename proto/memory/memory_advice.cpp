@@ -148,7 +148,7 @@ std::string MemoryAdviceText(const RunConfig& config, double limit) {
   if (!text.empty()) return text + ".";
   return std::string("The run does not fit, even with other values of layout.micro_batch, ") +
          (config.layout.dp > 1 ? "layout.zero, " : "") +
-         "layout.recompute, train.deterministic and the moments' types. Reduce "
+         "layout.recompute, train.deterministic and the data types of the moments. Reduce "
          "train.seq_length or the model size, or use GPUs with more memory.";
 }
 

@@ -261,8 +261,8 @@ void CheckGradientLog(const RunConfig& config, Problems& problems) {
   problems.push_back(
       {"train.gradient_log_interval",
        "`train.gradient_log_interval` records one series per layer and supports at most " +
-           std::to_string(kMostLayers) + " layers, but the model has " + layers.Text() +
-           "; set `train.gradient_log_interval` to 0"});
+           std::to_string(kMostLayers) + " layers, but " + layers.Text() +
+           " is higher; set `train.gradient_log_interval` to 0"});
 }
 
 void CheckGradientNoise(const RunConfig& config, Problems& problems) {
@@ -273,9 +273,9 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
     problems.push_back(
         {"train.gradient_noise_scale",
          "`train.gradient_noise_scale` compares one micro-batch with the whole "
-         "step, but the whole step (" +
-             batch.Text() + ") is only one micro-batch (" + micro_batch.Text() +
-             "); lower `layout.micro_batch` or turn off `train.gradient_noise_scale`"});
+         "step, so " +
+             batch.Text() + " must be above " + micro_batch.Text() +
+             "; lower `layout.micro_batch` or turn off `train.gradient_noise_scale`"});
   }
   if (config.layout.zero_bubble) {
     problems.push_back({"train.gradient_noise_scale",
