@@ -61,7 +61,7 @@ const Translations& DeterminedTable() {
         {"searcher.max_length", Silent()},
         {"searcher.max_length.*",
          NoteOnly(
-             "the program decides when it ends; train.steps applies only to trainyard-trainer")},
+             "the program decides when to end; train.steps applies only to trainyard-trainer")},
         {"searcher.metric", Silent()},
         {"searcher.smaller_is_better", Silent()},
         {"searcher.source_trial_id", NoteOnly("Determined checkpoints are not supported; pass the "
@@ -72,8 +72,8 @@ const Translations& DeterminedTable() {
                   "`command` or as an environment variable (env)")},
         {"bind_mounts.*", Silent()},
         {"bind_mounts[]", Silent()},
-        {"min_validation_period.*", NoteOnly("the program decides when it evaluates")},
-        {"min_checkpoint_period.*", NoteOnly("the program decides when it saves")},
+        {"min_validation_period.*", NoteOnly("the program decides when to evaluate")},
+        {"min_checkpoint_period.*", NoteOnly("the program decides when to save")},
         {"records_per_epoch", Silent()},
         {"scheduling_unit", Silent()},
         {"labels[]", Silent()},

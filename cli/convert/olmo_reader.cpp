@@ -111,8 +111,8 @@ void AddOlmoRest(Translations& table) {
       "the tokens come from files that `trainyard data prepare` writes; set "
       "data.path or data.blend");
   table["data.datasets.*"] = table["data.paths.*"];
-  table["tokenizer.*"] =
-      NoteOnly("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+  table["tokenizer.*"] = NoteOnly(
+      "`trainyard data prepare` chooses the tokenizer; set data.path to its output directory");
   table["time_limit"] = NoteOnly("a job has no time limit");
   for (const char* name : {"dry_run",
                            "wandb.*",

@@ -76,8 +76,8 @@ Translations TorchtitanLayout() {
 }
 
 const Translations& TorchtitanTable() {
-  static const Translation tokenizer =
-      NoteOnly("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+  static const Translation tokenizer = NoteOnly(
+      "`trainyard data prepare` chooses the tokenizer; set data.path to its output directory");
   static const Translation data =
       NoteOnly("the tokens come from files: run `trainyard data prepare` and set data.path");
   static const Translations table = [] {

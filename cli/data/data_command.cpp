@@ -27,7 +27,7 @@ std::string SiblingPath() {
 // Rejects an empty value. In the command line of trainyard-data, CLI11 would misread it: after
 // `--out=` it takes the next argument as the value.
 std::string NotEmpty(const std::string& value) {
-  return value.empty() ? "must not be empty; is a shell variable unset?" : "";
+  return value.empty() ? "must not be empty; check for an unset shell variable" : "";
 }
 
 }  // namespace

@@ -70,9 +70,9 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
                                         ", pp ", layout.pp, ": tp varies fastest, pp slowest")));
   if (const int64_t experts = plan.config.model.num_experts; experts > 0) {
     absl::StrAppend(
-        &text,
-        Line("experts", absl::StrCat(experts / layout.ep, " per GPU, ep ", layout.ep, " within ",
-                                     HasWholeExperts(layout) ? "tp, cp and dp" : "dp")));
+        &text, Line("experts", absl::StrCat(experts / layout.ep, " per GPU, ep ", layout.ep,
+                                            " divides the ranks of ",
+                                            HasWholeExperts(layout) ? "tp, cp and dp" : "dp")));
   }
   for (size_t stage = 0; stage < std::min(places.size(), kMostStages); ++stage) {
     const planner::StagePlace& place = places[stage];
@@ -131,7 +131,7 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
                            std::string(price.cloud), std::string(price.date), rate);
   };
   absl::StrAppend(&text, Line("cost", absl::StrCat(part(low, low.low), " to ",
-                                                   part(high, high.high), "; without failures")));
+                                                   part(high, high.high), "; excluding failures")));
 }
 
 void AddRun(const planner::LayoutPlan& plan, std::string& text) {

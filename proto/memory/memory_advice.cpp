@@ -128,8 +128,7 @@ std::string MemoryText(const MemoryPrediction& prediction) {
          ", gradients " + GigabytesText(prediction.gradients) + ", moments " +
          GigabytesText(prediction.moments) + ", saved activations " +
          GigabytesText(prediction.activations) +
-         (prediction.dispatch > 0 ? ", saved at experts " + GigabytesText(prediction.dispatch)
-                                  : "") +
+         (prediction.dispatch > 0 ? ", expert inputs " + GigabytesText(prediction.dispatch) : "") +
          ", working memory " + GigabytesText(prediction.working) + ", CUDA and libraries " +
          GigabytesText(prediction.overhead) + ")";
 }

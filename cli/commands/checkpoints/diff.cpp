@@ -22,7 +22,7 @@ void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
       ->add_option("--only", options->only,
                    "compare only these tensors: weights, optimizer, or a prefix of tensor names")
       ->check([](const std::string& only) {
-        return only.empty() ? "must not be empty; is a shell variable unset?" : "";
+        return only.empty() ? "must not be empty; check for an unset shell variable" : "";
       })
       ->type_name("WHAT");
   command->add_flag("-a,--all", options->all, "also list equal tensors");

@@ -258,7 +258,8 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   const bool has_sizes = !options.parameters.empty() || !options.tokens.empty();
   if (has_sizes && !options.job.file.empty()) {
     return absl::InvalidArgumentError(
-        "--parameters and --tokens cannot be combined with a job file; to change its tokens, pass "
+        "--parameters and --tokens cannot be combined with a job file; to change its number of "
+        "tokens, pass "
         "--set train.tokens=2T");
   }
   Priced priced;

@@ -213,12 +213,13 @@ std::string Comments(const Made& made) {
                static_cast<double>(base.train.global_batch)),
       " times the reference batch of ", base.train.global_batch, " samples.\n",
       base.train.rampup_batch_start > 0
-          ? "# - the batch ramp-up is omitted: it is specific to the original batch size.\n"
+          ? "# - the batch ramp-up is omitted, because it depends on the original batch size.\n"
           : "",
       HasTrainableFeatures(config)
           ? ""
-          : absl::StrCat("# trainyard-trainer cannot train it yet: it lacks ",
-                         absl::StrJoin(LackingFeatures(config), ", "), ".\n"));
+          : absl::StrCat(
+                "# trainyard-trainer cannot train this model yet, because the trainer lacks ",
+                absl::StrJoin(LackingFeatures(config), ", "), ".\n"));
 }
 
 std::string TextOf(const Made& made) {

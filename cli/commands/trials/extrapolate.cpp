@@ -197,7 +197,7 @@ std::string ExtrapolationText(const Extrapolation& result) {
       FactLine("law", law),
       FactLine("expected loss",
                absl::StrFormat(
-                   "%.4f (95 %% interval: %.4f to %.4f); the loss of single steps varies by %.2g",
+                   "%.4f (95 %% interval: %.4f to %.4f); the loss varies by %.2g from step to step",
                    forecast.loss, forecast.low, forecast.high, forecast.noise)),
       TimeLines(result),
       FactLine("valid for", absl::StrFormat("the data, batch and learning rate of this run, up to "

@@ -95,7 +95,7 @@ class Arguments {
              " arguments");
     }
     for (const std::string& place : places_) {
-      if (place.empty()) Refuse("an argument is empty; is a shell variable unset?");
+      if (place.empty()) Refuse("an argument is empty; check for an unset shell variable");
     }
     return places_;
   }
