@@ -98,7 +98,8 @@ Translations DeepSpeedSettings() {
            "not supported; all samples have the same length, and all layers process all tokens")},
       {"elasticity.*",
        NoteOnly(
-           "`layout: auto` chooses a new layout when nodes are lost and keeps the batch size")},
+           "use `layout: auto` instead, which chooses a new layout when nodes are lost and keeps "
+           "the batch size")},
       {"checkpoint.*", Silent()},
       {"aio.*", Silent()}};
   AddZero(table);

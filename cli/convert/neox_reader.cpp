@@ -12,7 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kNoDropout[] = "trainyard-trainer does not support dropout, so the job has none";
+constexpr char kNoDropout[] =
+    "trainyard-trainer does not support dropout, so the job trains without it";
 
 void AddNeoxModel(Translations& table) {
   table["num_layers"] = Whole("model.num_layers");

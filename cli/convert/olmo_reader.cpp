@@ -9,7 +9,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kOlmoDropout[] = "trainyard-trainer does not support dropout, so the job has none";
+constexpr char kOlmoDropout[] =
+    "trainyard-trainer does not support dropout, so the job trains without it";
 
 void AddOlmoModel(Translations& table) {
   table["model.d_model"] = Whole("model.hidden_size");

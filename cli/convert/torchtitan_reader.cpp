@@ -22,7 +22,7 @@ Translations TorchtitanOptimizer() {
           {"optimizer.implementation", Silent()},
           {"optimizer.fused", Silent()},
           {"optimizer.early_step_in_backward",
-           NoteUnlessOff("the optimizer steps after the backward pass")},
+           NoteUnlessOff("not supported; the optimizer runs after the whole backward pass")},
           {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
           {"lr_scheduler.decay_ratio", Number("")},
           {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},

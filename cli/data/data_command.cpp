@@ -42,8 +42,8 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
       ->check(NotEmpty)
       ->required();
   app.add_option("--tokenizer", options->tokenizer,
-                 "byte (256 bytes and an end token), or a tokenizer trained on this text: bpe "
-                 "(alias sentencepiece) or unigram")
+                 "byte (256 bytes and an end token), or a tokenizer that is trained on this text: "
+                 "bpe (alias sentencepiece) or unigram")
       ->check(CLI::IsMember({"byte", "sentencepiece", "bpe", "unigram"}))
       ->capture_default_str();
   app.add_option("--vocab-size", options->vocab_size, "maximum vocabulary size of bpe and unigram")

@@ -176,7 +176,7 @@ std::string TuneSummary(const TuneReport& report) {
   absl::StrAppend(&text, LimitText(report));
   if (report.too_large > 0) {
     absl::StrAppend(&text, "Not measured: ", report.too_large, " of ", report.considered,
-                    " settings, because they are predicted not to fit into memory\n");
+                    " settings, because their predicted memory use is too high\n");
   }
   for (const planner::Finding& finding : report.findings) {
     absl::StrAppend(&text, "Advice: ", finding.what, " (", finding.why,

@@ -69,10 +69,9 @@ void CheckUnsetVariables(const v1::JobSpec& spec, Problems& problems) {
     if (IsReservedVariable(spec, name)) {
       const char* advice =
           IsTorchrunVariable(name)
-              ? "to remove all variables that torchrun would set, use `torchrun_env: false`"
-              : "every rank needs it";
-      problems.push_back(
-          {"unset_env", absl::StrCat("`env.", name, "` cannot be removed: ", advice)});
+              ? "; to remove all variables that torchrun would set, use `torchrun_env: false`"
+              : ", because every rank needs it";
+      problems.push_back({"unset_env", absl::StrCat("`env.", name, "` cannot be removed", advice)});
     } else if (spec.env().contains(name) || absl::c_linear_search(spec.secrets(), name)) {
       problems.push_back(
           {"unset_env", absl::StrCat(name,

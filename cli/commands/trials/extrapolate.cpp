@@ -160,7 +160,7 @@ std::string TimeLines(const Extrapolation& result) {
     return FactLine("tokens/s", "not reported, so the remaining time is unknown");
   std::string text =
       FactLine("tokens/s", absl::StrCat(CompactNumber(result.tokens_per_second),
-                                        ", the median of the latest half of the values"));
+                                        ", the median of the most recent half of the values"));
   absl::StrAppend(
       &text, FactLine("left", absl::StrCat(planner::AmountText(result.tokens - result.seen),
                                            " tokens: ", NumberText(result.SecondsLeft() / 86400, 3),
