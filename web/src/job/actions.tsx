@@ -191,7 +191,7 @@ function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
       onClose={onClose}
       act={act}
       ready={isJobName(name)}
-      text="Creates a job with the same settings and its own checkpoint directory."
+      text="Creates a job with the same settings and a new checkpoint directory."
       commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
     >
       <StartChoice job={full} resumes={resumes} onChoose={setResumes} />

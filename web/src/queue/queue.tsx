@@ -29,9 +29,7 @@ function QueueRow({ job }: { job: Job }) {
           {reason && <span class="code">{plainWords(reason.code)}</span>}
         </p>
         <p>
-          {reason
-            ? withCode(reason.message)
-            : 'The nodes are still ending the previous attempt.'}
+          {reason ? withCode(reason.message) : 'The nodes are still ending the previous attempt.'}
         </p>
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
