@@ -256,9 +256,10 @@ void FinishBatch(JobDraft& draft) {
   const int64_t ranks = RanksOf(draft);
   const bool divides = ranks > 0 && ranks % LayoutRanks(draft) == 0;
   if (batch.has_value() && *batch % share != 0) {
-    draft.Note(0, absl::StrCat("the batch of ", *batch, " is not a multiple of ", micro,
-                               " samples in a micro-batch * ", draft.accumulation,
-                               " micro-batches; correct one of these settings"));
+    draft.Note(
+        0, absl::StrCat("the batch size ", *batch, " is not a multiple of the micro-batch size (",
+                        micro, ") * the number of micro-batches (", draft.accumulation,
+                        "); correct one of these settings"));
   } else if (batch.has_value() && !divides) {
     draft.Note(0, absl::StrCat("these batch sizes require ", *batch / share,
                                " data-parallel ranks; pass --nodes and --per-node so that the "
@@ -286,7 +287,7 @@ void FinishCluster(JobDraft& draft) {
   const int64_t ranks = LayoutRanks(draft);
   if (draft.HasCommand() || draft.Has("resources.slots_per_node") || ranks * data == 1) return;
   draft.Note(
-      0, absl::StrCat("the layout is for ", draft.Has("layout.dp") ? "" : "a multiple of ",
+      0, absl::StrCat("the layout requires ", draft.Has("layout.dp") ? "" : "a multiple of ",
                       ranks * data,
                       " GPUs, but the number of nodes is unknown; pass --nodes and --per-node, or "
                       "set resources.nodes and resources.slots_per_node"));

@@ -23,15 +23,15 @@ const Translations& DeepSpeedTable() {
 void AssumeProgramSettings(const SourceTree& tree, JobDraft& draft) {
   if (!tree.Has("optimizer")) {
     draft.Note(0,
-               "no `optimizer`, so the program sets its own, but the job uses the defaults of "
-               "trainyard-trainer; set optimizer.lr and related settings");
+               "`optimizer` is missing, so the program creates the optimizer. The job uses the "
+               "defaults of trainyard-trainer instead; set optimizer.lr and related settings");
   }
   if (!tree.Has("scheduler")) {
     draft.Assume("schedule.kind", "constant");
     draft.Note(0,
-               "no `scheduler`, so the learning rate is constant, as in DeepSpeed; if the program "
-               "sets the rate itself, set schedule.kind, "
-               "schedule.warmup_steps and optimizer.min_lr");
+               "`scheduler` is missing, so the learning rate is constant, as in DeepSpeed. If the "
+               "program changes the learning rate, set schedule.kind, schedule.warmup_steps and "
+               "optimizer.min_lr");
   }
 }
 

@@ -88,15 +88,18 @@ Translations DeepSpeedSettings() {
       {"gradient_clipping", Number("optimizer.clip_grad")},
       {"steps_per_print", Whole("train.log_every_steps")},
       {"activation_checkpointing.*",
-       NoteOnly("does not enable activation checkpointing; to enable it, set layout.recompute")},
+       NoteOnly(
+           "this setting is ignored; to enable activation checkpointing, set layout.recompute")},
       {"sparse_attention.*",
        NoteOnly("only dense attention is supported; model.window_size sets a sliding window")},
-      {"curriculum_learning.*", NoteOnly("all samples have the same length")},
+      {"curriculum_learning.*", NoteOnly("not supported; all samples have the same length")},
       {"data_efficiency.*",
-       NoteOnly("all samples have the same length, and all layers process all tokens")},
+       NoteOnly(
+           "not supported; all samples have the same length, and all layers process all tokens")},
       {"elasticity.*",
        NoteOnly(
-           "`layout: auto` chooses a new layout when nodes are lost and keeps the batch size")},
+           "use `layout: auto` instead, which chooses a new layout when nodes are lost and keeps "
+           "the batch size")},
       {"checkpoint.*", Silent()},
       {"aio.*", Silent()}};
   AddZero(table);

@@ -49,11 +49,11 @@ const Translations& DeterminedTable() {
         {"entrypoint[]", Silent()},
         {"max_restarts", Whole("restart.max_restarts")},
         {"resources.slots_per_trial", Whole("")},
-        {"resources.resource_pool", NoteOnly("the controller's nodes are one pool")},
+        {"resources.resource_pool",
+         NoteOnly("resource pools are not supported; a job can use every node of the controller")},
         {"resources.priority", NoteOnly("priorities are not supported")},
         {"resources.weight", NoteOnly("fair-share weights are not supported")},
-        {"resources.max_slots",
-         NoteOnly("a job is one run and uses exactly the slots that it requests")},
+        {"resources.max_slots", NoteOnly("a job always uses exactly the slots that it requests")},
         {"resources.shm_size", Silent()},
         {"resources.agent_label", NoteOnly("node features are not supported")},
         {"resources.is_single_node", Silent()},
@@ -61,19 +61,19 @@ const Translations& DeterminedTable() {
         {"searcher.max_length", Silent()},
         {"searcher.max_length.*",
          NoteOnly(
-             "the program decides when it ends; train.steps applies only to trainyard-trainer")},
+             "the program decides when to end; train.steps applies only to trainyard-trainer")},
         {"searcher.metric", Silent()},
         {"searcher.smaller_is_better", Silent()},
         {"searcher.source_trial_id", NoteOnly("Determined checkpoints are not supported; pass the "
                                               "path of another checkpoint in `command`")},
-        {"searcher.*", NoteOnly("a job is one run; submit one job file per point of the search")},
+        {"searcher.*", NoteOnly("searches are not supported; submit one job file per trial")},
         {"hyperparameters.*",
          NoteOnly("the program got this value from Determined's library; pass the value in "
                   "`command` or as an environment variable (env)")},
         {"bind_mounts.*", Silent()},
         {"bind_mounts[]", Silent()},
-        {"min_validation_period.*", NoteOnly("the program decides when it evaluates")},
-        {"min_checkpoint_period.*", NoteOnly("the program decides when it saves")},
+        {"min_validation_period.*", NoteOnly("the program decides when to evaluate")},
+        {"min_checkpoint_period.*", NoteOnly("the program decides when to save")},
         {"records_per_epoch", Silent()},
         {"scheduling_unit", Silent()},
         {"labels[]", Silent()},
@@ -166,10 +166,11 @@ class DeterminedReader {
     const std::vector<SourceValue> inside = tree_.FindAll("bind_mounts[].container_path");
     for (size_t i = 0; i < hosts.size() && i < inside.size(); ++i) {
       if (hosts[i].text == inside[i].text) continue;
-      draft_.Note(hosts[i].line,
-                  absl::StrCat("bind_mounts: ", inside[i].text, " is ", hosts[i].text,
-                               " on the node. Containers are not supported yet; use the node's "
-                               "path in the program"));
+      draft_.Note(
+          hosts[i].line,
+          absl::StrCat("bind_mounts: the container's path ", inside[i].text, " is ", hosts[i].text,
+                       " on the node. Containers are not supported yet; use the node's "
+                       "path in the program"));
     }
   }
 

@@ -244,7 +244,7 @@ class LauncherReader {
     }
     if (option == "hostfile" || option == "include" || option == "exclude" ||
         option == "nodelist" || option == "w") {
-      return ": the controller chooses the nodes; `trainyard node cordon` excludes one";
+      return ": the controller chooses the nodes; to exclude a node, use `trainyard node cordon`";
     }
     return ": not understood";
   }

@@ -250,7 +250,9 @@ class MegatronReader {
       dropout_options_.insert(option);
       if (NumberOf(values[0]).value_or(1) != 0) {
         Note(line,
-             absl::StrCat(text, ": trainyard-trainer does not support dropout; the job has none"));
+             absl::StrCat(
+                 text,
+                 ": trainyard-trainer does not support dropout, so the job trains without it"));
       }
     } else if (option == "eval-iters" && values.size() == 1) {
       evaluation_steps_ = WholeOf(values[0]).value_or(0);
@@ -309,9 +311,10 @@ class MegatronReader {
     }
     for (const char* option : {"attention-dropout", "hidden-dropout"}) {
       if (dropout_options_.contains(option)) continue;
-      Note(line, absl::StrCat("--", option,
-                              " is not set, which means 0.1 in Megatron-LM; "
-                              "trainyard-trainer does not support dropout; the job has none"));
+      Note(line, absl::StrCat(
+                     "--", option,
+                     " is not set, so Megatron-LM uses 0.1; "
+                     "trainyard-trainer does not support dropout, so the job trains without it"));
     }
   }
 

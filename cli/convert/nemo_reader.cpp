@@ -9,7 +9,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kNemoDropout[] = "trainyard-trainer does not support dropout; the job has none";
+constexpr char kNemoDropout[] =
+    "trainyard-trainer does not support dropout, so the job trains without it";
 constexpr char kNemoTokenizer[] =
     "the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size";
 

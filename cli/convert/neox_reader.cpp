@@ -12,7 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kNoDropout[] = "trainyard-trainer does not support dropout; the job has none";
+constexpr char kNoDropout[] =
+    "trainyard-trainer does not support dropout, so the job trains without it";
 
 void AddNeoxModel(Translations& table) {
   table["num_layers"] = Whole("model.num_layers");
@@ -33,7 +34,8 @@ void AddNeoxModel(Translations& table) {
   table["rotary_emb_base"] = Number("model.rotary_base");
   table["no_weight_tying"] = Switch("model.untie_embeddings_and_output_weights");
   table["gpt_j_residual"] = Switch("model.parallel_residual");
-  table["gpt_j_tied"] = NoteUnlessOff("every branch of a block has its own norm");
+  table["gpt_j_tied"] =
+      NoteUnlessOff("tied norms are not supported; every branch of a block has its own norm");
   table["activation"] = Word("model.activation", {{"gelu", "gelu"}, {"swiglu", "swiglu"}});
   table["use_bias_in_attn_linear"] = Silent();
   table["use_bias_in_mlp"] = Switch("model.add_bias_linear");

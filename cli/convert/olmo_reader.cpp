@@ -9,7 +9,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr char kOlmoDropout[] = "trainyard-trainer does not support dropout; the job has none";
+constexpr char kOlmoDropout[] =
+    "trainyard-trainer does not support dropout, so the job trains without it";
 
 void AddOlmoModel(Translations& table) {
   table["model.d_model"] = Whole("model.hidden_size");
@@ -74,14 +75,15 @@ void AddOlmoRun(Translations& table) {
   table["scheduler.t_max"] = Whole("");
   table["scheduler.alpha_f"] = Number("");
   table["scheduler.warmup_min_lr"] = NoteUnlessOff("the warm-up starts at 0");
-  table["scheduler.*"] = NoteOnly("the gradient norm has one constant limit, optimizer.clip_grad");
+  table["scheduler.*"] =
+      NoteOnly("not supported; gradients are clipped to the constant norm optimizer.clip_grad");
   table["max_duration"] = Text("");
   table["global_train_batch_size"] = Whole("train.global_batch");
   table["device_train_microbatch_size"] = Whole("layout.micro_batch");
   table["precision"] = Word("", {{"amp_bf16", ""}, {"bf16", ""}, {"amp_fp16", ""}, {"fp32", ""}});
   table["max_grad_norm"] = Number("optimizer.clip_grad");
   table["max_grad_norm_ratio"] =
-      NoteOnly("optimizer.adaptive_clip limits gradients relative to weights");
+      NoteOnly("to limit gradients relative to weights, set optimizer.adaptive_clip");
   table["activation_checkpointing"] =
       Word("layout.recompute", {{"whole_layer", "full"}, {"fine_grained", "selective"}});
   for (const char* section : {"fsdp", "fsdp_config"}) {
@@ -92,7 +94,7 @@ void AddOlmoRun(Translations& table) {
                              {"HYBRID_SHARD", "3"},
                              {"_HYBRID_SHARD_ZERO2", "2"}});
     table[absl::StrCat(section, ".hybrid_sharding_num_model_replicas")] =
-        NoteOnly("set layout.zero_size, the number of ranks that share one copy");
+        NoteOnly("set layout.zero_size to the number of ranks that share one replica");
     table[absl::StrCat(section, ".*")] = Silent();
   }
 }
@@ -110,8 +112,8 @@ void AddOlmoRest(Translations& table) {
       "the tokens come from files that `trainyard data prepare` writes; set "
       "data.path or data.blend");
   table["data.datasets.*"] = table["data.paths.*"];
-  table["tokenizer.*"] =
-      NoteOnly("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+  table["tokenizer.*"] = NoteOnly(
+      "`trainyard data prepare` chooses the tokenizer; set data.path to its output directory");
   table["time_limit"] = NoteOnly("a job has no time limit");
   for (const char* name : {"dry_run",
                            "wandb.*",

@@ -150,8 +150,9 @@ class ScriptReader {
     if (absl::StartsWith(directory, "/") && !absl::StrContains(directory, '$')) {
       return draft_.Set("working_directory", directory);
     }
-    draft_.Note(command.front().line, absl::StrCat("`", TextOfCommand(command),
-                                                   "`: set working_directory to its full path"));
+    draft_.Note(command.front().line,
+                absl::StrCat("`", TextOfCommand(command),
+                             "`: set working_directory to the full path of this directory"));
   }
 
   void TakeRun(const ScriptCommand& command, int depth) {

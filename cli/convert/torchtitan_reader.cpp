@@ -22,7 +22,7 @@ Translations TorchtitanOptimizer() {
           {"optimizer.implementation", Silent()},
           {"optimizer.fused", Silent()},
           {"optimizer.early_step_in_backward",
-           NoteUnlessOff("the optimizer steps after the backward pass")},
+           NoteUnlessOff("not supported; the optimizer runs after the whole backward pass")},
           {"lr_scheduler.warmup_steps", Whole("schedule.warmup_steps")},
           {"lr_scheduler.decay_ratio", Number("")},
           {"lr_scheduler.decay_type", Word("", {{"linear", ""}, {"sqrt", ""}, {"cosine", ""}})},
@@ -76,8 +76,8 @@ Translations TorchtitanLayout() {
 }
 
 const Translations& TorchtitanTable() {
-  static const Translation tokenizer =
-      NoteOnly("the tokenizer is chosen by `trainyard data prepare`; its files go to data.path");
+  static const Translation tokenizer = NoteOnly(
+      "`trainyard data prepare` chooses the tokenizer; set data.path to its output directory");
   static const Translation data =
       NoteOnly("the tokens come from files: run `trainyard data prepare` and set data.path");
   static const Translations table = [] {
@@ -231,7 +231,7 @@ class TorchtitanReader {
     if (replicate > 1 && shard < 0) {
       draft_.Note(tree_.Line("parallelism.data_parallel_replicate_degree"),
                   "parallelism.data_parallel_replicate_degree: the number of ranks that share one "
-                  "copy depends on the cluster; set layout.zero_size");
+                  "replica depends on the cluster; set layout.zero_size");
     }
     if (shard > 1) {
       draft_.Set("layout.dp", absl::StrCat(shard * std::max<int64_t>(replicate, 1)));

@@ -27,7 +27,7 @@ std::string SiblingPath() {
 // Rejects an empty value. In the command line of trainyard-data, CLI11 would misread it: after
 // `--out=` it takes the next argument as the value.
 std::string NotEmpty(const std::string& value) {
-  return value.empty() ? "must not be empty; is a shell variable unset?" : "";
+  return value.empty() ? "must not be empty; check for an unset shell variable" : "";
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ void AddPrepareOptions(CLI::App& app, DataPrepareOptions* options) {
       ->check(NotEmpty)
       ->required();
   app.add_option("--tokenizer", options->tokenizer,
-                 "byte (256 bytes and an end token), or a tokenizer trained on this text: bpe "
-                 "(alias sentencepiece) or unigram")
+                 "byte (256 bytes and an end token), or a tokenizer that is trained on this text: "
+                 "bpe (alias sentencepiece) or unigram")
       ->check(CLI::IsMember({"byte", "sentencepiece", "bpe", "unigram"}))
       ->capture_default_str();
   app.add_option("--vocab-size", options->vocab_size, "maximum vocabulary size of bpe and unigram")

@@ -358,8 +358,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptHealed:
       return HealText(event);
     case v1::Event::kAttemptCleared:
-      return absl::StrCat("attempt ", event.attempt_cleared().attempt(), " cleared from node ",
-                          NodeName(event.attempt_cleared().node_id(), names));
+      return absl::StrCat("node ", NodeName(event.attempt_cleared().node_id(), names),
+                          " confirmed that attempt ", event.attempt_cleared().attempt(),
+                          " has ended there");
     case v1::Event::kAttemptEnded:
       return absl::StrCat("attempt ", event.attempt_ended().attempt(), " ended",
                           AfterUnlessEmpty(" at step ", event.attempt_ended().last_step()));

@@ -16,7 +16,7 @@ namespace {
 constexpr int kSpikesShown = 5;
 
 std::string SpikesText(const v1::LossCurve& curve) {
-  if (curve.spike_steps().empty()) return "none, by the rule of the loss guard";
+  if (curve.spike_steps().empty()) return "none found by the loss guard";
   const int shown = std::min(curve.spike_steps_size(), kSpikesShown);
   const std::vector<int64_t> newest(curve.spike_steps().end() - shown, curve.spike_steps().end());
   return absl::StrCat(curve.spike_count(),

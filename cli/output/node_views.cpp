@@ -115,7 +115,7 @@ std::string UseText(const v1::SlotUse& use, const v1::ListNodesResponse& respons
   const bool named = name != response.job_names().end();
   return absl::StrCat("job ", use.job_id(), named ? absl::StrCat(" (", name->second, ")") : "",
                       ", rank ", use.rank(),
-                      use.unkillable().empty() ? "" : "; held: ", use.unkillable());
+                      use.unkillable().empty() ? "" : "; cannot be killed: ", use.unkillable());
 }
 
 }  // namespace

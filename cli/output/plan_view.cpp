@@ -70,9 +70,9 @@ void AddStages(const planner::LayoutPlan& plan, std::string& text) {
                                         ", pp ", layout.pp, ": tp varies fastest, pp slowest")));
   if (const int64_t experts = plan.config.model.num_experts; experts > 0) {
     absl::StrAppend(
-        &text,
-        Line("experts", absl::StrCat(experts / layout.ep, " per GPU, ep ", layout.ep, " within ",
-                                     HasWholeExperts(layout) ? "tp, cp and dp" : "dp")));
+        &text, Line("experts", absl::StrCat(experts / layout.ep, " per GPU, ep ", layout.ep,
+                                            " divides the ranks of ",
+                                            HasWholeExperts(layout) ? "tp, cp and dp" : "dp")));
   }
   for (size_t stage = 0; stage < std::min(places.size(), kMostStages); ++stage) {
     const planner::StagePlace& place = places[stage];
@@ -91,7 +91,7 @@ void AddMemory(const planner::LayoutPlan& plan, std::string& text) {
       planner::PlacesOfStages(plan.config, plan.cluster)[best.memory_stage];
   const double device = static_cast<double>(plan.cluster.device->rating->memory_bytes);
   absl::StrAppend(&text, "\nMemory per GPU of stage ", best.memory_stage, " (", RanksText(place),
-                  "), the largest\n");
+                  "), which needs the most memory\n");
   for (const PlanPart& part : PartsOfMemory(best.memory)) {
     if (part.value <= 0) continue;
     absl::StrAppend(&text, Line(part.label, GigabytesText(part.value)));
@@ -131,7 +131,7 @@ void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& 
                            std::string(price.cloud), std::string(price.date), rate);
   };
   absl::StrAppend(&text, Line("cost", absl::StrCat(part(low, low.low), " to ",
-                                                   part(high, high.high), "; without failures")));
+                                                   part(high, high.high), "; excluding failures")));
 }
 
 void AddRun(const planner::LayoutPlan& plan, std::string& text) {
@@ -186,7 +186,7 @@ void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
                                            GigabytesText(pareto[i].memory.Total()),
                                            LayoutText(pareto[i].layout)));
   }
-  absl::StrAppend(&text, "\nRejected layouts, out of ", plan.search.tried, "\n");
+  absl::StrAppend(&text, "\nRejected layouts (", plan.search.tried, " layouts tried)\n");
   for (const auto& [reason, count] : planner::ReasonsOf(plan.search)) {
     absl::StrAppend(&text, absl::StrFormat("  %9d  %s\n", count, reason));
   }

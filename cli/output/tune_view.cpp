@@ -171,12 +171,12 @@ std::string TuneSummary(const TuneReport& report) {
     }
     absl::StrAppend(&text, "\n");
   } else {
-    absl::StrAppend(&text, "Chosen: none; no setting ran\n");
+    absl::StrAppend(&text, "Chosen: none, because every run failed\n");
   }
   absl::StrAppend(&text, LimitText(report));
   if (report.too_large > 0) {
     absl::StrAppend(&text, "Not measured: ", report.too_large, " of ", report.considered,
-                    " settings, predicted not to fit\n");
+                    " settings, because their predicted memory use is too high\n");
   }
   for (const planner::Finding& finding : report.findings) {
     absl::StrAppend(&text, "Advice: ", finding.what, " (", finding.why,

@@ -47,9 +47,9 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
   const auto bytes = static_cast<double>(device.rating->memory_bytes);
   report.findings.push_back(
       {absl::StrCat("does not fit on ", std::string(device.rating->name)),
-       absl::StrCat("a GPU of stage ", stage, " needs ", MemoryText(memory),
+       absl::StrCat("each GPU of stage ", stage, " needs ", MemoryText(memory),
                     ", but the planner may use only ", GigabytesText(bytes / (1 + kMemoryMargin)),
-                    " of the GPU"),
+                    " per GPU"),
        absl::StrCat("use a layout that `trainyard plan ", report.name, " --device ",
                     std::string(device.rating->name),
                     "` prints, or: ", planner::OutOfMemory(config, bytes).right)});

@@ -79,7 +79,7 @@ SweepRun RunOf(const json& object) {
       if (list.is_array()) run.metrics[name] = ValuesOf(list);
     }
   }
-  if (run.metrics.empty() && run.failure.empty()) run.failure = "it was not measured";
+  if (run.metrics.empty() && run.failure.empty()) run.failure = "this run was not measured";
   return run;
 }
 

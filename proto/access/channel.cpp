@@ -88,12 +88,12 @@ absl::Status OlderController(const Access& access) {
 }
 
 absl::Status Unproven(const Access& access) {
-  return absl::PermissionDeniedError(
-      absl::StrCat("the program listening at ", access.address(), " does not know the token in ",
-                   access.token_file(),
-                   ", so it is not the controller that this token belongs to. Nothing was sent to "
-                   "it; check that the controller runs, and check its address and $",
-                   kTokenFileVariable));
+  return absl::PermissionDeniedError(absl::StrCat(
+      "the program listening at ", access.address(), " does not know the token in ",
+      access.token_file(),
+      ", so it is not the controller that this token belongs to. Nothing was sent to "
+      "it; check that the controller runs at this address, and check the file named by $",
+      kTokenFileVariable));
 }
 
 // Asks the controller to prove that it knows the token. Returns its challenge if the proof is

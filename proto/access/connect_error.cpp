@@ -46,15 +46,16 @@ Validity ValidityOf(absl::string_view pem) {
 ConnectError ExplainRefusal(Validity trusted) {
   if (trusted == Validity::kExpired) {
     return {"the certificate in the CA file has expired",
-            absl::StrCat("renew the certificate and the file of $", kCaFileVariable,
-                         ", or correct the clock of this machine if it is wrong")};
+            absl::StrCat("renew the certificate in the file that $", kCaFileVariable,
+                         " names, or correct the clock of this machine if it is wrong")};
   }
   if (trusted == Validity::kEarly) {
     return {"the certificate in the CA file is not valid yet",
             "correct the clocks of both machines, or wait until the certificate is valid"};
   }
   return {"the controller's certificate is not from the authority in the CA file, or has expired",
-          absl::StrCat(CaAdvice(), ", or renew the file of the controller's --tls-cert")};
+          absl::StrCat(CaAdvice(),
+                       ", or renew the certificate in the file of the controller's --tls-cert")};
 }
 
 // Explains failures that TLS certainly caused. For other failures the result has no cause.
@@ -63,7 +64,7 @@ ConnectError ExplainTls(absl::string_view message, absl::string_view address, Va
     return {"the CA file contains no readable certificate", CaAdvice()};
   }
   if (HasAny(message, {"WRONG_VERSION_NUMBER", "wrong version number"})) {
-    return {"the controller does not use TLS, and this program does, because it has a CA file",
+    return {"this program uses TLS, because it has a CA file, but the controller does not use TLS",
             absl::StrCat("start the controller with --tls-cert and --tls-key, or unset $",
                          kCaFileVariable, " and move ", kServiceCaFile, " away")};
   }
@@ -106,8 +107,8 @@ ConnectError ExplainConnectError(absl::string_view message, absl::string_view ad
   }
   if (!IsClosed(message)) return ExplainLostConnection(message);
   return {
-      "the connection was closed before an answer: the controller expects TLS, or another "
-      "program listens there",
+      "the connection was closed without an answer: either the controller expects TLS, or another "
+      "program listens at this address",
       absl::StrCat("for TLS ", CaAdvice())};
 }
 

@@ -81,7 +81,7 @@ ReadNonceResult ReadNonce(const std::string& path) {
   if (bytes < 0) return Failed(errno, "cannot read " + path);
   std::string_view nonce(text.data(), static_cast<std::size_t>(bytes));
   if (nonce.ends_with('\n')) nonce.remove_suffix(1);
-  if (!IsNonce(nonce)) return Failed(EBADMSG, "no nonce is in " + path);
+  if (!IsNonce(nonce)) return Failed(EBADMSG, path + " contains no nonce");
   return {std::string(nonce), std::nullopt};
 }
 

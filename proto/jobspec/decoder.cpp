@@ -323,7 +323,7 @@ void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, M
   std::set<std::string> seen;
   for (const auto& pair : node) {
     if (!pair.first.IsScalar()) {
-      Fail(pair.first, section, "a key must be a plain word");
+      Fail(pair.first, section, "a key must be text, not a list or a mapping");
       continue;
     }
     const std::string key = prefix + pair.first.Scalar();
@@ -386,8 +386,8 @@ void DecodeOverride(const std::string& override_text, const std::string& directo
   const std::size_t equals = override_text.find('=');
   const std::string key = override_text.substr(0, equals);
   if (equals == std::string::npos || key.empty()) {
-    context.errors.push_back(
-        absl::StrCat("--set ", override_text, ": must look like train.steps=200"));
+    context.errors.push_back(absl::StrCat(
+        "--set ", override_text, ": must have the form KEY=VALUE, such as train.steps=200"));
     return;
   }
   const JobFileText value{"--set " + key, override_text.substr(equals + 1)};

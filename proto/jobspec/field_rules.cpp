@@ -107,8 +107,8 @@ void CheckEntries(const FieldPlace& place, Problems& problems) {
     }
     if (rule.pattern().empty()) continue;
     if (RE2::FullMatch(entry, CompiledPattern(field))) continue;
-    problems.push_back({key, absl::StrCat("`", key, "` holds \"", entry, "\"; an entry must match ",
-                                          rule.pattern())});
+    problems.push_back({key, absl::StrCat("`", key, "` contains \"", entry,
+                                          "\"; an entry must match ", rule.pattern())});
   }
 }
 

@@ -69,15 +69,14 @@ void CheckUnsetVariables(const v1::JobSpec& spec, Problems& problems) {
     if (IsReservedVariable(spec, name)) {
       const char* advice =
           IsTorchrunVariable(name)
-              ? "to remove all variables that torchrun would set, use `torchrun_env: false`"
-              : "every rank needs it";
-      problems.push_back(
-          {"unset_env", absl::StrCat("`env.", name, "` cannot be removed: ", advice)});
+              ? "; to remove all variables that torchrun would set, use `torchrun_env: false`"
+              : ", because every rank needs it";
+      problems.push_back({"unset_env", absl::StrCat("`env.", name, "` cannot be removed", advice)});
     } else if (spec.env().contains(name) || absl::c_linear_search(spec.secrets(), name)) {
       problems.push_back(
           {"unset_env", absl::StrCat(name,
                                      " is in `unset_env` and in `env` or `secrets`; keep "
-                                     "one of them, or remove it by `env: {",
+                                     "one of them, or remove the variable with `env: {",
                                      name, ": null}`")});
     }
   }
@@ -86,15 +85,15 @@ void CheckUnsetVariables(const v1::JobSpec& spec, Problems& problems) {
 void CheckTorchrunEnv(const v1::JobSpec& spec, Problems& problems) {
   if (!RunsOurTrainer(spec) || !spec.has_torchrun_env() || spec.torchrun_env()) return;
   problems.push_back({"torchrun_env",
-                      "`torchrun_env` is false, but trainyard-trainer finds its peers by "
-                      "torchrun's variables; remove `torchrun_env`"});
+                      "`torchrun_env` is false, but trainyard-trainer needs torchrun's "
+                      "variables to find its peers; remove `torchrun_env`"});
 }
 
 void CheckCheckpointPath(const char* key, const std::string& path, Problems& problems) {
   if (!IsKernelPath(path)) return;
   problems.push_back({key, absl::StrCat("`", key, "` is ", path,
-                                        ", a path in /proc, /sys or /dev: the kernel creates these "
-                                        "files for each process; use a directory on a disk")});
+                                        ", but files in /proc, /sys and /dev are not stored on a "
+                                        "disk; use a directory on a disk")});
 }
 
 }  // namespace
@@ -201,7 +200,9 @@ void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
   } else if (spec.evaluation().only()) {
     refuse("an evaluation does not heal in place; remove the spares");
   } else if (spec.resources().nodes() < 2) {
-    refuse("a gang of one node has no surviving ranks; set resources.nodes to 2 or more");
+    refuse(
+        "a gang of one node has no surviving ranks when the node is lost; set resources.nodes to 2 "
+        "or more");
   }
 }
 

@@ -53,8 +53,8 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   if (!spec.has_name()) problems.push_back({"name", "`name` is missing"});
   if (IsNumber(spec.name())) {
     problems.push_back({"name", absl::StrCat("name: `", spec.name(),
-                                             "` has digits only and would be taken for the number "
-                                             "of a job; add a letter, such as `run-",
+                                             "` consists of digits only and would be read as a "
+                                             "job number; add a letter, such as `run-",
                                              spec.name(), "`")});
   }
   if (ours && DescribesNoRun(config)) {

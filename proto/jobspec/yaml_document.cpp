@@ -64,7 +64,8 @@ absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
   if (const auto bad = FirstInvalidUtf8(file.text); bad.has_value()) {
     return refuse(absl::StrCat("is not UTF-8 text (byte ", *bad, ")"));
   }
-  if (absl::StrContains(file.text, '\0')) return refuse("contains a NUL byte; is it a text file?");
+  if (absl::StrContains(file.text, '\0'))
+    return refuse("contains a NUL byte; a job file must be a text file");
   // yaml-cpp reports errors by exceptions. They are caught here.
   try {
     if (HoldsSeveralDocuments(file.text)) {

@@ -128,8 +128,7 @@ std::string MemoryText(const MemoryPrediction& prediction) {
          ", gradients " + GigabytesText(prediction.gradients) + ", moments " +
          GigabytesText(prediction.moments) + ", saved activations " +
          GigabytesText(prediction.activations) +
-         (prediction.dispatch > 0 ? ", saved at experts " + GigabytesText(prediction.dispatch)
-                                  : "") +
+         (prediction.dispatch > 0 ? ", expert inputs " + GigabytesText(prediction.dispatch) : "") +
          ", working memory " + GigabytesText(prediction.working) + ", CUDA and libraries " +
          GigabytesText(prediction.overhead) + ")";
 }
@@ -142,13 +141,13 @@ std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double lim
 std::string MemoryAdviceText(const RunConfig& config, double limit) {
   std::string text;
   for (const MemoryRemedy& remedy : FindMemoryRemedies(config, limit)) {
-    text += (text.empty() ? "Set " : "; or ") + remedy.change + " (" + GigabytesText(remedy.bytes) +
-            ")";
+    text += (text.empty() ? "Set " : "; or ") + remedy.change +
+            " (predicted: " + GigabytesText(remedy.bytes) + ")";
   }
   if (!text.empty()) return text + ".";
-  return std::string("No value of layout.micro_batch, ") +
+  return std::string("The run does not fit, even with other values of layout.micro_batch, ") +
          (config.layout.dp > 1 ? "layout.zero, " : "") +
-         "layout.recompute, train.deterministic or the moments' types is enough: reduce "
+         "layout.recompute, train.deterministic and the data types of the moments. Reduce "
          "train.seq_length or the model size, or use GPUs with more memory.";
 }
 

@@ -24,12 +24,11 @@ void CheckBatch(const RunConfig& config, Problems& problems) {
                                  " = " + std::to_string(layout.micro_batch * dp) + ")"});
 }
 
-// Returns a text such as "8 or 16 would do", with the multiples of `part` that are nearest to
+// Returns advice such as "use 8 or 16", with the multiples of `part` that are nearest to
 // `value`.
 std::string NearestMultiples(int64_t value, int64_t part) {
   const int64_t below = value / part * part;
-  return (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part) +
-         " would do";
+  return "use " + (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part);
 }
 
 // Checks that the batch grows from its start to global_batch by a whole number of increments.
@@ -45,7 +44,7 @@ void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
   CheckDivides(batch.Text() + " - " + start.Text() + " = " + std::to_string(growth), growth,
                increment, problems);
   if (growth / increment.value <= kMaxRampupIncrements) return;
-  problems.push_back({increment.key, increment.Text() + " makes " +
+  problems.push_back({increment.key, increment.Text() + " results in " +
                                          std::to_string(growth / increment.value) +
                                          " increments; at most " +
                                          std::to_string(kMaxRampupIncrements) + " are supported"});

@@ -134,10 +134,11 @@ DataBlend BlendOf(const DataConfig& data) {
     const auto [weight, path] = SplitEntry(entry);
     const std::optional<Decimal> number = ReadDecimal(weight);
     if (!number.has_value() || path.empty()) {
-      return {{},
-              "`data.blend` contains \"" + entry +
-                  "\"; write an entry as a weight above 0, a space and a path, such as \"0.7 "
-                  "/data/c4\""};
+      return {
+          {},
+          "`data.blend` contains \"" + entry +
+              "\"; write each entry as WEIGHT PATH, such as \"0.7 /data/c4\". The weight must be "
+              "above 0"};
     }
     weights.push_back(*number);
     blend.sources.push_back({UniqueName(path, taken), path, 1});
@@ -160,10 +161,11 @@ EvaluationSets EvaluationSetsOf(const EvaluationConfig& evaluation) {
   for (const std::string& entry : evaluation.sets) {
     const auto [name, path] = SplitEntry(entry);
     if (!IsSetName(name) || path.empty()) {
-      return {{},
-              "`evaluation.sets` contains \"" + entry +
-                  "\"; write an entry as a name of a-z, 0-9 and _ (at most 32, no digit first), a "
-                  "space and a path, such as \"code /data/code\""};
+      return {
+          {},
+          "`evaluation.sets` contains \"" + entry +
+              "\"; write each entry as NAME PATH, such as \"code /data/code\". A name has at most "
+              "32 of the characters a-z, 0-9 and _, and does not begin with a digit"};
     }
     if (!taken.insert(name).second) {
       return {{}, "`evaluation.sets` names `" + name + "` twice; give each set its own name"};

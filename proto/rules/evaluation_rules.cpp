@@ -41,7 +41,7 @@ void CheckBestMetric(const RunConfig& config, Problems& problems) {
   problems.push_back(
       {"checkpoint.best_metric",
        "`checkpoint.best_metric` is " + metric +
-           ", which no evaluation set reports; write one of: " + LossesOf(config.evaluation)});
+           ", which no evaluation set reports; set it to one of: " + LossesOf(config.evaluation)});
 }
 
 }  // namespace

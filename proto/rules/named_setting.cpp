@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-// Returns advice such as "`layout.tp` 3 or 6 would do", where `part` is layout.tp. It names the
+// Returns advice such as "set `layout.tp` to 3 or 6", where `part` is layout.tp. It names the
 // divisors of `whole` that are nearest to the value of `part`: one below and, if there is one, one
 // above.
 std::string NearestThatDivide(int64_t whole, const Named& part) {
@@ -13,7 +13,7 @@ std::string NearestThatDivide(int64_t whole, const Named& part) {
   while (whole % below != 0) --below;
   while (above <= whole && whole % above != 0) ++above;
   const std::string larger = above <= whole ? " or " + std::to_string(above) : "";
-  return Quoted(part.key) + " " + std::to_string(below) + larger + " would do";
+  return "set " + Quoted(part.key) + " to " + std::to_string(below) + larger;
 }
 
 }  // namespace

@@ -85,17 +85,18 @@ void CheckLatentAttention(const ModelConfig& model, Problems& problems) {
   const auto* const optional = std::end(sizes) - 1;
   if (!std::all_of(sizes, optional, [](const Written& size) { return size.is_written; })) {
     problems.push_back(
-        {latent, InBackticks(latent) +
-                     " needs its sizes: set kv_lora_rank, qk_head_dim, qk_pos_emb_head_dim and "
-                     "v_head_dim, and, for queries of a lower rank, q_lora_rank (DeepSeek-V3 has "
-                     "512, 128, 64, 128 and 1536, arXiv 2412.19437)"});
+        {latent,
+         InBackticks(latent) +
+             " needs its sizes: set kv_lora_rank, qk_head_dim, qk_pos_emb_head_dim and "
+             "v_head_dim. To compute queries from a vector of lower rank, also set "
+             "q_lora_rank. DeepSeek-V3 uses 512, 128, 64, 128 and 1536 (arXiv 2412.19437)"});
   }
   if (model.num_query_groups == model.num_attention_heads) return;
   problems.push_back(
       {"model.num_query_groups", WithValue("model.num_query_groups", model.num_query_groups) +
-                                     " with " + InBackticks(latent) +
-                                     ": latent attention computes the keys and values of all heads "
-                                     "from one vector; remove `model.num_query_groups`"});
+                                     " cannot be combined with " + InBackticks(latent) +
+                                     ", because latent attention computes the keys and values of "
+                                     "all heads from one vector; remove `model.num_query_groups`"});
 }
 
 void CheckBiases(const ModelConfig& model, Problems& problems) {

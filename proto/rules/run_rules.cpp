@@ -74,9 +74,9 @@ void CheckRotarySize(const ModelConfig& model, Problems& problems) {
     if (is_whole && RotarySize(model) > 0 && RotarySize(model) % 2 == 0) return;
     problems.push_back(
         {"model.rotary_percent", "`model.rotary_percent` (" + NumberText(model.rotary_percent) +
-                                     ") of heads of " + std::to_string(HeadSize(model)) +
-                                     " elements is " + NumberText(turned) +
-                                     "; the result must be an even number of elements"});
+                                     ") rotates " + NumberText(turned) + " of the " +
+                                     std::to_string(HeadSize(model)) +
+                                     " elements of a head; this number must be even"});
   } else if (size.value % 2 != 0) {
     problems.push_back({size.key, size.Text() + " must be even for rotary positions"});
   } else if (HeadSize(model) % 2 != 0) {
@@ -118,8 +118,8 @@ void CheckPositions(const RunConfig& config, Problems& problems) {
       {"model.rope_original_length", model.rope_original_length != usual.rope_original_length}};
   for (const auto& [key, is_written] : rotary) {
     if (!is_written) continue;
-    problems.push_back({key, Quoted(key) + " needs `model.position_embedding_type` rope: "
-                                           "learned_absolute positions have no rotation"});
+    problems.push_back({key, Quoted(key) + " needs `model.position_embedding_type` rope, "
+                                           "because learned_absolute positions have no rotation"});
   }
 }
 
@@ -153,9 +153,10 @@ void CheckTensorParallel(const RunConfig& config, Problems& problems) {
     problems.push_back({tp.key, tp.Text() + " must not be above " + vocabulary.Text()});
   }
   if (!layout.sequence_parallel || config.train.seq_length % layout.cp != 0) return;
-  CheckDivides("the tokens of a sample on a rank (`train.seq_length` / `layout.cp` = " +
-                   std::to_string(config.train.seq_length / layout.cp) + ")",
-               config.train.seq_length / layout.cp, tp, problems);
+  CheckDivides(
+      "the number of tokens of a sample on each rank (`train.seq_length` / `layout.cp` = " +
+          std::to_string(config.train.seq_length / layout.cp) + ")",
+      config.train.seq_length / layout.cp, tp, problems);
 }
 
 void CheckContextParallel(const RunConfig& config, Problems& problems) {
@@ -189,7 +190,7 @@ void CheckPipeline(const RunConfig& config, Problems& problems) {
   const int64_t samples = layout.micro_batch * std::max<int64_t>(layout.dp, 1);
   if (vpp.value == 1 || config.train.global_batch % samples != 0) return;
   CheckDivides(
-      "with `layout.vpp` above 1 the micro-batches of a step (`train.global_batch` / "
+      "if `layout.vpp` is above 1, the number of micro-batches per step (`train.global_batch` / "
       "(layout.micro_batch * dp) = " +
           std::to_string(config.train.global_batch / samples) + ")",
       config.train.global_batch / samples, pp, problems);
@@ -260,8 +261,8 @@ void CheckGradientLog(const RunConfig& config, Problems& problems) {
   problems.push_back(
       {"train.gradient_log_interval",
        "`train.gradient_log_interval` records one series per layer and supports at most " +
-           std::to_string(kMostLayers) + ", but " + layers.Text() +
-           " is more; set `train.gradient_log_interval` to 0"});
+           std::to_string(kMostLayers) + " layers, but " + layers.Text() +
+           " is higher; set `train.gradient_log_interval` to 0"});
 }
 
 void CheckGradientNoise(const RunConfig& config, Problems& problems) {
@@ -272,8 +273,8 @@ void CheckGradientNoise(const RunConfig& config, Problems& problems) {
     problems.push_back(
         {"train.gradient_noise_scale",
          "`train.gradient_noise_scale` compares one micro-batch with the whole "
-         "step, but " +
-             batch.Text() + " is one " + micro_batch.Text() +
+         "step, so " +
+             batch.Text() + " must be above " + micro_batch.Text() +
              "; lower `layout.micro_batch` or turn off `train.gradient_noise_scale`"});
   }
   if (config.layout.zero_bubble) {
@@ -404,7 +405,7 @@ Problems FindLaunchProblems(const RunConfig& config) {
                             (is_set ? "`model.kv_channels`"
                                     : "`model.hidden_size` / `model.num_attention_heads`") +
                             "), but attention in bf16 on a GPU needs a multiple of 8; change " +
-                            (is_set ? "it" : "either")});
+                            (is_set ? "this setting" : "one of these settings")});
   }
   return problems;
 }

@@ -95,8 +95,9 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
          KeyText(decay[0]) + " has no effect with `schedule.kind` constant; remove this setting"});
   }
   if (!is_wsd && schedule.wsd_decay_style != WsdDecayStyle::kLinear) {
-    problems.push_back({"schedule.wsd_decay_style",
-                        "`schedule.wsd_decay_style` needs `schedule.kind` wsd; remove it"});
+    problems.push_back(
+        {"schedule.wsd_decay_style",
+         "`schedule.wsd_decay_style` needs `schedule.kind` wsd; remove this setting"});
   }
 }
 
@@ -140,9 +141,9 @@ void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length&
   const int64_t end = ruler.FromTheStart(decay), warmup_end = ruler.FromTheStart(warmup);
   if (end > warmup_end) return;
   problems.push_back({keys[0], KeyText(keys[0]) + " ends the schedule after " +
-                                   std::to_string(end) + " samples, within the warm-up (" +
+                                   std::to_string(end) + " samples, before the warm-up ends (" +
                                    std::to_string(warmup_end) + " samples); `" + keys[0] +
-                                   "` counts from the start of the run"});
+                                   "` counts from the start of the run, so raise it"});
 }
 
 }  // namespace

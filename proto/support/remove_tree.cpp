@@ -15,8 +15,9 @@ absl::Status Explained(const FileResult& result) {
   if (result->number == EAGAIN) {
     return absl::Status(
         status.code(),
-        absl::StrCat(status.message(), "; ", kMaxEntriesRemoved,
-                     " entries were removed, but more remain. Does a program still write there?"));
+        absl::StrCat(
+            status.message(), "; ", kMaxEntriesRemoved,
+            " entries were removed, but more remain; a program may still be writing there"));
   }
   if (result->number != EBUSY) return status;
   return absl::Status(status.code(),

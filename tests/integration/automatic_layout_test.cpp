@@ -50,7 +50,7 @@ int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
 TEST_F(AutomaticLayoutTest, AJobThatLosesANodeGoesOnWithANewLayoutAndTheSameBatch) {
   const std::string file = cluster_.WriteJob(
       "planned", TinyJob("planned", tokens_, 2, kStepsWithoutEnd) + "layout: auto\n");
-  EXPECT_THAT(cluster_.Cli({"plan", file}).output, HasSubstr("per step predicted"));
+  EXPECT_THAT(cluster_.Cli({"plan", file}).output, HasSubstr("predicted step time "));
   const int64_t job_id = Submit("disturbed", 2, {"layout=auto"});
   ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 20)) << cluster_.DaemonLogs();
   const v1::GrantedLayout before = cluster_.Job(job_id).attempts(0).layout();

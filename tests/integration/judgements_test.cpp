@@ -24,8 +24,7 @@ TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {
   ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
   const std::string number = absl::StrCat(id);
 
-  EXPECT_THAT(cluster.Cli({"report", number}).output,
-              HasSubstr("none, by the rule of the loss guard"));
+  EXPECT_THAT(cluster.Cli({"report", number}).output, HasSubstr("none found by the loss guard"));
 
   EXPECT_THAT(cluster.Cli({"ckpt", "list", number}).output, Not(HasSubstr("deleted")));
   EXPECT_THAT(cluster.Cli({"ckpt", "list", number, "-a"}).output,

@@ -134,7 +134,7 @@ TEST(DataSourcesProcessTest, BadDataEndsWithOneLineAndTheDocumentedCode) {
   folder.spec["data"]["blend"] = {"1 " + data.string()};
   ExpectFails(folder, 78, "`data.path` and `data.blend` are both given; keep one");
   folder.spec["data"] = {{"blend", {"1 " + data.string(), "0 /none"}}};
-  ExpectFails(folder, 78, "a weight above 0, a space and a path");
+  ExpectFails(folder, 78, "write each entry as WEIGHT PATH");
   folder.spec["data"] = {{"blend", {"1 " + data.string(), "1 /none"}}};
   ExpectFails(folder, 66, "/none/train.bin: cannot open");
   folder.spec["data"] = sound;

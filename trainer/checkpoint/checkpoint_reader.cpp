@@ -82,8 +82,8 @@ const StoredTensor& CheckpointReader::Find(const BoxRequest& request) const {
   if (!IsInside({request.offset, request.shape}, stored.shape)) {
     throw TrainerError(ExitCode::kBadData,
                        "tensor " + request.name + " of " + directory_ + " has shape " +
-                           ToText(stored.shape) + ", which does not contain offset " +
-                           ToText(request.offset) + " shape " + ToText(request.shape) +
+                           ToText(stored.shape) + ", but this run needs shape " +
+                           ToText(request.shape) + " at offset " + ToText(request.offset) +
                            ", so it is a checkpoint of another model");
   }
   return stored;

@@ -145,11 +145,10 @@ void CheckDocuments(const Index& index, const MappedFile& file) {
   for (int64_t i = 0; i < index.documents; ++i) {
     const auto sequence = LoadLittleEndian<int64_t>(index.document_indices + i * sizeof(int64_t));
     if (sequence < before || sequence > index.sequences || (i == 0 && sequence != 0)) {
-      ThrowBadData(file.path(), "document " + std::to_string(i) + " begins at sequence " +
-                                    std::to_string(sequence) + " of " +
-                                    std::to_string(index.sequences) +
-                                    ", out of order with its neighbours, so the index is damaged" +
-                                    kHowToRepeat);
+      ThrowBadData(file.path(),
+                   "document " + std::to_string(i) + " begins at sequence " +
+                       std::to_string(sequence) + " of " + std::to_string(index.sequences) +
+                       "; the documents are out of order, so the index is damaged" + kHowToRepeat);
     }
     before = sequence;
   }

@@ -171,7 +171,7 @@ void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
     best = algorithm;
     best_seconds = *seconds;
   }
-  if (!best) throw KernelError("no algorithm of a matrix product runs");
+  if (!best) throw KernelError("no cuBLASLt algorithm could run this matrix product");
   plan.Choose(*best);
   table_.Set(ShapeOf(arguments), std::bit_cast<GemmAlgorithm>(*best));
 }

@@ -123,7 +123,7 @@ std::vector<cublasLtMatmulAlgo_t> GemmPlan::Candidates(cublasLtHandle_t handle, 
   for (int i = 0; i < count; ++i) {
     if (results[i].state == CUBLAS_STATUS_SUCCESS) algorithms.push_back(results[i].algo);
   }
-  if (algorithms.empty()) throw KernelError("cuBLASLt has no algorithm for a matrix product");
+  if (algorithms.empty()) throw KernelError("cuBLASLt has no algorithm for this matrix product");
   return algorithms;
 }
 

@@ -77,7 +77,9 @@ std::string ToLines(const nlohmann::json& table) {
 
 GemmAlgorithm ParseAlgorithm(const nlohmann::json& json) {
   GemmAlgorithm algorithm{};
-  if (json.size() != algorithm.size()) throw std::runtime_error("an algorithm is not eight words");
+  if (json.size() != algorithm.size()) {
+    throw std::runtime_error("an algorithm must have eight words");
+  }
   for (size_t i = 0; i < algorithm.size(); ++i) {
     algorithm[i] = std::stoull(json.at(i).get<std::string>(), nullptr, 16);
   }

@@ -50,8 +50,8 @@ Tensor ParameterStore::Gradient(int64_t parameter) {
 
 Tensor ParameterStore::WholeValues(int64_t group) const {
   if (parts_.zero < 3) return Values(group, groups()[group].all);
-  TORCH_CHECK(held_values_[group].defined(), "the values of ", groups()[group].name,
-              " are not held");
+  TORCH_CHECK(held_values_[group].defined(), "the whole values of ", groups()[group].name,
+              " have not been gathered");
   return held_values_[group];
 }
 

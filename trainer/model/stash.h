@@ -29,7 +29,8 @@ class Stash {
   }
 
   torch::Tensor Pop() {
-    TORCH_CHECK(!tensors_.empty(), "a backward pass popped more than its forward pass pushed");
+    TORCH_CHECK(!tensors_.empty(),
+                "a backward pass needs more saved tensors than its forward pass saved");
     torch::Tensor tensor = std::move(tensors_.back());
     tensors_.pop_back();
     return tensor;

@@ -74,7 +74,7 @@ void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& st
 
 void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors, const Tensor& step_values) {
   if (gpu::HasKernels(state.values)) return gpu::AdamWUpdate(state, factors, step_values);
-  TORCH_CHECK(!state.values.is_cuda(), "AdamW of this type runs on a CPU only");
+  TORCH_CHECK(!state.values.is_cuda(), "AdamW supports tensors of this type only on CPUs");
   if (ValueOf(step_values, StepValue::kFinite) == 0) return;
   const int64_t count = state.values.numel();
   for (int64_t first = 0; first < count; first += kPieceElements) {

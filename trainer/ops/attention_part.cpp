@@ -26,9 +26,9 @@ PartMatrices MatricesOf(const AttentionPart& part) {
 void CheckLengths(const AttentionPart& part) {
   TORCH_CHECK(part.mask == AttentionMask::kNone || part.hidden.defined() ||
                   part.query.size(1) == part.key.size(1),
-              "a causal part of attention takes as many keys as queries, not ", part.key.size(1),
-              " keys for ", part.query.size(1),
-              " queries; make the earlier keys a part of their own, without a mask");
+              "causal attention needs as many keys as queries, but this part has ",
+              part.key.size(1), " keys and ", part.query.size(1),
+              " queries; put the earlier keys into a separate part without a mask");
 }
 
 bool IsFused(const AttentionPart& part) {

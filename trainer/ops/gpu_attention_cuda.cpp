@@ -20,14 +20,14 @@ AttentionStrides StridesOf(const Tensor& rows) {
   const int64_t heads = rows.size(2), head_size = rows.size(3);
   TORCH_CHECK(
       (head_size == 1 || rows.stride(3) == 1) && (heads == 1 || rows.stride(2) == head_size),
-      "attention was given a tensor with gaps between heads or elements");
+      "attention needs a tensor without gaps between heads or elements");
   const int64_t token = rows.size(1) == 1 ? heads * head_size : rows.stride(1);
   return {rows.size(0) == 1 ? rows.size(1) * token : rows.stride(0), token};
 }
 
 AttentionRowStrides RowStridesOf(const Tensor& log_sum_exp) {
   TORCH_CHECK(log_sum_exp.size(2) == 1 || log_sum_exp.stride(2) == 1,
-              "attention was given a log-sum-exp with gaps between positions");
+              "attention needs a log-sum-exp without gaps between positions");
   return {log_sum_exp.stride(0), log_sum_exp.stride(1)};
 }
 

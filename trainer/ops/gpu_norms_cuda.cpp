@@ -30,7 +30,7 @@ kernels::PackedHeads PackedHeadsOf(const Tensor& heads) {
   const int64_t size = heads.size(3), row_stride = heads.stride(1);
   TORCH_CHECK(heads.stride(3) == 1 && heads.stride(2) == size &&
                   heads.stride(0) == heads.size(1) * row_stride,
-              "a kernel was given heads that are no part of packed rows");
+              "this kernel needs heads that are a view of packed rows");
   return {.first = heads.data_ptr(),
           .tokens = heads.size(0) * heads.size(1),
           .row_stride = row_stride,
@@ -40,7 +40,8 @@ kernels::PackedHeads PackedHeadsOf(const Tensor& heads) {
 }
 
 kernels::UngatedActivation UngatedOf(Activation kind) {
-  TORCH_CHECK(kind != Activation::kSwiglu, "SwiGLU has kernels of its own");
+  TORCH_CHECK(kind != Activation::kSwiglu,
+              "SwiGLU is a gated activation and needs the gated kernels");
   if (kind == Activation::kGelu) return kernels::UngatedActivation::kGelu;
   return kind == Activation::kGeluTanh ? kernels::UngatedActivation::kGeluTanh
                                        : kernels::UngatedActivation::kSquaredRelu;

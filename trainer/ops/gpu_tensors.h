@@ -29,7 +29,7 @@ inline void* AddressOf(const torch::Tensor& tensor) {
 // Most kernels ignore strides, so their tensors must be contiguous.
 template <typename... Tensors>
 void CheckContiguous(const Tensors&... tensors) {
-  TORCH_CHECK((tensors.is_contiguous() && ...), "a kernel was given a tensor with gaps");
+  TORCH_CHECK((tensors.is_contiguous() && ...), "this kernel needs contiguous tensors");
 }
 
 // Returns temporary memory. Once released, the memory can be reused by the next operation on the

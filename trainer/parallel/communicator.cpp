@@ -40,7 +40,7 @@ class SingleProcessCommunicator final : public Communicator {
 void CheckAlike(const Tensor& output, const Tensor& input) {
   TORCH_CHECK(output.is_contiguous() && input.is_contiguous() &&
                   output.scalar_type() == input.scalar_type(),
-              "tensors of a collective are contiguous and of one type");
+              "the tensors of a collective must be contiguous and have the same type");
 }
 
 int64_t Sum(const std::vector<int64_t>& values) {
@@ -56,7 +56,8 @@ Work Communicator::AllReduce(Tensor tensor, ReduceOp op) {
 
 Work Communicator::AllGather(Tensor output, Tensor input) {
   CheckAlike(output, input);
-  TORCH_CHECK(output.numel() == input.numel() * size(), "all-gather of uneven parts");
+  TORCH_CHECK(output.numel() == input.numel() * size(),
+              "the output of an all-gather must have one part per rank");
   return Record({.kind = Operation::Kind::kAllGather,
                  .output = std::move(output),
                  .input = std::move(input)});
@@ -64,7 +65,8 @@ Work Communicator::AllGather(Tensor output, Tensor input) {
 
 Work Communicator::ReduceScatter(Tensor output, Tensor input, ReduceOp op) {
   CheckAlike(output, input);
-  TORCH_CHECK(input.numel() == output.numel() * size(), "reduce-scatter of uneven parts");
+  TORCH_CHECK(input.numel() == output.numel() * size(),
+              "the input of a reduce-scatter must have one part per rank");
   return Record({.kind = Operation::Kind::kReduceScatter,
                  .reduce = op,
                  .output = std::move(output),
@@ -77,7 +79,7 @@ Work Communicator::AllToAll(Tensor output, Tensor input, std::vector<int64_t> ou
   TORCH_CHECK(static_cast<int64_t>(output_rows.size()) == size() &&
                   static_cast<int64_t>(input_rows.size()) == size() &&
                   Sum(output_rows) == output.size(0) && Sum(input_rows) == input.size(0),
-              "the rows of an all-to-all do not add up");
+              "the row counts of an all-to-all must add up to the rows of its tensors");
   return Record({.kind = Operation::Kind::kAllToAll,
                  .output = std::move(output),
                  .input = std::move(input),
@@ -94,7 +96,7 @@ Work Communicator::Exchange(std::vector<Transfer> transfers) {
   for (const Transfer& transfer : transfers) {
     CheckAlike(transfer.tensor, transfer.tensor);
     TORCH_CHECK(transfer.peer >= 0 && transfer.peer < size() && transfer.peer != rank_,
-                "a transfer needs another member of the group");
+                "the peer of a transfer must be a different member of the group");
   }
   return Record({.kind = Operation::Kind::kExchange, .transfers = std::move(transfers)});
 }

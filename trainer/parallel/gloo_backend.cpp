@@ -81,7 +81,7 @@ class GlooCommunicator final : public Communicator {
 
   // A completed Work has no device work left, so done() must be true.
   void WaitUntil(const std::function<bool()>& done) override {
-    TORCH_CHECK(done(), "work of this group goes on after it returned");
+    TORCH_CHECK(done(), "a Gloo operation returned before it was complete");
   }
 
   void Abort() override {

@@ -38,7 +38,7 @@ void InterruptibleStore::wait(const std::vector<std::string>& keys,
     if (check(keys)) return;
     if (std::chrono::steady_clock::now() > end) {
       throw TrainerError(ExitCode::kPeerLost,
-                         "no answer of a rank within " + std::to_string(limit.count()) + " ms");
+                         "a rank did not answer within " + std::to_string(limit.count()) + " ms");
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, kLongestPause);

@@ -55,7 +55,7 @@ void Interruption::WaitFor(std::chrono::milliseconds limit) {
 
 void Interruption::Check() const {
   if (!has_come_) return;
-  throw TrainerError(ExitCode::kPeerLost, "The gang is reconnecting: a rank was lost.");
+  throw TrainerError(ExitCode::kPeerLost, "The gang is reconnecting, because a rank was lost.");
 }
 
 }  // namespace trainyard::trainer

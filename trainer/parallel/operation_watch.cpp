@@ -7,7 +7,7 @@ constexpr std::chrono::milliseconds kInterval{100};
 
 std::string LossText(const std::string& group, std::chrono::milliseconds limit) {
   return "Lost a peer of group " + group +
-         ": the GPU has been in one operation of the group for more than " +
+         ": the GPU has been executing one operation of the group for more than " +
          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limit).count()) +
          " s, and the training thread waits for the GPU.";
 }

@@ -84,7 +84,7 @@ std::string FactDifferences(const RankFacts& here, const RankFacts& there) {
     if (ours == theirs || ++count > kNamed) continue;
     text += (text.empty() ? "" : ", ") + name + " is " + ours + " instead of " + theirs;
   }
-  if (count > kNamed) text += ", and " + std::to_string(count - kNamed) + " more differ";
+  if (count > kNamed) text += ", and " + std::to_string(count - kNamed) + " more values differ";
   return text;
 }
 

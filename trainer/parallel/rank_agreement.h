@@ -13,8 +13,8 @@ namespace trainyard::trainer {
 // Values by name that must be equal on all ranks: settings and library versions.
 using RankFacts = std::map<std::string, std::string>;
 
-// Returns the differences, such as "optimizer.lr is 0.1 here and 0.2 there, and 3 more differ"; ""
-// if there are none.
+// Returns the differences, such as "optimizer.lr is 0.1 here and 0.2 there, and 3 more values
+// differ"; "" if there are none.
 std::string FactDifferences(const RankFacts& here, const RankFacts& there);
 
 // Collective; call it before connecting any group. If the facts of any rank differ from those of

@@ -59,8 +59,8 @@ std::string BatchLine(const RunConfig& config, const HeaderFacts& facts) {
                         : Format(" (from %ld by %ld over %ld samples)", train.rampup_batch_start,
                                  train.rampup_batch_increment, train.rampup_batch_samples);
   return Format(
-      "layout  dp %ld%s on %s, %ld CPU thread(s) per rank; a step is %ld samples%s of %ld "
-      "tokens: micro-batch %ld, %ld round(s) per rank",
+      "layout  dp %ld%s on %s, %ld CPU thread(s) per rank; a step has %ld samples%s of %ld "
+      "tokens: micro-batches of %ld samples, %ld micro-batch(es) per rank",
       layout.dp, zero.c_str(), facts.device.c_str(), facts.threads, train.global_batch,
       growth.c_str(), train.seq_length, layout.micro_batch, rounds);
 }
@@ -80,7 +80,7 @@ std::string NameOfSet(const std::string& set) {
 }
 
 std::string MemoryLine(const RunConfig& config) {
-  return "memory  predicted peak of a GPU " + MemoryText(PredictTrainingMemory(config));
+  return "memory  predicted peak per GPU " + MemoryText(PredictTrainingMemory(config));
 }
 
 std::string RunLine(const RunConfig& config, const RuntimeEnvironment& env) {
@@ -111,7 +111,7 @@ void RunReport::Header(const RunConfig& config, const RuntimeEnvironment& env,
   for (const SourceFacts& source : facts.sources) shares += source.share;
   for (const SourceFacts& source : facts.sources) Print(DataLine(source, shares));
   Print(facts.resumed_from.empty()
-            ? Format("start   fresh, %ld steps to go", config.train.steps)
+            ? Format("start   from new weights, %ld steps in total", config.train.steps)
             : Format("start   from %s at step %ld of %ld", facts.resumed_from.c_str(),
                      facts.first_step, config.train.steps));
 }

@@ -46,7 +46,7 @@ GroupNorms::GroupNorms(const ModelConfig& model, const ParameterStore& store,
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string name = PartName(store.groups()[parts[i].group].name, parts[i].decays);
     const auto found = std::find(names.begin(), names.end(), name);
-    TORCH_CHECK(found != names.end(), "the gradient's part ", name, " has no name in telemetry");
+    TORCH_CHECK(found != names.end(), "telemetry has no metric for gradient part ", name);
     membership[found - names.begin()][static_cast<int64_t>(i)] = 1;
   }
   membership_ = membership.to(store.device());

@@ -16,7 +16,7 @@ StageReceiver::StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals
 
 void StageReceiver::Begin(const ChunkPass& pass) {
   while (arriving_.count(pass) == 0) {
-    TORCH_CHECK(!arrivals_.empty(), "a pass that nobody sends");
+    TORCH_CHECK(!arrivals_.empty(), "no peer sends the tensor of this pass");
     torch::Tensor tensor = make_(arrivals_.front());
     Work work = link_->Exchange({{Transfer::Direction::kReceive, Peer(*link_), tensor}});
     arriving_[arrivals_.front()] = {std::move(tensor), std::move(work)};

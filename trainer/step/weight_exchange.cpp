@@ -53,7 +53,9 @@ void WeightExchange::Await(int64_t group) {
 }
 
 void WeightExchange::OnUpdated(int64_t group) {
-  TORCH_CHECK(!groups_[group].is_arriving, "weights on their way are of the step before");
+  TORCH_CHECK(
+      !groups_[group].is_arriving,
+      "weights were updated while the weights of the previous step were still being gathered");
   if (store_.parts().zero > 0 && !keeps_parts_) BeginGather(group);
 }
 

@@ -14,15 +14,15 @@ void AddCheckpointDiff(CLI::App& noun, Grammar& grammar) {
   command->add_option("b", options->b, "second checkpoint")->required();
   command
       ->add_option("--tolerance", options->tolerance,
-                   "largest relative L2 difference |B - A| / |A| of tensors that count as equal "
-                   "(default: 0, which requires equal bits)")
+                   "treat two tensors as equal if their relative L2 difference |B - A| / |A| is at "
+                   "most NUMBER (default: 0, which requires identical bits)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("NUMBER");
   command
       ->add_option("--only", options->only,
                    "compare only these tensors: weights, optimizer, or a prefix of tensor names")
       ->check([](const std::string& only) {
-        return only.empty() ? "must not be empty; is a shell variable unset?" : "";
+        return only.empty() ? "must not be empty; check for an unset shell variable" : "";
       })
       ->type_name("WHAT");
   command->add_flag("-a,--all", options->all, "also list equal tensors");

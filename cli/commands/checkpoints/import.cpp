@@ -15,8 +15,8 @@ void AddCheckpointImport(CLI::App& noun, Grammar& grammar) {
       ->required();
   command
       ->add_option("out", options->to,
-                   "directory of the checkpoint to create; set checkpoint.resume_from of a job to "
-                   "this directory")
+                   "directory of the new checkpoint; to train from it, set checkpoint.resume_from "
+                   "in the job file to this directory")
       ->required();
   command->add_flag("--force", options->force, "replace a checkpoint at OUT");
   grammar.runners[command] = [options](Context& context) {

@@ -123,12 +123,11 @@ void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job,
     shown = series.counts_size();
   }
   if (points == shown) return;
-  PrintNote(
-      console,
-      absl::StrCat(
-          "showing ", shown, " of ", points,
-          " points (the last point of each range of steps); show all with `trainyard metrics ", job,
-          " --buckets 0`"));
+  PrintNote(console,
+            absl::StrCat("showing ", shown, " of ", points,
+                         " points, because each line shows the last point of a range of steps. "
+                         "Show all points with `trainyard metrics ",
+                         job, " --buckets 0`"));
 }
 
 void PrintSeries(const v1::GetSeriesResponse& response, Context& context) {

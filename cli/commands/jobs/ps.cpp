@@ -65,9 +65,9 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
 // Explains why the list is empty, and which option lists more jobs.
 std::string EmptyListNote(const PsOptions& options) {
   if (!options.states.empty() || (options.all && !options.user.empty())) return "no job matches";
-  if (!options.user.empty()) return "no job matches; -a includes ended jobs";
+  if (!options.user.empty()) return "no job matches; add -a to include ended jobs";
   return options.all ? "no jobs; submit one with `trainyard submit job.yaml`"
-                     : "no active jobs; `trainyard ps -a` includes ended jobs";
+                     : "no active jobs; `trainyard ps -a` also lists ended jobs";
 }
 
 }  // namespace
@@ -93,8 +93,8 @@ Outcome RunPs(const PsOptions& options, Context& context) {
     PrintNote(console, EmptyListNote(options));
   }
   if (!response.next_cursor().empty()) {
-    PrintNote(console,
-              absl::StrCat("showing the newest ", options.limit, " jobs; --limit shows more"));
+    PrintNote(console, absl::StrCat("showing the newest ", options.limit,
+                                    " jobs; raise --limit to see more"));
   }
   return ExitCode::kOk;
 }

@@ -89,7 +89,8 @@ void AddReport(CLI::App& parent, Grammar& grammar) {
   command->add_option("--user", options->user, "count only jobs of this user");
   command
       ->add_option("--limit", options->limit,
-                   "maximum number of groups; one more row sums up all other groups (default: 100)")
+                   "maximum number of groups (default: 100). If there are more groups, the last "
+                   "row is the sum of the rest")
       ->check(CLI::Range(1, 1000));
   grammar.runners[command] = [options](Context& context) { return RunReport(*options, context); };
 }

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 void AddWait(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<WaitOptions>();
   CLI::App* command =
-      parent.add_subcommand("wait", "Wait until jobs end; exit 5 if any of them did not succeed");
+      parent.add_subcommand("wait", "Wait until jobs end; exit 5 if a job did not succeed");
   command->add_option("job", options->jobs, kJobHelp)->required();
   command->add_flag("-f,--follow", options->progress, "show progress");
   command->add_option("--timeout", options->timeout, "maximum time to wait, such as 30m");

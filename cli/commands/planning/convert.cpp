@@ -62,10 +62,13 @@ void AddConvert(CLI::App& parent, Grammar& grammar) {
       ->required();
   command->add_option("--from", options->format, "format of the files (default: detect)")
       ->check(CLI::IsMember(ConvertFormats()));
-  command->add_option("--nodes", options->nodes, "number of nodes, if the files do not specify it")
+  command
+      ->add_option("--nodes", options->nodes,
+                   "number of nodes; needed if the files do not specify it")
       ->check(CLI::Range(1, 16384));
   command
-      ->add_option("--per-node", options->per_node, "GPUs per node, if the files do not specify it")
+      ->add_option("--per-node", options->per_node,
+                   "number of GPUs per node; needed if the files do not specify it")
       ->check(CLI::Range(1, 1024));
   command->add_flag(
       "--keep-command", options->keeps_command,

@@ -126,10 +126,10 @@ std::string PricedText(const Priced& priced, const CostOptions& options) {
                         " GPU-hours")),
       Line("time between failures", SecondsText(known.mean_seconds_between)),
       Line("checkpoint every",
-           absl::StrCat(SecondsText(known.interval_seconds), " (optimum by Young: ",
+           absl::StrCat(SecondsText(known.interval_seconds), " (optimum by Young's formula: ",
                         SecondsText(planner::YoungInterval(options.checkpoint_seconds,
                                                            known.mean_seconds_between)),
-                        ", by Daly: ",
+                        ", by Daly's: ",
                         SecondsText(planner::DalyInterval(options.checkpoint_seconds,
                                                           known.mean_seconds_between)),
                         ")")),
@@ -258,7 +258,8 @@ Outcome RunCost(const CostOptions& options, Context& context) {
   const bool has_sizes = !options.parameters.empty() || !options.tokens.empty();
   if (has_sizes && !options.job.file.empty()) {
     return absl::InvalidArgumentError(
-        "--parameters and --tokens cannot be combined with a job file; to change its tokens, pass "
+        "--parameters and --tokens cannot be combined with a job file; to change its number of "
+        "tokens, pass "
         "--set train.tokens=2T");
   }
   Priced priced;

@@ -30,7 +30,8 @@ namespace {
 // The placement of the job in the cluster: the controller's answer, its refusal, or the reason why
 // the controller gave neither.
 struct Placement {
-  absl::StatusOr<v1::PlanJobResponse> answer = absl::UnavailableError("not asked");
+  absl::StatusOr<v1::PlanJobResponse> answer =
+      absl::UnavailableError("the controller was not contacted");
   // The reason why the controller was not asked or did not answer; empty if it answered or refused.
   std::string unknown_because;
 };
@@ -133,8 +134,8 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
   }
   const v1::PlanJobResponse& answer = *placement.answer;
   if (answer.has_layout() && answer.layout().nodes() > 0) {
-    out << "  layout: " << GrantedText(answer.layout()) << ", "
-        << NumberText(answer.layout().step_seconds(), 3) << " s per step predicted\n";
+    out << "  layout: " << GrantedText(answer.layout()) << ", predicted step time "
+        << NumberText(answer.layout().step_seconds(), 3) << " s\n";
   }
   out << RanksText(answer.ranks(), answer.node_names());
   if (answer.starts_now()) {
@@ -178,7 +179,8 @@ Outcome PlanOnDevice(const PlanOptions& options, Context& context) {
 void AddPlan(CLI::App& parent, Grammar& grammar) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App* command = parent.add_subcommand(
-      "plan", "Show the origin of each setting of a job, and where its ranks would run");
+      "plan",
+      "Show each setting of a job with its origin, and where the ranks of the job would run");
   AddJobFileOptions(*command, options->job);
   command->add_flag("--offline", options->offline, "do not contact the controller");
   CLI::Option* device = AddClusterOptions(*command, options->cluster);

@@ -83,9 +83,9 @@ std::string GivenText(const Budget& budget) {
   return absl::StrCat(
       AmountText(budget.parameters), " parameters on ", AmountText(budget.tokens),
       " tokens: ", NumberText(budget.flops, 3), " FLOP (6 N D), ",
-      NumberText(over.tokens_per_parameter, 3), " tokens per parameter (",
-      NumberText(over.ratio, 3), " times the ", AmountText(over.optimal_tokens),
-      " tokens of the rule D = 20 N). Predicted loss: ", absl::StrFormat("%.3f", loss),
+      NumberText(over.tokens_per_parameter, 3), " tokens per parameter. The rule D = 20 N gives ",
+      AmountText(over.optimal_tokens), " tokens; this budget has ", NumberText(over.ratio, 3),
+      " times as many. Predicted loss: ", absl::StrFormat("%.3f", loss),
       "; best loss at the same FLOPs: ", absl::StrFormat("%.3f", over.optimal_loss), "\n\n");
 }
 
@@ -108,7 +108,7 @@ absl::StatusOr<planner::BudgetShape> ShapeLike(const std::string& like, double f
 std::string ShapeText(const std::string& like, const planner::BudgetShape& shape) {
   const ModelConfig& model = shape.model;
   return absl::StrCat("\nBest model shape in the family of ", like,
-                      ", with the FLOPs of attention\n  model: {num_layers: ", model.num_layers,
+                      " (FLOPs include attention)\n  model: {num_layers: ", model.num_layers,
                       ", hidden_size: ", model.hidden_size,
                       ", ffn_hidden_size: ", model.ffn_hidden_size,
                       ", num_attention_heads: ", model.num_attention_heads,

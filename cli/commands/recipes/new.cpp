@@ -205,19 +205,21 @@ std::string Comments(const Made& made) {
   return absl::StrCat(
       "# ", made.base.name, " on ", planner::ClusterText(cluster), ", by `trainyard recipe new`.\n",
       ExpectedText(config, cluster), "\n# - layout: the fastest of ", made.plan.search.tried,
-      " by the planner.\n# - batch: ", made.base.name, " has ", base.train.global_batch, " on ",
-      DevicesOf(base), " GPUs; this recipe is for ", cluster.devices(),
-      ".\n# - learning rate: ", NumberOf(lr), " x ", NumberOf(made.rate), " for ",
+      " layouts, as predicted by the planner.\n# - batch: ", made.base.name, " has ",
+      base.train.global_batch, " samples on ", DevicesOf(base), " GPUs; this recipe is for ",
+      cluster.devices(), " GPUs.\n# - learning rate: ", NumberOf(lr), " x ", NumberOf(made.rate),
+      ", because the batch is ",
       NumberOf(static_cast<double>(config.train.global_batch) /
                static_cast<double>(base.train.global_batch)),
       " times the reference batch of ", base.train.global_batch, " samples.\n",
       base.train.rampup_batch_start > 0
-          ? "# - the batch ramp-up is omitted: it is specific to the original batch size.\n"
+          ? "# - the batch ramp-up is omitted, because it depends on the original batch size.\n"
           : "",
       HasTrainableFeatures(config)
           ? ""
-          : absl::StrCat("# trainyard-trainer cannot train it yet: it lacks ",
-                         absl::StrJoin(LackingFeatures(config), ", "), ".\n"));
+          : absl::StrCat(
+                "# trainyard-trainer cannot train this model yet, because the trainer lacks ",
+                absl::StrJoin(LackingFeatures(config), ", "), ".\n"));
 }
 
 std::string TextOf(const Made& made) {

@@ -20,7 +20,8 @@ void AddVersion(CLI::App& parent, Grammar& grammar) {
 
 // Succeeds even without a controller, because the client's own version is always known.
 Outcome RunVersion(bool client_only, Context& context) {
-  absl::StatusOr<v1::GetServerInfoResponse> info = absl::UnavailableError("not asked");
+  absl::StatusOr<v1::GetServerInfoResponse> info =
+      absl::UnavailableError("the controller was not contacted");
   if (!client_only) info = context.client.GetServerInfo();
   if (!IsTable(context.format)) {
     nlohmann::json document = {{"client", TRAINYARD_VERSION}, {"server", nullptr}};

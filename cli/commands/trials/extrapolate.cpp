@@ -160,7 +160,7 @@ std::string TimeLines(const Extrapolation& result) {
     return FactLine("tokens/s", "not reported, so the remaining time is unknown");
   std::string text =
       FactLine("tokens/s", absl::StrCat(CompactNumber(result.tokens_per_second),
-                                        ", the median of the latest half of the values"));
+                                        ", the median of the most recent half of the values"));
   absl::StrAppend(
       &text, FactLine("left", absl::StrCat(planner::AmountText(result.tokens - result.seen),
                                            " tokens: ", NumberText(result.SecondsLeft() / 86400, 3),
@@ -197,7 +197,7 @@ std::string ExtrapolationText(const Extrapolation& result) {
       FactLine("law", law),
       FactLine("expected loss",
                absl::StrFormat(
-                   "%.4f (95 %% interval: %.4f to %.4f); the loss of single steps varies by %.2g",
+                   "%.4f (95 %% interval: %.4f to %.4f); the loss varies by %.2g from step to step",
                    forecast.loss, forecast.low, forecast.high, forecast.noise)),
       TimeLines(result),
       FactLine("valid for", absl::StrFormat("the data, batch and learning rate of this run, up to "

@@ -169,7 +169,7 @@ class Tuner {
     TRAINYARD_RETURN_IF_ERROR(WriteOutputFile(options_.sweep, SweepText(sweep), context_.console));
     PrintNote(context_.console,
               absl::StrCat(sweep.runs.size(), " runs of ", options_.steps,
-                           " steps; measure them with tests/gpu/sweep.py, then repeat this `tune` "
+                           " steps; measure them with tests/gpu/sweep.py, then repeat this command "
                            "with --measured FILE instead of --sweep"));
     return ExitCode::kOk;
   }
@@ -209,7 +209,8 @@ class Tuner {
   absl::Status OtherSweep(const std::string& why) const {
     return absl::InvalidArgumentError(absl::StrCat(
         options_.measured, " is a sweep of different settings: ", why,
-        "; pass the same job, --set, --name and --calibration as with --sweep, or measure again"));
+        "; pass the job file, --set, --name and --calibration that you passed with --sweep, or "
+        "measure again"));
   }
 
   absl::Status Measure() {
@@ -385,7 +386,7 @@ void AddTune(CLI::App& app, Grammar& grammar) {
   AddSweepFiles(*command, *options);
   command
       ->add_option("--write", options->write,
-                   "write the chosen settings to a file that extends the job")
+                   "write a job file that extends this job with the chosen settings")
       ->type_name("FILE");
   command
       ->add_option("--calibrate", options->calibrate,

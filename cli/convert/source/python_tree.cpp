@@ -106,8 +106,8 @@ class PythonReader {
     }
     if (!trees.empty()) return trees;
     return absl::InvalidArgumentError(
-        "is Python code without a dictionary or a call that contains settings; nothing is "
-        "executed");
+        "is Python code without a dictionary or a call that contains settings; the code is "
+        "not executed");
   }
 
  private:

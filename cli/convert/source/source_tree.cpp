@@ -30,7 +30,8 @@ std::string PathOf(std::string target, const std::string& from) {
 absl::Status SourceTree::Add(SourceValue value) {
   if (values_.size() >= kMaxSourceValues) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("contains more than ", kMaxSourceValues, " values; is it a configuration?"));
+        absl::StrCat("contains more than ", kMaxSourceValues,
+                     " values; check that this file is a configuration"));
   }
   last_[value.path] = values_.size();
   values_.push_back(std::move(value));

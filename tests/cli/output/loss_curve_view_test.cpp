@@ -23,7 +23,7 @@ v1::LossCurve CurveWith(int spikes) {
 TEST(LossCurveViewTest, TellsTheMeansAndTheirDifference) {
   const std::string text = LossCurveText(CurveWith(0));
   EXPECT_THAT(text, HasSubstr("2.5, mean of the latest 100 losses (previous mean: 2.643)"));
-  EXPECT_THAT(text, HasSubstr("none, by the rule of the loss guard"));
+  EXPECT_THAT(text, HasSubstr("none found by the loss guard"));
   EXPECT_THAT(text, HasSubstr("by 5.40 %"));
   EXPECT_THAT(text, Not(HasSubstr("Not finite")));
 }

@@ -56,7 +56,7 @@ TEST_F(SweepFileTest, HoldsSpecsAndTakesWhatWasMeasured) {
   EXPECT_EQ(sweep->runs[1].spec["name"], "b");
   EXPECT_THAT(sweep->runs[0].metrics.at("step_seconds"), ElementsAre(0.5, 0.4));
   EXPECT_EQ(sweep->runs[0].failure, "");
-  EXPECT_EQ(sweep->runs[1].failure, "it was not measured");
+  EXPECT_EQ(sweep->runs[1].failure, "this run was not measured");
 }
 
 TEST_F(SweepFileTest, ARunThatFailedSaysWhy) {

@@ -127,15 +127,18 @@ TEST_F(ConnectErrorTest, NobodyListens) {
 
 TEST_F(ConnectErrorTest, TheControllerExpectsTls) {
   Serve(MakeIdentity(kHere));
-  EXPECT_THAT(Explain(""),
-              HasSubstr("the controller expects TLS, or another program listens there; "
-                        "for TLS set $TRAINYARD_CA_FILE"));
+  EXPECT_THAT(
+      Explain(""),
+      HasSubstr("either the controller expects TLS, or another program listens at this address; "
+                "for TLS set $TRAINYARD_CA_FILE"));
 }
 
 TEST_F(ConnectErrorTest, TheControllerHasNoTls) {
   Serve({});
-  EXPECT_THAT(Explain(MakeIdentity(kHere).certificate),
-              HasSubstr("the controller does not use TLS, and this program does"));
+  EXPECT_THAT(
+      Explain(MakeIdentity(kHere).certificate),
+      HasSubstr(
+          "this program uses TLS, because it has a CA file, but the controller does not use TLS"));
 }
 
 TEST_F(ConnectErrorTest, ACertificateOfAnotherName) {

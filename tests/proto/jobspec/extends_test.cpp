@@ -91,7 +91,8 @@ TEST(ExtendsTest, RefusesBadOverrides) {
   EXPECT_THAT(
       Errors(kCommandJob, {"train.stpes=5"}),
       ElementsAre("--set train.stpes: unknown key `train.stpes`; did you mean `train.steps`?"));
-  EXPECT_THAT(Errors(kCommandJob, {"train.steps"}), ElementsAre(HasSubstr("must look like")));
+  EXPECT_THAT(Errors(kCommandJob, {"train.steps"}),
+              ElementsAre(HasSubstr("must have the form KEY=VALUE")));
   EXPECT_THAT(Errors(kCommandJob, {"train.steps=abc"}), ElementsAre(HasSubstr("whole number")));
   EXPECT_THAT(Errors(kCommandJob, {"env.A=\xB6"}),
               ElementsAre(HasSubstr("is not UTF-8 text (byte 6)")));

@@ -97,8 +97,9 @@ TEST(JobSpecLoaderTest, TorchrunVariablesAreForJobsOfSeveralRanks) {
   EXPECT_TRUE(asks(kCommandJob, {"torchrun_env=true"}));
   EXPECT_FALSE(asks(kCommandJob, {"resources.slots_per_node=2", "torchrun_env=false"}));
   EXPECT_TRUE(asks(kModelJob, {"resources.nodes=1"})) << "trainyard-trainer";
-  EXPECT_THAT(Errors(kModelJob, {"torchrun_env=false"}),
-              ElementsAre(HasSubstr("trainyard-trainer finds its peers")));
+  EXPECT_THAT(
+      Errors(kModelJob, {"torchrun_env=false"}),
+      ElementsAre(HasSubstr("trainyard-trainer needs torchrun's variables to find its peers")));
   EXPECT_EQ(Resolve(kCommandJob)->origins.at("torchrun_env"), kDerivedOrigin);
   // The worker does not set this variable, so the job may set it.
   EXPECT_TRUE(Errors(kCommandJob, {"env.RANK=0"}).empty());

@@ -76,7 +76,7 @@ TEST(JobSpecRulesTest, RefusesAPathBesideABlendAndBadEntries) {
       absl::StrReplaceAll(kModelJob, {{"path: /data", "path: /data, blend: [1 /a]"}});
   EXPECT_THAT(Errors(both), testing::Contains(HasSubstr("are both given; keep one")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[1]"}),
-              testing::Contains(HasSubstr("a weight above 0, a space and a path")));
+              testing::Contains(HasSubstr("write each entry as WEIGHT PATH")));
   EXPECT_THAT(Errors(kModelJob, {"data.blend=[[1, /a]]"}),
               testing::Contains(HasSubstr("must be one value, not a list")));
   EXPECT_THAT(Errors(kModelJob, {"evaluation.sets=[code /a, code /b]"}),

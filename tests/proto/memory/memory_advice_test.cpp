@@ -94,7 +94,7 @@ TEST(MemoryAdviceTest, Texts) {
             "3.0 GB (weights 1.0 GB, gradients 0.0 GB, moments 2.0 GB, saved activations 0.0 GB, "
             "working memory 0.0 GB, CUDA and libraries 0.0 GB)");
   const std::string advice = MemoryAdviceText(Llama3_1b5(48), 100e9);
-  EXPECT_EQ(advice.find("Set layout.micro_batch to 24 (91."), 0u) << advice;
+  EXPECT_EQ(advice.find("Set layout.micro_batch to 24 (predicted: 91."), 0u) << advice;
   EXPECT_NE(advice.find("); or layout.recompute to full ("), std::string::npos) << advice;
 }
 

@@ -58,7 +58,7 @@ TEST(DataSourcesTest, RefusesWhatIsNoWeightAndPath) {
   for (const char* entry : {"", "0.7", "/data", "0 /a", "0.0 /a", "-1 /a", "x /a", "1.2.3 /a",
                             ". /a", "1e /a", "1e+ /a", "1e5x /a", "1e9999 /a", "inf /a", "nan /a",
                             "9999999999999999999999 /a", "0x10 /a"}) {
-    EXPECT_THAT(Blend({entry}).problem, HasSubstr("a weight above 0, a space and a path")) << entry;
+    EXPECT_THAT(Blend({entry}).problem, HasSubstr("write each entry as WEIGHT PATH")) << entry;
   }
 }
 
@@ -83,7 +83,8 @@ TEST(DataSourcesTest, ReadsEvaluationSets) {
   for (const char* entry : {"", "code", "Code /a", "2 /a", "a-b /a", "/data/code",
                             "a23456789012345678901234567890123 /a"}) {
     evaluation.sets = {entry};
-    EXPECT_THAT(EvaluationSetsOf(evaluation).problem, HasSubstr("a space and a path")) << entry;
+    EXPECT_THAT(EvaluationSetsOf(evaluation).problem, HasSubstr("write each entry as NAME PATH"))
+        << entry;
   }
   evaluation.sets = {"a /x", "b /x", "a /y"};
   EXPECT_THAT(EvaluationSetsOf(evaluation).problem, HasSubstr("names `a` twice"));

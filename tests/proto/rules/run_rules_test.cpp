@@ -133,8 +133,8 @@ TEST(RunRulesTest, ABatchRampupNeedsAllOfItsSettings) {
                                             "`train.global_batch` (16)"));
   config.train.rampup_batch_start = 4;
   config.train.rampup_batch_increment = 5;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("`train.rampup_batch_increment` 4 or 6 "
-                                                      "would do")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("set `train.rampup_batch_increment` to "
+                                                      "4 or 6")));
   config.train.global_batch = 1 << 20;
   config.train.rampup_batch_increment = 4;
   EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("262143 increments; at most 10000")));
@@ -147,9 +147,9 @@ TEST(RunRulesTest, EveryBatchOfARampupIsDividedAmongTheRanks) {
   config.layout.micro_batch = 3;
   EXPECT_THAT(Problems(config, 2),
               ElementsAre("`train.rampup_batch_start` (10) must be a multiple of "
-                          "layout.micro_batch * dp (6); 6 or 12 would do",
+                          "layout.micro_batch * dp (6); use 6 or 12",
                           "`train.rampup_batch_increment` (4) must be a multiple of "
-                          "layout.micro_batch * dp (6); 6 would do"));
+                          "layout.micro_batch * dp (6); use 6"));
 }
 
 TEST(RunRulesTest, EveryBatchOfARampupHasWholeRoundsOfAnInterleavedPipeline) {
@@ -161,8 +161,8 @@ TEST(RunRulesTest, EveryBatchOfARampupHasWholeRoundsOfAnInterleavedPipeline) {
   EXPECT_THAT(Problems(config, 4), IsEmpty());
   config.train.rampup_batch_start = 8;
   config.train.rampup_batch_increment = 2;
-  EXPECT_THAT(Problems(config, 4), ElementsAre(HasSubstr("layout.micro_batch * dp * pp (4); 4 "
-                                                         "would do")));
+  EXPECT_THAT(Problems(config, 4), ElementsAre(HasSubstr("layout.micro_batch * dp * pp (4); use "
+                                                         "4")));
 }
 
 TEST(RunRulesTest, NamesWhatIsMissing) {
@@ -288,13 +288,16 @@ TEST(RunRulesTest, RotaryPositionsTurnPairs) {
   }
   EXPECT_EQ(RotarySize(config.model), 16);
   config.model.rotary_percent = 0.3;
-  EXPECT_THAT(Problems(config),
-              ElementsAre("`model.rotary_percent` (0.3) of heads of 16 elements is 4.8; the "
-                          "result must be an even number of elements"));
+  EXPECT_THAT(
+      Problems(config),
+      ElementsAre("`model.rotary_percent` (0.3) rotates 4.8 of the 16 elements of a head; this "
+                  "number must be even"));
   config.model.rotary_percent = 0.0625;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("is 1; the result must be an even number")));
+  EXPECT_THAT(
+      Problems(config),
+      ElementsAre(HasSubstr("rotates 1 of the 16 elements of a head; this number must be even")));
   config.model.rotary_percent = 0.001;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("the result must be an even number")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("this number must be even")));
   config.model.kv_channels = 15;
   config.model.rotary_percent = 0.4;
   EXPECT_THAT(Problems(config), IsEmpty()) << "6 of 15";
@@ -324,13 +327,13 @@ TEST(RunRulesTest, LayoutsThatDoNotDivideNameTheNearestThatDo) {
   config.layout.sequence_parallel = false;
   EXPECT_THAT(Problems(config, 6),
               ElementsAre("`model.num_attention_heads` (16) must be a multiple of `layout.tp` (6); "
-                          "`layout.tp` 4 or 8 would do"));
+                          "set `layout.tp` to 4 or 8"));
   config = Small();
   config.train.seq_length = 60;
   config.layout.cp = 4;
   EXPECT_THAT(Problems(config, 4),
               ElementsAre("half of `train.seq_length` (60) must be a multiple of `layout.cp` (4); "
-                          "`layout.cp` 3 or 5 would do"));
+                          "set `layout.cp` to 3 or 5"));
   config.train.seq_length = 61;
   EXPECT_THAT(Problems(config, 4), ElementsAre(HasSubstr("`train.seq_length` (61) must be even")));
   config = Small();
@@ -338,7 +341,7 @@ TEST(RunRulesTest, LayoutsThatDoNotDivideNameTheNearestThatDo) {
   config.layout.tp = 4;
   EXPECT_THAT(Problems(config, 4),
               ElementsAre(HasSubstr("`train.seq_length` / `layout.cp` = 62) must be a multiple of "
-                                    "`layout.tp` (4); `layout.tp` 2 or 31 would do")));
+                                    "`layout.tp` (4); set `layout.tp` to 2 or 31")));
 }
 
 TEST(RunRulesTest, PipelinesNeedALayerInEveryPart) {
@@ -363,8 +366,8 @@ TEST(RunRulesTest, InterleavedPipelinesNeedWholeRoundsOfMicroBatches) {
   EXPECT_THAT(Problems(config, 3), IsEmpty());
   config.layout.vpp = 2;
   EXPECT_THAT(Problems(config, 3),
-              ElementsAre(HasSubstr("= 8) must be a multiple of `layout.pp` (3); `layout.pp` 2 or "
-                                    "4 would do")));
+              ElementsAre(HasSubstr("= 8) must be a multiple of `layout.pp` (3); set `layout.pp` "
+                                    "to 2 or 4")));
 }
 
 TEST(RunRulesTest, TheNoiseScaleNeedsTwoMicroBatchesThatAreMeasuredApart) {
@@ -396,7 +399,7 @@ TEST(RunRulesTest, CopiesOfShardsDivideTheRanks) {
   config.layout.dp = 6;
   config.layout.zero = 3;
   config.layout.zero_size = 4;
-  EXPECT_THAT(Problems(config, 6), ElementsAre(HasSubstr("`layout.zero_size` 3 or 6 would do")));
+  EXPECT_THAT(Problems(config, 6), ElementsAre(HasSubstr("set `layout.zero_size` to 3 or 6")));
   config.layout.zero_size = 2;
   EXPECT_THAT(Problems(config, 6), IsEmpty());
   config.layout.zero = 0;

@@ -113,7 +113,7 @@ TEST(ScheduleSpansTest, RefusesPartsThatDoNotFit) {
               ElementsAre(HasSubstr("decay take 808 samples, but the run has")));
   schedule = {.warmup_steps = 50, .decay_steps = 50};
   EXPECT_THAT(ScheduleProblems(schedule),
-              ElementsAre(HasSubstr("within the warm-up (400 samples)")));
+              ElementsAre(HasSubstr("before the warm-up ends (400 samples)")));
   schedule.decay_steps = 1000;
   EXPECT_THAT(ScheduleProblems(schedule), IsEmpty()) << "a run may end before its schedule";
 }

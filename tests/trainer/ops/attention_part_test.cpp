@@ -128,7 +128,8 @@ TEST(AttentionPartTest, CausalPartsNeedAsManyKeysAsQueries) {
     AttentionPartForward({in.query, in.key, in.value, AttentionMask::kCausal}, out);
     ADD_FAILURE() << "a causal part took 6 keys for 5 queries";
   } catch (const c10::Error& error) {
-    EXPECT_NE(std::string(error.what()).find("as many keys as queries, not 6 keys for 5 queries"),
+    EXPECT_NE(std::string(error.what())
+                  .find("as many keys as queries, but this part has 6 keys and 5 queries"),
               std::string::npos)
         << error.what();
   }

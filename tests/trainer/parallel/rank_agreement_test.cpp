@@ -26,7 +26,7 @@ TEST(RankAgreementTest, OfManyDifferencesSomeAreNamed) {
     there[std::to_string(i)] = "b";
   }
   const std::string text = FactDifferences(here, there);
-  EXPECT_NE(text.find("4 is a instead of b, and 4 more differ"), std::string::npos) << text;
+  EXPECT_NE(text.find("4 is a instead of b, and 4 more values differ"), std::string::npos) << text;
 }
 
 // Returns the errors of three ranks. The ranks in `others` have a different version of the library.

@@ -22,7 +22,7 @@ constexpr char kHelp[] =
   trainyard-ckpt diff A B [--tolerance X] [--only WHAT] [--all] [--output json]
       Compares the model settings, trainer state and tensors of two checkpoints, whose layouts
       may differ. Tensors are equal if their relative L2 difference |B - A| / |A| is at most X; the
-      default 0 requires equal bits. WHAT is weights, optimizer, or a prefix of tensor names;
+      default 0 requires identical bits. WHAT is weights, optimizer, or a prefix of tensor names;
       only these tensors are compared. --all also shows equal tensors.
 
   trainyard-ckpt reshard IN OUT [--files N] [--weights-only] [--force]
@@ -32,28 +32,28 @@ constexpr char kHelp[] =
 
   trainyard-ckpt import DIR OUT [--force]
       Creates a checkpoint of step 0 from a Hugging Face directory (config.json, model.safetensors
-      or its shards), for checkpoint.resume_from; prints the matching section `model` of a job file.
-      The weights are copied bit for bit; a job with any layout can start from these weights, with a
-      new optimizer state. Refuses a model if the trainer would compute other results than
-      transformers, and reports the key of config.json that causes the difference. --force replaces
-      a checkpoint at OUT.
+      or its shards), and prints the matching `model` section of a job file. A job with any layout
+      can start from this checkpoint: set checkpoint.resume_from to OUT. The weights are copied bit
+      for bit, and the optimizer state is new. A model is refused if the trainer's results would
+      differ from those of transformers; the message names the key of config.json that causes the
+      difference. --force replaces a checkpoint at OUT.
 
   trainyard-ckpt export IN DIR [--dtype fp32|bf16] [--shard-bytes N] [--force]
       Writes the weights of a checkpoint and a config.json for transformers into a new directory,
       without the optimizer's state and without a tokenizer. --dtype converts the weights (default:
       as stored; bf16 is rounded to nearest, ties to even). A file has at most N bytes of tensors
-      (5000000000); a larger tensor has its own file. --force replaces an earlier export at DIR, but
-      never a directory with other files.
+      (default: 5000000000); a larger tensor has its own file. --force replaces an earlier export at
+      DIR, but never a directory with other files.
 
   trainyard-ckpt --version | --help
 
-Models of Hugging Face: LlamaForCausalLM (without rope_scaling, or that of LLaMA 3.1),
-Qwen3ForCausalLM, OlmoForCausalLM, GPT2LMHeadModel, GPTNeoXForCausalLM.
+Supported Hugging Face models: LlamaForCausalLM (without rope_scaling, or with the rope_scaling of
+LLaMA 3.1), Qwen3ForCausalLM, OlmoForCausalLM, GPT2LMHeadModel, GPTNeoXForCausalLM.
 
 Exit codes: 0 done (diff: the checkpoints are equal), 1 diff: the checkpoints differ, 2 wrong
 command line, 70 internal error, 73 cannot write, 74 a checkpoint or a Hugging Face directory is
-damaged, unreadable or absent, 78 import, export: the trainer or Hugging Face does not support the
-model, 130 interrupted.
+damaged, unreadable or absent, 78 (import, export) the trainer or Hugging Face does not support
+the model, 130 interrupted.
 )";
 
 [[noreturn]] void Refuse(const std::string& what) {
@@ -95,7 +95,7 @@ class Arguments {
              " arguments");
     }
     for (const std::string& place : places_) {
-      if (place.empty()) Refuse("an argument is empty; is a shell variable unset?");
+      if (place.empty()) Refuse("an argument is empty; check for an unset shell variable");
     }
     return places_;
   }

@@ -118,12 +118,13 @@ ImportSummary Import(const ImportOptions& options, const std::atomic<bool>& is_c
 }
 
 std::string JobFileText(const ImportSummary& summary, const ImportOptions& options) {
-  std::string text = "# " + options.to + ": " + summary.model.family->architecture + ", " +
-                     CountText(summary.tensors, "tensor") + " in " +
-                     CountText(summary.files, "file") + " of " + BytesText(summary.bytes) +
-                     "\n# A job starts from it with checkpoint.resume_from and these settings:\n";
+  std::string text =
+      "# " + options.to + ": " + summary.model.family->architecture + ", " +
+      CountText(summary.tensors, "tensor") + " in " + CountText(summary.files, "file") + " of " +
+      BytesText(summary.bytes) +
+      "\n# To train from it, set checkpoint.resume_from to its path and use these settings:\n";
   if (summary.max_positions > 0) {
-    text += "# (train.seq_length: the model has seen up to " +
+    text += "# (train.seq_length: the model supports samples of up to " +
             std::to_string(summary.max_positions) + " tokens)\n";
   }
   if (!summary.dropouts.empty()) {

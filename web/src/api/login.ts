@@ -38,7 +38,7 @@ export async function logOut(): Promise<void> {
     title: 'You are logged out',
     text: ended
       ? ''
-      : 'This browser no longer has the session, but the controller did not respond. To end the ' +
-        `session there as well, run: trainyard server sessions --end ${session.id}`,
+      : 'This browser has deleted the session, but the controller did not respond, so it may ' +
+        `still accept the session. To end it, run: trainyard server sessions --end ${session.id}`,
   };
 }

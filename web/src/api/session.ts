@@ -52,7 +52,7 @@ export function refused(used: Session | undefined): void {
   if (storedSession()?.secret !== used?.secret) return;
   clearSession();
   refusal.value = used
-    ? { title: 'Your session has ended', text: 'It expired or was ended.' }
+    ? { title: 'Your session has ended', text: 'The session expired, or a user ended it.' }
     : { title: 'You are not logged in', text: '' };
 }
 

@@ -188,7 +188,7 @@ export function Chart(props: ChartProps) {
       // Makes screen readers pass the arrow keys to the chart.
       role="application"
       aria-roledescription="chart"
-      aria-label={`${props.label}. Arrow keys read points, plus and minus zoom.`}
+      aria-label={`${props.label}. Arrow keys move from point to point; plus and minus zoom.`}
       tabIndex={0}
       onKeyDown={(event) => {
         if (!chart.current || !onKey(event, chart.current, props.onZoom)) return;

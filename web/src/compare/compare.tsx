@@ -151,7 +151,7 @@ function RunTable({
             <th scope="col" class="right" aria-sort={byValue ? 'ascending' : undefined}>
               <button
                 type="button"
-                title="Sorted by these values, or in URL order"
+                title={byValue ? 'Sort runs in URL order' : 'Sort runs by this value'}
                 onClick={() => setQuery({ order: byValue ? undefined : 'value' })}
               >
                 {reading ? 'At cursor' : metric}
@@ -376,7 +376,7 @@ export function Compare() {
             />
             {view.smooth === 0 && (
               <p class="density">
-                Merged points show their mean, or a spike if they contain one.
+                A point that covers several steps shows their mean, or their spike if there is one.
               </p>
             )}
           </section>

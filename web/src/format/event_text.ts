@@ -66,7 +66,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       'good',
       'check',
     ),
-  attempt_cleared: (f) => line(`attempt ${f.attempt} cleared from a node`, 'idle', 'dot'),
+  attempt_cleared: (f) =>
+    line(`a node confirmed that attempt ${f.attempt} has ended there`, 'idle', 'dot'),
   attempt_ended: (f) => line(`attempt ${f.attempt} ended`, 'idle', 'stop'),
   job_stop_requested: (f) => line(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
   job_paused: (f) =>
@@ -104,7 +105,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
     f.health?.quarantine
       ? line(`quarantined: ${f.health.quarantine.reason}`, 'bad', 'warn')
       : line(`unhealthy: ${f.health?.reason ?? ''}`, 'bad', 'warn'),
-  node_blamed: (f) => line(`blamed: ${f.evidence?.reason ?? ''}`, 'warn', 'warn'),
+  node_blamed: (f) =>
+    line(`failure attributed to this node: ${f.evidence?.reason ?? ''}`, 'warn', 'warn'),
   node_healthy: () => line('healthy again', 'good', 'check'),
   node_released: (f) => line(`released${f.reason ? `: ${f.reason}` : ''}`, 'good', 'check'),
   node_removed: (f) => line(`removed${f.reason ? `: ${f.reason}` : ''}`, 'idle', 'cross'),

@@ -103,8 +103,8 @@ function PauseDialog({ job, onClose }: { job: Job; onClose: () => void }) {
       text={
         holds
           ? 'The job leaves the queue until it is resumed.'
-          : 'The job saves a checkpoint and releases its slots. After a resume, it continues ' +
-            'from the checkpoint once it has slots again.'
+          : 'The job saves a checkpoint and releases its slots. When you resume the job, it ' +
+            'waits for free slots and continues from this checkpoint.'
       }
       commandLine={`trainyard pause ${job.id}`}
       button={holds ? 'Hold job' : 'Save and pause'}
@@ -191,7 +191,7 @@ function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
       onClose={onClose}
       act={act}
       ready={isJobName(name)}
-      text="Creates a job with the same settings and its own checkpoint directory."
+      text="Creates a job with the same settings and a new checkpoint directory."
       commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
     >
       <StartChoice job={full} resumes={resumes} onChoose={setResumes} />

@@ -112,7 +112,7 @@ export function Curves({ job }: { job: Job }) {
     return (
       <Empty title={hasEnded(job) ? 'This job reported no metrics' : 'No metrics yet'}>
         {hasEnded(job)
-          ? 'To report metrics, write lines to TRAINYARD_TELEMETRY or set log_parser.'
+          ? 'To report metrics, write them to the file $TRAINYARD_TELEMETRY, or set log_parser.'
           : 'Curves appear once the job reports its first step.'}
       </Empty>
     );

@@ -147,7 +147,7 @@ export function LogRows({
         tabIndex={0}
         role="log"
         aria-live="off"
-        aria-label="Rank output. Enter opens a line; arrow keys open the next or previous one."
+        aria-label="Rank output. Enter opens a line; arrow keys open the next or previous line."
       >
         <div class="log-inner" style={{ height: `${lines.length * ROW_PX}px` }}>
           <div style={{ transform: `translateY(${shown.above}px)` }}>

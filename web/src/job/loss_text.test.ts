@@ -17,7 +17,7 @@ const curve = (change = {}) =>
 
 it('tells the means, their difference and that nothing spiked', () => {
   expect(lossText(curve())).toEqual({
-    facts: ['mean loss 2.5 over the last 100 (previously 2.64)', 'fell by 5.40 %', 'no spikes'],
+    facts: ['mean 2.5 of the last 100 losses (before: 2.64)', 'fell by 5.40 %', 'no spikes'],
     advice: undefined,
   });
 });

@@ -26,7 +26,7 @@ export function lossText(curve: LossCurve): { facts: string[]; advice: string | 
   const before = short(Number(curve.previous_loss));
   const window = count(curve.window || 100);
   const facts = [
-    `mean loss ${short(Number(curve.recent_loss))} over the last ${window} (previously ${before})`,
+    `mean ${short(Number(curve.recent_loss))} of the last ${window} losses (before: ${before})`,
     changeText(curve),
     spikesText(curve),
   ];

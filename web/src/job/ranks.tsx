@@ -148,7 +148,9 @@ function legendWords(scale: HeatScale): [string, string] | undefined {
   const { measure, low, high } = scale;
   if (measure === 'step time' || measure === 'compute') {
     const median = medianWords(scale);
-    return median ? ['faster', `slower (${median}); ▲ = 10 % or more above`] : undefined;
+    return median
+      ? ['faster', `slower (${median}); ▲ = at least 10 % above the median`]
+      : undefined;
   }
   if (measure === 'waits') {
     return high > 0 ? ['0 s', `longest wait in a step: ${duration(high)}`] : undefined;

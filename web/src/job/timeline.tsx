@@ -131,7 +131,7 @@ function VerdictText({
       </p>
       {verdict.stacks && (
         <details>
-          <summary>Thread stacks at the stall</summary>
+          <summary>Thread stacks when the rank stalled</summary>
           <pre tabIndex={0}>{verdict.stacks}</pre>
         </details>
       )}

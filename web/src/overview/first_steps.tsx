@@ -67,10 +67,10 @@ export function FirstSteps() {
           </p>
           <pre tabIndex={0}>{JOB_FILE}</pre>
         </Step>
-        <Step number={3} title="Submit it">
+        <Step number={3} title="Submit the job">
           <p class="faint">
-            Its curves, ranks and output appear here automatically. If the job has to wait, the
-            queue shows why.
+            The job&apos;s curves, ranks and output appear here automatically. If the job has to
+            wait, the queue shows why.
           </p>
           <CommandLine text="trainyard submit -f job.yaml" />
         </Step>

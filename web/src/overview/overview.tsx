@@ -130,7 +130,9 @@ function Waiting() {
                   <span class="faint end">{shapeText(job)}</span>
                 </p>
                 <p class="faint">
-                  {reason ? withCode(reason.message) : 'The previous attempt is being cleared.'}
+                  {reason
+                    ? withCode(reason.message)
+                    : 'The nodes are still ending the previous attempt.'}
                 </p>
               </li>
             );

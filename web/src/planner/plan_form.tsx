@@ -87,7 +87,7 @@ function JobFileField({ text, onText }: { text: string; onText: (text: string) =
           setQuery({ file: fits ? next : undefined });
         }}
       />
-      {tooLong && <span>Too long for the URL: a link to this page omits the job file.</span>}
+      {tooLong && <span>The job file is too long for the URL. A link to this page omits it.</span>}
     </label>
   );
 }
@@ -138,7 +138,7 @@ function OwnNodes({ lists }: { lists: GetPlannerResponse }) {
     setQuery({ device, nodes, per_node: perNode, network: undefined });
   return (
     <div class="own-nodes">
-      <span class="faint">This cluster has</span>
+      <span class="faint">Nodes of this cluster:</span>
       {lists.own_nodes.map((own) => (
         <button key={`${own.device}/${own.per_node}`} type="button" onClick={() => fill(own)}>
           {plural(own.nodes, 'node')} with {own.per_node} {own.device}

@@ -74,7 +74,11 @@ function Figures({ plan }: PlanProps) {
       <Figure
         name="Cost"
         value={cost ? `$${short(cost[0])}` : ABSENT}
-        note={cost && cost[1] > cost[0] ? `to $${short(cost[1])}, by price` : 'training steps only'}
+        note={
+          cost && cost[1] > cost[0]
+            ? `to $${short(cost[1])}, depending on price`
+            : 'training steps only'
+        }
       />
     </dl>
   );

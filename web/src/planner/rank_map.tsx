@@ -32,7 +32,7 @@ function Detail({ plan, rank }: { plan: PlanLayoutResponse; rank: PlannedRank })
   const rows = [
     ['Node', `${rank.node + 1}, slot ${rank.slot}`],
     ['Layout', rank.coordinates],
-    ['Stage', `${rank.stage} of ${plan.stages.length} (from 0)`],
+    ['Stage', `${rank.stage} of ${plan.stages.length}, counted from 0`],
     ['Layers', String(stage.layers)],
     ['Ranks in stage', span(stage.first_rank, stage.last_rank)],
     ['Nodes in stage', span(stage.first_node + 1, stage.last_node + 1)],
@@ -84,7 +84,7 @@ export function PlannedRankMap({ plan }: { plan: PlanLayoutResponse }) {
   return (
     <>
       <p class="faint">
-        {plural(devices, 'rank')}, coloured by pipeline stage; consecutive ranks differ in{' '}
+        {plural(devices, 'rank')}, coloured by pipeline stage. Ranks are numbered along{' '}
         {plan.rank_axes
           .filter(({ size }) => size > 1)
           .map(({ name, size }) => `${name} (${size})`)

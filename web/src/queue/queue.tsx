@@ -28,7 +28,9 @@ function QueueRow({ job }: { job: Job }) {
           <JobBadge state={job.state} />
           {reason && <span class="code">{plainWords(reason.code)}</span>}
         </p>
-        <p>{reason ? withCode(reason.message) : 'The previous attempt is being cleared.'}</p>
+        <p>
+          {reason ? withCode(reason.message) : 'The nodes are still ending the previous attempt.'}
+        </p>
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
       <dl>

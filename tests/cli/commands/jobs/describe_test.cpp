@@ -105,7 +105,8 @@ TEST_F(DescribeTest, EventsNameNodes) {
   v1::Event& event = *answers().job.add_events();
   event.mutable_attempt_cleared()->set_attempt(1);
   event.mutable_attempt_cleared()->set_node_id("id-b");
-  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("attempt 1 cleared from node node-2\n"));
+  EXPECT_THAT(Run({"describe", "tiny"}).out,
+              HasSubstr("node node-2 confirmed that attempt 1 has ended there\n"));
 }
 
 TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {

@@ -160,7 +160,7 @@ TEST_F(PsTest, AnEmptyListWithAFilterSaysThatNothingMatches) {
   answers().pages.push_back({});
   EXPECT_EQ(Run({"ps", "--state", "failed"}).err, "no job matches\n");
   EXPECT_EQ(Run({"ps", "-a", "-u", "zed"}).err, "no job matches\n");
-  EXPECT_EQ(Run({"ps", "-u", "zed"}).err, "no job matches; -a includes ended jobs\n");
+  EXPECT_EQ(Run({"ps", "-u", "zed"}).err, "no job matches; add -a to include ended jobs\n");
 }
 
 TEST_F(PsTest, AnEmptyListSaysWhatToDo) {

@@ -44,8 +44,9 @@ TEST_F(ExtrapolateTest, ExpectsLossAndDaysLeft) {
   Report(2000);
   const CliResult result = Run({"extrapolate", "17", "--tokens", "85B"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("at 85B tokens"), HasSubstr("/ D^0.28"),
-                                HasSubstr("median of the latest half"), HasSubstr("slot-hours")));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("at 85B tokens"), HasSubstr("/ D^0.28"),
+                    HasSubstr("median of the most recent half"), HasSubstr("slot-hours")));
   EXPECT_EQ(answers().series_requests.back().axis(), v1::SERIES_AXIS_TOKENS);
   const nlohmann::json document =
       nlohmann::json::parse(Run({"extrapolate", "17", "--tokens", "85B", "-o", "json"}).out);

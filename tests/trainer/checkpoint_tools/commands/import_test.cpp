@@ -64,21 +64,22 @@ TEST_F(ImportTest, WeightsOfStepZeroBitForBit) {
 TEST_F(ImportTest, TheJobFileFits) {
   WriteHuggingFace(From(), TinyLlama("F32"));
   const ImportOptions options = {From(), Out()};
-  EXPECT_EQ(JobFileText(Import(options, false), options),
-            "# " + Out() +
-                ": LlamaForCausalLM, 21 tensors in 1 file of 90.7 KiB\n"
-                "# A job starts from it with checkpoint.resume_from and these settings:\n"
-                "# (train.seq_length: the model has seen up to 128 tokens)\n"
-                "model:\n"
-                "  num_layers: 2\n"
-                "  hidden_size: 32\n"
-                "  ffn_hidden_size: 64\n"
-                "  num_attention_heads: 4\n"
-                "  num_query_groups: 2\n"
-                "  vocab_size: 64\n"
-                "  rotary_base: 500000.0\n"
-                "  norm_epsilon: 1e-06\n"
-                "  untie_embeddings_and_output_weights: true\n");
+  EXPECT_EQ(
+      JobFileText(Import(options, false), options),
+      "# " + Out() +
+          ": LlamaForCausalLM, 21 tensors in 1 file of 90.7 KiB\n"
+          "# To train from it, set checkpoint.resume_from to its path and use these settings:\n"
+          "# (train.seq_length: the model supports samples of up to 128 tokens)\n"
+          "model:\n"
+          "  num_layers: 2\n"
+          "  hidden_size: 32\n"
+          "  ffn_hidden_size: 64\n"
+          "  num_attention_heads: 4\n"
+          "  num_query_groups: 2\n"
+          "  vocab_size: 64\n"
+          "  rotary_base: 500000.0\n"
+          "  norm_epsilon: 1e-06\n"
+          "  untie_embeddings_and_output_weights: true\n");
 }
 
 TEST_F(ImportTest, TensorsThatDoNotFitAreNamed) {
