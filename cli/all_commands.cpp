@@ -25,7 +25,7 @@
 namespace trainyard::cli {
 namespace {
 
-// The function of the data command is set here, because cli/data does not link the grammar.
+// The runner of the data command is set here, because cli/data is not linked with the grammar.
 void AddData(CLI::App& app, Grammar& grammar) {
   const auto options = std::make_shared<DataPrepareOptions>();
   grammar.runners[AddDataCommands(app, options.get())] = [options](Context&) -> Outcome {
@@ -33,7 +33,7 @@ void AddData(CLI::App& app, Grammar& grammar) {
   };
 }
 
-// The options that every command accepts.
+// Adds the options that every command accepts.
 void AddShared(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.add_option("-s,--server", grammar.shared.server,
@@ -58,7 +58,8 @@ void BuildGrammar(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.require_subcommand(1);
   // Lets shared options follow a command: `ps -o json` means `-o json ps`. Every command added
-  // below inherits this.
+  // below inherits
+  // this setting.
   app.fallthrough();
   AddShared(grammar);
   AddDev(app, grammar);

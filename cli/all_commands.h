@@ -1,4 +1,4 @@
-// The grammar of the whole program.
+// The grammar of the whole command line.
 #ifndef TRAINYARD_CLI_ALL_COMMANDS_H_
 #define TRAINYARD_CLI_ALL_COMMANDS_H_
 
@@ -6,7 +6,7 @@
 
 namespace trainyard::cli {
 
-// Adds the shared options and every command. Call once.
+// Adds the shared options and every command. Must be called once.
 void BuildGrammar(Grammar& grammar);
 
 }  // namespace trainyard::cli

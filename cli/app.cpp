@@ -16,8 +16,9 @@ namespace {
 
 constexpr char kDefaultPort[] = ":7070";
 
-// Returns the names of the commands below `app`, or the long options of `app` and of all levels
-// above it.
+// Returns the names of the commands below `app` or, with `options`, the long options of `app` and
+// of all
+// levels above it.
 std::vector<std::string> KnownWords(const CLI::App& app, bool options) {
   std::vector<std::string> words;
   if (!options) {
@@ -39,11 +40,12 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
   return nearest.empty() ? "" : absl::StrCat("; did you mean `", nearest, "`?");
 }
 
-// Returns the message for an error in the command line. If a word is unknown, the message names the
-// nearest known word.
+// Returns the message for an error in the command line. For an unknown word, it suggests the
+// nearest known
+// word.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
-  // The words that no option or command of any level has accepted.
+  // The words that neither an option nor a command at any level has accepted.
   const std::vector<std::string> extras = app.remaining(true);
   const std::string help = absl::StrCat("\nsee `", FullName(command), " --help`");
   if (extras.empty()) return absl::StrCat(error.what(), help);
@@ -64,7 +66,7 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
     grammar.app.exit(error, *console.out, *console.err);  // --help and --version.
     return 0;
   }
-  // `trainyard` alone prints the help instead of an error.
+  // `trainyard` without arguments prints the help instead of an error.
   const bool bare =
       &ChosenCommand(grammar.app) == &grammar.app && grammar.app.remaining(true).empty();
   if (bare && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
@@ -75,9 +77,11 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
   return static_cast<int>(ExitCode::kUsage);
 }
 
-// Converts "HOST", "HOST:PORT" or an IPv6 address, with or without brackets, to "HOST:PORT".
+// Returns "HOST:PORT" for "HOST:PORT", "HOST" or an IPv6 address, with or without brackets. Adds
+// the
+// default port if there is none.
 absl::StatusOr<std::string> ServerAddress(const std::string& text) {
-  // True if the text is empty, a URL, or more than one word.
+  // True if the text is empty, is a URL, or has more than one word.
   const bool strange = text.empty() || absl::StrContains(text, "/") ||
                        text.find_first_of(" \t\r\n") != std::string::npos;
   if (strange) {
@@ -92,8 +96,9 @@ absl::StatusOr<std::string> ServerAddress(const std::string& text) {
   return text;
 }
 
-// Returns the arguments before the first "--", in reverse order, as CLI11's parse requires. Sets
-// `command` to the words after it, the job's command.
+// Returns the arguments before the first "--", in the reverse order that CLI11's parse requires.
+// Sets
+// `command`, the job's command, to the words after the "--".
 std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
                                       std::vector<std::string>& command) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -101,14 +106,18 @@ std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
   return {std::make_reverse_iterator(dashes), arguments.rend()};
 }
 
-// True for `submit`, `plan`, `job submit` and `job plan`.
+// True for the commands that accept a job's command after "--": `submit`, `plan`, `job submit` and
+// `job
+// plan`.
 bool TakesCommand(const CLI::App& command) {
   return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
-// Rejects an option of a noun that is followed by a command, such as -a in `job -a list` and `job
-// describe 1 -a`. Such an option would have no effect: only shared options and options of the
-// chosen command do.
+// Rejects an option of a noun if a command follows the noun, such as -a in `job -a list` and `job
+// describe 1
+// -a`. Such an option would have no effect, because only shared options and options of the chosen
+// command
+// have one.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   for (const CLI::App* noun = command.get_parent();
        noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {
@@ -125,7 +134,7 @@ absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   return absl::OkStatus();
 }
 
-// `has_command`: true if the command line contains "--", even with nothing after it.
+// has_command: true if the command line contains "--", even if no word follows it.
 Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& environment) {
   const CLI::App& command = ChosenCommand(grammar.app);
   TRAINYARD_RETURN_IF_ERROR(CheckOptionsOfNouns(command));
@@ -148,8 +157,9 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   return grammar.runners.at(&command)(context);
 }
 
-// Prints the error of a command and returns the exit code. It is also an error if output could not
-// be written, for example because the disk is full.
+// Prints the error of a command, if any, and returns the exit code. Lost output, for example
+// because the disk
+// is full, is an error, too.
 int Report(const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {

@@ -16,10 +16,11 @@ std::string NewClusterId();
 // The offset depends only on the id. Offsets of different ids are spread evenly.
 int64_t RendezvousOffset(const std::string& cluster_id);
 
-// Returns the id stored in `directory`/cluster_id. If `fresh` is true, creates and stores a new id
-// instead: an empty event log numbers jobs from 1 again, so it belongs to a new cluster. DATA_LOSS:
-// `fresh` is false, and the file is missing or damaged. No new id is created in this case, because
-// all workers would refuse it.
+// Returns the id stored in `directory`/cluster_id. If `fresh` is true (the event log is empty),
+// creates and stores a new id instead, because an empty log numbers jobs from 1 again and therefore
+// belongs to a new cluster. DATA_LOSS: `fresh` is false, and the file is missing or damaged. In
+// this
+// case no new id is created, because all workers would refuse it.
 absl::StatusOr<std::string> LoadClusterId(const std::string& directory, bool fresh);
 
 // Returns the id of the cluster to which all databases in the directory belong. Stores this id in

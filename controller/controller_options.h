@@ -27,16 +27,17 @@ struct ControllerOptions {
   std::vector<HookRule> hooks;
   // REST API, event stream and dashboard. They are off if the address is empty.
   http::DashboardOptions http;
-  // The token that every caller must prove to have. If empty, there is no access control.
+  // The token that every caller must present or prove to have. If empty, there is no access
+  // control.
   std::string token;
   // Path of the token file. The local socket is created in the same directory. If empty, there is
   // no local socket.
   std::string token_file;
-  // Allows the members of the process's group to use the local socket.
+  // Allows the members of the controller process's group to use the local socket.
   bool token_for_group = false;
   TlsIdentity tls;
-  // Allows listeners that other machines can reach without a token or without TLS. All users then
-  // see a warning.
+  // Allows a listener without a token or without TLS even if other machines can reach it. All users
+  // then see a warning.
   bool insecure = false;
 };
 

@@ -1,4 +1,4 @@
-// Controls the access of callers: the token, browser sessions, and the certificate.
+// Controls the access of callers: the token, browser sessions, and the TLS certificate.
 #ifndef TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 #define TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 
@@ -17,7 +17,7 @@ namespace trainyard::controller {
 
 // Members are in dependency order: each member uses only members above it.
 struct FrontDoor {
-  // `session_file`: see AccessGate. `clock` must outlive this object.
+  // `session_file` is passed to AccessGate. `clock` must outlive this object.
   FrontDoor(const ControllerOptions& options, const std::string& session_file, const Clock& clock);
 
   // Starts to watch the token file and the certificate.

@@ -26,7 +26,8 @@ std::vector<NamedStore> MarkedStoresOf(Stores& stores) {
   return {{NameOf(StoreName::kMetrics), *stores.metrics}, {NameOf(StoreName::kLogs), *stores.logs}};
 }
 
-// Returns EventsLost for the newest mark of a store that the log does not cover.
+// Searches the stores for marks (positions in the event log) that the log no longer contains.
+// Returns EventsLost for the newest of them, or no event if there are none.
 absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state, Stores& stores,
                                                       Timestamp now) {
   ReportLostEvents newest{.last_sequence = stores.events->NewestMark().sequence()};
@@ -44,8 +45,8 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
   return DecideLostEvents(state, newest, now);
 }
 
-// Describes the data that the store has lost. Empty if it still has everything that it had at the
-// mark.
+// Describes the data that the store has lost since the mark `known` was recorded. Empty if no data
+// was lost.
 std::string LossOf(const StoreMark& known, const StoreMark& found) {
   if (found.store_id != known.store_id) {
     return "the file was removed or replaced";

@@ -1,5 +1,5 @@
-// When the controller starts, compares the high-water marks of the event log with those of the
-// other stores. This detects that one of them was replaced by an older copy.
+// Compares the high-water marks of the event log with those of the other stores when the controller
+// starts. This detects that one of them was replaced by an older copy.
 #ifndef TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 #define TRAINYARD_CONTROLLER_HISTORY_CHECK_H_
 
@@ -13,9 +13,9 @@
 
 namespace trainyard::controller {
 
-// Appends EventsLost and StoreDataLost to the event log for each loss that a mark shows, and prints
-// them to the log output. `state` is the state replayed from the event log. Returns true if events
-// were appended; the event log must then be read again. After an error, such as a full disk, the
+// Appends EventsLost and StoreDataLost to the event log for each loss that a mark shows, and logs
+// the losses. `state` is the state replayed from the event log. Returns true if events were
+// appended; the caller must then read the event log again. After an error, such as a full disk, the
 // controller must not start, because its state would lack events.
 absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now);
 

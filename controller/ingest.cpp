@@ -83,7 +83,7 @@ void Ingest::Run() {
       if (queue_.empty()) return;
       taken_.swap(queue_);
       queued_questions_ = 0;
-      // From now on, the items being written count as stored or retried, no longer as queued.
+      // The taken items no longer count as queued. They will count as stored or retried.
       statistics_.queued_items = 0;
       statistics_.queued_bytes = 0;
     }
@@ -120,7 +120,7 @@ void Ingest::GiveMark() {
   logs_.NoteLogMark(mark);
 }
 
-// Saves the newest marks. If a mark cannot be written now, the next append writes it.
+// Saves the newest marks. If this fails, the next append saves the mark.
 void Ingest::WriteMarks() {
   GiveMark();
   if (metrics_.WriteLogMark().ok()) Positioned(Write::kMetrics);
@@ -137,8 +137,8 @@ void Ingest::StoreTaken() {
   while (!taken_.empty()) {
     const bool is_question = std::holds_alternative<OffsetsQuestion>(taken_.front());
     if (is_question && kernel_.HasGroup()) {
-      // The request for offsets stays in taken_. If the store refuses the write, AnswerWaiting
-      // finds it there.
+      // The offsets question stays in taken_, so that AnswerWaiting finds it if the store refuses
+      // the write.
       WriteGroup();
       continue;
     }
@@ -202,7 +202,7 @@ bool Ingest::WriteBatches(Write write, const std::vector<Batch>& batches,
   if (batches.empty()) return true;
   absl::Status status = WriteStore(write, [&] { return append(batches); });
   if (!absl::IsDataLoss(status)) return status.ok();
-  // Write each stream separately, so that one damaged stream does not block the others.
+  // Write each stream separately, so that a damaged stream does not block the others.
   std::map<StreamKey, std::vector<Batch>> by_stream;
   for (const Batch& batch : batches) by_stream[batch.stream].push_back(batch);
   for (const auto& [stream, own] : by_stream) {
@@ -291,8 +291,8 @@ absl::StatusOr<int64_t> Ingest::StoredOffset(const StreamKey& stream) {
   return offset;
 }
 
-// Answers workers that attach while a store fails. Without an answer they would get no Welcome, so
-// no command (for example, to stop a rank) could be sent to them.
+// Answers workers that attach while a store fails. Otherwise, they would get no Welcome, and the
+// controller could not send them commands such as stopping a rank.
 void Ingest::AnswerWaiting() {
   std::vector<OffsetsQuestion> questions;
   const auto take = [&](std::deque<Item>& items) {

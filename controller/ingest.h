@@ -1,5 +1,5 @@
-// Writes telemetry and logs to the stores. One thread writes everything that was received since its
-// last write in one transaction. The rules are in controller/kernel/store_kernel.h.
+// Writes telemetry and logs to the stores. One thread writes everything received since its last
+// write in one transaction. The rules are in controller/kernel/store_kernel.h.
 #ifndef TRAINYARD_CONTROLLER_INGEST_H_
 #define TRAINYARD_CONTROLLER_INGEST_H_
 
@@ -27,7 +27,7 @@ namespace trainyard::controller {
 struct IngestStatistics {
   int64_t queued_items = 0;
   int64_t queued_bytes = 0;
-  // Stored bytes and points.
+  // The amounts that were stored.
   int64_t telemetry_bytes = 0;
   int64_t log_bytes = 0;
   int64_t points = 0;
@@ -40,8 +40,8 @@ struct IngestStatistics {
 // retried with growing delays until it succeeds or Stop is called. Nothing is dropped, because
 // workers keep data that is not acknowledged.
 //
-// A stream whose stored data is damaged is quarantined. The error is DATA_LOSS, which is never
-// transient. The stream's worker keeps the data until a backup is restored. Other streams continue.
+// If stored data of a stream is damaged (DATA_LOSS, which is never transient), the stream is
+// quarantined: its worker keeps the data until a backup is restored. Other streams continue.
 class Ingest {
  public:
   // The store to which a transaction wrote.
@@ -50,13 +50,13 @@ class Ingest {
 
   // The functions are called on the storage thread. Each of them may be empty.
   struct Handler {
-    // Called when output of the job was stored.
+    // Called after output of the job was stored.
     std::function<void(int64_t job_id)> on_output;
-    // Called when metric points of the job were stored. `step` is the step of the newest point.
+    // Called after metric points of the job were stored. `step` is the step of the newest point.
     std::function<void(int64_t job_id, int64_t step)> on_points;
     // A write succeeded.
     std::function<void(Write write, double seconds)> on_write;
-    // Called when the store is durable up to `mark`.
+    // Called after the store has become durable up to `mark`.
     std::function<void(Write write, const StoreMark& mark)> on_position;
   };
 
@@ -65,14 +65,15 @@ class Ingest {
   // Stops.
   ~Ingest();
 
-  // `stored` is called on the storage thread. It is never called if Stop is called first.
+  // Calls `stored` on the storage thread after the batch was stored or refused. Does not call it if
+  // Stop is called first.
   void AddTelemetry(v1::TelemetryBatch batch, Stored stored);
   void AddOutput(v1::LogChunk chunk, Stored stored);
 
-  // Calls `done` on the storage thread with the stored offset of each stream, after everything that
-  // was added before is stored. While a store refuses writes, `done` is called immediately with the
-  // current offsets; this is safe because bytes that are received twice are skipped. If the offset
-  // of a stream cannot be read, the stream is omitted.
+  // Calls `done` on the storage thread with the stored offset of each stream, after everything
+  // added before is stored. While a store refuses writes, calls `done` immediately with the current
+  // offsets. This is safe, because bytes that arrive twice are skipped. Omits streams whose offset
+  // cannot be read.
   void ReadOffsets(std::vector<StreamKey> streams,
                    std::function<void(const StreamOffsets& offsets)> done);
 
@@ -96,12 +97,12 @@ class Ingest {
   void Add(Item item);
   void CountStored(const StoreKernel::Group& group);
   void Run();
-  // Waits for items or Stop. Returns false if a mark must be written first.
+  // Waits until there are items or Stop is called. Returns false if a mark must be written first.
   bool WaitForItems(std::unique_lock<std::mutex>& lock);
   void WriteMarks();
   // Passes the newest mark to the stores.
   void GiveMark();
-  // Reports the position up to which the store is durable after a write.
+  // Reports up to which position the store is durable after a write.
   void Positioned(Write write);
   void StoreTaken();
   // Adds a TelemetryItem or OutputItem to the group.
@@ -138,10 +139,10 @@ class Ingest {
   bool stopping_ = false;
   v1::LogMark mark_;
   bool mark_is_new_ = false;
-  // The earliest time at which a mark is written separately, without data.
+  // The time from which a mark is written even without data.
   std::chrono::steady_clock::time_point mark_due_;
 
-  // Items that were taken from the queue but not handled yet. Used on the storage thread only.
+  // Items taken from the queue but not handled yet. Used on the storage thread only.
   std::deque<Item> taken_;
   StoreKernel kernel_;
 

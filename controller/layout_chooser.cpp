@@ -8,8 +8,8 @@ namespace trainyard::controller {
 
 namespace {
 
-// Returns the first question that is still open. The state may have changed since the schedule was
-// made, so questions that are already answered are skipped.
+// Returns the first question that is still open. Skips questions that were answered since the
+// schedule was made.
 const LayoutQuestion* FirstOpenQuestion(const ClusterView& view) {
   for (const LayoutQuestion& question : view.schedule.layout_questions) {
     if (!view.state.pending_auto_jobs.contains(question.job_id)) continue;
@@ -39,7 +39,8 @@ void LayoutChooser::AskNext(const ClusterView& view) {
   busy_ = readers_.TryPost([this, spec, question] { Choose(spec, question); });
 }
 
-// If the choice is refused, for example because the disk is full, the next tick searches again.
+// If the choice is refused, for example because the disk is full, the next tick starts a new
+// search.
 void LayoutChooser::Choose(const v1::JobSpec& spec, const LayoutQuestion& question) {
   loop_.Submit(ChooseLayout{question.job_id, ChooseLayoutFor(spec, question)},
                [this](const RequestOutcome&, const ClusterView&) { busy_ = false; });

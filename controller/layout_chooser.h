@@ -9,13 +9,13 @@
 
 namespace trainyard::controller {
 
-// Runs only one search at a time, so that the other readers are free for queries.
+// Runs one search at a time, so that the other readers stay free for queries.
 class LayoutChooser {
  public:
   // Both arguments must outlive the loop's last tick.
   LayoutChooser(ClusterLoop& loop, ReaderPool& readers) : loop_(loop), readers_(readers) {}
 
-  // Starts to check after each tick whether a job needs a layout. May be called on any thread.
+  // From now on, checks after each tick whether a job needs a layout. May be called on any thread.
   void Start();
 
  private:

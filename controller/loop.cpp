@@ -14,13 +14,14 @@ namespace {
 // The maximum number of user requests that wait for a tick.
 constexpr int kMaxWaitingRequests = 10'000;
 
-// The time limits per pass for requests and for worker messages. A pass handles at least one of
-// each, regardless of the limits.
+// The maximum time per pass for requests (kRequestSlice) and for worker messages (kMessageSlice). A
+// pass handles at least one of each, regardless of the limits.
 constexpr std::chrono::milliseconds kRequestSlice{50};
 constexpr std::chrono::milliseconds kMessageSlice{10};
 
-// Ends the process. State and log may differ, and only a replay of the log makes them equal again.
-// Destructors are not run, because nothing of this state may leave the process.
+// Ends the process without running destructors, because state and log may differ and nothing of
+// this state may leave the process. The replay of the log at the next start restores a consistent
+// state.
 [[noreturn]] void EndProcess(const absl::Status& status) {
   spdlog::critical(
       "cannot commit to the event log: {}; the controller exits and replays its log at the next "
@@ -40,7 +41,7 @@ void LogClockSet(const v1::ClockSet& set) {
   if (!set.doubt().empty()) spdlog::warn("implausible time: {}", set.doubt());
 }
 
-// Measures the time until the end of its scope and reports it.
+// Reports the time from its construction to its destruction.
 class WorkTimer {
  public:
   using Observe = std::function<void(LoopWork work, double seconds)>;
@@ -154,7 +155,7 @@ void Loop::RunMessages() {
   }
 }
 
-// Runs the work that is waiting now, but not the work that is added meanwhile.
+// Runs the work that is queued now, but not work that is added meanwhile.
 void Loop::RunWaiting() {
   for (std::size_t left = queue_.size(); left > 0; --left) {
     auto work = queue_.NextRequest();
@@ -190,7 +191,7 @@ void Loop::SubmitAtOnce(Request request, RequestDone done) {
 void Loop::Listen(TickListener listener) { tick_.Listen(std::move(listener)); }
 
 void Loop::ScheduleTick() {
-  // The tick runs at the end of the pass. Requests that arrive during a commit are therefore
+  // The tick runs at the end of the pass, so that all requests that arrive during a commit are
   // decided and committed together.
   if (std::exchange(tick_scheduled_, true)) return;
   if (queue_.AddPass()) StartPass();
@@ -229,8 +230,8 @@ void Loop::Tick() {
   RequestSnapshotIfDue();
 }
 
-// Commits the events. Returns false if the disk is full. The tick is then undone, as if it had
-// never run.
+// Commits the events. If the disk is full, undoes the tick as if it had never run, and returns
+// false.
 bool Loop::Commit(const std::vector<LogRecord>& events,
                   const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return true;
@@ -274,8 +275,8 @@ void Loop::RetrySpaceLater(const absl::Status& cause) {
   ReportHealth(cause);
 }
 
-// Called after a commit, because a successful TryWrite proves only that one page can be written,
-// not that there is space for all waiting requests.
+// Called after a commit. A successful TryWrite is not enough: it proves only that one page can be
+// written, not that there is space for all waiting requests.
 void Loop::ConfirmSpace() {
   if (!std::exchange(space_unconfirmed_, false)) return;
   space_backoff_.Reset();
@@ -291,13 +292,12 @@ void Loop::ReportHealth(const absl::Status& status) {
 }
 
 void Loop::RequestSnapshotIfDue() {
-  // The cost of a snapshot grows with the number of jobs and nodes. If at least as many events lie
-  // between two snapshots, the cost per event is constant for any size of the state.
+  // The cost of a snapshot grows with the number of jobs and nodes. At least as many events between
+  // two snapshots keep the cost per event constant.
   const uint64_t entries = tick_.state().jobs.size() + tick_.state().nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (tick_.last_sequence() - snapshot_sequence_ < events_between) return;
-  // If the snapshot fails, it is not repeated early: the next one is due after the usual number of
-  // events.
+  // A failed snapshot is not retried early: the next one is due after the usual number of events.
   if (snapshots_.Request(tick_.last_sequence())) snapshot_sequence_ = tick_.last_sequence();
 }
 

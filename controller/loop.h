@@ -6,7 +6,7 @@
 // The loop works in passes. A pass handles waiting user requests, then worker messages, then a
 // tick. Each part has a limit, so that neither users nor workers can starve the other.
 //
-// While the event log's disk is full, the state does not change. The tick whose commit failed is
+// While the event log's disk is full, the state does not change: a tick whose commit failed is
 // undone by replaying the log. Changes by users are refused, facts and telemetry of workers wait,
 // and all reads work.
 #ifndef TRAINYARD_CONTROLLER_LOOP_H_
@@ -38,8 +38,8 @@ struct LoopOptions {
   CoreOptions core;
   // The interval between ticks if no request arrives.
   std::chrono::milliseconds tick_interval{200};
-  // The minimum number of events between two snapshots. If there are more jobs and nodes than this,
-  // their number is used instead.
+  // The minimum number of events between two snapshots. If the number of jobs and nodes is larger,
+  // it is used instead.
   uint64_t events_per_snapshot = 10'000;
 };
 
@@ -49,32 +49,31 @@ enum class LoopWork { kTick, kCommit, kSnapshot };
 
 class Loop final : public ClusterLoop {
  public:
-  // Rebuilds the state from the log. Errors of the log, such as DATA_LOSS, are returned unchanged.
+  // Rebuilds the state from the log. Returns errors of the log, such as DATA_LOSS, unchanged.
   // `event_log` and `clock` must outlive the loop.
   static absl::StatusOr<std::unique_ptr<Loop>> Recover(EventLog& event_log, const Clock& clock,
                                                        LoopOptions options);
 
-  // Sets the object to which the loop reports whether the event log is writable. Must be called
-  // before Start. `health` must outlive the loop.
+  // Sets the object to which the loop reports whether the event log is writable. Call before Start.
+  // `health` must outlive the loop.
   void ReportHealthTo(StorageHealth& health) { health_ = &health; }
 
   // Stops.
   ~Loop() override;
 
   void Start();
-  // Runs the work that was already posted, and then ends the thread. No work may be posted
-  // afterwards.
+  // Runs the posted work, and then ends the thread. No work may be posted afterwards.
   void Stop();
 
   void Read(std::function<void(const ClusterView& view)> work) override;
   void Submit(Request request, RequestDone done) override;
   void Listen(TickListener listener) override;
 
-  // Calls `work` on the loop thread, before waiting worker messages. May be called on any thread.
+  // Queues `work` for the loop thread, ahead of worker messages. May be called on any thread.
   void Post(std::function<void()> work);
-  // Calls `work` for a worker message on the loop thread, after the waiting requests. Messages of
-  // one stream keep their order, and streams take turns. `worker` identifies the stream. May be
-  // called on any thread.
+  // Queues the handling of a worker message for the loop thread, behind the waiting requests.
+  // Messages of one stream keep their order, and streams take turns. `worker` identifies the
+  // stream. May be called on any thread.
   void PostFromWorker(const void* worker, std::function<void()> work);
 
   // Returns true if no event was ever committed. Call before Start.
@@ -87,7 +86,7 @@ class Loop final : public ClusterLoop {
   // Sets a function that is called at the beginning of each tick. Call before Start.
   void BeforeTick(std::function<void(Timestamp now)> prepare) { before_tick_ = std::move(prepare); }
 
-  // Sets a function that is called with the duration of each piece of work. It is called on the
+  // Sets a function that receives the duration of each piece of work. It is called on the
   // SnapshotWriter thread for snapshots, and on the loop thread for other work. Call before Start.
   void TimeWork(std::function<void(LoopWork work, double seconds)> observe) {
     observe_work_ = std::move(observe);
@@ -97,7 +96,7 @@ class Loop final : public ClusterLoop {
 
   // Requests that a tick runs now instead of at the next interval.
   void ScheduleTick();
-  // Submits the request immediately, instead of queuing it behind the waiting requests.
+  // Submits the request ahead of all waiting requests.
   void SubmitAtOnce(Request request, RequestDone done);
   ClusterView View() const;
   Observations& observations() { return tick_.observations(); }

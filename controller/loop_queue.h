@@ -1,6 +1,6 @@
-// Work for the loop thread, in two queues: one for requests of users and of the controller, and one
-// for worker messages. Many messages do not delay requests, and many messages of one worker do not
-// delay other workers.
+// Work for the loop thread, in two queues: requests of users and of the controller, and worker
+// messages. Many messages do not delay requests, and many messages of one worker do not delay other
+// workers.
 #ifndef TRAINYARD_CONTROLLER_LOOP_QUEUE_H_
 #define TRAINYARD_CONTROLLER_LOOP_QUEUE_H_
 
@@ -19,16 +19,16 @@ class LoopQueue {
  public:
   using Work = std::function<void()>;
 
-  // Both Add methods return true if no pass of the loop is running or scheduled. The caller must
-  // then start a pass.
+  // AddRequest and AddMessage return true if no pass of the loop is running or scheduled. The
+  // caller must then start a pass.
   bool AddRequest(Work work);
   // Messages of one worker keep their order, and workers take turns. `worker` identifies the
-  // stream.
+  // worker's stream.
   bool AddMessage(const void* worker, Work work);
   bool AddPass();
 
-  // These functions remove and return the oldest request and the next message. They return nullopt
-  // if there is none.
+  // NextRequest and NextMessage remove and return the next item of their queue, or return nullopt
+  // if it is empty.
   std::optional<Work> NextRequest();
   std::optional<Work> NextMessage();
 

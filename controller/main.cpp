@@ -27,9 +27,9 @@
 #include "proto/text/log_format.h"
 #include "spdlog/spdlog.h"
 
-// jemalloc reads this when the process starts (jemalloc(3), TUNING). The snapshot thread builds the
-// whole state a second time and is then idle for a long time. While it is idle, only jemalloc's
-// background thread returns the freed memory to the system.
+// jemalloc reads this at process start (jemalloc(3), TUNING). The snapshot thread builds a second
+// copy of the state and is then idle for a long time. Only jemalloc's background thread returns the
+// freed memory to the system meanwhile.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "background_thread:true";
@@ -39,9 +39,9 @@ namespace {
 
 constexpr int kExitStartFailed = 1;
 constexpr int kExitBadFlags = 2;
-// Less than 10 s, the time after which `trainyard dev` kills the controller.
+// Must be less than 10 s, after which `trainyard dev` kills the controller.
 constexpr std::chrono::seconds kStopLimit{7};
-// Longer than a worker's delay between two attempts to attach.
+// Must be longer than a worker's delay between two attempts to attach.
 constexpr int64_t kConfirmLogMs = 5000;
 
 struct Flags {
@@ -61,8 +61,8 @@ struct Flags {
   CLI::App* check = nullptr;
 };
 
-// Returns the HTTP address: the host of the gRPC address, with the gRPC port plus 1. If the gRPC
-// port is 0 or 65535, a free port is used.
+// Returns the default HTTP address: the host of the gRPC address, with the gRPC port plus 1. If the
+// gRPC port is 0 or 65535, any free port.
 std::string HttpListen(const Flags& flags) {
   if (flags.http_listen == "off") return "";
   if (!flags.http_listen.empty()) return flags.http_listen;
@@ -114,7 +114,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
 }
 
 void DefineCommands(CLI::App& app, Flags& flags) {
-  // With this setting, `backup DIR --data-dir D` means the same as `--data-dir D backup DIR`.
+  // Allows options of the controller after the command, as in `backup DIR --data-dir D`.
   app.fallthrough();
   flags.backup = app.add_subcommand(
       "backup",
@@ -169,15 +169,14 @@ int BackUpOrRestore(const Flags& flags) {
 }
 
 int CheckStores(const std::string& data_dir) {
-  // Check first that the directory exists, because DataDirectory::Open would create it.
+  // Check that the directory exists, because DataDirectory::Open would create it.
   std::error_code error;
   if (!std::filesystem::exists(absl::StrCat(data_dir, "/events.db"), error) &&
       !std::filesystem::exists(absl::StrCat(data_dir, "/cluster_id"), error)) {
     return Fail(absl::StrCat("there is no controller store in ", data_dir,
                              "; set --data-dir to its data directory"));
   }
-  // Locks the directory during the check, because a controller that starts meanwhile would change
-  // the files.
+  // Lock the directory, because a controller that starts during the check would change the files.
   const auto directory = trainyard::controller::DataDirectory::Open(data_dir);
   if (!directory.ok()) {
     return Fail(absl::StrCat(directory.status().message(),
@@ -220,8 +219,8 @@ std::string ReadConfig(Flags& flags) {
 // error to print, or an empty string on success.
 std::string ReadAccess(Flags& flags) {
   if (flags.token_file.empty()) {
-    // The data directory must exist now, because the token is stored in it. Opening the store,
-    // which would also create it, happens later.
+    // Create the data directory now, because the token is stored in it. The stores are opened only
+    // later.
     if (const absl::Status made = trainyard::controller::MakeDataDirectory(flags.options.data_dir);
         !made.ok()) {
       return std::string(made.message());
@@ -243,7 +242,7 @@ std::string ReadAccess(Flags& flags) {
   return "";
 }
 
-// Writes the file atomically, so that readers never see a partial file.
+// Writes the address atomically, so that readers never see a partial file.
 bool WriteListenFile(const std::string& path, const std::string& address) {
   const std::string temporary = path + ".new";
   std::ofstream file(temporary);
@@ -276,7 +275,7 @@ int main(int argc, char** argv) {
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);
 
-  // Block the signals before any thread starts. Threads inherit the mask, so that only sigwait
+  // Block the signals before any thread starts, because threads inherit the mask. Only sigwait then
   // receives the signals.
   sigset_t signals;
   sigemptyset(&signals);
@@ -284,13 +283,14 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  // The stores handle a file size limit like a full disk, so the signal must not end the process.
+  // Ignore SIGXFSZ, which would end the process. The stores handle a file size limit like a full
+  // disk.
   signal(SIGXFSZ, SIG_IGN);
 
   flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   const trainyard::SystemClock clock;
-  // This keeps gRPC initialized until the process ends. gRPC's last shutdown may wait 10 s for the
-  // backup poller. The stores would then not be closed within kStopLimit.
+  // Keeps gRPC initialized until the process ends. Otherwise, gRPC's last shutdown might wait 10 s
+  // for its backup poller, and the stores would not be closed within kStopLimit.
   grpc_init();
   auto controller = trainyard::controller::Controller::Start(flags.options, clock);
   if (!controller.ok()) return Fail(std::string(controller.status().message()));

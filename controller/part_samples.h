@@ -1,4 +1,4 @@
-// Prometheus samples about the controller's parts.
+// Prometheus samples of parts of the controller, such as its TLS certificate.
 #ifndef TRAINYARD_CONTROLLER_PART_SAMPLES_H_
 #define TRAINYARD_CONTROLLER_PART_SAMPLES_H_
 
@@ -20,7 +20,7 @@ void AddStorageSamples(const StorageHealth& health, MetricSet& metrics);
 void AddSpaceSamples(const SpaceReport& space, MetricSet& metrics);
 void AddScrubSamples(const std::vector<v1::StoreScrub>& scrubs, MetricSet& metrics);
 void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics);
-// Adds the sample of the certificate's expiry. Adds nothing without TLS.
+// Adds the expiry time of the TLS certificate. Adds nothing without TLS.
 void AddCertificateSample(std::optional<Timestamp> expires_ms, MetricSet& metrics);
 
 }  // namespace trainyard::controller

@@ -28,7 +28,7 @@ std::vector<v1::Job> JobsToRecover(const ClusterState& state) {
 
 namespace {
 
-// Returns the stored progress and losses of the job; nullopt if no step of the job is stored.
+// Returns the job's stored progress and losses, or nullopt if no step of the job is stored.
 absl::StatusOr<std::optional<RecoveredJob>> ReadStored(const v1::Job& job, MetricStore& metrics) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::optional<v1::Progress> progress,
                              StoredProgress(job, metrics));

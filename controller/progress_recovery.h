@@ -1,5 +1,5 @@
-// After a restart of the controller, restores the progress and the latest losses of jobs from the
-// stored metrics.
+// Restores the progress and the latest losses of jobs from the stored metrics after a restart of
+// the controller.
 #ifndef TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 #define TRAINYARD_CONTROLLER_PROGRESS_RECOVERY_H_
 
@@ -16,27 +16,27 @@
 
 namespace trainyard::controller {
 
-// When the controller starts, it reads the progress of at most this many jobs without a live
-// attempt, newest first.
+// The maximum number of jobs without a live attempt whose progress is read at the start of the
+// controller. The newest jobs are read.
 inline constexpr int kRecentJobs = 50;
 
-// Returns running and recent jobs, newest first. Only the id and train.steps are set, and for
-// running jobs also the settings that the loss guard needs.
+// Returns running and recent jobs, newest first. Sets only the id, train.steps and, for running
+// jobs, the settings that the loss guard needs.
 std::vector<v1::Job> JobsToRecover(const ClusterState& state);
 
 struct RecoveredJob {
-  v1::Job job;  // The job as returned by JobsToRecover.
+  v1::Job job;  // As returned by JobsToRecover.
   v1::Progress progress;
   StoredLosses losses;  // Running jobs only.
 };
 
 // Merges the recovered values into `observations`. Values observed since the restart take
-// precedence.
+// precedence over them.
 void MergeRecovered(const RecoveredJob& recovered, Observations& observations);
 
-// Reads the newest stored metrics of jobs. It has its own thread, because each job takes a few
-// milliseconds and the first request must not wait for that. Jobs that cannot be read are skipped.
-// This is harmless: progress is only displayed, and the loss guard's window fills again.
+// Reads the newest stored metrics of jobs on its own thread. Each job takes a few milliseconds, and
+// the controller's first request must not wait for that. Skips jobs that cannot be read. This is
+// harmless: progress is only displayed, and the loss guard's window fills again.
 class ProgressRecovery {
  public:
   // Called on the recovery thread.
@@ -44,7 +44,7 @@ class ProgressRecovery {
 
   // `metrics` must outlive this object.
   ProgressRecovery(std::vector<v1::Job> jobs, MetricStore& metrics, Found found);
-  // Finishes the job that is being read, then ends the thread.
+  // Finishes the job that is being read, and then ends the thread.
   ~ProgressRecovery();
   ProgressRecovery(const ProgressRecovery&) = delete;
   ProgressRecovery& operator=(const ProgressRecovery&) = delete;

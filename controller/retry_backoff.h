@@ -7,7 +7,7 @@
 
 namespace trainyard::controller {
 
-// A delay that starts at 250 ms and doubles each time, up to 5 s. These values are short enough to
+// A retry delay that starts at 250 ms and doubles with each retry, up to 5 s. It is short enough to
 // notice free disk space soon, and long enough that retries on a full disk cost little. Not
 // thread-safe.
 class RetryBackoff {

@@ -1,5 +1,5 @@
-// Reads the nonce of the checkpoint root on the controller's machine. The nonce identifies the
-// directory that all nodes should share.
+// Reads the nonce (a random id) of the checkpoint root on the controller's machine. The nonce shows
+// whether all nodes share the same directory.
 #ifndef TRAINYARD_CONTROLLER_ROOT_READER_H_
 #define TRAINYARD_CONTROLLER_ROOT_READER_H_
 
@@ -12,10 +12,10 @@
 
 namespace trainyard::controller {
 
-// Returns the nonce in `root`, and creates a nonce if there is none. Returns an empty string if the
-// directory does not exist on this machine, which is allowed. If the root is inside the data
-// directory, creates the directory: workers on this machine then find it, and workers on other
-// machines detect that they do not share it. May block on an unresponsive file server.
+// Returns the nonce in `root`, and creates one if there is none. Returns an empty string if the
+// directory does not exist on this machine, which is allowed. Creates the directory if it is inside
+// the data directory: workers on this machine then find it, and workers on other machines detect
+// that they do not share it. May block on an unresponsive file server.
 std::string ReadRootNonce(const std::string& root, const std::string& data_dir);
 
 class RootReader {
@@ -27,11 +27,11 @@ class RootReader {
 
   // Starts a thread that reads the nonce twice a minute and sets Observations::roots.
   void Start();
-  // Ends the reading, without waiting for an unresponsive file server.
+  // Ends the reading without waiting for an unresponsive file server.
   void Stop();
 
  private:
-  // Lives as long as the thread, which may outlive the RootReader.
+  // Owned by the thread as well, which may outlive the RootReader.
   struct Shared {
     std::mutex mutex;
     std::condition_variable changed;

@@ -1,4 +1,4 @@
-// Builds the answer to GetServerInfo: settings, security warnings and storage space.
+// Builds the response to GetServerInfo: settings, security warnings and storage space.
 #ifndef TRAINYARD_CONTROLLER_SERVER_INFO_H_
 #define TRAINYARD_CONTROLLER_SERVER_INFO_H_
 
@@ -13,14 +13,14 @@
 
 namespace trainyard::controller {
 
-// Returns the listeners that the options request.
+// Returns the listeners that the options configure.
 std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options);
 
 // Returns warnings for users about listeners that other machines can reach without a token or
 // without TLS.
 std::vector<std::string> Dangers(const ControllerOptions& options);
 
-// Returns the part of the answer that does not change while the controller runs.
+// Returns the part of the response that stays the same while the controller runs.
 v1::GetServerInfoResponse MakeServerInfo(const ControllerOptions& options,
                                          const std::string& cluster_id, Timestamp now);
 

@@ -16,7 +16,8 @@
 
 namespace trainyard::controller {
 
-// Ingest uses LogService too: it wakes the followers of logs.
+// All gRPC services except LogService. It exists outside, because Ingest uses it to wake log
+// followers.
 struct Services {
   Services(const Api& api, WorkerSessions& sessions, const FrontDoor& door,
            DescribeLogin describe_login)

@@ -1,6 +1,6 @@
-// Writes snapshots of the state on its own thread. It reads only the event log, not the loop's
-// state; the loop only requests snapshots. A snapshot of 10,000 jobs takes a quarter of a second.
-// If the loop wrote it, the loop could answer no request during that time.
+// Writes snapshots of the state on its own thread. A snapshot of 10,000 jobs takes a quarter of a
+// second, during which the loop could answer no request if it wrote the snapshot itself. The loop
+// only requests snapshots. The thread rebuilds the state from the event log.
 #ifndef TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 #define TRAINYARD_CONTROLLER_SNAPSHOT_WRITER_H_
 
@@ -26,14 +26,14 @@ class SnapshotWriter {
   // Stops.
   ~SnapshotWriter();
 
-  // Starts the writer. Calls `observe` on the writer's thread with the duration in seconds of each
-  // snapshot.
+  // Starts the thread. Calls `observe` on this thread with the duration of each snapshot in
+  // seconds.
   void Start(std::function<void(double seconds)> observe);
-  // Finishes a snapshot that was requested, then ends the thread.
+  // Finishes the requested snapshot, if there is one, and then ends the thread.
   void Stop();
 
-  // Requests a snapshot of the state after event `sequence`, which must be durable. If an earlier
-  // snapshot is unfinished, returns false and does nothing.
+  // Requests a snapshot of the state after event `sequence`, which must be durable. Returns false
+  // and does nothing if an earlier snapshot is unfinished.
   bool Request(uint64_t sequence);
 
  private:
@@ -44,7 +44,7 @@ class SnapshotWriter {
   std::function<void(double)> observe_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // The requested sequence number, until the snapshot is written. Guarded by mutex_.
+  // The requested sequence number. Reset when the snapshot is written. Guarded by mutex_.
   std::optional<uint64_t> wanted_;
   bool stopping_ = false;
   std::thread thread_;

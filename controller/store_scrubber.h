@@ -1,5 +1,6 @@
-// Checks the stores in the background. It reads every page of the three databases repeatedly at a
-// low rate. Damage to rarely read pages is thus found while there are still intact backups.
+// Checks the stores in the background: reads every page of the three databases again and again, at
+// a
+// low rate. Thus damage to rarely read pages is found while there are still intact backups.
 #ifndef TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 #define TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 
@@ -43,7 +44,7 @@ class StoreScrubber {
   std::vector<v1::StoreScrub> Report() const;
 
  private:
-  // State of one database. Guarded by mutex_, except `pages`, which only the scrubber thread uses.
+  // State of one database. `report` is guarded by mutex_. Only the scrubber thread uses `pages`.
   struct Database {
     StoreName store;
     std::string path;

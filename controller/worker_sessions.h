@@ -1,6 +1,6 @@
 // Connects the rules for attached workers (controller/kernel/worker_kernel.h) with the loop, the
-// storage thread and the worker streams. Call only on the loop thread, except OnMessage, OnClosed
-// and CloseAll.
+// storage thread and the worker streams. Only OnMessage, OnClosed and CloseAll may be called on
+// threads other than the loop thread.
 #ifndef TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 #define TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 
@@ -41,7 +41,9 @@ class WorkerSessions final : public WorkerListener {
  private:
   WorkerKernel::Options KernelOptions(std::string cluster_id);
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
-  // Returns the key of the link's work in the loop's queue. The queue serves the keys in turn.
+  // Returns the key under which the link's work waits in the loop's queue. The queue serves the
+  // keys in
+  // turn.
   const void* TurnOf(LinkId id) const;
 
   void CarryOut(WorkerActions actions);

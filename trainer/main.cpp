@@ -1,4 +1,5 @@
-// trainyard-trainer, which trains one model, either as one rank of a gang or as a single process.
+// trainyard-trainer, which trains one model. A process is either one rank of a gang or the whole
+// run.
 #include <unistd.h>
 
 #include <climits>
@@ -21,7 +22,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Loads the settings and copies stop_grace from them into `env`.
+// Loads the settings and copies the setting stop_grace into `env`.
 RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   const std::string path = command.config_path.empty() ? env.spec_path : command.config_path;
   if (path.empty()) {
@@ -35,8 +36,9 @@ RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
   return config;
 }
 
-// Returns the absolute path. Does not use std::filesystem: PyTorch's CUDA wheel exports its symbols
-// from another libstdc++, and calls to them crash.
+// Does not use std::filesystem, because PyTorch's CUDA wheel exports the symbols of another
+// libstdc++,
+// and calls to them crash.
 std::string AbsolutePath(const std::string& path) {
   if (path.starts_with("/")) return path;
   char directory[PATH_MAX];
@@ -48,7 +50,7 @@ std::string AbsolutePath(const std::string& path) {
   return std::string(directory) + "/" + (path.starts_with("./") ? path.substr(2) : path);
 }
 
-// Fills in, from the settings, those paths that the environment does not set.
+// Sets those paths that the environment does not set, from the settings.
 void ResolvePaths(const RunConfig& config, const CommandLine& command, RuntimeEnvironment& env) {
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = config.checkpoint.dir;
   if (env.checkpoint_dir.empty()) env.checkpoint_dir = env.run_dir + "/checkpoints";
@@ -89,7 +91,7 @@ ExitCode Main(int argc, char** argv) {
   return RunRank(config, env);
 }
 
-// Prints the error as one line to stderr. Returns the exit code that the worker reads.
+// Prints the failure as one line to stderr. Returns the exit code that the worker reads.
 int Fail(const Failure& failure) {
   std::cerr << "trainyard-trainer: " << failure.message << std::endl;
   return static_cast<int>(failure.code);
@@ -105,8 +107,9 @@ int main(int argc, char** argv) {
     const trainyard::trainer::Failure failure = trainyard::trainer::FailureOf(error);
     const int code = trainyard::trainer::Fail(failure);
     if (failure.code != trainyard::ExitCode::kPeerLost) return code;
-    // Exits without running CUDA's exit handlers. They would wait for the device, which still waits
-    // for the lost peer.
+    // Exits without running CUDA's exit handlers. They would wait for the device, which itself
+    // waits for
+    // the lost peer.
     std::cout.flush();
     _exit(code);
   }

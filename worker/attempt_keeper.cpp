@@ -40,8 +40,9 @@ RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
   return {.output = folders.OutputFile(key), .telemetry = folders.TelemetryFile(key)};
 }
 
-// Runs `removal` on its own thread, because a program may have created any number of files, and a
-// disk may hang.
+// Runs `removal` on its own thread, because it may take long: a program may have created any number
+// of
+// files, and a disk may hang.
 void RunInBackground(std::function<absl::Status()> removal) {
   const auto note = [](const absl::Status& status) {
     if (!status.ok()) spdlog::warn("{}; the worker retries at its next start", Text(status));
@@ -117,7 +118,7 @@ absl::Status AttemptKeeper::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(attempt_numbers_,
                              AttemptNumberLog::Open(data_dir_.File("attempt_numbers.bin")));
   if (!attempt_numbers_->damage().empty()) spdlog::warn("{}", attempt_numbers_->damage());
-  // epochs.bin is the former name of the file, from versions that called an attempt an epoch.
+  // Earlier versions, which called an attempt an epoch, named the file epochs.bin.
   TRAINYARD_RETURN_IF_ERROR(attempt_numbers_->TakeOver(data_dir_.File("epochs.bin")));
   TRAINYARD_ASSIGN_OR_RETURN(const AttemptFolders::Found found, folders_.Scan(marks_.Running()));
   for (const std::string& warning : found.warnings) spdlog::warn("{}", warning);

@@ -32,7 +32,7 @@ namespace trainyard::worker {
 class AttemptKeeper final : public AttemptIo {
  public:
   struct Options {
-    // worker_program is the worker's own binary. trainer_program is the program of jobs without a
+    // worker_program is the worker's own executable. trainer_program runs the jobs that have no
     // command.
     std::string worker_program;
     std::string trainer_program;
@@ -59,7 +59,6 @@ class AttemptKeeper final : public AttemptIo {
   AttemptKernel& kernel() { return kernel_; }
   const AttemptKernel& kernel() const { return kernel_; }
   FactLog& facts() { return *facts_; }
-  // Returns the current time, to be passed to the kernel.
   WorkerTime Now() const;
 
   // Returns the mark that identifies the rank's processes.

@@ -1,5 +1,5 @@
-// Runs a check that may hang, for example on a file server. The check has its own thread, and no
-// other thread waits for it.
+// Runs a check that may hang, for example on a file server, on a thread of its own. No other thread
+// waits for the check.
 #ifndef TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 #define TRAINYARD_WORKER_BACKGROUND_LOOK_H_
 

@@ -24,7 +24,7 @@ class ConditionWatch {
   // Returns the current condition. Writes to the log when the node stops accepting new ranks and
   // when it accepts them again. When the disk becomes full, starts to free space in the background.
   v1::NodeCondition Look(Timestamp now);
-  // The size that the newest Look found.
+  // The size that the newest call of Look found.
   DiskSize disk_size() const { return disk_.size(); }
 
  private:

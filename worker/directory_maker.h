@@ -1,4 +1,4 @@
-// Creates directories on shared storage. This may hang as long as the file server does not answer.
+// Creates directories on shared storage. Creating one hangs while the file server does not answer.
 #ifndef TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 #define TRAINYARD_WORKER_DIRECTORY_MAKER_H_
 
@@ -19,12 +19,14 @@ namespace trainyard::worker {
 // functions must be called on the loop's thread, and `done` is called there.
 class DirectoryMaker {
  public:
-  // Creates a directory and its parents. Any thread; may still run when this object is destroyed.
+  // Creates a directory and its parents. Called on any thread; may still run when the
+  // DirectoryMaker is
+  // destroyed.
   using Make = std::function<absl::Status(const std::string& path)>;
   using Done = std::function<void(const absl::Status& status)>;
 
   DirectoryMaker(boost::asio::io_context& loop, Make make);
-  // Does not wait for hanging directories. `done` is not called after this.
+  // Does not wait for hanging directories. `done` is not called once the destructor has started.
   ~DirectoryMaker();
 
   // The limit on the number of directories that are being created at the same time, including
@@ -37,7 +39,8 @@ class DirectoryMaker {
   void MakeDirectory(const std::string& path, Done done);
 
  private:
-  // Exists until the last thread has ended. `maker` is null after the maker was destroyed.
+  // Shared with the threads, and exists until the last of them has ended. `maker` is null after the
+  // maker was destroyed.
   struct Link {
     std::mutex mutex;
     DirectoryMaker* maker = nullptr;

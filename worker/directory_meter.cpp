@@ -24,7 +24,8 @@ constexpr std::chrono::milliseconds kShortestPause(500);
 constexpr int kRest = 9;  // A pause lasts this many times as long as the work.
 
 // Adds up the sizes of everything below a directory. Reads only file attributes, which the kernel
-// normally has cached. Does not enter other file systems, because they may hang.
+// has
+// normally cached. Does not enter other file systems, because they may hang.
 class SizeWalk {
  public:
   explicit SizeWalk(const LeftOut& but) : but_(but) {}
@@ -74,8 +75,9 @@ class SizeWalk {
   DirectorySize size_;
 };
 
-// Returns the disk usage of deleted files that are still open. They were created below the
-// directory, but a walk of the directory does not find them.
+// Returns the disk usage of deleted files that processes with these marks still have open. The
+// files
+// were created below the directory, but a walk of the directory does not find them.
 int64_t HeldBytesOf(const std::set<std::string>& marks, const GuardedPath& directory) {
   const absl::StatusOr<UniqueFd> root = OpenGuardedDirectory(directory);
   if (marks.empty() || !root.ok()) return 0;
@@ -125,8 +127,9 @@ void DirectoryMeter::Begin(const MeteredDirectory& directory) {
         DirectorySize size = SizeBelow(directory.path, but);
         size.bytes += HeldBytesOf(directory.marks, directory.path);
         const auto took = Clock::now() - begin;
-        // While this lock is held, the meter exists, because its destructor waits for the lock. The
-        // loop outlives the meter, so it exists until post returns.
+        // Hold the lock until post returns. Meanwhile the meter exists, because its destructor
+        // waits for the
+        // lock, and so does the loop, which outlives the meter.
         const std::lock_guard lock(link->mutex);
         if (link->meter == nullptr) return;
         boost::asio::post(link->meter->loop_, [link, path = directory.path.text(), size, took] {

@@ -31,8 +31,9 @@ struct LeftOut {
 };
 
 // Returns the size of everything below the directory except the excluded files. Does not follow
-// links, does not enter mounts, and stops after kMostEntries entries. If directories are nested
-// deeper than kMostLevels, which no honest program needs, returns kMostEntries entries. Any thread.
+// links,
+// does not enter mounts, and stops after kMostEntries entries. Directories nested deeper than
+// kMostLevels count as kMostEntries entries, because no honest program needs them. Any thread.
 DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
 inline constexpr int kMostLevels = 128;
@@ -51,9 +52,11 @@ class DirectoryMeter {
   // Does not wait for running measurements. Their results are discarded.
   ~DirectoryMeter();
 
-  // Measures each directory on its own thread, unless it is being measured or was measured
-  // recently. All measurements together use at most a tenth of one thread's time. A directory that
-  // hangs, as on a failing disk, does not delay the others. Forgets the sizes of directories that
+  // Measures each directory on its own thread, except directories that are being measured or were
+  // measured recently. All measurements together use at most a tenth of one thread's time. A
+  // directory
+  // that hangs, as on a failing disk, does not delay the others. Forgets the sizes of directories
+  // that
   // are not in `directories`.
   void Measure(const std::vector<MeteredDirectory>& directories);
   // Returns the size from the newest measurement; 0 before the first measurement.
@@ -66,7 +69,8 @@ class DirectoryMeter {
     bool running = false;
     Clock::time_point due;
   };
-  // Exists until the last thread has ended. `meter` is null after the meter was destroyed.
+  // Shared with the threads, and exists until the last of them has ended. `meter` is null after the
+  // meter was destroyed.
   struct Link {
     std::mutex mutex;
     DirectoryMeter* meter = nullptr;

@@ -12,7 +12,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Starting a rank creates about ten files.
+// The minimum number of free files. Starting a rank creates about ten files.
 constexpr int64_t kFreeFilesFloor = 1000;
 
 std::string MebibytesText(int64_t bytes) {
@@ -32,7 +32,7 @@ v1::NodeCondition DiskWatch::Judge(const DiskState& disk) {
   condition.set_disk_free_bytes(disk.free_bytes);
   const int64_t floor = FloorOf(disk);
   const int64_t files_floor = std::min(kFreeFilesFloor, disk.files / 40);
-  const int64_t more = has_problem_ ? 4 : 0;  // A problem ends only 25 % above its limit.
+  const int64_t more = has_problem_ ? 4 : 0;  // Hysteresis: a problem ends at its limit plus 25 %.
   const auto above = [&](int64_t least) { return more == 0 ? least : least + least / more; };
   if (disk.read_only) {
     condition.set_trouble(

@@ -1,5 +1,4 @@
-// Decides whether the node can take new ranks. The decision depends on the disk of the data
-// directory.
+// Decides from the disk of the data directory whether the node can take new ranks.
 #ifndef TRAINYARD_WORKER_DISK_WATCH_H_
 #define TRAINYARD_WORKER_DISK_WATCH_H_
 
@@ -24,22 +23,25 @@ struct DiskState {
 // Used by one thread.
 class DiskWatch {
  public:
-  // The default for the minimum free space: with less, the node takes no new ranks. At most a
-  // fortieth of the disk is required.
+  // The default for the minimum free space. With less, the node takes no new ranks. On a small
+  // disk, a
+  // fortieth of the disk is enough.
   static constexpr int64_t kDefaultFloor = int64_t{256} << 20;
 
   DiskWatch(std::string directory, std::optional<int64_t> floor)
       : directory_(std::move(directory)), floor_(floor) {}
 
-  // Returns the current condition of the disk. Makes one system call. If the disk cannot be read,
-  // this counts as trouble.
+  // Returns the current condition of the disk. Makes one system call. If that fails, the condition
+  // reports trouble.
   v1::NodeCondition Look();
 
-  // The size that the newest Look found; zeros before the first Look.
+  // The size that the newest call of Look found; zeros before the first call.
   DiskSize size() const { return size_; }
 
   // Returns the condition for a given state of the disk. Trouble with free space ends only when the
-  // free space is a quarter above the floor. Otherwise the condition would change often while the
+  // free
+  // space is a quarter above the floor, because the condition would otherwise change often while
+  // the
   // disk is near the floor.
   v1::NodeCondition Judge(const DiskState& disk);
 

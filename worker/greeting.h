@@ -1,4 +1,4 @@
-// The Hello of this node: its name, inventory, cluster and proof of identity.
+// Makes the Hello of this node: its name, inventory, cluster and proof of identity.
 #ifndef TRAINYARD_WORKER_GREETING_H_
 #define TRAINYARD_WORKER_GREETING_H_
 

@@ -23,7 +23,7 @@ struct RankPaths {
   GuardedPath telemetry;
   // Contains the directories of all attempts of the job and of their ranks.
   GuardedPath job_dir;
-  // The mark of the rank's processes (rank_marks.h).
+  // The mark that identifies the rank's processes (rank_marks.h).
   std::string mark;
 };
 
@@ -34,15 +34,18 @@ class LimitKeeper {
               std::function<RankPaths(const RankKey&)> paths_of);
 
   // Checks how much the jobs on this node have written. Makes a few system calls per rank, and
-  // measures directories in the background. The ranks of an attempt count together. If an attempt
+  // measures
+  // directories in the background. The limits apply to all ranks of an attempt together. If an
+  // attempt
   // exceeds a limit, calls `end` with the reason for each of its running ranks. Later calls of
-  // Check do the same until the ranks have ended.
+  // Check
+  // repeat this until the ranks have ended.
   void Check(const std::vector<RankView>& ranks, const std::vector<StreamPosition>& streams,
              const DiskSize& disk, Timestamp now,
              const std::function<void(const RankKey&, const std::string& reason)>& end);
 
  private:
-  // The ranks of an attempt that may have files (`all`), and the running ones among them.
+  // `all`: the ranks of an attempt that may have files. `running`: the running ranks among them.
   struct Members {
     std::vector<RankKey> all;
     std::vector<RankKey> running;

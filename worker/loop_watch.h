@@ -14,7 +14,7 @@
 
 namespace trainyard::worker {
 
-// Created, used and destroyed on the watched thread.
+// Watches the thread that creates it. The same thread must use and destroy it.
 class LoopWatch {
  public:
   struct Limits {

@@ -21,8 +21,8 @@ struct Flags {
   std::string log_level = "info";
 };
 
-// Declares the options for the limits of a job. If a job exceeds a limit, it is ended and fails
-// with that reason.
+// Declares the options for the limits of a job. A job that exceeds a limit is ended and fails; its
+// failure reason names the limit.
 void DeclareLimits(CLI::App& app, trainyard::worker::RankLimits& limits) {
   const auto declare = [&](const char* flag, int64_t& limit, const char* what) {
     return app.add_option(flag, limit, what)->check(CLI::Range(int64_t{0}, int64_t{1} << 50));

@@ -160,7 +160,7 @@ std::vector<v1::NodeCheck> NodeChecks::Take(const CheckedPlaces& places,
   std::vector<v1::NodeCheck> taken = round_.Take().value_or(std::vector<v1::NodeCheck>());
   if (!round_.IsRunning() && now >= due_) {
     due_ = now + kEvery;
-    // If no thread can be started, this is tried again when the next round is due.
+    // If no thread can be started, the next round tries again.
     round_.Begin("check the node", [places] { return CheckNode(places); });
   }
   return taken;

@@ -24,8 +24,7 @@ bool SameRank(const v1::StreamId& a, const v1::StreamId& b) {
 // if nothing must be freed.
 int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) const {
   int64_t used = 0;
-  // The log and the parsed log of a rank are two streams that read the same file. The file must be
-  // counted once.
+  // Count each file once: the log and the parsed log of a rank are two streams of the same file.
   std::set<std::string> counted;
   for (const StreamPosition& stream : streams) {
     const GuardedPath path = path_of_(stream.id);
@@ -35,7 +34,7 @@ int64_t OutputKeeper::BytesToFree(const std::vector<StreamPosition>& streams) co
   struct statvfs disk {};
   if (statvfs(directory_.c_str(), &disk) == 0) {
     const auto block = static_cast<int64_t>(disk.f_frsize);
-    // On a small disk it is enough that a twentieth is free.
+    // On a small disk, only a twentieth is kept free.
     const int64_t least =
         std::min(limits_.free_min, static_cast<int64_t>(disk.f_blocks) / 20 * block);
     wanted = std::max(wanted, least - static_cast<int64_t>(disk.f_bavail) * block);
@@ -54,10 +53,13 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     if (!info.has_value()) continue;
     file.size = info->st_size;
     file.first_byte = FirstKeptByte(file.path);
-    // The byte before the stored offset must be kept, because it tells the reader that a line
-    // begins at the offset.
+    // Keep the byte before the stored offset, because it tells the reader that a line begins at
+    // that
+    // offset.
     file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
-    // The log parser still needs the output from the acknowledged offset of the parsed stream.
+    // Keep the output that the log parser still needs: all bytes from the acknowledged offset of
+    // the
+    // parsed stream.
     for (const StreamPosition& other : streams) {
       const bool parsed = !is_telemetry && other.id.kind() == v1::STREAM_KIND_PARSED_LOG &&
                           SameRank(other.id, stream.id);
@@ -68,7 +70,7 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
   return files;
 }
 
-// Logs each cause only once per file, because the drop is retried every second.
+// Logs each cause only once per file, because the drop is retried several times a second.
 void OutputKeeper::LogError(const std::string& path, const std::string& text) {
   if (std::exchange(logged_errors_[path], text) != text) spdlog::error("{}", text);
 }

@@ -1,4 +1,4 @@
-// Keeps the output of ranks within its limits on disk.
+// Keeps the output of ranks within the limits on disk space.
 #ifndef TRAINYARD_WORKER_OUTPUT_KEEPER_H_
 #define TRAINYARD_WORKER_OUTPUT_KEEPER_H_
 
@@ -36,7 +36,9 @@ class OutputKeeper {
   // free space, a call makes only a few system calls per rank.
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
-  // The bytes of output that were dropped since the start before the controller had stored them.
+  // The bytes of output that, since the worker's start, were dropped before the controller had
+  // stored
+  // them.
   int64_t lost_bytes() const { return lost_bytes_; }
 
  private:

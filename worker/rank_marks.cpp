@@ -27,7 +27,7 @@ std::string PlaceOf(const std::string& data_dir) {
   std::filesystem::path path(data_dir);
   if (!path.has_filename()) path = path.parent_path();
   struct stat info = {};
-  // Without the parent's inode the place is unknown. No process is then treated as a stray.
+  // Without the parent's inode the place is unknown, and no process is treated as a stray.
   if (stat(path.parent_path().c_str(), &info) != 0) return "";
   const std::string name = absl::StrReplaceAll(path.filename().string(), {{":", "_"}});
   return absl::StrCat(absl::Hex(info.st_dev), "-", absl::Hex(info.st_ino), "-", name);
@@ -83,7 +83,7 @@ RankMarks::Strays RankMarks::KillStrays() const {
       const std::optional<ParsedMark> mark = Parse(process.mark);
       if (!mark.has_value() || mark->node_id == node_id_ || mark->place != place_) continue;
       lives = true;
-      // Shims are not killed, because a shim ends on its own when it has no process left to reap.
+      // Spare the shims: a shim ends on its own when it has no process left to reap.
       if (!process.is_shim() && kill(process.stat.pid, SIGKILL) == 0) {
         killed.insert(process.stat.pid);
       }

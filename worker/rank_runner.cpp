@@ -35,7 +35,9 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
   // The directory was created with the attempt, but the job may have removed it since.
   TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
   if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
-    // The job may have replaced its spec file by something else.
+    // The job may have put something else in place of its spec file. Move its directory aside and
+    // start
+    // with a new one.
     TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
@@ -48,14 +50,15 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
                                        .processes_max = files.processes_max});
 }
 
-// True if the rank may be running: after OK, and after those errors of Launch that do not exclude
-// it.
+// True if the rank may be running. ALREADY_EXISTS and DEADLINE_EXCEEDED do not exclude it (see
+// RankLauncher::Launch).
 bool MayRun(const absl::Status& launched) {
   return launched.ok() || absl::IsAlreadyExists(launched) || absl::IsDeadlineExceeded(launched);
 }
 
-// Returns the side at fault if the shim could not take over. The job is at fault only if no node
-// could start the command.
+// Returns the side at fault if the shim could not take over. It is the job only if no node could
+// start
+// the command.
 v1::StartFault FaultOfLaunch(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
 }
@@ -210,8 +213,9 @@ void RankRunner::Observed(const RankKey& key, const RankPlace& place,
   handler_.on_observed(key, *observation);
 }
 
-// Continues or kills a shim that is overdue. A job can stop its shim, because both run as the same
-// user; the rank would then keep its slot forever.
+// Continues or kills an overdue shim. A job can stop its shim, because both run as the same user,
+// and
+// the rank would then keep its slot forever.
 void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overdue) {
   const ShimWatch::Step step = shims_.Note(key, overdue, SteadyMs());
   if (step == ShimWatch::Step::kNone) return;

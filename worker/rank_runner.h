@@ -110,7 +110,7 @@ class RankRunner {
   std::set<RankKey> ended_unwatched_;
   ShimWatch shims_;
   std::map<RankKey, boost::asio::posix::stream_descriptor> watches_;
-  // Expires when this object is destroyed. Results that arrive later are ignored.
+  // Destroyed with this object, so that results that arrive later are ignored.
   std::shared_ptr<RankRunner*> self_;
   // There are several threads, so that a rank that blocks one of them, for example by files on a
   // hanging disk, does not delay signals to the others.

@@ -16,12 +16,13 @@ namespace trainyard::worker {
 namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
-// Bytes that contain no record are collected until there are at least this many, and sent as one
-// empty batch. Otherwise a thousand ranks that each write one such line per second would cause a
-// thousand commits per second in the controller.
+// Bytes that contain no record are collected until there are at least this many, and are then sent
+// as
+// one empty batch. Otherwise a thousand ranks that each write one line without a record per second
+// would cause a thousand commits per second in the controller.
 constexpr int64_t kQuietBytes = 64 << 10;
-// The number of bytes to read after a restart of the worker. The newest records are enough to know
-// step and phase.
+// The number of bytes at the end of a file that are read after a restart of the worker. The newest
+// records are enough to know step and phase.
 constexpr int64_t kProgressTailBytes = 64 << 10;
 
 struct FileFacts {
@@ -36,8 +37,9 @@ FileFacts Look(const GuardedPath& path) {
   return {info->st_size, info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1'000'000};
 }
 
-// Returns the start of the first line that begins at or after `offset`. Without this, the second
-// half of a line could be parsed as another step. Returns `offset` itself if no line ends within
+// Returns the start of the first line that begins at or after `offset`, because the second half of
+// a
+// line could be parsed as another step. Returns `offset` itself if no line ends within
 // kMaxLineBytes.
 int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
@@ -65,7 +67,7 @@ class FileSource : public StreamSource {
   // Records the result of a read at the offset. Logs each cause only once, because reads are
   // repeated several times a second.
   void Note(int64_t offset, const absl::Status& status) {
-    // RESOURCE_EXHAUSTED is not permanent: a lack of descriptors or memory passes.
+    // RESOURCE_EXHAUSTED is temporary: descriptors or memory will be available again.
     const bool stays = !status.ok() && !absl::IsResourceExhausted(status);
     broken_->offset = stays ? std::optional<int64_t>(offset) : std::nullopt;
     if (std::exchange(last_complaint_, status) == status || status.ok()) return;
@@ -154,8 +156,9 @@ class TelemetrySource : public FileSource {
 
   const std::shared_ptr<RecordTail> tail_;
   TelemetryLimits limits_;
-  // The start of bytes that were already read and contain no record to send. They are not read
-  // again.
+  // The bytes from quiet_from_ to quiet_until_ were already read and contain no record to send.
+  // They are
+  // not read again.
   int64_t quiet_from_ = 0;
   int64_t quiet_until_ = 0;
 };

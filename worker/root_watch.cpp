@@ -64,7 +64,7 @@ bool RootWatch::Tick(Clock::time_point now) {
   due_ = now + kLookEvery;
   begun_ = now;
   is_late_reported_ = false;
-  // If no thread can be started, this is tried again when the next round is due.
+  // If no thread can be started, the next round tries again.
   running_.Begin("read the checkpoint root", [look = look_, path = path_] { return look(path); });
   return is_news;
 }

@@ -19,27 +19,29 @@ namespace trainyard::worker {
 // if a file server does not answer.
 v1::CheckpointRoot LookAtRoot(const std::string& path);
 
-// Looks at the directory twice a minute. Used by one thread.
+// Checks the directory twice a minute. Used by one thread.
 class RootWatch {
  public:
   using Clock = std::chrono::steady_clock;
   using Look = std::function<v1::CheckpointRoot(const std::string& path)>;
 
-  // If a look takes longer than this, a problem is reported. The look continues, and no other look
-  // is started.
+  // If a check takes longer than this, a problem is reported. The check continues, and no other
+  // check is
+  // started meanwhile.
   static constexpr std::chrono::seconds kAnswerLimit{10};
 
   explicit RootWatch(Look look = LookAtRoot) : look_(std::move(look)) {}
 
-  // Sets the path of the controller's root; the next Tick looks at it at once. An empty path means
-  // that there is no root.
+  // Sets the path of the controller's root; the next Tick checks it at once. An empty path means
+  // that
+  // there is no root.
   void Begin(const std::string& path);
 
-  // Starts looks and takes their results. Returns true if the newest result differs from the
+  // Starts checks and collects their results. Returns true if the newest result differs from the
   // previous one, so that the controller should be informed now.
   bool Tick(Clock::time_point now);
 
-  // The newest result. Its path is empty before the first one.
+  // The newest result. Its path is empty before the first result.
   const v1::CheckpointRoot& newest() const { return newest_; }
 
   // Returns the newest result if it was not returned before; otherwise nullopt.

@@ -75,7 +75,7 @@ std::string EndStrays(const RankMarks& marks) {
 // `insecure` is set.
 absl::Status CheckMetricsListen(const WorkerOptions& options) {
   const auto where = SplitAddress(options.metrics_listen);
-  // If the text is not an address, the error is reported when the listener starts.
+  // A text that is not an address is reported when the listener starts.
   if (!where.has_value() || IsLoopback(where->host)) return absl::OkStatus();
   if (!options.insecure) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -150,19 +150,19 @@ class Worker::Daemon : public AttachHandler {
   bool connected_ = false;
   int64_t connections_ = 0;
 
-  // The reason for a disconnect that was last logged. The same reason is not logged again.
+  // The last logged reason for a disconnect. The same reason is not logged again.
   std::string disconnect_reason_;
-  // True once the worker is about to exit, while it stops its ranks or sends its last messages.
+  // True from the start of the exit, while the worker stops its ranks and sends its last messages.
   bool exiting_ = false;
   std::optional<steady_clock::time_point> farewell_until_;
-  // Declared last, so that its thread ends before the members that it uses are destroyed.
+  // Declared last, so that this object, whose thread uses the members above, is destroyed first.
   std::unique_ptr<LoopWatch> loop_watch_;
 };
 
 absl::Status Worker::Daemon::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(data_dir_, DataDir::Open(options_.data_dir));
-  // Strays must be ended before the identity is stored, because files that they have open may fill
-  // the disk.
+  // Strays (processes that earlier workers left running) are ended before the identity is stored,
+  // because a full disk may become writable when they close their files.
   const std::string place = EndStrays(RankMarks(data_dir_->path(), data_dir_->node_id()));
   TRAINYARD_RETURN_IF_ERROR(data_dir_->MakeIdentity());
   if (!data_dir_->lost_identity().empty()) spdlog::warn("{}", data_dir_->lost_identity());
@@ -210,7 +210,7 @@ void Worker::Daemon::PublishMetrics() {
   statistics.inventory = greeting_.inventory();
   for (const RankView& view : attempts_->kernel().attempts().Ranks()) {
     const v1::StartAttempt* command = attempts_->kernel().attempts().CommandOf(view.key.attempt);
-    // An attempt whose start.pb is lost has no spec.
+    // The spec is missing if the attempt's start.pb is lost.
     if (command == nullptr || !command->spec().has_layout()) {
       statistics.ranks.push_back({.view = view, .job_name = "", .position = {}});
     } else {
@@ -303,7 +303,7 @@ void Worker::Daemon::OnSignal(int signal) {
   if (!options_.stop_ranks_on_exit) {
     spdlog::info("exiting on signal {}; ranks continue", signal);
     if (exiting_ || !connected_) return loop_.stop();
-    // Set this first. Otherwise the controller could still place an attempt here and wait for it.
+    // Set first, so that the controller no longer places attempts here.
     exiting_ = true;
     kernel_->Leave(attempts_->Now().steady_ms);
     stream_->Wake();
@@ -368,7 +368,8 @@ void Worker::Daemon::SetCondition() {
   kernel_->SetCondition(condition_->Look(clock_.Now()), attempts_->Now().steady_ms);
 }
 
-// Logs why heartbeats are missing. Called on the thread of loop_watch_.
+// Logs that the loop is blocked, because the node sends no heartbeats meanwhile. Called on the
+// thread of loop_watch_.
 void Worker::Daemon::OnBlocked(const std::string& kernel_function) {
   const std::string place = kernel_function.empty() ? "" : absl::StrCat(" in ", kernel_function);
   v1::WorkerMessage message;
@@ -386,8 +387,8 @@ void Worker::Daemon::ExitWhenAllSent() {
   const auto now = steady_clock::now();
   if (!farewell_until_.has_value()) farewell_until_ = now + kFarewell;
   const FactLog& facts = attempts_->facts();
-  // If the ranks keep running, not everything has to be sent now. The next start of the worker
-  // sends the rest.
+  // If the ranks keep running, the worker may exit before everything is sent. Its next start sends
+  // the rest.
   const bool sent =
       !stops || (attempts_->kernel().AllWritten() && facts.After(facts.acknowledged()) == nullptr &&
                  uplink_->in_flight_bytes() == 0);
@@ -421,8 +422,8 @@ void Worker::Daemon::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Worker::Daemon::OnMessage(const v1::ControllerMessage& message) {
-  // Starting an attempt writes files, so free space first: output may have filled the disk since
-  // the last tick.
+  // Frees space first, because the start of an attempt writes files and output may have filled the
+  // disk since the last tick.
   if (message.has_start_attempt()) output_->FreeSpace(uplink_->Positions());
   positions_->Take(message, greeting_.cluster_id());
   const absl::Status status = kernel_->OnMessage(message, attempts_->Now());

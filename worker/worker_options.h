@@ -13,29 +13,29 @@ namespace trainyard::worker {
 struct WorkerOptions {
   // HOST:PORT of the controller.
   std::string controller;
-  // The path of the controller's token file. If empty, the file is searched in the same places as
-  // by the command line.
+  // The path of the controller's token file. If empty, the worker looks for the file in the same
+  // places as the command line does (proto/access/token_file.h).
   std::string token_file;
   std::string data_dir;
   // Empty: DATA_DIR/secrets.
   std::string secrets_dir;
   // The name of the node. If empty, the name of the host.
   std::string node_name;
-  // The address of this node for its peers. If empty, the local address of the route to the
-  // controller.
+  // The address at which other nodes reach this node. If empty, the local address of the connection
+  // to the controller.
   std::string address;
   // The number of CPU slots. If unset, the number of cores on a node without GPUs, otherwise 0.
   std::optional<int> cpu_slots;
   // IP:PORT of GET /metrics. Port 0 selects a free port; "off" disables the page.
   std::string metrics_listen = "127.0.0.1:7072";
-  // Lets other machines reach the metrics page, unencrypted and without a token.
+  // If true, other machines may read the metrics page. The page is unencrypted and needs no token.
   bool insecure = false;
-  // True to measure GPUs. Set to false if dcgm-exporter measures them.
+  // If true, the worker measures its GPUs. Set to false on nodes where dcgm-exporter measures them.
   bool gpu_metrics = true;
   // Limit on the disk space for output and telemetry of the ranks.
   int64_t spool_bytes_max = int64_t{1} << 30;
-  // If the disk of the data directory has less free space than this, the node takes no new ranks.
-  // If unset, the limit is DiskWatch::kDefaultFloor or a fortieth of the disk, whichever is
+  // The free disk space, in bytes, below which the node accepts no new ranks. Applies to the disk
+  // of the data directory. If unset, DiskWatch::kDefaultFloor or 1/40 of the disk, whichever is
   // smaller.
   std::optional<int64_t> free_space_floor;
   RankLimits limits;

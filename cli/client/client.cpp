@@ -23,18 +23,19 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::system_clock;
 
-// A single message may contain a whole metric series.
+// One message may contain a whole metric series.
 constexpr int kMaxMessageBytes = 256 << 20;
-// Must not be shorter than the minimum interval that the controller permits
-// (controller/rpc/server.cpp).
+// Must not be shorter than the controller's minimum (controller/rpc/server.cpp), because gRPC
+// closes
+// connections that send keepalives more often.
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
-  // HTTP proxies are for browsers. A controller is never reached through one.
+  // HTTP proxies are for browsers; a controller is never reached through a proxy.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Detects the loss of the controller's machine, even on a stream without messages for hours.
+  // Detects the loss of the controller's machine, even on a stream that has no messages for hours.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeMs);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
@@ -42,7 +43,7 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-// Returns OK if a process accepts connections at the address. Sends nothing.
+// Returns OK if a process accepts connections at the address. Sends no data.
 absl::Status Answers(const std::string& server, milliseconds limit) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolveAddress(server));
   absl::Status status = absl::UnavailableError("the host name does not resolve to an address");
@@ -95,7 +96,7 @@ absl::StatusOr<Client::Connection*> Client::Connect() {
     const absl::StatusOr<Access> access = FindAccess(server_, places_);
     if (absl::IsUnauthenticated(access.status())) {
       const absl::Status answer = Answers(server_, limits_.connect);
-      // Omits the advice about the token file, because no controller answers at all.
+      // No controller answers, so the advice about the token file is omitted.
       if (!answer.ok()) return Unreachable(ExplainConnectError(answer.message(), server_, ""));
     }
     if (!access.ok()) return access.status();
@@ -118,9 +119,9 @@ template <typename Response, typename Request, typename Method>
 absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   Response response;
   grpc::Status status;
-  // Tries twice if the connection was opened by an earlier call, because it may have been lost
-  // since. Requests that change something are safe to repeat: a submit has an id, and the others
-  // set a state.
+  // A connection that an earlier call opened may have been lost since, so the call is tried twice.
+  // Requests
+  // that change something are safe to repeat: a submit has an id, and the others set a state.
   const int attempts = connection_ == nullptr ? 1 : 2;
   for (int i = 0; i < attempts; ++i) {
     TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
@@ -268,15 +269,17 @@ absl::Status Client::WatchJob(const v1::WatchJobRequest& request, const StreamCo
 
 absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                               const std::function<bool(const v1::LogLine&)>& on_line) {
-  // The last delivered offset of each (attempt, rank). Offsets grow within the output of one rank.
+  // The offset of the last delivered line by (attempt, rank). Offsets grow within the output of one
+  // rank.
   std::map<std::pair<int64_t, int>, int64_t> delivered;
-  // With new_only, the time at which the first delivered line was read.
+  // With new_only, the time at which the worker read the first delivered line.
   std::optional<int64_t> first_new_ms;
   v1::ReadLogsRequest asked = request;
   const auto deliver = [&](const v1::ReadLogsResponse& response) {
     for (const v1::LogLine& line : response.lines()) {
-      // True after a reconnect: the stream then repeats older lines. If a rank has printed nothing
-      // new, these are recognised by their time.
+      // True after a reconnect, when the stream repeats older lines. Lines of a rank that has
+      // printed nothing new
+      // are recognised as old by their time.
       const bool again = request.new_only() && !asked.new_only();
       const bool known = delivered.contains({line.attempt(), line.rank()});
       if (again && !known && line.time_ms() < *first_new_ms) continue;
@@ -297,7 +300,7 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
         },
         deliver, connected);
     if (!delivered.empty()) {
-      // Lines already delivered are skipped by their offsets.
+      // Requests all lines. Delivered lines are skipped by their offsets.
       asked.set_tail(0);
       asked.set_new_only(false);
     }

@@ -1,4 +1,4 @@
-// Calls the controller, with deadlines. Errors state the remedy.
+// The client of the controller. Every call has a deadline, and every error states the remedy.
 #ifndef TRAINYARD_CLI_CLIENT_CLIENT_H_
 #define TRAINYARD_CLI_CLIENT_CLIENT_H_
 
@@ -26,23 +26,25 @@ struct ClientLimits {
   std::chrono::milliseconds connect{3000};
   // Time limit for the answer to one unary call.
   std::chrono::milliseconds call{10000};
-  // Time limit for reopening a stream that has lost its controller.
+  // Time limit for reopening a stream whose connection was lost.
   std::chrono::milliseconds reconnect{60000};
 };
 
-// Ways to end a stream before its normal end.
+// Ways to end a stream early.
 struct StreamControl {
   Interrupt* interrupt = nullptr;
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // Called when the connection was lost, before the stream is reopened.
+  // Called when the connection has been lost, before the stream is reopened.
   std::function<void()> on_lost;
 };
 
-// Used by one thread. Connects at the first call.
+// Must be used from one thread. Connects at the first call.
 //
 // Errors have the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
-// address, the cause and the remedy. A stream returns CANCELLED after an interrupt, and ABORTED
-// once `control.deadline` has passed. If a handler returns false, its stream ends with OK.
+// address, the
+// cause and the remedy. A stream returns CANCELLED after an interrupt, and ABORTED once
+// `control.deadline` has
+// passed. If a message handler returns false, its stream ends with OK.
 class Client {
  public:
   explicit Client(std::string server, ClientLimits limits = {}, AccessPlaces places = {});
@@ -78,11 +80,14 @@ class Client {
   absl::StatusOr<v1::GetLossReportResponse> GetLossReport(const v1::GetLossReportRequest& request);
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
 
-  // Reopens the stream after a lost connection. The first message of the new stream repeats the
-  // job's state.
+  // Reopens the stream after a lost connection, if `control.interrupt` is set. The first message of
+  // the new
+  // stream repeats the job's state.
   absl::Status WatchJob(const v1::WatchJobRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::WatchJobResponse&)>& on_message);
-  // With request.follow, reopens the stream after a lost connection. No line is delivered twice.
+  // With request.follow, reopens the stream after a lost connection, if `control.interrupt` is set.
+  // Delivers no
+  // line twice.
   absl::Status ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::LogLine&)>& on_line);
 
@@ -95,8 +100,11 @@ class Client {
   template <typename Response, typename Open>
   absl::Status StreamOnce(const StreamControl& control, const Open& open,
                           const std::function<bool(const Response&)>& on_message, bool& connected);
-  // Calls `once` again as long as it ends with a lost connection. `once` sets its argument to true
-  // if it connected. If no call has ever connected, the error is returned immediately.
+  // Calls `once`, and again while it ends with a lost connection, until limits_.reconnect has
+  // passed since the
+  // loss. `once` sets its argument to true if it connected. If no call has ever connected, the
+  // error is returned
+  // immediately.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
   absl::Status Unreachable(const ConnectError& error) const;

@@ -10,17 +10,18 @@
 namespace trainyard::cli {
 
 struct JobReference {
-  // The part sent to the controller: a number, a name or "@last".
+  // The part for the controller: a number, a name or "@last".
   std::string job;
-  // Attempt number after the '@'; 0 if none.
+  // The attempt number after the last '@'; 0 if none.
   int64_t attempt = 0;
 };
 
-// Parses a reference. Returns INVALID_ARGUMENT, with a list of the valid forms, for any other text.
+// Returns INVALID_ARGUMENT, with a list of the valid forms, if `text` is not a reference.
 absl::StatusOr<JobReference> ParseJobReference(const std::string& text);
 
-// Parses a reference for commands about a whole job. Returns INVALID_ARGUMENT if the reference has
-// an attempt.
+// Parses a reference for a command about a whole job. Returns INVALID_ARGUMENT if the reference
+// names an
+// attempt.
 absl::StatusOr<std::string> ParseWholeJob(const std::string& text);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// The arguments that every command gets, and the result that it returns.
+// The arguments that every command gets, and the result that every command returns.
 #ifndef TRAINYARD_CLI_CONTEXT_CONTEXT_H_
 #define TRAINYARD_CLI_CONTEXT_CONTEXT_H_
 
@@ -17,8 +17,8 @@ namespace trainyard::cli {
 // (process/exit_code.h).
 using Outcome = absl::StatusOr<ExitCode>;
 
-// The environment, and the options that all commands share. Data goes to console.out, everything
-// else to console.err.
+// The environment and the shared options. Commands write data to console.out and everything else to
+// console.err.
 struct Context {
   Environment& environment;
   Console& console;

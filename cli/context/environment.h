@@ -19,14 +19,14 @@ struct Environment {
   // HOST:PORT to use if --server is not given.
   std::string server = kDefaultServer;
   ClientLimits limits;
-  // Places in which to look for the controller's token.
+  // The places in which to look for the controller's token.
   AccessPlaces access;
-  // Login name of the submitting user.
+  // Login name of the user who submits jobs.
   std::string user;
   std::string home;
-  // Directories searched in this order, after those given with --recipes.
+  // Directories that are searched in this order, after those given with --recipes.
   std::vector<std::string> recipe_directories;
-  // Directory of this program. The daemons are in the same directory.
+  // Directory of this program, which also contains the daemons.
   std::string program_directory;
   // False in tests, which raise the interrupt themselves.
   bool listen_to_signals = true;
@@ -35,7 +35,7 @@ struct Environment {
   RestartLimits dev_restarts;
 };
 
-// Returns the streams, address, user and directories of this process.
+// Returns the environment of this process: its streams, address, user and directories.
 Environment SystemEnvironment(const Clock& clock, Interrupt& interrupt);
 
 }  // namespace trainyard::cli

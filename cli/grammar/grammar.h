@@ -15,7 +15,7 @@
 
 namespace trainyard::cli {
 
-// The options that every command accepts.
+// Adds the options that every command accepts.
 struct SharedOptions {
   std::string server;
   std::string output = "table";

@@ -1,4 +1,4 @@
-// The user behind a connection.
+// Identifies the user behind a connection.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_CALLER_H_
 #define TRAINYARD_CONTROLLER_ACCESS_CALLER_H_
 
@@ -15,12 +15,14 @@ namespace trainyard::controller {
 // Converts the peer of a gRPC call, "ipv4:127.0.0.1:4711" or "ipv6:%5B::1%5D:4711", to HOST:PORT.
 std::string PeerAddress(const std::string& grpc_peer);
 
-// True if the caller's HOST:PORT is on this machine.
+// True if `peer`, as HOST:PORT, is a loopback address.
 bool IsLocal(const std::string& peer);
 
-// Returns the user who owns the connection, or `claimed` if the kernel identified no user. If the
-// owner is root and `claimed` names another user, returns `claimed`, because root may act for other
-// users, as with sudo. INVALID_ARGUMENT: the user name is too long.
+// Returns the principal of a connection. `local_user` is the user whom the kernel reports as the
+// connection's owner, and `claimed` is the user named in the request. Returns `claimed` if the
+// kernel
+// reports no user, or if the owner is root and `claimed` is another user, because root may act for
+// other users, as with sudo. INVALID_ARGUMENT: the user name is too long.
 absl::StatusOr<Principal> PrincipalOf(std::optional<uid_t> local_user, const std::string& claimed);
 
 }  // namespace trainyard::controller

@@ -48,19 +48,22 @@ class AccessGate {
   std::string UseSession(absl::string_view secret, absl::string_view address);
   bool SessionLives(absl::string_view id) const;
   // Returns the user who requested the session's login. Returns `claimed` if there is no such
-  // session or it has no user. INVALID_ARGUMENT: the user name is too long.
+  // session or the session has no user. INVALID_ARGUMENT: the user name is too long.
   absl::StatusOr<Principal> PrincipalOf(absl::string_view session_id,
                                         const std::string& claimed) const;
   v1::ListSessionsResponse ListSessions() const;
 
-  // Both functions return the number of ended sessions. NOT_FOUND names the first id without a
-  // session; in this case no session is ended. UNAVAILABLE: the sessions are ended, but the change
-  // is not stored.
+  // EndSessions and EndAllSessions return the number of ended sessions. NOT_FOUND names the first
+  // id
+  // without a session; in this case no session is ended. UNAVAILABLE: the sessions are ended, but
+  // the
+  // change is not stored.
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();
 
-  // Stores the latest use of each session if it has changed, so that a restart does not shorten a
-  // session. Logins and ends of sessions are stored immediately and do not need this call.
+  // Stores the time and address of each session's latest use, if any of them changed. Otherwise a
+  // restart could end sessions early. Logins and ends of sessions are stored immediately and do not
+  // need this call.
   absl::Status SaveSessions();
 
   static constexpr int64_t kCodeLifeMs = 300'000;

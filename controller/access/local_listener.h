@@ -20,8 +20,8 @@
 
 namespace trainyard::controller {
 
-// The maximum number of users that can be identified. Connections of additional users have no known
-// user.
+// The maximum number of users that can be told apart. Further users are not identified; their
+// connections share one port.
 inline constexpr int kLocalUsersMax = 256;
 
 // A gRPC service cannot see the user of a connection, but it can see the port on which the
@@ -33,17 +33,18 @@ class LocalListener {
   // Stops.
   ~LocalListener();
 
-  // Creates the credentials of one port. `user` is kNoUser until the port is assigned to a user.
-  // For the port shared by additional users, it is always kNoUser. `user` is valid as long as this
-  // object exists.
+  // Creates the credentials of one port. `user` is kNoUser until the port is assigned to a user,
+  // and
+  // always kNoUser for the port that unidentified users share. `user` is valid as long as the
+  // LocalListener exists.
   using MakeCredentials =
       std::function<std::shared_ptr<grpc::ServerCredentials>(const std::atomic<int64_t>& user)>;
   static constexpr int64_t kNoUser = -1;
 
   // Must be called before the server is built.
   void AddPorts(grpc::ServerBuilder& builder, const MakeCredentials& make_credentials);
-  // Listens at `path`. Must be called once, after the server has started. The server must outlive
-  // this object.
+  // Listens at `path`. If `for_group` is true, members of the process's group may connect too. Must
+  // be called once, after the server has started. The server must outlive this object.
   absl::Status Start(const std::string& path, bool for_group);
   // Stops accepting and removes the socket.
   void Stop();
@@ -52,7 +53,7 @@ class LocalListener {
   void Accept();
   std::size_t PortOf(uid_t user);
 
-  // The user of each port. The last port is shared by all additional users.
+  // The user of each port. The last port is shared by all users beyond kLocalUsersMax.
   std::array<std::atomic<int64_t>, kLocalUsersMax + 1> users_;
   std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> ports_;
   std::string path_;
@@ -60,7 +61,7 @@ class LocalListener {
   // Becomes readable when the thread must end.
   UniqueFd stop_;
   std::thread thread_;
-  // Used by the accepting thread only.
+  // The port index of each known user. Used by the accepting thread only.
   std::map<uid_t, std::size_t> known_;
 };
 

@@ -17,7 +17,7 @@ enum class Role {
   kOperator,
 };
 
-// An operation that has a gRPC method, REST routes, or both.
+// The permission of one operation. An operation has a gRPC method, REST routes, or both.
 struct Permission {
   // The method without its package, such as "JobService/StopJob". Empty if there is none.
   std::string_view method;

@@ -40,8 +40,9 @@ absl::StatusOr<v1::ProveResponse> TokenProver::Prove(const v1::ProveRequest& req
   return response;
 }
 
-// Only loopback hosts are compared. Other machines may dial a host name, or an address that is
-// translated on the way.
+// The host is compared only if it is a loopback address, because callers on other machines may dial
+// a
+// host name, or an address that is translated on the way.
 absl::Status TokenProver::CheckAddress(const std::string& dialed) const {
   if (dialed.empty()) return absl::OkStatus();
   const std::optional<HostAndPort> where = SplitAddress(dialed);

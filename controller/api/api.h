@@ -1,7 +1,7 @@
-// Request handlers of the users' API, which gRPC and HTTP share. gRPC and HTTP only decode a
-// request, call its handler, and encode the answer. Each handler receives the principal of the
-// call. The field `user` of a changing request is only a claim, from which gRPC or HTTP has derived
-// the principal.
+// Request handlers of the users' API, shared by gRPC and HTTP. The gRPC and HTTP layers decode a
+// request, determine the caller's principal, call the handler, and encode the answer. Handlers use
+// the
+// principal and ignore the request's field `user`, which is only the caller's claim.
 #ifndef TRAINYARD_CONTROLLER_API_API_H_
 #define TRAINYARD_CONTROLLER_API_API_H_
 
@@ -44,7 +44,7 @@ struct Api {
   v1::GetServerInfoResponse server_info;
   // The port of the gRPC server. 0 until the server listens.
   const std::atomic<int>& grpc_port;
-  // The directories of recipes that job files sent as text may extend.
+  // The directories of the recipes that a job file may extend if the client sent the file as text.
   std::vector<std::string> recipe_directories;
   // Adds the latest measurements of store sizes and free disk space to the answer to GetServerInfo.
   std::function<void(v1::GetServerInfoResponse& info)> add_space;

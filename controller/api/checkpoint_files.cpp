@@ -37,14 +37,14 @@ namespace fs = std::filesystem;
 constexpr int64_t kMaxEntriesCounted = 100'000;
 constexpr int kMaxDepthCounted = 32;
 
-// A checkpoint and its parent directories, which are open.
+// A checkpoint whose parent directories are open.
 struct OpenCheckpoint {
   UniqueFd job;  // Directory of the job, directly below the root.
   std::string job_name;
   FilePlace job_place;
   UniqueFd parent;
   std::string name;
-  FilePlace place;  // The location of the checkpoint.
+  FilePlace place;
 };
 
 absl::Status Missing(const std::string& path) {

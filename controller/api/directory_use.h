@@ -1,4 +1,4 @@
-// Finds jobs that use a directory, through any links and mounts.
+// Finds jobs that use a directory, even if their paths reach it through links or mounts.
 #ifndef TRAINYARD_CONTROLLER_API_DIRECTORY_USE_H_
 #define TRAINYARD_CONTROLLER_API_DIRECTORY_USE_H_
 
@@ -17,9 +17,10 @@ namespace trainyard::controller {
 // unreadable parts of the path. May block while the path's file server does not respond.
 bool LeadsInto(const std::string& path, const FileIdentity& directory);
 
-// OK if `leads` is false for every path of `others`, so that none leads into the directory.
-// FAILED_PRECONDITION: names the job that uses the directory. UNAVAILABLE: the paths could not be
-// resolved within `limit`. The limit ensures that another user's path cannot block the caller.
+// Returns OK if `leads` is false for the path of each job in `others`. FAILED_PRECONDITION: a job
+// uses
+// the directory; the message names the job. UNAVAILABLE: the paths could not be resolved within
+// `limit`, which ensures that another user's path cannot block the caller.
 absl::Status CheckNoJobUses(
     const FileIdentity& directory, std::vector<DirectoryOfJob> others,
     std::chrono::milliseconds limit = std::chrono::seconds(5),

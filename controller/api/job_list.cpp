@@ -81,8 +81,8 @@ struct Listed {
 // A page to which jobs are still being added.
 struct Page {
   v1::ListJobsRequest request;
-  // The current place of the job that the cursor names: the last job of the previous page. This
-  // page begins after it.
+  // The place, in the sort order, of the job that the cursor names. That job is the last one of the
+  // previous page, so this page begins after it.
   std::optional<JobPlace> after;
   v1::ListJobsResponse response;
   std::vector<Listed> listed;
@@ -162,8 +162,8 @@ void OnReader(const Api& api, const PageReply& reply, std::function<void()> work
   if (!api.readers.TryPost(std::move(work))) reply(ReaderPool::Busy());
 }
 
-// Fills the page. The cursor's place must be known, or the request must have no cursor. Call on the
-// loop thread.
+// Fills the page. If the request has a cursor, the cursor's place must be known. Call on the loop
+// thread.
 void FillPage(const Api& api, const std::shared_ptr<Page>& page, const PageReply& reply,
               const ClusterView& view) {
   AddJobsOfState(view, *page);

@@ -22,9 +22,10 @@ constexpr std::size_t kMaxGrepBytes = 4096;
 constexpr int kDefaultLines = 500;
 constexpr int kMaxLines = 5000;
 
-// Returns the number of ranks of the attempt. If attempt_number is 0, returns that of the attempt
-// with the most ranks or, before the first attempt, the number in the spec. NOT_FOUND: there is no
-// such attempt.
+// Returns the attempt's number of ranks. For attempt_number 0, returns the largest number of ranks
+// of
+// any attempt or, before the first attempt, the number in the spec. NOT_FOUND: there is no such
+// attempt.
 absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t attempt_number) {
   int ranks = 0;
   bool known = attempt_number == 0;

@@ -21,8 +21,9 @@ namespace {
 
 constexpr double kStagnantBelow = 0.001;
 constexpr std::size_t kSpikesNamed = 100;
-// Each of the two compared means covers at least 1/kWindowPart of the run. A mean of a fixed number
-// of losses would not show that the loss of a long run still falls.
+// The report compares the mean losses of the last two windows. Each window covers at least
+// 1/kWindowPart of the run, because short windows would not show that the loss of a long run still
+// falls.
 constexpr std::size_t kWindowPart = 10;
 // Losses per read.
 constexpr int64_t kLossesPerRead = 50'000;

@@ -13,7 +13,7 @@
 
 namespace trainyard::controller {
 
-// The minimum number of losses in each of the two means that are compared.
+// The minimum number of losses in each of the two windows whose means are compared.
 inline constexpr int kLossCurveWindow = 100;
 
 // Judges the losses of a run by the rule of its loss guard. Has no side effects.
@@ -24,7 +24,7 @@ class LossCurveAnalysis {
   // Adds individual losses, not averaged buckets. All steps must be later than those added before.
   void Add(const v1::Series& losses);
 
-  // The report contains a curve only if there are at least two windows of finite losses.
+  // The report contains a curve only after at least 2 * kLossCurveWindow finite losses were added.
   v1::GetLossReportResponse Report() const;
 
  private:

@@ -23,8 +23,9 @@ absl::Status DeletedError(const v1::Event& event) {
                    " by ", event.actor()));
 }
 
-// Returns `absent`, unless the job with this id was deleted. In that case returns an error with the
-// time of the deletion and the user. Call on a reader thread.
+// Returns `absent`, unless the job with this id was deleted. For a deleted job, returns an error
+// that
+// states when and by whom it was deleted. Call on a reader thread.
 absl::Status ExplainAbsent(const Api& api, const std::string& reference,
                            const absl::Status& absent) {
   int64_t job_id = 0;

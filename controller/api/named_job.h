@@ -21,8 +21,8 @@ using WithJob =
 // queries are waiting. DATA_LOSS: the record of an archived job is damaged.
 void ReadJob(const Api& api, const std::string& reference, WithJob work);
 
-// Finds the archived job for a reference that matches no job in the state. `newest_job_id` is that
-// of ClusterState. Call on a reader thread.
+// Finds the archived job for a reference that matches no job in the state. `newest_job_id` is
+// ClusterState::newest_job_id. Call on a reader thread.
 JobArchive::Found FindArchived(JobArchive& archive, const std::string& reference,
                                int64_t newest_job_id);
 

@@ -24,9 +24,10 @@ using ArchiveCursor = std::pair<Timestamp, int64_t>;
 // - it ended at least archive_after_ms ago,
 // - more than ended_jobs_kept ended jobs are in the state,
 // - no older job of its name is in the state, and
-// - no worker has data of the job. A disconnected node delays the job until archive_away_ms after
-//   the job's end. A node that may still run the job's ranks (NodeEntry::uncleared) delays it
-//   without a limit.
+// - no worker has data of the job.
+// A disconnected node may have data. It delays the job at most until archive_away_ms after the
+// job's
+// end, or without a limit if it may still run the job's ranks (NodeEntry::uncleared).
 // A call checks a bounded number of jobs, starting after `cursor`, and advances `cursor`.
 std::vector<v1::Event> ArchiveDue(const ClusterState& state, const Observations& observations,
                                   const CoreOptions& options, Timestamp now, ArchiveCursor& cursor);

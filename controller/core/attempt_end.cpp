@@ -15,9 +15,9 @@
 namespace trainyard::controller {
 namespace {
 
-// A rollback is not a fault of the job, so it has no backoff; its number is limited by
-// guard.max_rollbacks. A pause is not a fault either, and a paused job is not placed until it is
-// resumed.
+// Rollbacks and pauses are not faults of the job. A rollback therefore has no backoff;
+// guard.max_rollbacks
+// limits the number of rollbacks. A paused job is not placed until it is resumed.
 RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||

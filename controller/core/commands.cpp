@@ -102,8 +102,9 @@ class CommandList {
     }
   }
 
-  // Stops two kinds of attempts: those that the worker has but that are not live in the state, and
-  // ended attempts that the worker has not confirmed as cleared (`uncleared`).
+  // Stops the attempts that must not run on this node: attempts that the worker reports although
+  // the
+  // state has no such live attempt, and ended attempts in `uncleared`. Unmanaged attempts continue.
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;

@@ -19,10 +19,9 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the nodes whose state is about to change through these events, and those that no command
-// can reach now. A node without a stream will soon be either attached again or suspect. A worker
-// that has not received its Welcome may be disconnected before it does. Neither gets ranks, because
-// the start order could not be sent.
+// Returns the nodes whose state these events are about to change, and the nodes that no command can
+// reach now, because their worker is detached or has not received its Welcome. Such a node soon
+// attaches or becomes suspect. Until then it gets no ranks, because no start order could be sent.
 std::set<std::string> ChangingNodes(const ClusterState& state, const Observations& observations,
                                     const std::vector<v1::Event>& events) {
   std::set<std::string> ids;
@@ -30,7 +29,7 @@ std::set<std::string> ChangingNodes(const ClusterState& state, const Observation
     if (std::string node = ChangedNode(event); !node.empty()) ids.insert(std::move(node));
   }
   if (state.pending_jobs.empty()) return ids;
-  // Both maps are sorted by node id.
+  // Both maps are sorted by node id, so they can be iterated in parallel.
   auto observed = observations.nodes.begin();
   for (const auto& [id, entry] : state.nodes) {
     while (observed != observations.nodes.end() && observed->first < id) ++observed;
@@ -58,8 +57,9 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   Plan plan;
   plan.events = NodeEvents(state, observations, options, now);
   if (plan.events.empty()) {
-    // Return these events without others. They replace a node's health, and so might the events
-    // computed below.
+    // If there are quarantine events, return only these, because they replace a node's health, and
+    // events
+    // computed below might replace it too.
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }

@@ -1,4 +1,4 @@
-// Cancels calls of hooks from another thread.
+// Cancels a hook's calls from another thread.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_CALL_CANCELLER_H_
 #define TRAINYARD_CONTROLLER_HOOKS_CALL_CANCELLER_H_
 
@@ -10,12 +10,13 @@ class io_context;
 
 namespace trainyard::controller {
 
-// Cancels the running call from another thread. After that, every later call ends immediately.
+// Cancels the running call of a hook, and makes all later calls end immediately. Thread-safe.
 class CallCanceller {
  public:
   void Cancel();
 
-  // Used by calls. Returns false if the call was cancelled. `io` must exist until Leave is called.
+  // Called at the start of a call, with Leave at its end. Returns false if calls are cancelled.
+  // `io` must exist until Leave is called.
   bool Enter(boost::asio::io_context* io);
   void Leave();
   bool cancelled() const;

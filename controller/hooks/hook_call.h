@@ -1,4 +1,4 @@
-// One call of a hook. A call is either an HTTP POST, or a run of a program that receives the event
+// One call of a hook. A call is either an HTTP POST or a run of a program that receives the event
 // on its standard input.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_CALL_H_

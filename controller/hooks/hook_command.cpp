@@ -30,13 +30,14 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// The time to wait after SIGTERM, and again after SIGKILL. A process that survives both is stuck in
-// the kernel.
+// The wait after SIGTERM, and again after SIGKILL. A process that survives both is stuck in the
+// kernel.
 constexpr std::chrono::seconds kTermGrace{2};
 constexpr std::chrono::seconds kKillGrace{1};
 constexpr char kDefaultPath[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// Passes only three of the controller's environment variables, because others may contain secrets.
+// Returns the program's environment. It contains only three of the controller's variables, because
+// others may contain secrets.
 std::vector<std::string> EnvironmentOf(const HookNotice& notice) {
   std::vector<std::string> words;
   const char* path = getenv("PATH");
@@ -65,7 +66,8 @@ absl::StatusOr<pid_t> Start(const HookRule& rule, const HookNotice& notice, cons
   return pid;
 }
 
-// Sends as much of the body as the program can receive now. The program need not read its input.
+// Sends as much of the body as the socket accepts now. Closes the socket at the end of the body, or
+// if the program has closed its input.
 void Feed(std::string_view& body, UniqueFd& input) {
   while (!body.empty()) {
     const ssize_t sent = send(input.get(), body.data(), body.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -93,7 +95,7 @@ std::optional<int> AwaitEnd(pid_t pid, steady_clock::time_point deadline,
     siginfo_t ended{};
     waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOHANG | WNOWAIT);
     if (ended.si_pid == pid) {
-      kill(-pid, SIGKILL);  // Kill before reaping, because the pid can be reused then.
+      kill(-pid, SIGKILL);  // Before reaping, which frees the pid for reuse.
       int status = 0;
       waitpid(pid, &status, WNOHANG);
       return status;
@@ -130,8 +132,8 @@ absl::Status WaitFor(pid_t pid, const HookRule& rule, std::string_view body, Uni
                    absl::StrCat("the command did not exit in time and was killed", left));
 }
 
-// Returns an error while the stuck process still exists. Without this check, each retry could add
-// another stuck process.
+// Returns an error while the process that survived the previous call exists. Otherwise, each retry
+// could add another stuck process.
 absl::Status ReapStuck(HookProcess& process) {
   if (process.stuck_pid == 0) return absl::OkStatus();
   if (waitpid(process.stuck_pid, nullptr, WNOHANG) == 0) {
@@ -151,8 +153,8 @@ absl::Status RunHookCommand(const HookRule& rule, const HookNotice& notice, Hook
   if (canceller.cancelled()) return absl::CancelledError("the controller is stopping");
   TRAINYARD_RETURN_IF_ERROR(ReapStuck(process));
   int ends[2];
-  // Use a socket instead of a pipe, because a write to a program that has ended must not raise a
-  // signal.
+  // A socket is used because send() with MSG_NOSIGNAL raises no SIGPIPE if the program has ended. A
+  // write to a pipe would.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
     return ErrnoStatus(errno, "cannot start", rule.command.front());
   }

@@ -1,4 +1,4 @@
-// The program of a command hook.
+// Runs the program of a command hook.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_COMMAND_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_COMMAND_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard::controller {
 
-// The state of a command hook between two calls.
+// The state that a command hook keeps between two calls.
 struct HookProcess {
   pid_t stuck_pid = 0;  // A process that survived SIGKILL and is not reaped yet; 0 if none.
 };

@@ -1,7 +1,7 @@
 #include "controller/hooks/hook_post.h"
 
 #include "proto/support/asio.h"
-// Include other headers after asio.h, which works around a bug in a Boost header.
+// asio.h comes first to work around a bug in a Boost header.
 #include <openssl/ssl.h>
 
 #include <exception>
@@ -28,7 +28,7 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::use_awaitable;
 
-// The maximum size of an answer. Only the status of the answer is used.
+// The maximum size of an HTTP response. Only its status is used.
 constexpr std::size_t kAnswerBytesMax = 64 << 10;
 
 using Request = http::request<http::string_body>;
@@ -50,14 +50,15 @@ Request RequestOf(const HookRule& rule, const HookNotice& notice) {
   return request;
 }
 
-// Sends the request and returns the status of the answer.
+// Sends the request and returns the status of the response.
 template <typename Stream>
 asio::awaitable<int> Exchange(Stream& stream, const Request& request) {
   co_await http::async_write(stream, request, use_awaitable);
   beast::flat_buffer buffer;
   http::response_parser<http::string_body> parser;
   parser.body_limit(kAnswerBytesMax);
-  // The status arrives with the header, so a broken or too long body does not matter.
+  // Only the header is read, because it contains the status. The body may be malformed or of any
+  // length.
   co_await http::async_read_header(stream, buffer, parser, use_awaitable);
   co_return parser.get().result_int();
 }
@@ -117,7 +118,7 @@ absl::Status PostHook(const HookRule& rule, const HookNotice& notice, CallCancel
       result = absl::OkStatus();
     }
   });
-  // The time limit includes the lookup of the host name.
+  // Limits the whole call, because the host name lookup has no timeout of its own.
   io.run_for(rule.timeout + std::chrono::seconds(1));
   canceller.Leave();
   if (result.has_value()) return *result;

@@ -1,4 +1,4 @@
-// The POST of a webhook.
+// Sends the HTTP POST of a webhook.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_POST_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_POST_H_
 

@@ -199,7 +199,7 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
 
 std::string HookRule::Target() const {
   if (is_command()) return command.front();
-  // The path is omitted, because some receivers use a secret path.
+  // The path is omitted, because for some receivers it is a secret.
   return absl::StrCat(url.tls ? "https://" : "http://", url.HostText(), ":", url.port);
 }
 
@@ -250,8 +250,8 @@ std::vector<std::string> KindsOf(const v1::Event& event) {
     case v1::Event::kNodeLost:
       return {"node_lost"};
     case v1::Event::kNodeUnhealthy:
-      // Only the first event of a quarantine has the quarantine's start time as its own time. Later
-      // events repeat the quarantine.
+      // The first event of a quarantine has the quarantine's start time as its own time. Later
+      // events of the quarantine are reported as "node_unhealthy".
       return {event.node_unhealthy().health().quarantine().since_ms() == event.time_ms()
                   ? "node_quarantined"
                   : "node_unhealthy"};

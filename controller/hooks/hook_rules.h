@@ -1,6 +1,6 @@
 // Webhooks and command hooks: their configuration, the events that trigger them, and the notices
-// they receive. Has no side effects, except that ParseHooks reads the files that the configuration
-// names.
+// that they receive. Has no side effects, except that ParseHooks reads the files that the
+// configuration names.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_RULES_H_
 
@@ -24,7 +24,7 @@ struct HookRule {
   // A hook has either a URL, or a program with its arguments.
   HookUrl url;
   std::vector<std::string> command;
-  // The key of the signature. If empty, calls are not signed.
+  // The key that signs calls. If empty, calls are not signed.
   std::string secret;
   // A PEM file with the certificate authorities that may sign the server's certificate. If empty,
   // the system's certificate authorities are used.
@@ -45,14 +45,14 @@ std::vector<std::string> KindsOf(const v1::Event& event);
 // All existing kinds.
 const std::vector<std::string>& HookKinds();
 
-// Returns the kind for which the hook is called. Empty if it is not called.
+// Returns the kind of the event that triggers the hook. Empty if the event does not trigger it.
 std::string KindFor(const HookRule& rule, const v1::Event& event);
 
 // One call.
 struct HookNotice {
   std::string kind;
-  // Identifies the notice. It is equal for all tries and all hooks, and after restarts, so that a
-  // receiver can drop repeated notices.
+  // Identifies the event. The id is the same in all tries, for all hooks and after restarts, so
+  // that a receiver can drop repeated notices.
   std::string id;
   // JSON.
   std::string body;
@@ -64,8 +64,8 @@ HookNotice NoticeOf(const std::string& kind, const v1::EventEntry& entry,
 // Returns "sha256=" followed by the HMAC of the body. Empty if the rule has no secret.
 std::string SignatureOf(const HookRule& rule, std::string_view body);
 
-// Returns the delay before the next try after this many consecutive failures: 1 s, doubled with
-// each further failure up to one minute.
+// Returns the delay before the next try after `failures` consecutive failures: 1 s after the first,
+// doubled with each further failure up to one minute.
 std::chrono::milliseconds RetryWait(int failures);
 
 }  // namespace trainyard::controller

@@ -15,9 +15,9 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int kEventsAtOnce = 256;
-// The maximum time between two checks for new events if Wake is not called.
+// The interval at which new events are looked for if Wake is not called.
 constexpr std::chrono::milliseconds kLongestRest{1000};
-// The number of skipped events after which a hook's position is written again.
+// A hook's position is also stored after this many events that did not trigger the hook.
 constexpr uint64_t kPositionEvery = 1000;
 
 }  // namespace
@@ -49,8 +49,8 @@ absl::StatusOr<uint64_t> HookSender::NewestEvent() const {
   return newest.empty() ? 0 : newest.front().sequence();
 }
 
-// Reads the stored position. Ignores it if it belongs to another cluster or is beyond the end of
-// the log, as after the restore of a backup.
+// Reads the stored position. Ignores a position of another cluster, and a position beyond the end
+// of the log, which occurs after a restore from a backup.
 absl::Status HookSender::ReadPosition(uint64_t newest, Hook& hook) const {
   hook.position = newest;
   if (options_.directory.empty()) return absl::OkStatus();
@@ -151,8 +151,8 @@ bool HookSender::Settle(Hook& hook) {
       hook.status.set_position(entry.sequence());
     }
     const bool is_due = !kind.empty() || hook.position >= hook.kept_position + kPositionEvery;
-    // If the write fails, events since the last stored position are delivered again after a
-    // restart.
+    // If the write fails, a restart of the controller delivers the events since the last stored
+    // position again.
     const absl::Status kept = is_due ? KeepPosition(hook) : absl::OkStatus();
     if (!kept.ok()) NoteResult(kept, hook);
   }
@@ -180,7 +180,8 @@ bool HookSender::CountCall(const absl::Status& result, Timestamp event_ms, Hook&
     return true;
   }
   hook.status.set_failed(hook.status.failed() + 1);
-  // Check both clocks, so that an event does not become old because the wall clock jumps.
+  // Both the wall clock and the steady clock must exceed the limit, because the wall clock may
+  // jump.
   const bool is_old = clock_.Now() - event_ms >= options_.give_up.count();
   if (!is_old || Steady::now() - hook.failing_since < options_.give_up) return false;
   hook.status.set_dropped(hook.status.dropped() + 1);

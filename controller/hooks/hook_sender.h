@@ -1,5 +1,5 @@
-// Threads that call hooks. Each hook has its own thread, so that a hanging hook delays neither
-// other hooks nor the loop thread.
+// Calls hooks. Each hook has its own thread, so that a hanging hook delays neither other hooks nor
+// the loop thread.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_SENDER_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_SENDER_H_
 
@@ -23,34 +23,35 @@ namespace trainyard::controller {
 
 struct HookOptions {
   std::vector<HookRule> rules;
-  // The directory for the hooks' positions. It is created if there are hooks. If empty, positions
-  // are not stored.
+  // The directory for the hooks' positions in the event log. Created if there are hooks. If empty,
+  // positions are not stored.
   std::string directory;
   // An event that could not be delivered is dropped if it is older than this and the hook has been
   // failing for at least this long. The hook then continues with the next event.
   std::chrono::milliseconds give_up{24 * 3'600'000};
-  // A factor for the delays between tries. Tests use a small factor.
+  // A factor for the delays between tries. Tests set a small factor.
   double wait_factor = 1;
 };
 
 class HookSender {
  public:
-  // `job_name` returns the name of a job for display, or an empty string. It may block for a short
-  // time. All arguments must outlive this object.
+  // `job_name` returns the name of a job for display, or an empty string. The function may block
+  // for a short time. All arguments must outlive this object.
   HookSender(EventLog& events, std::string cluster_id, const Clock& clock, HookOptions options,
              std::function<std::string(int64_t job_id)> job_name);
   // Stops.
   ~HookSender();
 
-  // Starts the threads. Each hook continues after the last event that was accepted or dropped. A
-  // new hook starts with events that occur from now on.
+  // Starts the threads. Each hook continues after the last event that it accepted or that was
+  // dropped. A new hook starts with events that occur from now on.
   absl::Status Start();
   void Stop();
 
-  // Must be called when there are new events. May be called on any thread.
+  // Call when there are new events. May be called on any thread.
   void Wake();
 
-  // Returns the status of each hook, without the field `behind`. May be called on any thread.
+  // Returns the status of each hook, except `behind`, which the caller sets. May be called on any
+  // thread.
   std::vector<v1::HookStatus> Report() const;
 
  private:
@@ -65,7 +66,7 @@ class HookSender {
     uint64_t position = 0;             // Hook thread only.
     uint64_t kept_position = 0;        // In the file.
     int failures = 0;                  // Consecutive.
-    Steady::time_point failing_since;  // The time of the first of these failures.
+    Steady::time_point failing_since;  // Time of the first of these failures.
     v1::HookStatus status;             // Guarded by mutex_.
     std::thread thread;
   };
@@ -79,7 +80,8 @@ class HookSender {
   bool Settle(Hook& hook);
   // Calls the hook until it accepts the event, the event is dropped, or Stop is called.
   void Deliver(const std::string& kind, const v1::EventEntry& entry, Hook& hook);
-  // Returns true if the event needs no further call because it was accepted or dropped.
+  // Counts the result of a call. Returns true if the event is done, that is, if the hook accepted
+  // it or it is dropped.
   bool CountCall(const absl::Status& result, Timestamp event_ms, Hook& hook);
   void NoteResult(const absl::Status& result, Hook& hook);
   bool Pause(std::chrono::milliseconds time);

@@ -1,4 +1,4 @@
-// Parses URLs of webhooks. Has no side effects.
+// Parses webhook URLs. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_URL_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_URL_H_
 
@@ -16,13 +16,13 @@ struct HookUrl {
   // Path and query.
   std::string target;
 
-  // Returns the host in URL syntax, that is, an IPv6 address in brackets.
+  // Returns the host as it appears in a URL, with an IPv6 address in brackets.
   std::string HostText() const;
 };
 
-// Parses "http://HOST[:PORT][/PATH][?QUERY]" or the same with https. INVALID_ARGUMENT names the
-// defect: an unknown scheme, a malformed host, a port outside 1 to 65535, a fragment, or a user
-// name and password (use the hook's secret instead).
+// Parses "http://HOST[:PORT][/PATH][?QUERY]", or an https URL of this form. INVALID_ARGUMENT: the
+// message names the defect, such as an unknown scheme, a malformed host, a port outside 1 to 65535,
+// a fragment, or a user name and password (use the hook's secret instead).
 absl::StatusOr<HookUrl> ParseHookUrl(const std::string& text);
 
 }  // namespace trainyard::controller

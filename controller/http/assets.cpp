@@ -15,9 +15,9 @@
 #include "controller/http/target.h"
 #include "controller/store/support/checksum.h"
 
-// The archive that trainyard-embed wrote. Each file has the length of its name and of its
-// compressed bytes (little-endian, 32 bits each), then the name and the bytes. openapi.json is
-// embedded unchanged.
+// The archive that trainyard-embed wrote. For each file, it contains the length of the name and the
+// length of the compressed data (32 bits each, little-endian), then the name and the data.
+// openapi.json is embedded separately and uncompressed.
 asm(".section .rodata\n"
     ".global trainyard_assets_begin\n"
     ".global trainyard_assets_end\n"
@@ -73,12 +73,13 @@ std::string TypeOf(const std::string& path) {
   return "application/octet-stream";
 }
 
-// Vite adds a content hash to the name of every file below /assets/.
+// Files below /assets/ may be cached forever, because Vite adds a content hash to their names.
 std::string CacheControl(const std::string& path) {
   return absl::StartsWith(path, "/assets/") ? "public, max-age=31536000, immutable" : "no-cache";
 }
 
-// The last part of a file's path contains a dot; that of a page's path does not.
+// Returns true for a path whose last part has no dot. The dashboard's files have a dot there, and
+// its pages do not.
 bool LooksLikePage(const std::string& path) {
   return path.substr(path.rfind('/') + 1).find('.') == std::string::npos;
 }
@@ -189,7 +190,7 @@ Response Assets::AnswerFromDirectory(const std::string& path) const {
     name = "/index.html";
     file = directory_ + name;
   }
-  // Neither ".." nor a link may lead to a file outside the directory.
+  // Resolves ".." and links, so that neither can lead to a file outside the directory.
   const fs::path real = fs::canonical(file, error);
   if (error || !absl::StartsWith(real.string(), directory_ + "/")) return NotThere(path);
   std::ifstream input(real, std::ios::binary);

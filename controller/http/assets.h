@@ -14,13 +14,14 @@ namespace trainyard::controller::http {
 
 class Assets {
  public:
-  // The files embedded in the program. DATA_LOSS: the archive is damaged.
+  // Returns the files embedded in the program. DATA_LOSS: the archive is damaged.
   static absl::StatusOr<Assets> Embedded();
-  // Each file is read from the directory when it is requested. NOT_FOUND: there is no index.html.
+  // Reads each file from the directory when a client requests it. NOT_FOUND: there is no
+  // index.html.
   static absl::StatusOr<Assets> InDirectory(const std::string& directory);
 
-  // Answers a request for a file. If the path names no file but looks like a page, answers with
-  // index.html, because the dashboard handles its own paths below "/".
+  // Answers a request for a file. If `path` names no file but looks like a page of the dashboard,
+  // answers with index.html, whose script handles the path.
   Response Answer(const Request& request, const std::string& path) const;
 
   // The checked-in openapi.json.

@@ -19,8 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The maximum nesting depth. No job file is deeper. It limits the recursion of the code that reads
-// the tree.
+// The maximum nesting depth of the JSON, which limits recursion. No job file is deeper.
 constexpr int kMaxDepth = 32;
 constexpr char kSpecName[] = "spec";
 
@@ -43,7 +42,7 @@ int DepthOf(const std::string& text) {
   return deepest;
 }
 
-// Parses the body as an object that has only the given keys.
+// Parses the body as an object. Keys other than the given ones are errors.
 absl::StatusOr<Json> ReadObject(const std::string& body, const std::vector<std::string>& keys) {
   if (body.empty()) return Json::object();
   if (DepthOf(body) > kMaxDepth) {
@@ -75,7 +74,7 @@ absl::StatusOr<std::string> TextOf(const Json& json, const char* key) {
   return found->get<std::string>();
 }
 
-// Returns the flag, or false if the key is missing.
+// Returns false if the key is missing.
 absl::StatusOr<bool> FlagOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return false;
@@ -85,7 +84,7 @@ absl::StatusOr<bool> FlagOf(const Json& json, const char* key) {
   return found->get<bool>();
 }
 
-// Returns the list of strings under the key. Empty if the key is missing.
+// Returns the list of strings under the key, or an empty list if the key is missing.
 absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   std::vector<std::string> texts;
@@ -100,7 +99,7 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const Json& json, const char* k
   return texts;
 }
 
-// Returns the number, or nullopt if the key is missing.
+// Returns nullopt if the key is missing.
 absl::StatusOr<std::optional<int64_t>> WholeNumberOf(const Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return std::nullopt;
@@ -119,7 +118,8 @@ absl::StatusOr<std::optional<double>> NumberOf(const Json& json, const char* key
   return found->get<double>();
 }
 
-// Reads the text and the overrides of a job file. A request handler resolves them later.
+// Copies the text and the overrides of a job file into the request. The request handler resolves
+// them later.
 template <typename Request>
 absl::Status ReadJobFile(const Json& json, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
@@ -134,7 +134,7 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
   return absl::OkStatus();
 }
 
-// Uses the loader for job files, so that rules and messages are the same as for job files.
+// Uses the loader of job files, so that the same rules and messages apply.
 absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
@@ -221,7 +221,7 @@ absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body
 
 namespace {
 
-// Reads the request message from the body and sets the requesting user.
+// Parses a body that contains only the user.
 template <typename Request>
 absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"user"}));
@@ -230,8 +230,7 @@ absl::StatusOr<Request> ReadUserBody(const std::string& body) {
   return request;
 }
 
-// Reads the request message from the body, which contains only a reason, and sets the requesting
-// user.
+// Parses a body that contains only a reason and the user.
 template <typename Request>
 absl::StatusOr<Request> ReadReasonBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"reason", "user"}));

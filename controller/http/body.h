@@ -12,12 +12,12 @@
 
 namespace trainyard::controller::http {
 
-// Each of these functions parses the text of a body. An empty body means {}. INVALID_ARGUMENT: the
+// Each function in this header parses a request body. An empty body means {}. INVALID_ARGUMENT: the
 // body is not JSON, is nested too deeply, has an unknown key (the message names it and the closest
-// known key), or has a value of the wrong type. For a spec, all errors of the job file loader are
-// reported at once.
+// known key), or has a value of the wrong type. For a spec, the message lists all errors that the
+// job file loader finds.
 absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body);
-// `origins` receives the source of each value in the spec.
+// `origins` receives the origin of each value in the spec.
 absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
                                                 std::vector<v1::Origin>& origins);
 absl::StatusOr<v1::PlanLayoutRequest> ReadPlanLayoutBody(const std::string& body);

@@ -14,7 +14,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-constexpr int kGzipWindowBits = 15 + 16;  // In zlib, adding 16 selects the gzip format.
+constexpr int kGzipWindowBits = 15 + 16;  // In zlib, + 16 selects the gzip format.
 constexpr std::string_view kAsOf = "\"as_of_ms\":";
 
 bool IsTag(std::string_view wanted, std::string_view tag) {

@@ -1,4 +1,4 @@
-// Compression and caching of answers: gzip and entity tags.
+// Compression (gzip) and caching (entity tags) of responses.
 #ifndef TRAINYARD_CONTROLLER_HTTP_CONTENT_H_
 #define TRAINYARD_CONTROLLER_HTTP_CONTENT_H_
 
@@ -13,8 +13,8 @@ std::string Gzip(std::string_view bytes, int level);
 // Returns true if the Accept-Encoding header accepts gzip (RFC 9110, section 12.5.3).
 bool AcceptsGzip(std::string_view accept_encoding);
 
-// Returns a weak entity tag of the body. The time at which the body was made (`as_of_ms`) does not
-// affect the tag.
+// Returns a weak entity tag of the body. The tag does not depend on the time at which the body was
+// created (`as_of_ms`).
 std::string EntityTag(std::string_view body);
 
 // Returns true if the If-None-Match header contains the tag or "*".

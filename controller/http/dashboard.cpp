@@ -26,14 +26,14 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kHeartbeat{15};
-// The intervals at which streams of ended sessions are closed, and at which the last use of
-// sessions is stored.
+// kSessionCheck is the interval at which streams of ended sessions are closed. kSessionSave is the
+// interval at which the time of each session's last use is stored.
 constexpr std::chrono::seconds kSessionCheck{1};
 constexpr std::chrono::minutes kSessionSave{1};
 constexpr char kMetricsPath[] = "/metrics";
 constexpr char kHealthPath[] = "/healthz";
 
-// Returns the host names of this dashboard in lower case: `names` and the machine's own name.
+// Returns the host names of this dashboard in lower case: `names` and the name of this machine.
 std::vector<std::string> OwnNames(std::vector<std::string> names) {
   for (std::string& name : names) name = absl::AsciiStrToLower(name);
   char own[256] = {};
@@ -45,8 +45,8 @@ bool IsOfApi(const std::string& path) {
   return path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/");
 }
 
-// Returns the route name under which the request is measured. The names come from a fixed list, so
-// that clients cannot create new ones with invented paths.
+// Returns the route name for the request's metrics. The names come from a fixed list, so that
+// clients cannot create new metrics with invented paths.
 std::string RouteOf(const std::string& method, const std::string& path) {
   if (path == kMetricsPath || path == kHealthPath) return path;
   if (!IsOfApi(path)) return "page";
@@ -90,7 +90,8 @@ struct Dashboard::Parts {
     if (is_page) return respond(AnswerPage(request, path));
     Identify(request);
     if (IsOfApi(path)) return rest.Handle(std::move(request), std::move(respond));
-    // A scrape from this machine needs no token, because Prometheus runs as a user of its own.
+    // A scrape from this machine needs no token, because Prometheus runs as another user and cannot
+    // read the token file.
     if (request.role == Role::kAnonymous && !IsLocal(request.peer)) {
       return respond(ProblemResponse("unauthenticated", kHowToComeIn, path));
     }
@@ -99,9 +100,8 @@ struct Dashboard::Parts {
     respond(assets.Answer(request, path));
   }
 
-  // Answers a request for one of the dashboard's own files. Everyone who can reach the port may
-  // read them, because a browser sends no secret when it opens an address. They contain no cluster
-  // data.
+  // Answers a request for one of the dashboard's own files without authentication, because a
+  // browser sends no secret when it opens an address. The files contain no cluster data.
   Response AnswerPage(const Request& request, const std::string& path) const {
     Response response = assets.Answer(request, path);
     if (path == kLoginPath) RemoveOldCookie(response);
@@ -136,7 +136,8 @@ struct Dashboard::Parts {
     };
   }
 
-  // Answers 503 while a store is failing: the controller works, but only in part.
+  // Answers 503 and lists the problems if there are any, although the controller still works in
+  // part.
   void AnswerHealth(const Request& request, Respond respond) const {
     if (request.method != "GET" && request.method != "HEAD") {
       Response refused = ProblemResponse("method_not_allowed", "use GET", kHealthPath);
@@ -151,7 +152,7 @@ struct Dashboard::Parts {
     respond(std::move(response));
   }
 
-  // Answers Prometheus on a reader thread, because it waits for the loop thread.
+  // Renders the metrics on a reader thread, because this waits for the loop thread.
   void AnswerMetrics(const Request& request, Respond respond) {
     if (request.method != "GET") {
       Response refused = ProblemResponse("method_not_allowed", "use GET", kMetricsPath);

@@ -14,9 +14,9 @@
 
 namespace trainyard::controller::http {
 
-// `route` is a path of the route table, "/metrics", "/healthz", "page" for the dashboard's own
-// files, or "unknown". `seconds` is the duration of the request; for an event stream, the time
-// until the stream begins.
+// Records the duration of a request. `route` is a path of the route table, "/metrics", "/healthz",
+// "page" for the dashboard's own files, or "unknown". `seconds` is the duration; for an event
+// stream, the time until the stream begins.
 using ObserveRequest =
     std::function<void(const std::string& route, const std::string& status, double seconds)>;
 
@@ -26,15 +26,16 @@ struct DashboardOptions {
   // Host names that are accepted in addition to IP addresses, localhost and this machine's own
   // name.
   std::vector<std::string> own_names;
-  // Returns the text of GET /metrics. Called on reader threads. If the function is empty, the page
-  // does not exist.
+  // Returns the text of GET /metrics. Called on reader threads. If not set, GET /metrics answers
+  // 404.
   std::function<std::string()> render_metrics;
-  // Returns the problems for GET /healthz, one per line, or an empty text if there are none. Called
-  // on any thread; must not block. If the function is empty, the page does not exist.
+  // Returns the problems for GET /healthz, one per line. Empty if there are none. Called on any
+  // thread; must not block. If not set, GET /healthz answers 404.
   std::function<std::string()> health_problems;
-  // Called for each answered request, on any thread. The function may be empty.
+  // Called for each answered request, on any thread. May be unset.
   ObserveRequest observe_request;
-  // A directory whose files replace the embedded dashboard files.
+  // A directory whose files replace the embedded dashboard files. If empty, the embedded files are
+  // used.
   std::string web_root;
   // PEM texts. If both are empty, HTTP is served without TLS.
   TlsIdentity tls;
@@ -42,14 +43,14 @@ struct DashboardOptions {
 
 class Dashboard {
  public:
-  // Binds the port, but does not answer yet. `api` must outlive the dashboard, and the dashboard
-  // must outlive the loop's last tick. Errors: those of Server::Listen. NOT_FOUND: web_root has no
-  // index.html.
+  // Binds the port, but does not accept requests yet. `api` must outlive the dashboard, and the
+  // dashboard must outlive the loop's last tick. Errors: those of Server::Listen. NOT_FOUND:
+  // web_root has no index.html.
   static absl::StatusOr<std::unique_ptr<Dashboard>> Listen(const Api& api,
                                                            const DashboardOptions& options);
   ~Dashboard();
 
-  // Must be called after the loop has started.
+  // Call after the loop has started.
   void Start();
   void Stop();
 

@@ -1,5 +1,5 @@
 // Packs a directory into the archive that assets.cpp embeds: `trainyard-embed DIRECTORY OUTPUT`. If
-// the directory is missing, the archive is empty. A build tool that is not installed.
+// the directory is missing, the archive is empty. This build tool is not installed.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -22,7 +22,7 @@ std::vector<fs::path> FilesBelow(const fs::path& directory) {
   std::vector<fs::path> files;
   if (!fs::is_directory(directory)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-    // Vite's own manifest is used only by the build, not by browsers.
+    // Vite's manifest is skipped, because only the build uses it.
     if (entry.is_regular_file() && entry.path().filename() != "manifest.json") {
       files.push_back(entry.path());
     }

@@ -18,7 +18,7 @@ struct Request {
   // Path and query as the client sent them.
   std::string target;
   std::string host;
-  // Empty if the client did not send the header. This also applies to the headers below.
+  // This and the next headers are empty if the client did not send them.
   std::string origin;
   std::string fetch_site;
   std::string content_type;
@@ -37,7 +37,7 @@ struct Request {
 };
 
 // The header with the secret of a dashboard session. The Authorization header is not used, because
-// a proxy may use it for itself.
+// a reverse proxy may use it for its own login.
 inline constexpr char kSessionHeader[] = "Trainyard-Session";
 
 // Returns the host of the client without the port. Empty if unknown.
@@ -50,9 +50,9 @@ inline std::string PeerHost(const Request& request) {
 class StreamSink {
  public:
   virtual ~StreamSink() = default;
-  // Queues bytes. A slow consumer (too many bytes are queued, or nothing was read for a long time)
-  // is disconnected. It can reconnect and resume after the last id that it received. The first
-  // message may have any size.
+  // Queues bytes. A slow consumer is disconnected if too many bytes are queued or the client has
+  // read nothing for a long time. It can reconnect and resume after the last id that it received.
+  // The first message may have any size.
   virtual void Send(std::shared_ptr<const std::string> bytes) = 0;
   virtual void Close() = 0;
   // Returns false after the client has disconnected.
@@ -63,17 +63,17 @@ struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
-  // Headers in addition to those that every answer has.
+  // Headers in addition to those of every response.
   std::vector<std::pair<std::string, std::string>> headers;
   // The entity tag, including its quotes. If empty and the status is 200, the tag is computed from
   // the body.
   std::string etag;
-  // True if the body is already gzip-compressed. Such a body may be sent only to clients that
-  // accept gzip.
+  // True if the body is already compressed. Such a body may be sent only to clients that accept
+  // gzip.
   bool gzipped = false;
   std::string cache_control = "no-cache";
-  // If set, the answer is a stream without a body. The function is called with the sink after the
-  // head of the answer was sent.
+  // If set, the response is a stream and `body` is not sent. Called with the sink after the status
+  // line and headers were sent.
   std::function<void(std::shared_ptr<StreamSink>)> stream;
 };
 

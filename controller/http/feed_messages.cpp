@@ -15,7 +15,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// If more jobs than this change in one tick, a snapshot is sent instead of the changes.
+// If more jobs change in one tick, a snapshot is sent instead of the changes.
 constexpr std::size_t kJobsInChange = 400;
 
 void AddJob(const JobEntry& entry, const ClusterView& view, PendingExplainer& explainer,
@@ -65,7 +65,7 @@ std::set<int64_t> FirstJobs(const ClusterState& state) {
   return jobs;
 }
 
-// Returns the jobs with the ids in `jobs`, newest first.
+// Returns these jobs, newest first.
 std::shared_ptr<v1::JobsChanged> JobsOf(const std::set<int64_t>& jobs, const ClusterView& view) {
   PendingExplainer explainer(view);
   auto changed = NoJobs(view);

@@ -14,13 +14,13 @@
 
 namespace trainyard::controller::http {
 
-// The maximum numbers of ended, queued and active jobs in a snapshot. The maximum for queued jobs
-// also applies, separately, to paused jobs.
+// The maximum numbers of ended, queued and active jobs in a snapshot. kWaitingInSnapshot limits
+// queued jobs and paused jobs separately.
 inline constexpr int kEndedInSnapshot = 200;
 inline constexpr int kWaitingInSnapshot = 200;
 inline constexpr std::size_t kPlacedInSnapshot = 200;
 
-// Adds the nodes that the event removed, and those whose slots or state it may have changed.
+// Adds the nodes that the event removed, and those whose slots or state the event may have changed.
 void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std::string>& nodes);
 
 // Returns the nodes in `only`, or all nodes if `only` is null. A node in `only` that is not in the
@@ -28,19 +28,19 @@ void AddNodesOf(const v1::Event& event, const ClusterState& state, std::set<std:
 std::shared_ptr<v1::NodesChanged> NodesOf(const std::set<std::string>* only,
                                           const ClusterView& view);
 
-// Returns live jobs to send to a resuming stream in addition to the jobs of its events. They are
-// needed because the log does not contain progress.
+// Returns the newest live jobs. A resuming stream sends them in addition to the jobs of its missed
+// events, because the event log does not contain progress.
 std::set<int64_t> NewestLiveJobs(const ClusterState& state);
 
 // Returns the jobs that a page receives first.
 std::shared_ptr<v1::JobsChanged> JobsSnapshot(const ClusterView& view);
 
 // Returns the jobs with the ids in `jobs`, newest first. If there are many, returns a snapshot
-// instead, which limits the size of the message.
+// instead, so that the message stays small.
 std::shared_ptr<v1::JobsChanged> JobsOrSnapshot(const std::set<int64_t>& jobs,
                                                 const ClusterView& view);
 
-// Adds the job to the removed jobs if the event deleted it.
+// If the event deleted a job, adds it to the removed jobs.
 void AddRemoved(const v1::Event& event, v1::JobsChanged& changed);
 
 }  // namespace trainyard::controller::http

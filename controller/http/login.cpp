@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Returns the code in the body, or an empty string if there is none.
+// Returns the login code in the body. Empty if there is none.
 std::string CodeIn(const Request& request) {
   const Json body = Json::parse(request.body, nullptr, false);
   if (!body.is_object() || !body.contains("code") || !body["code"].is_string()) return "";

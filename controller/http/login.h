@@ -1,6 +1,6 @@
-// Dashboard logins. A page exchanges the code that `trainyard dashboard` prints for a session. The
-// page stores the session's secret in the browser storage of its origin and sends it with each
-// request.
+// Dashboard logins. `trainyard dashboard` prints a code, and a page exchanges this code for a
+// session. The page stores the session's secret in the browser storage of its origin and sends it
+// with each request.
 #ifndef TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 #define TRAINYARD_CONTROLLER_HTTP_LOGIN_H_
 
@@ -20,18 +20,17 @@ inline constexpr char kHowToComeIn[] =
     "TOKEN is the text of the file `token` in the controller's data directory. To open the "
     "dashboard in a browser, run `trainyard dashboard`";
 
-// Returns the path and fragment of the login page with a code. The code is in the fragment, which
-// browsers do not send. Therefore it appears in no log, and programs that preview links do not use
-// it up.
+// Returns the path of the login page, with the code in the fragment. Browsers do not send
+// fragments, so the code does not appear in logs, and a link preview cannot use it up.
 std::string LoginTarget(const std::string& code);
 
-// Handles POST {"code": CODE}: invalidates the code and returns a session as {"id": ID, "secret":
-// SECRET}. The session is stored on a reader thread.
+// Handles POST {"code": CODE}: invalidates the code and answers with a new session, {"id": ID,
+// "secret": SECRET}. Stores the session on a reader thread.
 void AnswerLogin(const Request& request, AccessGate& gate, ReaderPool& readers,
                  const Respond& respond);
 
-// Makes the browser delete the session cookie of earlier releases, which the browser still sends to
-// every port of the host. The cookie is no longer read.
+// Makes the browser delete the session cookie of earlier releases. The controller no longer reads
+// it, but the browser would send it to every port of the host.
 void RemoveOldCookie(Response& response);
 
 }  // namespace trainyard::controller::http

@@ -66,8 +66,7 @@ Json NumberSchema() {
        {{{"type", "number"}}, {{"type", "string"}, {"enum", {"NaN", "Infinity", "-Infinity"}}}}}};
 }
 
-// The schemas of all requested messages and enums, and of all messages and enums to which they
-// refer.
+// The schemas of all requested messages and enums, and of those that they refer to.
 class Components {
  public:
   Json MessageReference(const Descriptor& type) {
@@ -78,8 +77,8 @@ class Components {
     return Reference(type.name());
   }
 
-  // Returns the schema reference for a request body. No field is required, and fields whose values
-  // the path provides are omitted.
+  // Returns the schema reference for a request body. The schema requires no field, and omits fields
+  // whose values come from the path.
   Json RequestReference(const Descriptor& type, std::string_view given_fields) {
     if (seen_.insert(type.name()).second) {
       schemas_[type.name()] = MessageSchema(

@@ -1,5 +1,4 @@
-// Writes openapi.json: `trainyard-openapi DESCRIPTOR_SET OUTPUT`. A build tool that is not
-// installed.
+// Writes openapi.json: `trainyard-openapi DESCRIPTOR_SET OUTPUT`. This build tool is not installed.
 #include <cstdio>
 #include <fstream>
 #include <sstream>

@@ -16,7 +16,7 @@ struct Parameter {
   std::string_view values = "";
   // True if the parameter accepts several values, separated by commas.
   bool list = false;
-  // True if the parameter may be given several times. Each time it has one value, which may contain
+  // True if the parameter may occur several times. Each occurrence has one value, which may contain
   // commas.
   bool repeated = false;
   bool in_path = false;

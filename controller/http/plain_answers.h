@@ -1,4 +1,4 @@
-// Answers in formats other than JSON: series as CSV, and output as lines.
+// Responses in formats other than JSON: series as CSV, and job output as lines of text.
 #ifndef TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
 #define TRAINYARD_CONTROLLER_HTTP_PLAIN_ANSWERS_H_
 
@@ -8,13 +8,14 @@
 
 namespace trainyard::controller::http {
 
-// Returns one row per bucket and key (RFC 4180). Control characters in keys are replaced by visible
-// escapes.
+// Returns one CSV row per bucket and key (RFC 4180). Control characters in keys are replaced by
+// visible escapes.
 Response SeriesCsv(const v1::GetSeriesResponse& response);
 
-// Returns only the lines. Because jobs write them, they may contain control characters. Without
-// `raw`, these are replaced by visible escapes, and a terminal may display the lines. With `raw`,
-// the lines are meant for files, and neither terminals nor browsers may display them.
+// Returns only the text of the lines. Jobs write them, so they may contain control characters.
+// Without `raw`, visible escapes replace the control characters, so that a terminal can display the
+// lines safely. With `raw`, the lines are unchanged. They are meant for files; neither terminals
+// nor browsers may display them.
 Response LogLines(const v1::ReadLogPageResponse& page, bool raw);
 
 }  // namespace trainyard::controller::http

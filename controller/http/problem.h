@@ -1,4 +1,4 @@
-// Error answers as application/problem+json (RFC 9457).
+// Error responses as application/problem+json (RFC 9457).
 #ifndef TRAINYARD_CONTROLLER_HTTP_PROBLEM_H_
 #define TRAINYARD_CONTROLLER_HTTP_PROBLEM_H_
 
@@ -13,7 +13,7 @@ namespace trainyard::controller::http {
 Response ProblemResponse(const std::string& code, const std::string& detail,
                          const std::string& instance);
 
-// Returns the answer to a request that a handler refused. The status determines the code.
+// Returns the response to a request that a handler refused. The status determines the code.
 Response ProblemResponse(const absl::Status& status, const std::string& instance);
 
 }  // namespace trainyard::controller::http

@@ -30,7 +30,7 @@
 
 namespace trainyard::controller::http {
 
-// A request that is being handled. It is copied into the replies of request handlers.
+// A request that is being handled. The callbacks that receive handlers' replies own a copy.
 struct Rest::Call {
   const Route* route = nullptr;
   Parameters parameters;
@@ -40,7 +40,7 @@ struct Rest::Call {
 
   void Refuse(const absl::Status& status) const { respond(ProblemResponse(status, path)); }
 
-  // Calls `handler` with the principal of the call. `claimed` is the user that the request names.
+  // Calls `handler` with the identity of the caller. `claimed` is the user that the request names.
   template <typename Handler, typename... Arguments>
   void AskAs(const std::string& claimed, const Api& api, Handler handler,
              Arguments&&... arguments) const {
@@ -49,7 +49,7 @@ struct Rest::Call {
     handler(api, *principal, std::forward<Arguments>(arguments)...);
   }
 
-  // Works like the function above, for requests that name no user.
+  // Like the function above, but for requests that name no user.
   template <typename Handler, typename... Arguments>
   void Ask(const Api& api, Handler handler, Arguments&&... arguments) const {
     AskAs("", api, handler, std::forward<Arguments>(arguments)...);
@@ -76,8 +76,8 @@ ElementFields FieldsOf(const Parameters& parameters, const char* list) {
   return only;
 }
 
-// Encodes on a reader thread, because neither the loop thread nor the server's thread may be
-// blocked while megabytes of text are encoded.
+// Encodes on a reader thread, because encoding megabytes of text would block the loop thread or the
+// server's thread.
 template <typename Message, typename Encode>
 Reply<Message> RespondWith(const Api& api, const Respond& respond, const std::string& path,
                            Encode encode) {
@@ -251,8 +251,8 @@ void Rest::Run(const Call& call) {
           api_, handlers::PlanJob, *std::move(request),
           RespondWith<v1::PlanJobResponse>(
               api_, call.respond, call.path, [spec, origins](v1::PlanJobResponse response) {
-                // If the request contained a job file, the answer already contains its spec and
-                // origins.
+                // If the request contained a job file, `origins` is empty and the handler has
+                // already set the spec and its origins.
                 if (!origins.empty()) {
                   *response.mutable_spec() = spec;
                   response.mutable_origins()->Assign(origins.begin(), origins.end());
@@ -265,8 +265,8 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// Handles a user's request to stop, pause or resume a job. The answer shows the job after the
-// request was applied.
+// Handles a user's request to stop, pause or resume a job. The answer shows the job as it is
+// afterwards.
 void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
@@ -292,7 +292,7 @@ void Rest::RunAboutJob(const Call& call) {
   const auto json = [&]<typename Message>(ElementFields only) {
     return RespondJson<Message>(api_, call.respond, call.path, std::move(only));
   };
-  // Fills in a request whose only content is the job.
+  // Completes a request that has only the job's id.
   const auto of_job = [&]<typename Request>(Request request) {
     request.set_job(job);
     return request;
@@ -355,7 +355,7 @@ void Rest::ReadLogs(const Call& call) {
 
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
-  // Without these fields, a series in the answer could not be identified.
+  // These fields are always included, because they identify a series.
   if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(

@@ -1,5 +1,5 @@
-// The REST interface. Each operation decodes its request, calls the request handler that gRPC also
-// uses, and encodes the answer.
+// The REST interface. Each operation decodes its request, calls the same request handler as gRPC,
+// and encodes the answer.
 #ifndef TRAINYARD_CONTROLLER_HTTP_REST_H_
 #define TRAINYARD_CONTROLLER_HTTP_REST_H_
 
@@ -19,8 +19,8 @@ class Rest {
   Rest(const Api& api, StreamFeed& feed, const Assets& assets)
       : api_(api), feed_(feed), assets_(assets) {}
 
-  // Handles a request for kApiPrefix or a path below it, if the role of the request allows it. Call
-  // on the server's thread.
+  // Handles a request for kApiPrefix or a path below it. Refuses the request if its role does not
+  // allow it. Call on the server's thread.
   void Handle(Request request, Respond respond);
 
  private:

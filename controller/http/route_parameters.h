@@ -1,4 +1,4 @@
-// Parameters of routes, if their list is long or shared by several routes.
+// Parameter lists that are long or shared by several routes.
 #ifndef TRAINYARD_CONTROLLER_HTTP_ROUTE_PARAMETERS_H_
 #define TRAINYARD_CONTROLLER_HTTP_ROUTE_PARAMETERS_H_
 
@@ -22,8 +22,7 @@ Parameter Fields(std::string_view doc);
 
 std::vector<Parameter> JobListParameters();
 std::vector<Parameter> SeriesParameters();
-// Returns the parameters of a single job's series, but without the job, its attempts and the
-// format.
+// Returns SeriesParameters without the job, its attempts and the format.
 std::vector<Parameter> CompareParameters();
 std::vector<Parameter> LogParameters();
 std::vector<Parameter> StreamParameters();

@@ -92,7 +92,7 @@ std::vector<Parameter> DeleteParameters() {
       {.name = "user", .doc = "User who deletes the job."}};
 }
 
-// Returns the routes of users' requests about a job that has not ended.
+// Returns the routes with which users change a job that has not ended.
 std::vector<Route> JobChangeRoutes() {
   return {{.operation = Operation::kStopJob,
            .id = "stopJob",

@@ -61,12 +61,14 @@ struct Route {
   std::vector<Parameter> parameters;
   // The name of the request message in trainyard.v1. Empty if there is none.
   std::string_view request = "";
-  // The name of the response message. Empty if the answer has `content_type` instead.
+  // The name of the response message. Empty if the response is not a message but has
+  // `content_type`.
   std::string_view response = "";
-  // If there is a response message, a content type in addition to application/json. Otherwise the
-  // only content type.
+  // If there is a response message, a content type that is available in addition to
+  // application/json. Otherwise the only content type.
   std::string_view content_type = "";
-  // Fields of `request` whose values come from the path or the controller, separated by commas.
+  // Fields of `request`, separated by commas, whose values come from the path or the controller
+  // instead of the body.
   std::string_view given_fields = "";
 };
 

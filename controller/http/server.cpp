@@ -68,8 +68,8 @@ struct Server::Parts {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || stopping) return;
       if (error) {
-        // Most likely the process has no free file descriptors, and other connections must close
-        // first.
+        // Most likely the process is out of file descriptors, so retry after other connections have
+        // closed.
         spdlog::warn("http: cannot accept a connection: {}", error.message());
         retry.expires_after(std::chrono::milliseconds(200));
         retry.async_wait([this](boost::system::error_code) { Accept(); });
@@ -95,8 +95,8 @@ struct Server::Parts {
 
   const ServerLimits limits;
   Handler handler;
-  // Declared before `context`, so that it is destroyed after it. The queues of `context` may still
-  // contain connections, which use `tls` and are counted in session_context.
+  // `tls` and `session_context` are declared before `context`, so that they outlive it. The queues
+  // of `context` may still contain connections that use both.
   asio::ssl::context tls{asio::ssl::context::tls_server};
   SessionContext session_context{limits, handler};
   asio::io_context context{1};
@@ -150,7 +150,7 @@ void Server::Stop() {
     for (const auto& weak : parts_->sessions) {
       if (const auto session = weak.lock()) session->Close();
     }
-    // This runs after the connections were closed, because the closing was posted before it.
+    // This runs after the connections are closed, because the closing was posted first.
     Post([this] { parts_->context.stop(); });
   });
   parts_->thread.join();

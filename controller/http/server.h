@@ -1,5 +1,5 @@
 // The HTTP/1.1 server. It handles connections, limits and timeouts; the handler produces the
-// answers.
+// responses.
 #ifndef TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 #define TRAINYARD_CONTROLLER_HTTP_SERVER_H_
 
@@ -18,7 +18,8 @@ namespace trainyard::controller::http {
 
 struct StreamStatistics {
   int open = 0;
-  // The number of streams that were ended since the start because their client was a slow consumer.
+  // The number of streams that were disconnected since the start because the client was a slow
+  // consumer.
   int64_t dropped = 0;
 };
 
@@ -35,7 +36,7 @@ class Server {
   ~Server();
 
   void Start(Handler handler);
-  // Closes every connection and ends the thread. Work that is posted afterwards never runs.
+  // Closes every connection and ends the thread. Work posted after that never runs.
   void Stop();
 
   // "host:port" with the actual port.
@@ -44,10 +45,10 @@ class Server {
   // Any thread.
   StreamStatistics Streams() const;
 
-  // Runs work on the server's thread, in the order in which it was posted. May be called on any
-  // thread.
+  // Queues `work`, which runs on the server's thread in the order of the calls. May be called on
+  // any thread.
   void Post(std::function<void()> work);
-  // Calls `work` periodically on the server's thread. Must be called before Start.
+  // Calls `work` on the server's thread at this interval. Call before Start.
   void Every(std::chrono::milliseconds interval, std::function<void()> work);
 
  private:

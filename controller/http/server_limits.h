@@ -1,4 +1,4 @@
-// Limits of the HTTP server on sizes, numbers of connections, and times.
+// Limits of the HTTP server: sizes, number of connections, and timeouts.
 #ifndef TRAINYARD_CONTROLLER_HTTP_SERVER_LIMITS_H_
 #define TRAINYARD_CONTROLLER_HTTP_SERVER_LIMITS_H_
 
@@ -13,11 +13,11 @@ struct ServerLimits {
   std::size_t body_bytes = 2 << 20;
   // The maximum number of open connections, including streams.
   int connections = 1024;
-  // The maximum number of bytes queued for a stream, without its first message. If more are queued,
-  // the client is treated as a slow consumer.
+  // The maximum number of bytes queued for a stream, not counting its first message. Beyond it, the
+  // client is disconnected as a slow consumer.
   std::size_t stream_bytes = 4 << 20;
-  // The time within which a complete request must arrive, and within which the client must read an
-  // answer. The client of a stream must read at least some bytes within this time.
+  // The time within which a complete request must arrive, and within which the client must read a
+  // response. For a stream, the client must read at least some bytes within this time.
   std::chrono::milliseconds read_timeout{30'000};
   // The maximum time between two requests on a connection.
   std::chrono::milliseconds idle{75'000};

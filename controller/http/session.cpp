@@ -1,6 +1,6 @@
 #include <utility>
 
-// Include this header before Asio (see proto/support/asio.h).
+// beast/core.hpp must precede Asio (see proto/support/asio.h).
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "boost/beast/ssl.hpp"
@@ -23,16 +23,16 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace bhttp = boost::beast::http;
 
-// The minimum size of a body that is compressed. Smaller bodies gain nothing.
+// The minimum size of a body to compress. Smaller bodies do not become much smaller.
 constexpr std::size_t kGzipFrom = 1024;
 constexpr int kGzipLevel = 3;
-// After the last answer, a client may continue to send for this time, and up to this number of
-// bytes.
+// After its last response, the server reads and discards data from the client for at most kLinger
+// and kDiscardMost bytes, in pieces of kDiscardBytes (see Linger).
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kDiscardBytes = 64 << 10;
 constexpr std::size_t kDiscardMost = 8 << 20;
-// The maximum number of connections beyond the limit that are being answered with 503 at the same
-// time. Further connections are closed without an answer.
+// The maximum number of excess connections that are answered with 503 at the same time. Further
+// ones are closed without a response.
 constexpr int kRefusedAtOnce = 64;
 
 // Dashboard pages load nothing from other origins, run no inline scripts, and cannot be displayed
@@ -61,7 +61,6 @@ Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
           .session_id = ""};
 }
 
-// Sets the security headers of every answer.
 void SetSecurityHeaders(bhttp::fields& fields) {
   fields.set("Content-Security-Policy", kContentPolicy);
   fields.set("X-Content-Type-Options", "nosniff");
@@ -71,8 +70,8 @@ void SetSecurityHeaders(bhttp::fields& fields) {
   fields.set("Cross-Origin-Resource-Policy", "same-origin");
 }
 
-// Converts the answer to an HTTP message: sets the entity tag, compresses the body, and removes it
-// where HTTP allows none. May be called on any thread.
+// Converts the response to an HTTP message: sets the entity tag, compresses the body, and omits the
+// body if HTTP forbids one. May be called on any thread.
 bhttp::response<bhttp::string_body> Encode(const Request& request, Response response,
                                            bool keep_alive) {
   if (response.etag.empty() && response.status == 200) response.etag = EntityTag(response.body);
@@ -180,14 +179,14 @@ class Session final : public StreamSink,
   }
 
  private:
-  // Uses a separate timer, because the stream's own timeout closes the connection, so that no
-  // answer could be sent.
+  // Uses a separate timer, because the stream's own timeout would close the connection before an
+  // error response could be sent.
   void SetReadDeadline(std::chrono::milliseconds after) {
     Tcp().expires_never();
     timed_out_ = false;
     deadline_.expires_after(after);
-    // A timer that has already fired cannot be cancelled. Therefore check that it does not end a
-    // later read.
+    // The handler may already be queued when the timer is cancelled. Compare read numbers, so that
+    // it does not end a later read.
     deadline_.async_wait(
         [self = this->shared_from_this(), read = ++reads_](beast::error_code error) {
           if (error || read != self->reads_) return;
@@ -216,8 +215,7 @@ class Session final : public StreamSink,
                     absl::StrCat("the body has more than ", context_.limits.body_bytes, " bytes"));
     }
     if (!error) return Handle();
-    // An error that the received bytes did not cause, such as a timeout, is an error of the
-    // connection.
+    // Only malformed bytes are answered. Other errors, such as a timeout, end the connection.
     const auto& of_bytes = bhttp::make_error_code(bhttp::error::bad_method).category();
     if (error.category() != of_bytes) return End();
     Refuse("bad_request", error.message());
@@ -257,8 +255,8 @@ class Session final : public StreamSink,
   }
 
   // Reads and discards the client's bytes for a short time, or until the client closes the
-  // connection. If the connection were closed with unread bytes, the client's system would discard
-  // the answer.
+  // connection. If the server closed the connection with unread bytes, TCP would reset it and the
+  // client could lose the response.
   void Linger() {
     beast::error_code ignored;
     Tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
@@ -287,16 +285,16 @@ class Session final : public StreamSink,
     start(this->shared_from_this());
   }
 
-  // Ends the session when the client disconnects. The client of a stream does not send anything
-  // else.
+  // Reads from a stream's client, which sends nothing more, only to notice when it disconnects.
+  // Then ends the session.
   void WatchForEnd() {
     Tcp().socket().async_wait(
         asio::ip::tcp::socket::wait_read,
         [self = this->shared_from_this()](beast::error_code) { self->End(); });
   }
 
-  // The limit applies neither to the message being written nor to the one after it. These may have
-  // any size, because a stream's first message grows with the cluster.
+  // The limit does not count the message being written and the one after it. These may have any
+  // size, because a stream's first message grows with the cluster.
   void Queue(const std::shared_ptr<const std::string>& bytes) {
     if (!open_) return;
     queue_.push_back(bytes);
@@ -327,8 +325,8 @@ class Session final : public StreamSink,
     if (!queue_.empty()) WriteQueue();
   }
 
-  // Ends the stream of a slow consumer. The stream may already have ended, because a timeout closes
-  // it and WatchForEnd may notice that first.
+  // Ends the stream of a slow consumer. WatchForEnd may already have ended it after a timeout,
+  // which closes the connection. The stream is counted as dropped in either case.
   void Drop() {
     ++context_.dropped_streams;
     End();
@@ -346,7 +344,7 @@ class Session final : public StreamSink,
   beast::tcp_stream& Tcp() { return beast::get_lowest_layer(stream_); }
 
   Stream stream_;
-  // The deadline until which a request must be read.
+  // The deadline for reading a request.
   asio::steady_timer deadline_;
   uint64_t reads_ = 0;
   bool timed_out_ = false;
@@ -391,8 +389,7 @@ void Session<Stream>::Handle() {
 std::weak_ptr<SessionHandle> StartSession(asio::ip::tcp::socket socket, SessionContext& context) {
   if (context.open_connections >= context.limits.connections + kRefusedAtOnce) return {};
   if (context.tls != nullptr) {
-    // Connections beyond the limit are closed without an answer, because an answer would require a
-    // TLS handshake.
+    // Close the connection without a response, because a response would require a TLS handshake.
     if (context.open_connections >= context.limits.connections) return {};
     using Tls = beast::ssl_stream<beast::tcp_stream>;
     auto session = std::make_shared<Session<Tls>>(Tls(std::move(socket), *context.tls), context);

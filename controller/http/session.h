@@ -13,8 +13,8 @@
 
 namespace trainyard::controller::http {
 
-// State that all connections share. It must outlive them. Only the server's thread uses it, except
-// for atomic members.
+// State that all connections share. Must outlive them. Used only on the server's thread, except for
+// atomic members.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;
@@ -25,16 +25,17 @@ struct SessionContext {
   std::atomic<int64_t> dropped_streams = 0;
 };
 
-// Closes the connection from outside. Does nothing if the connection is already closed.
+// Closes the connection when code outside the session asks for it. Does nothing if the connection
+// is already closed.
 class SessionHandle {
  public:
   virtual ~SessionHandle() = default;
   virtual void Close() = 0;
 };
 
-// Reads requests and writes answers until the connection ends. The session owns itself. A
-// connection beyond the limit gets 503 and is closed. With TLS, or if there are too many such
-// connections, it is closed without an answer. Call on the server's thread.
+// Reads requests and writes responses until the connection ends. The session owns itself. An excess
+// connection gets a 503 response and is closed. With TLS, or if many excess connections are open,
+// it is closed without a response. Call on the server's thread.
 std::weak_ptr<SessionHandle> StartSession(boost::asio::ip::tcp::socket socket,
                                           SessionContext& context);
 

@@ -25,13 +25,13 @@ namespace trainyard::controller::http {
 namespace {
 
 constexpr std::size_t kMaxTopics = 64;
-// The maximum number of events that a resuming stream may have missed. If it missed more, it gets
-// snapshots instead.
+// The number of recent events kept for resuming streams. A stream that missed more gets snapshots
+// instead.
 constexpr std::size_t kEventsKept = 4096;
 constexpr int kEventsInSnapshot = 100;
 constexpr int64_t kProgressIntervalMs = 1000;
 
-// Returns the job of a topic, such as 17 for "job:17". Returns 0 for a topic of another kind.
+// Returns the job of a topic of this kind, such as 17 for "job:17". Returns 0 for other topics.
 int64_t JobOfTopic(const std::string& topic, std::string_view kind) {
   const std::vector<std::string> parts = absl::StrSplit(topic, ':');
   int64_t id = 0;
@@ -45,7 +45,7 @@ bool IsTopic(const std::string& name) {
          JobOfTopic(name, "logs") > 0;
 }
 
-// Returns the jobs that have a topic of their own.
+// Returns the jobs of all topics "job:ID".
 std::set<int64_t> JobsOfTopics(const Topics& topics) {
   std::set<int64_t> jobs;
   for (const std::string& topic : topics) {
@@ -58,7 +58,7 @@ std::string Frame(const char* name, uint64_t revision, const google::protobuf::M
   return absl::StrCat("event: ", name, "\nid: ", revision, "\ndata: ", JsonText(message), "\n\n");
 }
 
-// Returns those of the archived jobs that can be read. Call on a reader thread.
+// Reads the given jobs from the archive. Omits jobs that cannot be read. Call on a reader thread.
 std::map<int64_t, JobEntry> ReadArchived(const std::set<int64_t>& jobs, JobArchive& archive) {
   std::map<int64_t, JobEntry> entries;
   for (const int64_t id : jobs) {
@@ -90,9 +90,9 @@ absl::StatusOr<Topics> ParseTopics(const std::vector<std::string>& names) {
 
 namespace {
 
-// Adds the spec to a stored submission. The feed stores submissions without their spec
-// (TickSummary), because it is most of their bytes. If the job is no longer in the state, no spec
-// is added.
+// Adds the job's spec to a submission event. The feed stores these events without the spec
+// (TickSummary), because it is most of their bytes. If the job is no longer in the state, the event
+// stays without a spec.
 void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
   const JobEntry* entry = FindEntry(state, submitted.job_id());
   if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();
@@ -101,7 +101,7 @@ void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
 }  // namespace
 
 struct StreamFeed::Collector {
-  // The progress of a live job that was sent last.
+  // The newest progress of a live job that was sent.
   struct Sent {
     int64_t progress_ms = 0;
     int64_t step = 0;
@@ -113,7 +113,8 @@ struct StreamFeed::Collector {
   std::map<int64_t, Sent> sent;
   // The time at which points of a job were last announced, by job.
   std::map<int64_t, Timestamp> points_sent;
-  // The pending reasons that were sent last, serialized, and the time at which they were read.
+  // sent_reasons has the newest pending reason of each job that was sent, serialized. reasons_read
+  // is the time at which the reasons were last computed.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
 
@@ -127,7 +128,7 @@ struct StreamFeed::Collector {
     while (events.size() > kEventsKept) events.pop_front();
   }
 
-  // Returns true if `events` still contains every event after this revision.
+  // Returns true if `events` contains every event after this revision.
   bool CanResume(uint64_t revision, const ClusterView& view) const {
     if (revision == 0 || revision > view.revision) return false;
     return revision == view.revision ||
@@ -165,8 +166,8 @@ struct StreamFeed::Collector {
   }
 
   // Returns the pending reasons that have changed since the last call, for the first 200 queued
-  // jobs and the jobs in `asked`. They can change without an event of the job, because they depend
-  // on other jobs, on nodes and on time. Computed at most once per second.
+  // jobs and the jobs in `asked`. A job's reason can change without an event of this job, because
+  // it depends on other jobs, on nodes and on time. Computed at most once per second.
   std::map<int64_t, v1::PendingReason> TakeNewReasons(std::set<int64_t> asked,
                                                       const ClusterView& view) {
     std::map<int64_t, v1::PendingReason> changed;
@@ -282,7 +283,7 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
   std::map<int64_t, int64_t> due;
   const std::lock_guard lock(mutex_);
   std::map<int64_t, Timestamp>& sent = collector_->points_sent;
-  // Forget jobs whose interval has passed, because they may be announced again immediately.
+  // Remove jobs whose interval has passed, so that they can be announced again now.
   std::erase_if(sent, [&](const auto& one) {
     return now - one.second >= kProgressIntervalMs || now < one.second;
   });
@@ -300,7 +301,8 @@ std::map<int64_t, int64_t> StreamFeed::TakePoints(Timestamp now) {
 void StreamFeed::Publish(Items items, uint64_t revision) {
   on_server_([this, items = std::move(items), revision] {
     std::vector<std::string> frames(items.size());
-    // Most streams need the same items of a tick, so each distinct batch is built only once.
+    // Most streams need the same items of a tick, so each different combination is encoded only
+    // once.
     std::map<std::vector<bool>, std::shared_ptr<const std::string>> batches;
     for (const Subscriber& subscriber : subscribers_) {
       std::vector<bool> wanted(items.size());
@@ -331,7 +333,7 @@ std::shared_ptr<const std::string> StreamFeed::BatchOf(const Items& items,
 void StreamFeed::Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                            std::shared_ptr<StreamSink> sink) {
   {
-    // Count the topics before creating the snapshot, so that no later change is missed.
+    // Register the topics before creating the snapshot, so that no later change is missed.
     const std::lock_guard lock(mutex_);
     for (const std::string& topic : topics) ++wanted_[topic];
   }
@@ -402,8 +404,8 @@ StreamFeed::Items StreamFeed::FirstItems(const Topics& topics, uint64_t last_eve
 }
 
 void StreamFeed::AddSubscriber(Subscriber subscriber, const Items& first, uint64_t revision) {
-  // These are sent as one message, because only the first message of a stream is exempt from the
-  // queue limit.
+  // Send all first items as one message, because only the first message of a stream is exempt from
+  // the queue limit.
   auto frames = std::make_shared<std::string>();
   for (const Item& item : first) frames->append(Frame(item.name, revision, *item.message));
   subscriber.sink->Send(std::move(frames));
@@ -429,7 +431,7 @@ void StreamFeed::Heartbeat() {
 }
 
 void StreamFeed::CloseEndedSessions() {
-  // Check each session only once, because many streams may belong to the same session.
+  // Cache the result per session, because many streams may belong to one session.
   std::map<std::string, bool> lives;
   for (const Subscriber& subscriber : subscribers_) {
     if (subscriber.session_id.empty()) continue;

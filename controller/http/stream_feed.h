@@ -1,4 +1,4 @@
-// Sends messages to open dashboards. Each tick's changes are encoded once and sent to every stream
+// Sends changes to open dashboards. Each tick's changes are encoded once and sent to every stream
 // that has subscribed to them.
 #ifndef TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
 #define TRAINYARD_CONTROLLER_HTTP_STREAM_FEED_H_
@@ -36,7 +36,7 @@ class StreamFeed {
 
   // Sends hello and the first messages of each topic, and then changes until the sink is closed. A
   // `last_event_id` of 0 means that the client has no data yet. If `session_id` is not empty, the
-  // stream ends together with this session. May be called on any thread.
+  // stream is closed when this session ends. May be called on any thread.
   void Subscribe(Topics topics, uint64_t last_event_id, std::string session_id,
                  std::shared_ptr<StreamSink> sink);
 
@@ -46,8 +46,8 @@ class StreamFeed {
   // thread.
   void NotifyPoints(int64_t job_id, int64_t step);
 
-  // Sends a comment to every stream, which shows proxies and clients that the connection works.
-  // Call on the server's thread.
+  // Sends a comment line to every stream, so that proxies and clients see that the connection
+  // works. Call on the server's thread.
   void Heartbeat();
   // Closes the streams of ended sessions. Call on the server's thread.
   void CloseEndedSessions();
@@ -67,26 +67,26 @@ class StreamFeed {
     std::string session_id;
     std::shared_ptr<StreamSink> sink;
   };
-  // Shared with the loop's listener. Used on the loop thread only.
+  // State shared with the listener of the loop. Used only on the loop thread.
   struct Collector;
   using ArchivedEntries = std::map<int64_t, JobEntry>;
 
   void OnTick(const ClusterView& view, const TickSummary& summary);
   void AddJobItems(const ClusterView& view, const TickSummary& summary, const Topics& wanted,
                    Items& items);
-  // Sends the first messages. These include messages about archived jobs that have a topic. Call on
-  // the loop thread.
+  // Sends the first messages, including those about archived jobs with a topic. Call on the loop
+  // thread.
   void Begin(const Subscriber& subscriber, uint64_t last_event_id, const ArchivedEntries& archived,
              const ClusterView& view);
   // Returns hello and the first messages of each topic. Call on the loop thread.
   Items FirstItems(const Topics& topics, uint64_t last_event_id, const ClusterView& view) const;
   Topics WantedTopics();
   std::set<int64_t> TakeOutput();
-  // Returns the jobs with new points, and the newest step of these points. Each job is returned at
+  // Returns the jobs with new points, each with the newest step of its points. A job is returned at
   // most once per second.
   std::map<int64_t, int64_t> TakePoints(Timestamp now);
   void Publish(Items items, uint64_t revision);
-  // Returns the requested items as text. `frames` caches the text of each item for other batches.
+  // Returns the wanted items as text. `frames` caches the text of each item for other batches.
   static std::shared_ptr<const std::string> BatchOf(const Items& items,
                                                     const std::vector<bool>& wanted,
                                                     uint64_t revision,
@@ -100,10 +100,10 @@ class StreamFeed {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  // The number of streams per topic, including streams that are about to begin.
+  // The number of streams per topic, including streams that have not sent their first messages yet.
   std::map<std::string, int, std::less<>> wanted_;
   std::set<int64_t> output_of_jobs_;
-  // The newest stored step of each job. An entry is removed when it has been sent.
+  // The newest stored step of each job with new points. An entry is removed when it is sent.
   std::map<int64_t, int64_t> points_of_jobs_;
 
   // Server thread only.

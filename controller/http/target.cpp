@@ -36,7 +36,7 @@ std::vector<std::string_view> SplitView(std::string_view text, char separator) {
   }
 }
 
-// Returns true if the path matches the template. In that case, sets `parameters` to the values for
+// Returns true if the path matches the route's template. If so, sets `parameters` to the values of
 // the placeholders in braces.
 absl::StatusOr<bool> FitsTemplate(std::string_view path, const Route& route,
                                   Parameters& parameters) {

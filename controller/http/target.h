@@ -14,13 +14,13 @@
 
 namespace trainyard::controller::http {
 
-// Percent-decoded values by parameter name. Values from the query are checked against the route's
+// Percent-decoded values by parameter name. Query values are checked against the route's
 // parameters.
 class Parameters {
  public:
   void Set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
   bool Has(std::string_view name) const { return values_.find(name) != values_.end(); }
-  // These functions return "", 0 or false if the parameter was not given.
+  // Text, Integer, Number and Boolean return "", 0 or false if the parameter was not given.
   std::string Text(std::string_view name) const;
   int64_t Integer(std::string_view name) const;
   double Number(std::string_view name) const;
@@ -28,7 +28,7 @@ class Parameters {
   // Returns the value split at commas. Empty if the parameter was not given.
   std::vector<std::string> List(std::string_view name) const;
 
-  // Adds a value of a parameter that may be given several times.
+  // Adds one value of a parameter that may occur several times.
   void Add(const std::string& name, std::string value) {
     repeated_[name].push_back(std::move(value));
   }
@@ -43,7 +43,7 @@ class Parameters {
 struct RouteMatch {
   const Route* route = nullptr;
   Parameters parameters;
-  // The methods that the path supports, if it does not support the requested method.
+  // The methods that the path supports if it does not support the requested one.
   std::vector<std::string_view> other_methods;
 };
 
@@ -54,13 +54,13 @@ std::pair<std::string_view, std::string_view> SplitTarget(std::string_view targe
 // not UTF-8.
 absl::StatusOr<std::string> PercentDecode(std::string_view text, bool plus_is_space);
 
-// Finds the route of a path below kApiPrefix. If there is none for this method, `route` is null.
-// `other_methods` is then empty if the path does not exist. INVALID_ARGUMENT: the path is
-// malformed.
+// Finds the route of a path below kApiPrefix. If there is none for this method, `route` is null and
+// `other_methods` lists the methods that the path supports; the list is empty if the path does not
+// exist. INVALID_ARGUMENT: the path is malformed.
 absl::StatusOr<RouteMatch> MatchRoute(std::string_view method, std::string_view path);
 
-// Adds the values of the query. INVALID_ARGUMENT: a name is unknown or repeated, or a value has the
-// wrong type or is out of bounds. The message names it.
+// Adds the values of the query. INVALID_ARGUMENT: a parameter is unknown or repeated, or its value
+// has the wrong type or is out of bounds. The message names the parameter.
 absl::Status AddQuery(std::string_view query, const Route& route, Parameters& parameters);
 
 // Parses "0,8-15" into numbers. INVALID_ARGUMENT: the text is malformed, or it has more than 16,384

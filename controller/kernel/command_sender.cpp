@@ -14,15 +14,14 @@ bool IsDeleted(const Session& session, int64_t job_id, const ClusterState& state
          !archived->second.has_value();
 }
 
-// Returns true if the worker may forget the attempt. The attempt must have ended and must be
-// cleared on the worker's node. In addition, either all its streams must be stored or its job must
-// be deleted.
+// Returns true if the worker may forget the attempt. The attempt must have ended and be cleared on
+// the worker's node. In addition, all its streams must be stored, unless the job is deleted.
 bool MayForget(const Session& session, const v1::AttemptReport& report, const ClusterState& state) {
   const AttemptKey key{report.job_id(), report.attempt()};
   const bool is_wanted = !IsDeleted(session, report.job_id(), state);
   if (!report.cleared() || (is_wanted && !AllStored(session, report))) return false;
-  // If the job is known and only the attempt is lost, the attempt's output is stored in the same
-  // way as that of other attempts.
+  // The worker keeps the output of a job that the restore lost. If only the attempt is lost and the
+  // job is known, the output is stored as for other attempts.
   if (IsLostToRestore(state, report.job_id())) return false;
   const JobEntry* entry = FindEntry(state, key.job_id);
   const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.number);

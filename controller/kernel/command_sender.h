@@ -1,4 +1,4 @@
-// Sends due commands to the attached workers, and sends commands again that are still due.
+// Sends due commands to the attached workers. Repeats commands that stay due.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_COMMAND_SENDER_H_
 #define TRAINYARD_CONTROLLER_KERNEL_COMMAND_SENDER_H_
 
@@ -17,21 +17,22 @@ namespace trainyard::controller {
 
 class CommandSender {
  public:
-  // Sends CommandsDue and ForgetAttempt to workers that have received their Welcome. A command that
-  // is still due after a second is sent again, unless messages are still queued for the worker.
+  // Sends CommandsDue and ForgetAttempt to workers that have received their Welcome. Sends a
+  // command again if it is still due after a second, unless messages are still queued for the
+  // worker.
   void SendDue(const ClusterView& view, const Sessions& sessions, const LinkStates& links,
                WorkerActions& actions);
 
  private:
-  // Identifies a command by its message kind, job, attempt, and a number that depends on the kind:
-  // the grace period in ms (stop) or the generation (heal).
+  // Identifies a command by its message kind, job, attempt, and a number: the grace period in ms
+  // for a stop, the generation for a heal.
   using CommandKey = std::tuple<int, int64_t, int64_t, int64_t>;
   using SentTimes = std::map<CommandKey, int64_t>;
 
   static CommandKey KeyOf(const v1::ControllerMessage& message);
 
-  // The send time of each command that is still due. When a command is no longer due, it has been
-  // answered and its entry is removed.
+  // The send time of each due command. A command's entry is removed when the command is no longer
+  // due.
   std::map<LinkId, SentTimes> sent_;
 };
 

@@ -9,8 +9,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The delay of a job's first report, and the time between two later reports. The delay ensures that
-// the first report covers several records.
+// A job's first report follows this long after the first record that was left out, so that it
+// covers several records. Later reports follow at intervals of kReportEveryMs.
 constexpr int64_t kFirstReportMs = 5000;
 constexpr int64_t kReportEveryMs = 60'000;
 
@@ -50,7 +50,8 @@ void DurableRecords::AddCheckpoint(const BatchId& batch, ReceiveTelemetry reques
                                    Changes& changes) {
   if (request.record.checkpoint().deleted()) DropHeld(request, now, changes);
   if (Submitted* const same = FindSame(request)) {
-    // An earlier request about this record is not committed yet, so the batch waits for its answer.
+    // An earlier request about this record is not committed yet, so the batch waits for the answer
+    // to that request.
     same->waiting.push_back(batch);
   } else if (IsRedundant(request, now)) {
     changes.done.push_back(batch);
@@ -82,8 +83,8 @@ void DurableRecords::AddPublished(const BatchId& batch, ReceiveTelemetry request
   held->second = {std::move(request), batch};
 }
 
-// Returns the newest unanswered request about the checkpoint, if it has the same content as
-// `request`.
+// Returns the newest unanswered request about the same checkpoint, if its content equals that of
+// `request`. Otherwise returns nullptr.
 DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& request) {
   const auto job = jobs_.find(request.job_id);
   if (job == jobs_.end()) return nullptr;
@@ -94,8 +95,8 @@ DurableRecords::Submitted* DurableRecords::FindSame(const ReceiveTelemetry& requ
   return AreTheSame(submitted.record.checkpoint(), record) ? &submitted : nullptr;
 }
 
-// The state does not yet contain the effects of unanswered requests. Therefore a record is never
-// redundant while a request about the same checkpoint is unanswered.
+// The state does not contain the effects of unanswered requests. Therefore, a record is not
+// redundant while a request about its checkpoint is unanswered.
 bool DurableRecords::IsRedundant(const ReceiveTelemetry& request, Timestamp now) const {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const CheckpointKey key = KeyOf(request.attempt, record);
@@ -120,8 +121,8 @@ void DurableRecords::DropHeld(const ReceiveTelemetry& deletion, Timestamp now, C
   job->second.held_checkpoints.erase(held);
 }
 
-// If an alert is received again before it is committed, it is not raised twice: the batch waits for
-// the first request.
+// If an alert arrives again before it is committed, it is not raised twice: the batch waits for the
+// first request.
 void DurableRecords::AddAlertOrLoss(const BatchId& batch, ReceiveTelemetry request, Timestamp now,
                                     Changes& changes) {
   if (request.record.has_alert()) {

@@ -1,14 +1,14 @@
 // Telemetry records that become events: checkpoints, alerts, and losses that violate the rules of
-// the loss guard. Each job has a budget of such events (core/decide/left_out.h), because a job
-// alone decides how many records it writes, but all jobs share the event log and the loop thread.
+// the loss guard. Each job has a budget of such events (core/decide/left_out.h), because the job
+// decides how many records it writes, but all jobs share the event log and the loop thread.
 //
 // If a job's budget is used up:
 //   - The newest checkpoint of each attempt is held until the budget allows it, so that the next
 //     attempt starts from the right checkpoint. Older checkpoints are left out.
 //   - The first loss that violates the rules is held, because the guard acts on the first one.
 //   - Other alerts are left out.
-// A deletion needs no budget, because only a recorded checkpoint can be deleted, and only once. At
-// most one alert per minute reports the number of records that were left out.
+// A deletion needs no budget, because each recorded checkpoint can be deleted only once. At most
+// one alert per minute reports the number of records that were left out.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_DURABLE_RECORDS_H_
 
@@ -32,7 +32,7 @@
 
 namespace trainyard::controller {
 
-// Identifies a received batch of telemetry.
+// Identifies a batch of telemetry.
 struct BatchId {
   LinkId link = 0;
   StreamKey stream;
@@ -41,33 +41,31 @@ struct BatchId {
 
 class DurableRecords {
  public:
-  // The results of a call.
+  // The results of a call to DurableRecords.
   struct Changes {
     // Requests to submit. Each has a number, which must be passed to Answered.
     std::vector<std::pair<uint64_t, ReceiveTelemetry>> submitted;
-    // Batches of which a record is done. A batch appears once for each of its records.
+    // Batches with a completed record. A batch appears once for each completed record.
     std::vector<BatchId> done;
   };
 
-  // Both arguments must outlive this object. The numbers of records that were left out are written
-  // to `observations`.
+  // Both arguments must outlive this object. Writes the numbers of records that were left out to
+  // `observations`.
   DurableRecords(const ClusterState& state, Observations& observations)
       : state_(state), observations_(observations) {}
 
-  // Adds a record. The batch must not be stored until it appears in Changes::done for this record,
-  // which happens in this call or a later one.
+  // Adds a record. The caller must not store the batch until it appears in Changes::done for this
+  // record, in this call or a later one.
   void Add(const BatchId& batch, ReceiveTelemetry request, Timestamp now, Changes& changes);
-  // Must be called when the request has been decided. Returns the alert of the request, if it has
-  // one.
+  // Call when the request has been decided. Returns the request's alert, if it has one.
   std::optional<AlertKey> Answered(uint64_t number, Changes& changes);
 
-  // Submits the held records of an attempt. Must be called before the exit of one of its ranks is
-  // handled, because the next attempt starts from the newest checkpoint of this attempt.
+  // Submits the held records of an attempt. Call before the exit of one of its ranks is handled,
+  // because the next attempt starts from the newest checkpoint of this attempt.
   void SubmitHeld(const AttemptKey& attempt, Changes& changes);
-  // Submits those held records that the budget now allows.
+  // Submits the held records that the budget now allows.
   void SubmitWithinBudget(Timestamp now, Changes& changes);
-  // Returns the due reports about records that were left out. There is at most one report per job
-  // and minute.
+  // Returns the due reports on records that were left out, at most one per job and minute.
   std::vector<ReportLeftOut> ReportsDue(Timestamp now);
 
  private:
@@ -91,8 +89,8 @@ class DurableRecords {
     TokenBucket alert_budget{kJobEventsAtOnce, kJobEventsPerMinute};
     std::map<int64_t, Held> held_checkpoints;  // By publishing attempt.
     std::optional<Held> held_loss;
-    // Unanswered requests: their number, the newest request per checkpoint, and the number of
-    // requests per directory.
+    // About unanswered requests: their number, the newest request per checkpoint, and the number of
+    // requests per checkpoint directory.
     int submitted = 0;
     std::map<CheckpointKey, uint64_t> newest;
     std::map<std::string, int> paths;
@@ -117,11 +115,11 @@ class DurableRecords {
 
   const ClusterState& state_;
   Observations& observations_;
-  // Jobs with records that are held, unanswered or left out, and jobs with a partly used budget.
+  // Jobs with held, unanswered or left-out records, and jobs whose budget is partly used.
   std::map<int64_t, JobRecords> jobs_;
   std::map<uint64_t, Submitted> submitted_;
   uint64_t last_number_ = 0;
-  // The request numbers of the alerts that are not yet answered.
+  // The request number of each unanswered alert.
   std::map<AlertKey, uint64_t> alert_numbers_;
 };
 

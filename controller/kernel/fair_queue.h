@@ -1,4 +1,4 @@
-// A queue whose sources take turns.
+// A queue in which sources take turns.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_FAIR_QUEUE_H_
 #define TRAINYARD_CONTROLLER_KERNEL_FAIR_QUEUE_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Items of the same source keep their order. Between two items of one source, every other source
-// gets at most one turn.
+// Items of one source keep their order. Between two items of one source, every other source gets at
+// most one turn.
 template <typename Source, typename Item>
 class FairQueue {
  public:

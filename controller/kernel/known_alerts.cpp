@@ -5,11 +5,11 @@
 namespace trainyard::controller {
 namespace {
 
-// The number of newest events of a job that are searched. The bytes of older alerts were stored
-// long ago, so these alerts are not received again.
+// The number of a job's newest events to search. Older alerts cannot arrive again, because their
+// bytes were stored long ago.
 constexpr int kEventsSearched = 1000;
-// Maximum sizes. Beyond them the oldest entries are removed; the bytes of these alerts were also
-// stored long ago.
+// Maximum sizes. Beyond them, the oldest entries are removed: these alerts cannot arrive again
+// either, because their bytes were stored long ago.
 constexpr std::size_t kMaxAttempts = 10'000;
 constexpr std::size_t kMaxAlerts = 100'000;
 

@@ -1,5 +1,5 @@
-// Alerts that are already in the event log. The state contains no alerts, so only the log shows
-// that a record was received before.
+// Alerts that are already in the event log. The state contains no alerts, so the log is needed to
+// detect that an alert arrives again.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_KNOWN_ALERTS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_KNOWN_ALERTS_H_
 
@@ -34,28 +34,28 @@ AlertKey AlertKeyOf(const StreamKey& stream, const v1::AlertRecord& alert);
 using LoggedAlerts = std::map<AttemptKey, std::set<std::pair<int64_t, std::string>>>;
 
 // Reads the alerts of the attempts from the log. Takes milliseconds per job, so it must run on a
-// thread that may wait for the disk. Attempts of jobs that cannot be read are omitted.
+// thread that may wait for the disk. Omits attempts of jobs that cannot be read.
 LoggedAlerts ReadLoggedAlerts(const std::vector<AttemptKey>& attempts, const ReadJobEvents& read);
 
-// Alerts that earlier processes committed are loaded from the log once per attempt. Alerts of this
-// process are added one by one.
+// The alerts of attempts, in two parts. Alerts that earlier controller processes committed are
+// loaded from the log once per attempt. Alerts that this process commits are added one by one.
 class KnownAlerts {
  public:
-  // Returns true if the alerts that earlier processes committed are already loaded.
+  // Returns true if Load was called for the attempt.
   bool IsLoaded(const AttemptKey& attempt) const { return logged_.contains(attempt); }
   void Load(LoggedAlerts alerts);
 
-  // Removes alerts that are already in the log from the batch. They are received again if the
-  // controller received their bytes but did not store them.
+  // Removes from the batch the alerts that are already in the log. Such alerts arrive again if the
+  // controller committed them but did not store their bytes.
   void Drop(v1::TelemetryBatch& batch) const;
 
-  // Must be called when the alert has been committed to the log.
+  // Call when the alert has been committed to the log.
   void Add(const AlertKey& alert);
 
  private:
   LoggedAlerts logged_;
   std::set<AlertKey> added_;
-  std::deque<AlertKey> added_in_order_;  // Sorted oldest first. The oldest are removed first.
+  std::deque<AlertKey> added_in_order_;  // Oldest first. The oldest are removed first.
 };
 
 }  // namespace trainyard::controller

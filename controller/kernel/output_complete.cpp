@@ -9,8 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The time for which a log reader waits for the remaining output of an ended job from a
-// disconnected node.
+// A log reader waits this long for the remaining output of an ended job from a disconnected node.
 constexpr int64_t kDisconnectedNodeMs = 10'000;
 
 bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const ClusterView& view,
@@ -25,7 +24,8 @@ bool IsNodeComplete(const std::string& node_id, const AttemptKey& attempt, const
     return false;
   }
   const auto report = observed->second.reports.find(attempt);
-  // A worker forgets an attempt only after all of its data is stored.
+  // If there is no report, the worker has forgotten the attempt, which it does only after all data
+  // of the attempt is stored.
   return report == observed->second.reports.end() || AllStorableStored(*session, report->second);
 }
 
@@ -38,7 +38,8 @@ bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sess
   for (const v1::Attempt& attempt : entry.job.attempts()) {
     for (const std::string& node_id : GangNodes(attempt)) {
       const AttemptKey key{entry.job.id(), attempt.number()};
-      // If a process survives SIGKILL, its output never ends.
+      // Do not wait forever: the node is disconnected, or a process that survived SIGKILL keeps the
+      // output open.
       const bool never_ends = sessions.FindNode(node_id) == nullptr ||
                               !UnkillableOn(view.observations, node_id, key).empty();
       if (never_ends && waited_enough) continue;

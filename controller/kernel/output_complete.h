@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// Returns true if the store has all output of the ended job that its nodes can still send. Waits
-// for a disconnected node for at most 10 s.
+// Returns true if the store has all output that the nodes of the ended job can still send. For a
+// disconnected node, this is assumed after 10 s.
 bool IsOutputComplete(const JobEntry& entry, const ClusterView& view, const Sessions& sessions);
 
 }  // namespace trainyard::controller

@@ -1,5 +1,5 @@
-// Detects stalls of the controller itself. If messages are missing during such a stall, the workers
-// are not the cause.
+// Detects stalls of the controller itself, during which missing messages are not the workers'
+// fault.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_OWN_STALL_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::controller {
 
-// Returns true if the gap between two ticks, in steady time, shows that the controller stalled
-// (because of a slow disk or a paused machine). Ticks normally run at least every 200 ms.
+// Returns true if the gap between two ticks (steady time) shows that the controller stalled, for
+// example because of a slow disk or a paused machine. Normally, the gap is at most 200 ms.
 inline bool IsOwnStall(int64_t gap_between_ticks_ms) {
   constexpr int64_t kMostMs = 1000;
   return gap_between_ticks_ms > kMostMs;

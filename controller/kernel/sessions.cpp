@@ -110,8 +110,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   links_by_node_[session.node_id] = link;
   const bool events_lost = hello.has_log_mark() && !marks_.covers(hello.log_mark());
   if (events_lost) {
-    // Submitted before AttachWorker, so that the worker's reports are decided after the loss is
-    // recorded in the state.
+    // Submitted before AttachWorker, so that the state contains the loss before the worker's
+    // reports are decided.
     ReportLostEvents report{hello.log_mark(), absl::StrCat("node ", hello.node_name()),
                             marks_.newest().sequence()};
     actions.emplace_back(
@@ -124,8 +124,8 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
 
 absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   if (!closed_.ok()) return closed_;
-  // Check the identity first, because a worker with a wrong identity must not end the stream of the
-  // right worker.
+  // Check the identity first, so that a worker with a wrong identity cannot end the stream of the
+  // right one.
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
   if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
     return absl::FailedPreconditionError(
@@ -140,8 +140,8 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
   const Timestamp opened_ms = old->opened_ms + observations_.stepped_ms;
   const Timestamp last_heartbeat_ms =
       std::max(opened_ms, LastHeartbeat(observations_, hello.node_id()));
-  // The worker may have been killed, and the controller may not have detected its broken stream
-  // yet.
+  // The old worker may have been killed, and the controller may not have noticed yet that its
+  // stream is broken.
   if (now - last_heartbeat_ms > options_.suspect_after_ms) return absl::OkStatus();
   return absl::AlreadyExistsError(absl::StrCat("another worker with node id ", hello.node_id(),
                                                " is attached; make sure that only one worker uses "
@@ -244,7 +244,7 @@ void Sessions::RefreshPausedHeartbeats(const LinkStates& links, Timestamp now) {
 void Sessions::CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions) {
   const Timestamp steady_ms = now - observations_.stepped_ms;
   const int64_t gap = steady_ms - std::exchange(looked_for_slow_ms_, steady_ms);
-  // During a stall of the controller, there was nothing for the worker to read.
+  // A stall of the controller does not count, because the controller sent nothing during it.
   const int64_t passed = IsOwnStall(gap) ? 0 : gap;
   for (auto& [link, session] : sessions_) {
     const LinkState state = links(link);

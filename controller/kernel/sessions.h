@@ -27,18 +27,18 @@ struct Session {
   v1::Hello hello;
   // Steady time (Observations::stepped_ms).
   int64_t opened_ms = 0;
-  // True after Welcome was sent, so that commands may follow.
+  // True after Welcome was sent. Commands may follow only then.
   bool welcomed = false;
   // The acknowledged offset of each stream of the worker's attempts.
   StreamOffsets stored;
-  // Archived jobs of which the worker still has attempts, after a long disconnection. nullopt for a
-  // deleted job.
+  // Archived jobs of which the worker still has attempts because it was disconnected for long.
+  // nullopt for a deleted job.
   std::map<int64_t, std::optional<JobEntry>> archived;
-  // Streams that cannot be stored, either because their data in the store is damaged or because
-  // they belong to another node. The worker keeps their data, and log readers do not wait for it.
+  // Streams that cannot be stored, because their data in the store is damaged or they belong to
+  // another node. The worker keeps their data, and log readers do not wait for it.
   std::set<StreamKey> quarantined;
-  // The number of messages that the worker has read, and the time for which queued messages have
-  // been waiting since its last read.
+  // The number of messages that the worker has read, and the time that queued messages have waited
+  // since its last read.
   uint64_t taken = 0;
   int64_t unread_ms = 0;
 };
@@ -47,7 +47,7 @@ int64_t StoredOffset(const StreamOffsets& offsets, const StreamKey& stream);
 
 // Returns true if the attempt is reported as cleared and all its streams are stored.
 bool AllStored(const Session& session, const v1::AttemptReport& report);
-// Works like AllStored, but ignores quarantined streams.
+// Like AllStored, but ignores quarantined streams.
 bool AllStorableStored(const Session& session, const v1::AttemptReport& report);
 
 class Sessions {
@@ -63,21 +63,21 @@ class Sessions {
   void Attached(LinkId link, const absl::Status& answer, Timestamp now, WorkerActions& actions);
   // Sends Welcome with the stored offsets.
   void Welcome(LinkId link, StreamOffsets offsets, ArchivedJobs archived, WorkerActions& actions);
-  // Records that the job was deleted, so that workers need not keep its data.
+  // Records that the job was deleted, so that workers no longer keep its data.
   void JobDeleted(int64_t job_id);
-  // Must be called when the link is closed.
+  // Call when the link is closed.
   void Detach(LinkId link, WorkerActions& actions);
-  // Ends every link with this status. New links are refused with the same status.
+  // Ends every link with this status, and refuses new links with it.
   void CloseAll(const absl::Status& status, WorkerActions& actions);
 
-  // Counts a heartbeat as received for workers that cannot deliver one: workers without a Welcome,
-  // and workers whose stream the controller is not reading.
+  // Counts a heartbeat as received from each worker that cannot send one: workers without a
+  // Welcome, and workers from which the controller does not read at the moment.
   void RefreshPausedHeartbeats(const LinkStates& links, Timestamp now);
   // Disconnects workers that have read none of their queued messages for 30 s. Such a worker may be
-  // stuck, and its messages must not accumulate in the controller. Must be called once per tick.
+  // stuck, and its messages must not accumulate in the controller. Call once per tick.
   void CutOffSlowWorkers(const LinkStates& links, Timestamp now, WorkerActions& actions);
 
-  // These functions return the session of a link or node, or nullptr if there is none.
+  // Find and FindNode return the session of a link or node, or nullptr if there is none.
   Session* Find(LinkId link);
   const Session* FindNode(const std::string& node_id) const;
   const std::map<LinkId, Session>& all() const { return sessions_; }

@@ -11,14 +11,14 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum number of cached stream offsets. If the cache becomes larger, it is cleared and
-// filled again.
+// The maximum number of cached stream offsets. A larger cache is cleared and filled again as
+// needed.
 constexpr std::size_t kMaxKnownStreams = 200'000;
 
 // Returns true if `attempt` itself saved the checkpoint. Returns false for a checkpoint of an
-// earlier attempt that `attempt` reports because rank 0 was killed before it could report it. Such
-// a checkpoint must not get a metric point: the point would belong to `attempt`, and an attempt's
-// first point ends the merged curves of the attempt before it, which trained these steps.
+// earlier attempt whose rank 0 was killed before it could report the checkpoint. Such a checkpoint
+// gets no metric point, because the point would belong to `attempt`. In merged curves, an attempt's
+// first point ends the curve of the attempt before it, although that attempt trained these steps.
 bool IsOwnCheckpoint(const v1::CheckpointRecord& record, int64_t attempt) {
   return !record.deleted() && (record.attempt() == 0 || record.attempt() == attempt);
 }

@@ -1,5 +1,5 @@
-// The rules for storing telemetry and output: each byte of a stream is stored once and in order,
-// and is acknowledged afterwards. The caller reads offsets, writes to the stores and retries.
+// The rules for storing telemetry and output. Each byte of a stream is stored once and in order,
+// and is acknowledged after that. The caller reads offsets, writes to the stores and retries.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_STORE_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_STORE_KERNEL_H_
 
@@ -22,8 +22,8 @@
 
 namespace trainyard::controller {
 
-// Receives the number of bytes of the stream that are stored, or an error. OUT_OF_RANGE: bytes
-// before the sent ones are missing. DATA_LOSS: the stream is quarantined.
+// Receives the number of stored bytes of the stream, or an error. OUT_OF_RANGE: bytes before the
+// sent ones are missing. DATA_LOSS: the stream is quarantined.
 using Stored = std::function<void(const absl::StatusOr<int64_t>& offset)>;
 
 struct TelemetryItem {
@@ -43,60 +43,60 @@ MetricBatch ToMetricBatch(const v1::TelemetryBatch& batch);
 
 class StoreKernel {
  public:
-  // A call of `stored` with `result` that is to be made.
+  // A pending call of `stored` with `result`.
   struct Reply {
     Stored stored;
     StreamKey stream;
     absl::StatusOr<int64_t> result;
   };
 
-  // The data that is written together, in one transaction per store.
+  // Data that is written together, in one transaction per store.
   struct Group {
     std::vector<MetricBatch> metrics;
     std::vector<LogBatch> logs;
-    // Jobs with new output, and jobs with new points. The latter have the newest step of these
-    // points.
+    // Jobs with new output, and jobs with new metric points (with the newest step of these points).
     std::set<int64_t> jobs_with_output;
     std::map<int64_t, int64_t> newest_steps;
   };
 
-  // Returns true if the offset of the stream is known. If it returns false, SetOffset must be
-  // called with the stored offset before any data of the stream is added.
+  // Returns true if the stream's offset is known. Otherwise, call SetOffset with the stored offset
+  // before adding data of the stream.
   bool Knows(const StreamKey& stream) const;
   void SetOffset(const StreamKey& stream, int64_t offset) { stored_[stream] = offset; }
-  // Must be called if the stream's stored data is damaged. From then on, no data of the stream is
-  // stored or acknowledged. Returns false if the stream was already quarantined.
+  // Call if the stream's stored data is damaged. From then on, no data of the stream is stored or
+  // acknowledged. Returns false if the stream was already quarantined.
   bool Quarantine(const StreamKey& stream, const absl::Status& damage);
   bool IsQuarantined(const StreamKey& stream) const { return quarantined_.contains(stream); }
-  // Returns the stored offset of the stream, without the current group. Returns nullopt if it is
-  // not cached.
+  // Returns the stored offset of the stream, not counting the current group. Returns nullopt if the
+  // offset is not cached.
   std::optional<int64_t> StoredOffset(const StreamKey& stream) const;
 
-  // These functions add data to the group. Bytes that are already stored are skipped, and bytes
+  // Both overloads add data to the group. Bytes that are already stored are skipped, and bytes
   // after a gap are refused.
   void Add(TelemetryItem item);
   void Add(OutputItem item);
 
   bool HasGroup() const { return !waiting_.empty(); }
   const Group& group() const { return group_; }
-  // Must be called when the group is stored, except for its quarantined streams. Returns the group
-  // and starts a new one.
+  // Call after the group was stored, except for its quarantined streams. Returns the group and
+  // starts a new one.
   Group GroupStored();
 
   // Returns the calls to make now, in order.
   std::vector<Reply> TakeReplies() { return std::exchange(replies_, {}); }
 
  private:
-  // Returns the offset of the next byte of the stream that may be added.
+  // Returns the stream offset of the next byte to add.
   int64_t NextOffset(const StreamKey& stream) const;
-  // Returns true if [begin, end) must be stored. Queues the reply in either case.
+  // Returns true if the bytes [begin, end) must be stored. Queues the reply in either case.
   bool Admit(const StreamKey& stream, int64_t begin, int64_t end, Stored& stored);
 
-  // The cached offsets of stored streams, and the damage of quarantined streams.
+  // The cached stored offsets, and the errors of quarantined streams.
   StreamOffsets stored_;
   std::map<StreamKey, absl::Status> quarantined_;
   Group group_;
-  // The stream offsets after the group is stored, and the replies to send then.
+  // The stream offsets that will be valid, and the replies that will be due, once the group is
+  // stored.
   StreamOffsets next_;
   std::vector<Reply> waiting_;
   std::vector<Reply> replies_;

@@ -10,8 +10,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum size of the set of logged warnings. A larger set is cleared. The set only prevents
-// repeated warnings.
+// The maximum number of remembered warnings. A larger set is cleared, which only means that
+// warnings may be repeated.
 constexpr std::size_t kMaxWarnings = 100'000;
 
 std::string NameOf(const v1::StreamId& stream) {
@@ -23,8 +23,8 @@ bool IsFact(const v1::TelemetryRecord& record) {
   return record.has_checkpoint() || record.has_alert();
 }
 
-// Returns the checkpoints and alerts of the batch. Like losses that violate the rules of the loss
-// guard, these are facts: they must be in the event log before their bytes are acknowledged.
+// Returns the facts of the batch: its checkpoints and alerts. Like losses that violate the rules of
+// the loss guard, they must be in the event log before their bytes are acknowledged.
 std::vector<ReceiveTelemetry> FactsOf(const v1::TelemetryBatch& batch, const std::string& node_id) {
   const v1::StreamId& stream = batch.stream();
   std::vector<ReceiveTelemetry> facts;
@@ -71,8 +71,8 @@ void TelemetryPath::AddOutput(Session& session, v1::LogChunk chunk, Permit permi
   actions.emplace_back(StoreOutput{session.link, std::move(chunk), std::move(permit)});
 }
 
-// If the job is unknown, all bytes are acknowledged, so that the worker deletes them. If a stream
-// is refused for another reason, its bytes stay on the worker.
+// If the job is unknown, acknowledges all bytes, so that the worker deletes them. If the stream is
+// refused for another reason, its bytes stay on the worker.
 bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
                           WorkerActions& actions) {
   const StreamFence fence = Fence(session, stream);
@@ -86,9 +86,8 @@ bool TelemetryPath::Admit(Session& session, const v1::StreamId& stream, int64_t 
   return false;
 }
 
-// The records of archived jobs were read before the worker's Welcome, so they are complete: the
-// worker sends only streams of the attempts in its Hello, and of attempts that were started since
-// then and are in the state.
+// session.archived is complete. It was read before the worker's Welcome, and the worker sends only
+// streams of attempts that were in its Hello, or that started later and are therefore in the state.
 StreamFence TelemetryPath::Fence(const Session& session, const v1::StreamId& stream) const {
   const StreamFence fence = FenceStream(state_, session.node_id, stream);
   if (fence != StreamFence::kArchived) return fence;

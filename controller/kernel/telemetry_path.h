@@ -1,4 +1,4 @@
-// Passes telemetry and output from the attached workers to the stores: fences the stream, commits
+// Passes telemetry and output from the attached workers to the stores: fences streams, commits
 // facts before their bytes are stored, keeps the order, and acknowledges stored data.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TELEMETRY_PATH_H_
@@ -29,7 +29,7 @@ namespace trainyard::controller {
 
 class TelemetryPath {
  public:
-  // Called with telemetry that was not received before. The telemetry has already been observed.
+  // Called with each batch of new telemetry, after it was added to the observations.
   using Observe = std::function<void(const v1::TelemetryBatch& batch, Timestamp now)>;
 
   // The references must outlive this object.
@@ -41,19 +41,19 @@ class TelemetryPath {
   KnownAlerts& known_alerts() { return known_alerts_; }
 
   // Observes the batch. Submits its checkpoints, its alerts, and its losses that violate the rules
-  // of the loss guard. Stores the batch after these are committed.
+  // of the loss guard. After these are committed, stores the batch.
   void AddTelemetry(Session& session, v1::TelemetryBatch batch, Permit permit, Timestamp now,
                     WorkerActions& actions);
   void AddOutput(Session& session, v1::LogChunk chunk, Permit permit, WorkerActions& actions);
-  // Handles the answer to the request about a record. The session may have ended in the meantime.
+  // Handles the answer to a record's request. The session may have ended in the meantime.
   void Answered(const RequestTag& tag, const absl::Status& answer, WorkerActions& actions);
-  // Submits the attempt's held records. Must be called before the exit of one of its ranks is
-  // handled.
+  // Submits the attempt's held records. Call before the exit of one of its ranks is handled.
   void BeforeExit(const AttemptKey& attempt, WorkerActions& actions);
-  // Submits held records within the budget, and reports the records that were left out.
+  // Submits held records that the budget allows, and reports the number of records that were left
+  // out.
   void BeforeTick(Timestamp now, WorkerActions& actions);
-  // Acknowledges the stream's bytes up to `stored`. If they cannot be stored, informs the worker
-  // instead.
+  // Acknowledges the stream's bytes up to `stored`. If `stored` is an error, tells the worker that
+  // the bytes cannot be stored.
   static void Acknowledge(Session& session, const v1::StreamId& stream,
                           const absl::StatusOr<int64_t>& stored, WorkerActions& actions);
 
@@ -65,8 +65,7 @@ class TelemetryPath {
     Permit permit;
     int uncommitted = 0;
   };
-  // Returns true if the stream's bytes may be stored. Otherwise answers the worker and returns
-  // false.
+  // Returns true if the stream's bytes may be stored. If not, answers the worker.
   bool Admit(Session& session, const v1::StreamId& stream, int64_t end_offset,
              WorkerActions& actions);
   StreamFence Fence(const Session& session, const v1::StreamId& stream) const;
@@ -82,12 +81,12 @@ class TelemetryPath {
   KnownAlerts known_alerts_;
   Observe observe_;
   DurableRecords records_;
-  // Waiting batches by link and stream, in order of arrival. They are separate because bytes of one
-  // stream must be stored in order, but a waiting stream must not delay others. Data that was
-  // received before a link ended is stored as well.
+  // Waiting batches by link and stream, in order of arrival. Bytes of one stream must be stored in
+  // order, but a waiting stream must not delay others. Data received before a link ended is stored
+  // as well.
   std::map<std::pair<LinkId, StreamKey>, std::deque<PendingBatch>> pending_;
   uint64_t last_batch_ = 0;
-  // Pairs of job and node about whose streams a warning was already logged.
+  // Jobs and nodes about whose streams a warning was logged.
   std::set<std::pair<int64_t, std::string>> warned_;
 };
 

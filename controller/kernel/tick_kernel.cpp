@@ -20,16 +20,16 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum number of user requests, and of worker requests, that are decided in one tick. This
-// limits the time until the commit for which all of them wait.
+// The maximum number of user requests, and of worker requests, decided in one tick. This limits how
+// long all of them wait for the tick's commit.
 constexpr std::size_t kMaxRequests = 4096;
 constexpr std::size_t kMaxWorkerRequests = 1024;
-// One call of Reconcile plans everything that is due in the given state. If more calls than this
-// are needed, there is a bug.
+// One call of Reconcile should plan everything that is due in the given state. A few calls may
+// follow one another; so many mean a bug.
 constexpr int kMaxReconcilePasses = 100;
 
 // Returns true if the only event changes the incarnation, version, address or inventory of a known
-// node. Decisions that are made while the disk is full do not depend on these.
+// node. Decisions made while the disk is full do not depend on these.
 bool OnlyRenewsNode(const ClusterState& state, const std::vector<v1::Event>& events) {
   if (events.size() != 1 || !events.front().has_node_joined()) return false;
   const v1::NodeJoined& joined = events.front().node_joined();
@@ -66,7 +66,7 @@ Timestamp TickKernel::BeginTick(const ClockReading& reading) {
   return clock_.TimeAt(reading);
 }
 
-// Shifts those times that are not part of the state.
+// Shifts the times that are not in the state.
 void TickKernel::ShiftTimes(int64_t step_ms) {
   last_tick_ms_ += step_ms;
   archive_cursor_ = {};
@@ -96,8 +96,8 @@ const std::vector<LogRecord>& TickKernel::Decide(Timestamp now) {
   return records_;
 }
 
-// Delays submissions until the log is confirmed, because a new job could otherwise get the id of a
-// job that the log has lost.
+// Delays submissions until the log is confirmed to be complete. Otherwise, a new job could get the
+// id of a job that the log has lost.
 void TickKernel::HoldSubmissions(Timestamp now) {
   if (IsLogConfirmed(state_, observations_, options_, now)) {
     requests_.insert(requests_.begin(), std::make_move_iterator(held_.begin()),
@@ -211,7 +211,7 @@ void TickKernel::AnswerBatch(Timestamp now) {
 
 void TickKernel::Undone(ClusterState replayed, const absl::Status& cause) {
   state_ = std::move(replayed);
-  // batch_ contains the oldest requests of both queues, in order.
+  // Put the requests back at the front of their queues in the original order.
   for (auto pending = batch_.rbegin(); pending != batch_.rend(); ++pending) {
     const bool of_worker = SourceOf(pending->request) == RequestSource::kWorker;
     (of_worker ? worker_requests_ : requests_).push_front(std::move(*pending));
@@ -237,12 +237,13 @@ void TickKernel::SetNoSpace(const absl::Status& cause) {
 void TickKernel::SpaceIsBack(Timestamp now) {
   no_space_ = absl::OkStatus();
   catching_up_ = worker_requests_.size();
-  // Some messages that workers sent while the disk was full may not have been read yet.
+  // Restart the observation period, because messages that workers sent while the disk was full may
+  // still be unread.
   observations_.since_ms = now;
 }
 
 std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
-  // Take all requests out of the queue first, because answers may submit new requests.
+  // Empty the queue first, because answers may submit new requests.
   Queue requests;
   requests.swap(requests_);
   std::move(held_.begin(), held_.end(), std::back_inserter(requests));
@@ -253,7 +254,8 @@ std::size_t TickKernel::AnswerWithoutSpace(Timestamp now) {
     AnswerWithoutSpace(std::move(pending), now);
   }
   AnswerWorkersWithoutSpace(now);
-  // Commands are derived from committed state, so they are sent even while the disk is full.
+  // Listeners run without new events, because commands depend only on committed state and are sent
+  // even while the disk is full.
   events_.clear();
   NotifyListeners(now);
   return of_users;
@@ -270,7 +272,7 @@ void TickKernel::AnswerWithoutSpace(Pending pending, Timestamp now) {
   }
 }
 
-// Answers workers that attach. Facts and telemetry continue to wait in order.
+// Answers workers that attach. Facts and telemetry keep waiting in order.
 void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
   Queue attaching;
   std::erase_if(worker_requests_, [&](Pending& pending) {
@@ -282,8 +284,8 @@ void TickKernel::AnswerWorkersWithoutSpace(Timestamp now) {
   for (Pending& pending : attaching) DeferAttach(std::move(pending), now);
 }
 
-// Admits a restarted worker based on the committed state of its node. Its heartbeats, commands and
-// telemetry need no event. Its NodeJoined event waits for free space.
+// Admits a restarted worker based on the committed state of its node, because its heartbeats,
+// commands and telemetry need no event. Its NodeJoined event waits for free space.
 void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   const auto caused = controller::Decide(state_, pending.request, options_, now);
   if (!caused.ok() || !OnlyRenewsNode(state_, *caused)) {
@@ -291,7 +293,7 @@ void TickKernel::DeferAttach(Pending pending, Timestamp now) {
   }
   const RequestDone done = std::exchange(pending.done, [](const auto&, const auto&) {});
   pending.admitted = true;
-  // Only the newest incarnation of the node is kept.
+  // Drop an older waiting request of this node, because only the newest incarnation matters.
   const std::string node_id = std::get<AttachWorker>(pending.request).hello.node_id();
   std::erase_if(worker_requests_, [&](const Pending& other) {
     return other.admitted && std::get<AttachWorker>(other.request).hello.node_id() == node_id;
@@ -305,7 +307,7 @@ void TickKernel::NotifyListeners(Timestamp now) {
   for (const v1::Event& event : events_) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
   }
-  // A listener may add another listener while it is called.
+  // Iterate over a separate list, because a listener may add another listener.
   std::vector<TickListener> kept;
   kept.swap(listeners_);
   std::erase_if(kept, [&](const TickListener& listener) { return !listener(View(now), summary); });

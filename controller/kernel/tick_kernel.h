@@ -1,8 +1,8 @@
 // The rules of one tick: decide the received requests, plan due events, and answer callers and
 // notify listeners only after all events are committed.
 //
-// Uses no thread, clock or disk. The order of calls in a tick is BeginTick, ExcuseOwnStall, Decide,
-// then either Committed or Undone. While the disk is full, AnswerWithoutSpace replaces Decide.
+// Uses no thread, clock or disk. A tick calls BeginTick, ExcuseOwnStall, Decide, and then either
+// Committed or Undone, in this order. While the disk is full, AnswerWithoutSpace replaces Decide.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_TICK_KERNEL_H_
 
@@ -33,62 +33,63 @@ class TickKernel {
  public:
   explicit TickKernel(CoreOptions options) : options_(std::move(options)) {}
 
-  // Sets the state that was replayed from the event log up to event `last_sequence`.
+  // Sets the state, which was replayed from the event log up to event `last_sequence`.
   void Restore(ClusterState state, uint64_t last_sequence);
-  // Sets the clock that continues the time of the state. Must be called after Restore.
+  // Sets the clock so that it continues the time of the state. Call after Restore.
   void StartClock(const std::string& boot_id, const ClockReading& reading);
   // Returns the controller's time (cluster_clock.h).
   Timestamp TimeAt(const ClockReading& reading) const { return clock_.TimeAt(reading); }
-  // Must be called when the controller starts to receive messages.
+  // Call when the controller starts to receive messages.
   void Start(Timestamp now);
 
-  // Queues a request. Workers' requests have a queue of their own, so that many of them do not
-  // delay users' requests.
+  // Queues a request. Workers' requests have a separate queue, so that many of them do not delay
+  // users' requests.
   void Submit(Request request, RequestDone done);
-  // Returns the number of requests that wait for a tick, without held submissions.
+  // Returns the number of requests waiting for a tick, not counting held submissions.
   std::size_t waiting() const { return requests_.size() + worker_requests_.size(); }
   void Listen(TickListener listener) { listeners_.push_back(std::move(listener)); }
 
-  // Begins a tick and returns its time. If the wall clock was set, the first event of the tick
-  // records the change, and all times are shifted by it.
+  // Begins a tick and returns its time. If the wall clock was set, all times are shifted, and the
+  // first event of the tick records this.
   Timestamp BeginTick(const ClockReading& reading);
 
-  // Detects a stall of the controller (because of a slow disk or a paused machine), during which no
-  // heartbeat could be received. The stall then does not count as time without a heartbeat. Returns
-  // the milliseconds since the last tick, or 0 if there was no stall.
+  // Detects a stall of the controller (because of a slow disk or a paused machine). Heartbeats
+  // could not be received during it, so it does not count as time without a heartbeat. Returns the
+  // milliseconds since the last tick, or 0 if there was no stall.
   int64_t ExcuseOwnStall(Timestamp now);
 
   // Decides the oldest requests, plans due events, and returns the events to commit. Users'
-  // requests are decided before workers' requests. Each kind of request has a limit per tick, so
-  // that neither kind can starve the other.
+  // requests are decided before workers' requests. Each kind has a limit per tick, so that neither
+  // can starve the other.
   const std::vector<LogRecord>& Decide(Timestamp now);
-  // Returns the tick's event for a change of the wall clock or a new boot, if there is one.
+  // Returns the ClockSet event of this tick, if the wall clock was changed or the machine was
+  // rebooted.
   const std::optional<v1::ClockSet>& clock_set() const { return clock_set_; }
-  // Returns the jobs that these events remove from the state. They must be added to the archive in
-  // the same transaction as the events.
+  // Returns the jobs that the tick's events remove from the state. They must be added to the
+  // archive in the same transaction as the events.
   const std::vector<v1::ArchivedJob>& archived() const { return archived_; }
   // Returns the number of user requests that the last Decide handled.
   std::size_t decided_of_users() const;
-  // Returns false if planning in the last Decide reached its limit of passes. Planning then
-  // continues in the next tick.
+  // Returns false if planning in the last Decide reached its pass limit. It then continues in the
+  // next tick.
   bool at_rest() const { return at_rest_; }
 
-  // Must be called when the events are durable. Answers their requests and notifies the listeners.
+  // Call when the events are durable. Answers their requests and notifies the listeners.
   void Committed(Timestamp now);
-  // Must be called if the events could not be stored and none of them is in the log. `replayed` is
-  // the state according to the log. The requests are queued again, and a change of the clock in
-  // this tick is reverted.
+  // Call if the events could not be stored and none of them is in the log. `replayed` is the state
+  // according to the log. The requests are queued again, and a clock change in this tick is
+  // reverted.
   void Undone(ClusterState replayed, const absl::Status& cause);
 
-  // Returns OK, or the reason why currently nothing can be committed.
+  // Returns OK, or the reason why nothing can be committed at the moment.
   const absl::Status& no_space() const { return no_space_; }
   void SetNoSpace(const absl::Status& cause);
-  // Must be called when the disk seems to have free space again. First the workers' requests that
-  // waited for free space are decided; nothing is planned until then.
+  // Call when the disk seems to have free space again. The workers' requests that waited for it are
+  // decided first; nothing is planned until then.
   void SpaceIsBack(Timestamp now);
   // Answers requests while the disk is full, and returns the number of answered user requests.
   // Requests that change nothing are answered normally. Changes by users are refused. Facts and
-  // telemetry of workers wait. A restarted worker is admitted, and its NodeJoined event waits.
+  // telemetry of workers wait. A restarted worker is admitted, but its NodeJoined event waits.
   std::size_t AnswerWithoutSpace(Timestamp now);
 
   ClusterView View(Timestamp now) const {
@@ -106,11 +107,12 @@ class TickKernel {
   struct Pending {
     Request request;
     RequestDone done;
-    // True if the worker was admitted while the disk was full and its event is not committed yet.
+    // True if the worker was admitted while the disk was full and its NodeJoined event is not
+    // committed yet.
     bool admitted = false;
   };
   using Queue = std::deque<Pending>;
-  // The result of a request, and the range of its events among the tick's events.
+  // The result of a request, and its range in the tick's events.
   struct Decision {
     absl::Status status;
     std::size_t first_event = 0;
@@ -135,20 +137,20 @@ class TickKernel {
   CoreOptions options_;
   ClusterState state_;
   Observations observations_;
-  // Result of the newest Reconcile.
+  // The result of the newest Reconcile.
   Schedule schedule_;
   uint64_t last_sequence_ = 0;
   ClusterClock clock_;
   Timestamp last_tick_ms_ = 0;
-  // At this sequence number, observations of jobs and nodes that are no longer in the state are
-  // removed.
+  // At this sequence number, observations are removed for jobs and nodes that are no longer in the
+  // state.
   uint64_t forget_at_ = kForgetEvery;
   Queue requests_;  // Requests of users and of the controller itself.
   Queue worker_requests_;
   // Submissions that wait until the log is confirmed (lost_history.h).
   Queue held_;
   absl::Status no_space_;
-  // The number of workers' requests that waited for free space and are not decided yet.
+  // The number of undecided workers' requests that waited for free space.
   std::size_t catching_up_ = 0;
   std::vector<TickListener> listeners_;
   ArchiveCursor archive_cursor_;
@@ -158,7 +160,7 @@ class TickKernel {
   int64_t moved_ms_ = 0;  // The shift of all times by clock_set_.
   std::vector<Pending> batch_;
   std::vector<Decision> decisions_;
-  std::vector<v1::Event> events_;  // JobSubmitted events have no spec here; it is in the state.
+  std::vector<v1::Event> events_;  // JobSubmitted events have no spec; the state has it.
   std::vector<LogRecord> records_;
   std::vector<v1::ArchivedJob> archived_;
   bool at_rest_ = true;

@@ -1,4 +1,4 @@
-// The actions that the rules for attached workers return. The caller performs them in order.
+// Actions that the rules for attached workers return. The caller performs them in order.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_ACTIONS_H_
 
@@ -27,24 +27,25 @@ namespace trainyard::controller {
 // Identifies a worker's stream. The caller assigns the numbers and never reuses one.
 using LinkId = int64_t;
 
-// Exists while a message is being handled. Limits the amount of data that is read from workers.
+// Held while a message is being handled. Limits the amount of data read from workers at the same
+// time.
 using Permit = std::shared_ptr<void>;
 
 // The number of stored bytes per stream.
 using StreamOffsets = std::map<StreamKey, int64_t>;
 
-// Archive records by job. nullopt for a job that is not in the archive. Jobs whose record cannot be
-// read are omitted.
+// The archive record of each job. nullopt for a job that is not in the archive. Omits jobs whose
+// record cannot be read.
 using ArchivedJobs = std::map<int64_t, std::optional<v1::ArchivedJob>>;
 
 // The state of a worker's stream, as seen by its transport.
 struct LinkState {
-  // The number of messages still queued for the worker, and the number of messages that it has read
-  // so far.
+  // The number of messages queued for the worker, and the number of messages that it has read so
+  // far.
   std::size_t waiting = 0;
   uint64_t taken = 0;
-  // True if the controller has stopped reading from the stream, because too much received data
-  // waits to be stored.
+  // True if the controller has stopped reading from the stream, because too much received data is
+  // waiting to be stored.
   bool reading_paused = false;
 };
 using LinkStates = std::function<LinkState(LinkId link)>;
@@ -57,7 +58,7 @@ struct LogMarks {
   std::function<v1::LogMark()> newest;
 };
 
-// Identifies the part of the rules that waits for the answer to a request.
+// Identifies which part of the rules waits for the answer to a request.
 struct RequestTag {
   enum class Kind { kAttach, kFact, kRecord, kReport, kLostEvents };
   Kind kind = Kind::kAttach;
@@ -69,31 +70,31 @@ struct SendMessage {
   LinkId link = 0;
   v1::ControllerMessage message;
 };
-// Ends the stream. If `at_once`, queued messages are dropped, because the worker may never read
-// again.
+// Ends the stream. If `at_once` is set, queued messages are dropped, because the worker may no
+// longer read.
 struct EndLink {
   LinkId link = 0;
   absl::Status status;
   bool at_once = false;
 };
-// Submits a request. The answer must be passed to WorkerKernel::Answered after the request's events
-// are committed.
+// Submits a request. The caller must pass the answer to WorkerKernel::Answered after the request's
+// events are committed.
 struct SubmitRequest {
   Request request;
   RequestTag tag;
   // Must be kept until the request is answered.
   Permit permit;
 };
-// Reads three things: the offsets, the logged alerts of `attempts`, and the records of
-// `archived_jobs`. The results must be passed to WorkerKernel::OffsetsRead after everything that
-// was added to the store before is stored.
+// Reads the stored offsets of `streams`, the logged alerts of `attempts`, and the records of
+// `archived_jobs`. The caller must pass the results to WorkerKernel::OffsetsRead after everything
+// that was added to the store before is stored.
 struct ReadOffsets {
   LinkId link = 0;
   std::vector<StreamKey> streams;
   std::vector<AttemptKey> attempts;
   std::set<int64_t> archived_jobs;
 };
-// Stores telemetry. The result must be passed to WorkerKernel::Stored.
+// Stores telemetry. The caller must pass the result to WorkerKernel::Stored.
 struct StoreTelemetry {
   LinkId link = 0;
   v1::TelemetryBatch batch;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kMarkEveryMs = 5000;
 
-// Returns the time of the newest report that the exited rank was still running, or 0 if there is
-// none. `fact` must be a RankExited fact.
+// Returns the time of the newest report that showed the exited rank running, or 0 if there is none.
+// `fact` must be a RankExited fact.
 Timestamp RanMs(const ClusterState& state, const Observations& observations, const v1::Fact& fact) {
   const AttemptKey key{fact.rank_exited().job_id(), fact.rank_exited().attempt()};
   const AttemptObservation* attempt = ObservedAttempt(observations, key);
@@ -45,10 +45,11 @@ WorkerActions WorkerKernel::Receive(LinkId link, v1::WorkerMessage message, Perm
   }
   Session* session = sessions_.Find(link);
   if (session == nullptr) return actions;
-  // Until the Hello is answered, it is not known whether the node belongs to this cluster.
+  // The node may be missing: until the Hello is answered, it is not known whether the node belongs
+  // to this cluster.
   const auto node = observations_.nodes.find(session->node_id);
-  // The heartbeat of a blocked worker contains no reports about its ranks. It does not count, so
-  // that the node becomes suspect. Stalled peers can then show that the ranks are lost.
+  // A blocked worker's heartbeat contains no reports about its ranks. It does not count, so that
+  // the node becomes suspect. Reports of stalled peers can then show that the ranks are lost.
   const bool counts = !message.heartbeat().blocked();
   if (node != observations_.nodes.end() && counts) node->second.last_heartbeat_ms = now;
   if (message.has_heartbeat()) {
@@ -108,7 +109,7 @@ WorkerActions WorkerKernel::Answered(const RequestTag& tag, const absl::Status& 
       break;
     case RequestTag::Kind::kReport:
     case RequestTag::Kind::kLostEvents:
-      // AfterCommit logs the event. The worker is refused until the event is stored.
+      // Nothing to do: AfterCommit logs the event. The worker is refused until the event is stored.
       break;
   }
   return actions;
@@ -125,7 +126,7 @@ void WorkerKernel::FactAnswered(LinkId link, const absl::Status& answer, WorkerA
   }
   const auto node = state_.nodes.find(session->node_id);
   if (node == state_.nodes.end()) {
-    // The commit that contains the fact may also contain the removal of its node.
+    // The commit that contains the fact may also remove the node.
     actions.emplace_back(
         EndLink{link, absl::AbortedError("the node was removed while its worker sent a fact")});
     return;

@@ -1,6 +1,6 @@
-// The combined rules for attached workers. The inputs are messages, answers, stored offsets and
-// time; the outputs are actions. Uses no thread, clock or disk, so the daemon and the simulation
-// run the same rules.
+// All rules for attached workers. The inputs are messages, answers, stored offsets and time; the
+// outputs are actions. Uses no thread, clock or disk, so that the daemon and the simulation run the
+// same rules.
 #ifndef TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 #define TRAINYARD_CONTROLLER_KERNEL_WORKER_KERNEL_H_
 
@@ -31,19 +31,19 @@ class WorkerKernel {
   WorkerKernel(const ClusterState& state, Observations& observations, const CoreOptions& core,
                Options options);
 
-  // Sets the function that receives telemetry that was not received before. It is called after the
-  // telemetry was observed.
+  // Sets the function that receives each batch of new telemetry after it was added to the
+  // observations.
   void OnTelemetry(TelemetryPath::Observe observe) { telemetry_.SetObserver(std::move(observe)); }
 
-  // Handles a worker's message. The first message of a link must be a Hello, and no other message
-  // may be one. Messages of a link without a session are ignored; the worker sends them again on
+  // Handles a worker's message. The first message of a link must be a Hello; later ones must not.
+  // Messages of a link without a session are ignored, because the worker sends them again on
   // another link.
   WorkerActions Receive(LinkId link, v1::WorkerMessage message, Permit permit, Timestamp now);
   WorkerActions Closed(LinkId link);
-  // Ends every link with this status. New links are refused with the same status.
+  // Ends every link with this status, and refuses new links with it.
   WorkerActions CloseAll(const absl::Status& status);
 
-  // These functions receive the results of SubmitRequest, ReadOffsets, StoreTelemetry and
+  // The next functions receive the results of SubmitRequest, ReadOffsets, StoreTelemetry and
   // StoreOutput. `stored` is the number of stored bytes of the stream, or an error. OUT_OF_RANGE:
   // bytes before these are missing. DATA_LOSS: the stream is quarantined.
   WorkerActions Answered(const RequestTag& tag, const absl::Status& answer, Timestamp now);
@@ -52,8 +52,8 @@ class WorkerKernel {
   WorkerActions Stored(LinkId link, const v1::StreamId& stream,
                        const absl::StatusOr<int64_t>& stored);
 
-  // BeforeTick must be called at the beginning of each tick. AfterCommit must be called after each
-  // commit, with the committed events.
+  // Call BeforeTick at the beginning of each tick, and AfterCommit after each commit with the
+  // committed events.
   WorkerActions BeforeTick(Timestamp now);
   WorkerActions AfterCommit(const ClusterView& view, const TickSummary& summary);
 
@@ -63,16 +63,17 @@ class WorkerKernel {
   }
 
  private:
-  // Adds the newest mark to each message that obliges a worker to remember the events so far.
+  // Adds the newest mark to each message after which the worker must remember how far the event log
+  // has come.
   void AddMarks(WorkerActions& actions) const;
-  // If the newest mark has changed, sends it to all workers that have received their Welcome,
-  // including those without a rank. Sends at most once every 5 s.
+  // If the newest mark has changed, sends it to all workers with a Welcome, including those without
+  // a rank. Sends at most once every 5 s.
   void SendMarks(Timestamp now, WorkerActions& actions);
-  // Removes attempts whose alerts are already loaded, because alerts are read from the log only
-  // once.
+  // Removes from ReadOffsets actions the attempts whose alerts are already loaded, because alerts
+  // are read from the log only once.
   void LeaveOutLoaded(WorkerActions& actions);
   void SubmitFact(const Session& session, v1::Fact fact, Permit permit, WorkerActions& actions);
-  // Records which StartAttempt messages were passed to streams.
+  // Records which StartAttempt messages were passed to workers' streams.
   void NoteStarts(const WorkerActions& actions);
   void FactAnswered(LinkId link, const absl::Status& answer, WorkerActions& actions);
 

@@ -61,7 +61,7 @@ constexpr MetricInfo kJobResumes{"trainyard_job_resumes",
 constexpr MetricInfo kJobRestarts{"trainyard_job_restarts_total",
                                   "Restarts of the job, by cause of the preceding failure.",
                                   MetricType::Counter};
-// A gauge instead of a counter, because steps that are trained again move from train to recompute.
+// A gauge instead of a counter, because retrained steps move from train to recompute.
 constexpr MetricInfo kJobTime{
     "trainyard_job_time_seconds",
     "Time since the job was submitted, by phase of the ledger; the phases add up to wall time."};
@@ -125,7 +125,7 @@ SlotCounts CountSlots(const v1::Node& node, v1::DeviceKind kind) {
   return {free, TotalSlots(node, kind) - free};
 }
 
-// Returns the state of the node's free slots.
+// Returns the value of the label `state` for the node's free slots.
 const char* FreeSlotState(const v1::Node& node) {
   if (node.state() != v1::NODE_STATE_READY) return "unavailable";
   if (!TakesRanks(node)) return "cordoned";
@@ -164,7 +164,7 @@ void AddNodeCounts(const ClusterSources& sources, MetricSet& metrics) {
   }
 }
 
-// Returns a unique name for the node in its series. Nodes may share a name, but series must not.
+// Returns a unique name for the node's series. Nodes may share a name, but series must not.
 std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
   if (names.insert(node.name()).second) return node.name();
   std::string name = absl::StrCat(node.name(), "-", node.id().substr(0, 8));
@@ -172,7 +172,7 @@ std::string UniqueName(const v1::Node& node, std::set<std::string>& names) {
   return absl::StrCat(node.name(), "-", node.id());
 }
 
-// Returns the number of omitted nodes.
+// Returns the number of nodes omitted because of a limit.
 std::size_t AddNodes(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   std::set<std::string> names;
   std::size_t added = 0;
@@ -209,8 +209,8 @@ void AddRestarts(const v1::Job& job, const MetricLabels& labels, MetricSet& metr
   }
 }
 
-// Returns the number of slots of the gang and its standbys. Slots of nodes that heals replaced are
-// not counted.
+// Returns the number of slots of the gang and its standbys, not counting slots of nodes that heals
+// replaced.
 int SlotsWanted(const v1::Attempt& attempt) {
   return static_cast<int>(std::ranges::count(attempt.ranks(), false, &v1::RankPlacement::replaced));
 }
@@ -258,7 +258,7 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   sources.training.AddJobSamples(job.id(), labels, now, metrics);
 }
 
-// Returns the number of omitted jobs.
+// Returns the number of jobs omitted because of a limit.
 std::size_t AddJobs(const ClusterSources& sources, Timestamp now, MetricSet& metrics) {
   std::set<int64_t> added;
   std::size_t omitted = 0;

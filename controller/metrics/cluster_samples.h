@@ -1,4 +1,4 @@
-// Converts the state and the observations of the cluster to samples for Prometheus.
+// Converts the cluster's state and observations to Prometheus samples.
 #ifndef TRAINYARD_CONTROLLER_METRICS_CLUSTER_SAMPLES_H_
 #define TRAINYARD_CONTROLLER_METRICS_CLUSTER_SAMPLES_H_
 
@@ -12,8 +12,8 @@
 
 namespace trainyard::controller {
 
-// The maximum numbers of jobs and nodes that have their own series. trainyard_series_omitted counts
-// the others. This keeps a scrape below about 100,000 lines for any cluster size.
+// The maximum numbers of jobs and nodes with their own series, which keep a scrape below about
+// 100,000 lines for any cluster size. trainyard_series_omitted counts the other jobs and nodes.
 inline constexpr std::size_t kMaxJobsExported = 1000;
 inline constexpr std::size_t kMaxNodesExported = 5000;
 
@@ -23,8 +23,8 @@ struct ClusterSources {
   const TrainingTotals& training;
 };
 
-// Exports jobs that have not ended, beginning with running ones, and then jobs that ended at most
-// kEndedJobKeptMs ago. Jobs that ended earlier cost nothing. Has no side effects.
+// Exports running jobs first, then other jobs that have not ended, then jobs that ended at most
+// kEndedJobKeptMs ago. Jobs that ended earlier cost no time. Has no side effects.
 void AddClusterSamples(const ClusterSources& sources, Timestamp now, MetricSet& metrics);
 
 }  // namespace trainyard::controller

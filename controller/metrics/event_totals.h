@@ -1,5 +1,5 @@
-// Totals of the events that were committed since this process started. Each event is counted when
-// it occurs.
+// Totals of the events committed since this process started. Each event is counted when it is
+// committed.
 #ifndef TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_EVENT_TOTALS_H_
 
@@ -17,11 +17,11 @@
 
 namespace trainyard::controller {
 
-// The time for which a job's series are exported after the job's end.
+// A job's series are exported until this long after the job's end.
 inline constexpr int64_t kEndedJobKeptMs = 10 * 60 * 1000;
 
-// The maximum number of names chosen by trainers, such as alert codes, that are counted
-// individually. Additional names are counted as "other".
+// The maximum number of names from trainers, such as alert codes, that are counted separately.
+// Further names are counted as "other".
 inline constexpr std::size_t kMaxNamesCounted = 32;
 
 // Pure. One thread.
@@ -32,7 +32,7 @@ class EventTotals {
   // Adds the jobs that ended shortly before this process started.
   void Restore(const ClusterState& state, Timestamp now);
 
-  // Counts a committed event. `state` is the state after this event or after a later one.
+  // Counts a committed event. `state` includes the event, and may include later ones.
   void Count(const v1::Event& event, const ClusterState& state);
 
   // Removes and returns the jobs that ended more than kEndedJobKeptMs ago.
@@ -42,7 +42,7 @@ class EventTotals {
   const std::deque<std::pair<Timestamp, int64_t>>& ended_jobs() const { return ended_jobs_; }
 
   void AddSamples(MetricSet& metrics) const;
-  // Adds the number of alerts of one job, by alert code.
+  // Adds the job's number of alerts by alert code.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, MetricSet& metrics) const;
 
  private:

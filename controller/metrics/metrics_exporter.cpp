@@ -32,7 +32,7 @@ constexpr MetricInfo kStoreSize{"trainyard_store_size_bytes",
 constexpr MetricInfo kDiskFree{"trainyard_store_disk_free_bytes",
                                "Free space on the file system of the store."};
 
-// From 100 us to 10 s: a commit takes 1 ms on a good disk, and seconds on a bad one.
+// From 100 us to 10 s, because a commit takes 1 ms on a good disk and seconds on a bad one.
 const prometheus::Histogram::BucketBoundaries& Durations() {
   static const prometheus::Histogram::BucketBoundaries bounds = {
       0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
@@ -84,7 +84,7 @@ struct MetricsExporter::Parts {
     }
   }
 
-  // Returns the metrics of the latest snapshot. Takes a new snapshot if the latest one is too old.
+  // Returns the metrics of the latest snapshot, or of a new one if the latest is too old.
   Families Snapshot(double& age_seconds);
   std::shared_future<void> Ask();
 
@@ -114,8 +114,8 @@ struct MetricsExporter::Parts {
   // Guarded by mutex.
   Families snapshot;
   Steady::time_point snapshot_at{};
-  // Valid while a snapshot was requested that the loop has not taken yet. A stuck loop therefore
-  // has only one pending request, regardless of the number of scrapes.
+  // Valid while the loop has not answered a request for a snapshot. A stuck loop therefore has one
+  // pending request, regardless of the number of scrapes.
   std::shared_future<void> asked;
 };
 

@@ -15,34 +15,35 @@
 
 namespace trainyard::controller {
 
-// The store operations for which a caller waits.
+// The store operations that block their caller.
 enum class StoreOperation { kAppendEvents, kWriteSnapshot, kAppendMetrics, kAppendLogs };
 
 struct MetricsExporterOptions {
   std::string version;
   // The directory of the store's files. Missing files are skipped.
   std::string data_dir;
-  // Adds further samples at each scrape, on the scraping thread. The function may be empty.
+  // Adds further samples at each scrape, on the scraping thread. May be unset.
   std::function<void(MetricSet& metrics)> more;
-  // A snapshot younger than this is used again, so that frequent scrapes do not burden the loop.
+  // A snapshot younger than this is reused, so that frequent scrapes do not load the loop thread.
   std::chrono::milliseconds snapshot_min_age{500};
-  // The maximum time for which a scrape waits for the loop.
+  // The maximum time that a scrape waits for the loop.
   std::chrono::milliseconds loop_timeout{2000};
 };
 
 class MetricsExporter {
  public:
-  // Must be constructed before the loop starts, because it counts the loop's events from then on.
+  // Construct before the loop starts, because the exporter counts the loop's events from then on.
   // `loop` must outlive this object.
   MetricsExporter(ClusterLoop& loop, const ClusterView& recovered, MetricsExporterOptions options);
   ~MetricsExporter();
 
   // Returns the metrics in Prometheus' text format. Waits until the loop has taken a snapshot of
-  // the cluster. If the loop does not respond, or has stopped, uses the latest snapshot; its age is
-  // exported as trainyard_snapshot_age_seconds. May be called on any thread except the loop's.
+  // the cluster. If the loop has stopped or does not respond, uses the latest snapshot, whose age
+  // is exported as trainyard_snapshot_age_seconds. May be called on any thread except the loop's.
   std::string RenderMetrics();
 
-  // Records telemetry that was not received before. Call on the loop thread.
+  // Records new telemetry. Telemetry that arrives twice must be passed only once. Call on the loop
+  // thread.
   void ObserveTelemetry(const v1::TelemetryBatch& batch, Timestamp now);
 
   // Thread-safe. Durations are in seconds.

@@ -40,11 +40,11 @@ constexpr MetricInfo kCheckpointBlocking{"trainyard_checkpoint_blocking_seconds_
 struct LastValue {
   const char* key;
   MetricInfo info;
-  // True if the value is a speed, which is valid only while steps arrive.
+  // True if the value is a speed. A speed is exported only while steps arrive.
   bool is_rate = false;
 };
 
-// Well-known telemetry names (telemetry.proto) whose last value is exported.
+// The telemetry names (telemetry.proto) whose last value is exported.
 constexpr std::array kLastValues{
     LastValue{telemetry::kLoss, {"trainyard_train_loss", "Newest training loss, nats per token."}},
     LastValue{"validation_loss",
@@ -102,7 +102,7 @@ const Buckets& CheckpointBuckets() {
   return buckets;
 }
 
-// A NaN from the trainer is ignored, because the sum would be NaN from then on.
+// Ignores a NaN from the trainer, because the histogram's sum would stay NaN.
 void ObserveNumber(double seconds, const Buckets& buckets,
                    std::optional<prometheus::Histogram>& histogram) {
   if (std::isnan(seconds)) return;
@@ -140,14 +140,14 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   if (attempt_number < job.attempt) return;
   const bool first_of_attempt = attempt_number > std::exchange(job.attempt, attempt_number);
   const double tokens = Find(metrics, telemetry::kTokens).value_or(job.tokens);
-  // The resume step of the attempt is not known here, so the attempt's first record counts as one
+  // The step from which the attempt resumed is not known here, so its first record counts as one
   // step.
   job.steps_counted += first_of_attempt ? 1 : std::max<int64_t>(0, metrics.step() - job.step);
   if (!first_of_attempt && tokens > job.tokens) job.tokens_counted += tokens - job.tokens;
   job.step = first_of_attempt ? metrics.step() : std::max(job.step, metrics.step());
   job.tokens = tokens;
   if (metrics.total_steps() > 0) job.total_steps = metrics.total_steps();
-  // The clock of a node may be ahead, and a time in the future would hide a hang.
+  // The node's clock may be ahead. A time in the future would hide a hang.
   job.step_time_ms = std::min(now, record.time_ms());
   for (const auto& [key, value] : metrics.values()) {
     if (FindLastValue(key) != nullptr) job.last[key] = value;

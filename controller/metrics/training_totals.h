@@ -1,5 +1,5 @@
-// Telemetry of the jobs' trainers, as last values and counters. Prometheus scrapes only every 15 s;
-// the metric store has the values of each step.
+// Telemetry of trainers as last values and counters. Prometheus scrapes only every 15 s; the metric
+// store has the values of each step.
 #ifndef TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 #define TRAINYARD_CONTROLLER_METRICS_TRAINING_TOTALS_H_
 
@@ -14,28 +14,29 @@
 
 namespace trainyard::controller {
 
-// Not thread-safe. Has no side effects. Counters start at 0 with each process; Prometheus' rate()
-// handles such resets.
+// Not thread-safe. Has no side effects. Counters restart at 0 with each process, which Prometheus'
+// rate() handles.
 class TrainingTotals {
  public:
-  // Records a batch. The batches of a stream must arrive in order and only once. Metrics of a gang
+  // Records a batch. The batches of a stream must arrive in order and only once. A gang's metrics
   // must come only from its reporting rank (KeepReportingRanksMetrics).
   void Observe(const v1::TelemetryBatch& batch, Timestamp now);
 
   void Forget(int64_t job_id) { jobs_.erase(job_id); }
 
-  // Rates are omitted if the newest record is older than half a minute and also older than three
-  // steps, because a hanging rank has no speed.
+  // Omits rates if the newest record is older than both half a minute and three steps, because a
+  // hung rank has no speed.
   void AddJobSamples(int64_t job_id, const MetricLabels& labels, Timestamp now,
                      MetricSet& metrics) const;
 
  private:
   struct Job {
-    // The newest attempt that has sent a record. Records of older attempts change only counters.
+    // The newest attempt that has sent a record. Records of older attempts change counters but no
+    // other values.
     int64_t attempt = 0;
     // Values by telemetry name. Contains only well-known names.
     std::map<std::string, double> last;
-    // The highest step of the newest attempt, and the number of tokens at this step.
+    // The highest step of the newest attempt, and the number of tokens at that step.
     int64_t step = 0;
     int64_t total_steps = 0;
     double tokens = 0;

@@ -7,7 +7,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Returns the power of ten of a unit, or -1 for an unknown unit.
+// Returns the power of ten that the unit stands for, or -1 for an unknown unit.
 int PowerOfUnit(char unit) {
   switch (unit) {
     case 'k':

@@ -1,6 +1,6 @@
-// The work of one rank for one micro-batch: the sizes of the rank's part of a block and of the
-// head. Kernel and transfer times are computed from them. The functions depend only on the
-// settings.
+// The work of one rank for one micro-batch: the sizes of the rank's share of a transformer block
+// and of the output head. Kernel and transfer times are computed from these sizes. The functions
+// depend only on the settings.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_BLOCK_WORK_H_
 #define TRAINYARD_CONTROLLER_PLANNER_BLOCK_WORK_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// Matrix products out[m, n] += left[m, k] * right[k, n], for `count` different matrices.
+// `count` products out[m, n] += left[m, k] * right[k, n], each with its own matrices.
 struct Product {
   double m = 0;
   double n = 0;
@@ -21,14 +21,14 @@ struct Product {
   double Weights() const { return count * n * k; }
 };
 
-// The feed-forward half of a block with experts. All experts are assumed to receive equally many
+// The feed-forward half of a block with experts. Assumes that all experts receive equally many
 // rows.
 struct ExpertWork {
   double count = 0;   // Number of experts on this rank. 0 for a dense block.
   double all = 0;     // Number of experts of the layer.
-  double sent = 0;    // topk copies of each row that this rank has between matrices.
+  double sent = 0;    // topk copies of each row that this rank has outside matrix products.
   double copies = 0;  // Total number of rows that this rank's experts process.
-  double ffn = 0;     // This rank's part of the width of one expert.
+  double ffn = 0;     // This rank's share of the width of one expert.
 };
 
 // Sizes of latent attention. `key_rank` is 0 without latent attention.
@@ -36,7 +36,7 @@ struct LatentWork {
   double query_rank = 0;
   double key_rank = 0;
   double rotary = 0;     // Per head.
-  double unrotated = 0;  // Width, per head, of the part of a query or key without positions.
+  double unrotated = 0;  // Width per head of the query or key part without rotary positions.
   double value = 0;      // Per head.
 };
 
@@ -46,10 +46,10 @@ struct BlockWork {
   double rows = 0;       // Number of tokens of a micro-batch on this rank.
   double norm_rows = 0;  // Rows in norms and residuals; fewer with sequence parallelism.
   double hidden = 0;
-  double ffn = 0;      // This rank's part of the width. With experts, of the shared experts' width.
+  double ffn = 0;      // This rank's share of the width; with experts, of the shared experts.
   double queries = 0;  // Width of the query heads of this rank.
-  double keys = 0;     // Width of this rank's key heads and of its value heads. Latent: the mean.
-  double scored = 0;   // Mean of the widths of a query and a value, over this rank's heads.
+  double keys = 0;     // Width of this rank's keys, and of its values. Latent: the mean.
+  double scored = 0;   // Total width of this rank's heads; the mean of queries and values.
   double heads = 0;    // Number of query heads of this rank.
   double head_size = 0;
   double vocabulary = 0;  // This rank's part.
@@ -63,13 +63,15 @@ struct BlockWork {
   ExpertWork experts;
   LatentWork latent;
 
-  // Returns the products over all rows: the attention projections, followed by up (with gate) and
-  // down. With experts, the shared experts' products and the router follow instead.
+  // Returns the products that all rows pass through: the attention projections, then up (with gate)
+  // and down. In a block with experts, the shared experts' products and the router replace up and
+  // down.
   std::vector<Product> Products() const;
   // Returns the products of this rank's experts: up (with gate) and down.
   std::vector<Product> ExpertProducts() const;
-  // Returns the query, key and value projections as one product, and the output projection. With
-  // latent attention, the projections to and from the low-rank space replace the first product.
+  // Returns the query, key and value projections as one product, followed by the output projection.
+  // With latent attention, the projections to and from the low-rank space replace the first
+  // product.
   std::vector<Product> AttentionProducts() const;
   // Returns the projections from the low-rank space to the heads. Empty without latent attention.
   std::vector<Product> LatentUpProducts() const;
@@ -82,7 +84,7 @@ struct BlockWork {
   double StreamBytes() const { return element * rows * hidden; }
 };
 
-// Returns the work of a block without experts.
+// Returns the work of a dense block (without experts).
 BlockWork WorkOf(const RunConfig& config);
 
 // Returns the work of a block whose experts are distributed over layout.ep ranks.

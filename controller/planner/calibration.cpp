@@ -10,10 +10,12 @@
 namespace trainyard::planner {
 namespace {
 
-// If a part takes less than this share of a step's time, it reveals little about its scale.
+// A part that takes a smaller share of a step's time is not used, because its scale could not be
+// measured precisely.
 constexpr double kLeastPart = 0.01;
 
-// Returns the scale of one part of a step. Returns 0 if the part is too small in every run.
+// Returns the scale of one part of a step (measured divided by predicted time). Returns 0 if the
+// part is too small in every run.
 double ScaleOfPart(double StepTime::*part, const std::vector<MeasuredStep>& runs) {
   std::vector<double> ratios;
   for (const MeasuredStep& run : runs) {

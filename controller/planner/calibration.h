@@ -1,4 +1,4 @@
-// Calibrates predicted step times for one kind of device with measured runs. Has no side effects.
+// Corrects predicted step times of one kind of device by measured runs. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CALIBRATION_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CALIBRATION_H_
 
@@ -12,8 +12,8 @@
 
 namespace trainyard::planner {
 
-// A run with one setting. `measured` contains the times from the run's telemetry. If there are
-// none, all of its parts are 0.
+// A measured run of one setting. `measured` contains the parts of a step from the run's telemetry,
+// or only 0 if the telemetry has none.
 struct MeasuredStep {
   StepTime predicted;  // Without calibration.
   StepTime measured;
@@ -24,16 +24,15 @@ struct Calibration {
   std::string device;  // Name of the device's DeviceSpec.
   StepScale scale;
   int64_t runs = 0;
-  // The mean of |predicted - measured| / measured over these runs, before and after the
-  // calibration.
+  // The mean of |predicted - measured| / measured over these runs, before and after calibration.
   double error_before = 0;
   double error_after = 0;
 };
 
-// Calibrates each part of a step. The scale of a part is the median ratio of measured to predicted
-// seconds over the runs in which the part takes at least 1 % of a step. If there is no such run,
-// the part gets the scale of the whole step. Afterwards all scales are multiplied by one common
-// factor, so that whole steps fit. Returns nullopt if no run is usable.
+// Computes a scale for each part of a step: the median ratio of measured to predicted seconds, over
+// the runs in which the part takes at least 1 % of a step. Without such runs, the part gets the
+// scale of the whole step. Finally, one common factor is applied to all scales, so that whole steps
+// fit. Returns nullopt if no run is usable.
 std::optional<Calibration> Calibrate(const std::string& device,
                                      const std::vector<MeasuredStep>& runs);
 

@@ -15,7 +15,7 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-// The allowed relative deviation of a figure, in addition to its rounding error.
+// The relative deviation that a claimed figure may have in addition to its rounding error.
 constexpr double kTolerance = 0.02;
 
 std::string CountText(int64_t value) { return std::to_string(value); }
@@ -144,7 +144,8 @@ double ValueAt(const PowerLaw& law, double flops) {
   return law.coefficient * std::pow(flops, law.exponent);
 }
 
-// Checks the ratio, and whether the law agrees with C = 6 N D at Chinchilla's own budget.
+// Checks two claims at Chinchilla's budget: the ratio of tokens to parameters, and that the scaling
+// law's N and D satisfy C = 6 N D.
 void ReviewLaw(const Claims& claims, Findings& findings) {
   if (!claims.optimal_parameters || !claims.optimal_tokens) return;
   const double flops = 6 * 70e9 * 1.4e12;
@@ -165,11 +166,12 @@ void ReviewLaw(const Claims& claims, Findings& findings) {
   }
 }
 
-// Checks MFU. Counts 6 N operations per token, as documents do.
+// Checks that the claimed MFU follows from the claimed tokens per second. Counts 6 N operations per
+// token, as documents do.
 void ReviewRates(const RunConfig& config, const Claims& claims, Findings& findings) {
   const double peak = claims.peak_flops * DevicesOf(config);
   if (!claims.tokens_per_second || !claims.mfu || peak == 0) return;
-  // The lower bound ignores attention, and the upper bound counts all of its operations.
+  // The lowest MFU ignores attention. The highest MFU counts all of its operations.
   const double six = 6 * ActiveParameters(config);
   const double most = std::max(six, TrainingFlopsPerToken(config.model, config.train.seq_length));
   const Range& rate = *claims.tokens_per_second;

@@ -11,7 +11,7 @@
 
 namespace trainyard::planner {
 
-// Reviews the claims. The layout in `config` may break rules, but each setting must be within its
+// Reviews the claims. The layout in `config` may violate rules, but each setting must be within its
 // limits.
 std::vector<Finding> ReviewClaims(const RunConfig& config, const Claims& claims);
 

@@ -1,4 +1,4 @@
-// Figures that a document claims for a run, in addition to the settings that determine them.
+// Figures that a document claims for a run. They should follow from the run's settings.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
 
@@ -13,7 +13,8 @@ struct Range {
   double high = 0;
 };
 
-// The best model size for a budget of C FLOP is coefficient * C^exponent.
+// A power law of the training budget: for C FLOP, the optimal number of parameters or tokens is
+// coefficient * C^exponent.
 struct PowerLaw {
   double coefficient = 0;
   double exponent = 0;
@@ -33,8 +34,8 @@ struct Claims {
   std::optional<Range> hours;
   std::optional<PowerLaw> optimal_parameters;
   std::optional<PowerLaw> optimal_tokens;
-  bool even_stages = false;  // True if the document's trainer cannot have uneven pipeline stages.
-  double peak_flops = 0;     // Peak rate of the device to which the rates refer. 0 if unknown.
+  bool even_stages = false;  // True if the document's trainer needs equally long pipeline stages.
+  double peak_flops = 0;     // Peak rate of the device in the claims. 0 if unknown.
 };
 
 }  // namespace trainyard::planner

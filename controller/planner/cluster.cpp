@@ -11,8 +11,8 @@ namespace trainyard::planner {
 namespace {
 
 // Links within a node. Each bandwidth is half of the bidirectional bandwidth in NVIDIA's data
-// sheets. The latency is that of one hop: the time of an NCCL all-reduce of a few bytes among eight
-// GPUs, divided by the number of steps of the all-reduce (nccl-tests).
+// sheets. The latency is that of one hop. It is the time of an NCCL all-reduce of a few bytes among
+// eight GPUs, divided by the number of steps of the all-reduce (nccl-tests).
 constexpr double kNodeLatency = 3e-6;
 constexpr Link kNvLink2 = {"NVLink 2", 150e9, kNodeLatency};
 constexpr Link kNvLink3 = {"NVLink 3", 300e9, kNodeLatency};
@@ -21,8 +21,9 @@ constexpr Link kNvLink5 = {"NVLink 5", 900e9, kNodeLatency};
 constexpr Link kPcie4 = {"PCIe 4", 25e9, 6e-6};  // x16: 32 GB/s minus the packet overhead.
 constexpr Link kPcie5 = {"PCIe 5", 50e9, 6e-6};
 
-// Each device has its own network card, as in NVIDIA's DGX and HGX designs. The slower networks are
-// those of cloud nodes; their bandwidth is divided among eight GPUs.
+// Networks between nodes. The faster ones have one network card per device, as in NVIDIA's DGX and
+// HGX designs. The slower ones (TCP) are those of cloud nodes, whose bandwidth is divided among
+// eight GPUs.
 constexpr double kNetworkLatency = 8e-6;
 constexpr Link kNetworks[] = {
     {"xdr", 100e9, kNetworkLatency},   // InfiniBand XDR, 800 Gb/s.
@@ -34,8 +35,7 @@ constexpr Link kNetworks[] = {
     {"eth25", 25e9 / 8 / 8, 50e-6},    // Ethernet 25 Gb/s per node, TCP.
 };
 
-// These values are assumed, not measured. The kinds are a local disk, a file server, and a mounted
-// object store.
+// A local disk, a file server, and a mounted object store. All values are assumed, not measured.
 constexpr Storage kStorages[] = {
     {"nvme", 100e-6, 1e9},
     {"nfs", 2e-3, 300e6},
@@ -49,14 +49,14 @@ constexpr Storage kStorages[] = {
 // - sustained_products of A100 SXM, 0.82: 256 TFLOP/s (cuBLAS at 8192^3, NVIDIA's A100 white paper
 //   and the fits of tests/controller/planner).
 // - sustained_products of B200, 0.635: 1,429 of 2,250 TFLOP/s of large products under load.
-// - sustained_products of GB200 and GH200: the shares of B200 and H100, which have the same die.
-// - GH200: the power is that of the whole superchip. The NVLink is that of GH200 NVL32, because
-//   other GH200 nodes have only one GPU.
+// - sustained_products of GB200 and GH200: the shares of B200 and H100, which have the same dies.
 // - sustained_products of all other devices: assumptions based on their power limit, not measured.
+// - Power of GH200: that of the whole superchip. NVLink of GH200: that of GH200 NVL32, because
+//   other GH200 nodes have only one GPU.
 // - FP8 peak rates: data sheets.
-// - sustained_fp8: the share that products of 32,768 rows reach on an H200 (1,390 of 1,979
-//   TFLOP/s), reduced by the power limit of a step in the same way as bf16 (693 of 750). The same
-//   share is assumed for all other devices.
+// - sustained_fp8: products of 32,768 rows reach 1,390 of 1,979 TFLOP/s on an H200. The power limit
+//   of a step reduces this share as it does for bf16 (693 of 750). The same share is assumed for
+//   all other devices.
 struct Entry {
   std::string_view name;
   double memory_bandwidth;
@@ -134,8 +134,7 @@ std::string DeviceNote(std::string_view name, const DeviceSpec& device) {
 }
 
 const DeviceSpec& CpuSlotSpec() {
-  // One core of a server CPU with vector instructions, and this core's share of the memory
-  // bandwidth.
+  // One core of a server CPU with vector instructions, with its share of the memory bandwidth.
   static constexpr DeviceRating kRating = {"CPU", int64_t{1} << 60, 0, 50e9};
   static const DeviceSpec spec = {&kRating, 10e9, 10, 0.5, 0, 0, {"shared memory", 5e9, 20e-6},
                                   "eth25"};

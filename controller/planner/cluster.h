@@ -1,4 +1,4 @@
-// Clusters for planning: devices, the links between them, and their published performance figures.
+// Clusters for planning: devices, the links between them, and published performance figures.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CLUSTER_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CLUSTER_H_
 
@@ -19,13 +19,14 @@ struct Link {
   double latency = 0;  // Seconds until the first byte of a collective's message arrives.
 };
 
-// A kind of GPU, with the figures that predictions need. The rating contains peak rates and memory.
+// A kind of GPU, with the figures that predictions need. `rating` contains peak rates and memory
+// size.
 struct DeviceSpec {
   const DeviceRating* rating = nullptr;
   double memory_bandwidth = 0;  // Bytes per second (data sheet).
   double power_watts = 0;       // Default power limit.
-  // The share of the peak rate that matrix products sustain under training load. It is below 1
-  // because the power limit lowers the clock of larger GPUs.
+  // The share of the peak rate that matrix products sustain under training load. It is below 1,
+  // because larger GPUs lower their clock to stay within the power limit.
   double sustained_products = 0;
   double fp8_flops = 0;      // Dense FLOP/s (data sheet). 0 without FP8.
   double sustained_fp8 = 0;  // FLOP/s that FP8 products sustain under training load.
@@ -34,23 +35,24 @@ struct DeviceSpec {
 };
 
 // Returns nullptr for an unknown device. `name` is the driver's name or a short name, such as
-// "NVIDIA H200" or "h200". Upper and lower case are not distinguished.
+// "NVIDIA H200" or "h200". The case of letters is ignored.
 const DeviceSpec* FindDeviceSpec(std::string_view name);
 std::span<const DeviceSpec> KnownDeviceSpecs();
 
-// States which device's figures are used for `name`, because another name with the same beginning
-// may be a different variant. Returns "" if `name` is exactly the device's name.
+// Returns a text that states which device's figures are used for `name`. Empty if `name` is exactly
+// the device's name. Otherwise, `name` only begins like it and may be a different variant.
 std::string DeviceNote(std::string_view name, const DeviceSpec& device);
 
-// Returns a CPU slot with rough figures, which are sufficient only for comparing layouts. Its
-// memory use is not predicted, so every layout fits. It does not support bf16.
+// Returns a CPU slot with rough figures, which suffice only for comparing layouts. Its memory use
+// is not predicted, so every layout fits. It does not support bf16.
 const DeviceSpec& CpuSlotSpec();
 
-// Finds a network between nodes. Its bandwidth is per device. Returns nullptr for an unknown name.
+// Finds a network between nodes by its name. Returns nullptr if the name is unknown. The network's
+// bandwidth is per device.
 const Link* FindNetwork(std::string_view name);
 std::span<const Link> KnownNetworks();
 
-// Storage for token files, as seen by the single reader of a rank.
+// Storage of token files, as seen by a rank, which has one reader.
 struct Storage {
   std::string_view name;
   double seconds_per_sample = 0;  // Latency of reading a sample at a random offset.
@@ -66,8 +68,8 @@ struct Cluster {
   int64_t per_node = 8;
   Link network;
   StepScale scale;                   // From a calibration of such devices (calibration.h).
-  const Storage* storage = nullptr;  // If nullptr, the time for reading is ignored.
-  // If the requested device name is not in the table, states which device is used instead.
+  const Storage* storage = nullptr;  // If nullptr, predictions ignore the time for reading.
+  // States which device's figures are used if the table does not contain the requested device name.
   // Otherwise empty.
   std::string device_note;
 

@@ -13,8 +13,8 @@ GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster) {
   return {static_cast<double>(in_node), static_cast<double>(size / in_node)};
 }
 
-// A ring passes through each node once. On each node it uses as many network cards as the group has
-// members there.
+// A ring passes through each node once. In each node, it uses one network card per member of the
+// group.
 GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
                        const TrainerProfile& profile)
     : size_(place.size()), nodes_(place.nodes) {
@@ -28,7 +28,8 @@ GroupLinks::GroupLinks(const GroupPlace& place, const Cluster& cluster,
                                     : std::min(in_node, place.in_node * between);
   send_bandwidth_ = leaves_node ? between : in_node;
   hop_latency_ = leaves_node ? cluster.network.latency : inside.latency;
-  // In NCCL's trees, the number of steps grows only logarithmically with the number of nodes.
+  // NCCL uses trees between nodes, so the number of hops grows with the logarithm of the number of
+  // nodes.
   latency_ = (place.in_node - 1) * inside.latency +
              (leaves_node ? std::ceil(std::log2(place.nodes)) * cluster.network.latency : 0);
 }
@@ -42,7 +43,7 @@ double GroupLinks::RingSeconds(double part_bytes) const {
   return (size_ - 1) * SendSeconds(part_bytes);
 }
 
-// Data for other nodes and data for the member's own node is transferred concurrently.
+// Data for other nodes is transferred at the same time as data within the node.
 double GroupLinks::ExchangeSeconds(double bytes) const {
   if (size_ <= 1) return 0;
   const double others = nodes_ > 1 ? (nodes_ - 1) / nodes_ * bytes / send_bandwidth_ : 0;

@@ -1,4 +1,4 @@
-// The duration of collective operations, which depends on the links between the members of a group.
+// The duration of collective operations, which depends on the links between the group's members.
 // Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_COLLECTIVE_SECONDS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_COLLECTIVE_SECONDS_H_
@@ -10,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// The placement of a group's members. The group has in_node * nodes members.
+// The placement of a group: `in_node` members on each of `nodes` nodes.
 struct GroupPlace {
   double in_node = 1;
   double nodes = 1;
@@ -18,8 +18,8 @@ struct GroupPlace {
   double size() const { return in_node * nodes; }
 };
 
-// Returns the placement of a group whose members are `stride` ranks apart. The order of ranks is
-// tp, cp, dp, pp.
+// Returns the placement of a group whose members are `stride` ranks apart. Consecutive ranks differ
+// first in tp, then in cp, dp and pp.
 GroupPlace PlaceOfGroup(int64_t size, int64_t stride, const Cluster& cluster);
 
 // The bandwidths and latencies of one group.
@@ -27,17 +27,17 @@ class GroupLinks {
  public:
   GroupLinks(const GroupPlace& place, const Cluster& cluster, const TrainerProfile& profile);
 
-  // Returns the time of a ring all-gather or reduce-scatter of `bytes` in total. 0 for a group of
-  // one member.
+  // Returns the time of a ring all-gather or reduce-scatter whose complete buffer has `bytes`. 0
+  // for a group of one member.
   double GatherSeconds(double bytes) const;
   double AllReduceSeconds(double bytes) const { return 2 * GatherSeconds(bytes); }
   // Returns the time of an all-to-all in which every member sends `bytes`, divided equally among
   // all members.
   double ExchangeSeconds(double bytes) const;
-  // Returns the time in which one member sends to the next.
+  // Returns the time that one member needs to send `bytes` to the next.
   double SendSeconds(double bytes) const;
-  // Returns the time in which the part of every member travels around the ring once. In each round,
-  // all members wait for the slowest hop.
+  // Returns the time until each member's part has passed once around the ring. In each round, all
+  // members wait for the slowest hop.
   double RingSeconds(double part_bytes) const;
 
  private:

@@ -10,13 +10,14 @@
 namespace trainyard::planner {
 namespace {
 
-// With more chunks per stage, the bubble hardly shrinks further, but more data is transferred.
+// The maximum number of model chunks per pipeline stage. With more chunks, the pipeline bubble
+// hardly shrinks further, but more data is transferred.
 constexpr int64_t kMostChunks = 16;
-// With experts this limit is lower, to limit the number of layouts.
+// The limit for models with experts. It is lower, so that there are fewer layouts.
 constexpr int64_t kMostChunksOfExperts = 4;
 
-// Returns the run without the job's layout. Only the layout settings that the search does not
-// change are kept.
+// Returns the run without the job's layout, except for the layout settings that the search does not
+// vary.
 RunConfig BlankLayout(const RunConfig& config) {
   RunConfig blank = config;
   LayoutConfig layout;
@@ -24,7 +25,7 @@ RunConfig BlankLayout(const RunConfig& config) {
   layout.cp_comm_type = config.layout.cp_comm_type;
   if (HasWholeExperts(config.layout)) layout.etp = config.layout.etp;
   blank.layout = layout;
-  // The rules for data do not depend on the layout.
+  // The data sections are cleared, because their rules do not depend on the layout.
   blank.data = {};
   blank.evaluation.sets.clear();
   return blank;
@@ -77,8 +78,8 @@ class GroupWalk {
     layout.vpp = 1;
   }
 
-  // If dp does not divide the batch, no micro-batch is valid. The value 1 then makes the rule check
-  // report this.
+  // If dp does not divide the batch, visits only micro-batch 1. The rule check then reports the
+  // problem.
   void VisitMicroBatches() {
     LayoutConfig& layout = config_.layout;
     const int64_t batch = config_.train.global_batch;
@@ -96,8 +97,8 @@ class GroupWalk {
     }
   }
 
-  // Returns the numbers of ranks over which experts can be distributed, in descending order,
-  // because larger numbers need less memory per rank.
+  // Returns the numbers of ranks over which experts can be distributed, largest first, because
+  // larger numbers need less memory per rank.
   std::vector<int64_t> ExpertSizes() const {
     if (!HasExperts(config_.model)) return {1};
     const LayoutConfig& layout = config_.layout;
@@ -107,8 +108,9 @@ class GroupWalk {
     return sizes;
   }
 
-  // Returns false if no layout fits; larger micro-batches then need not be visited. Distributing
-  // experts over fewer ranks needs more memory per rank.
+  // Returns false if larger micro-batches need not be visited. This is so if the search has ended,
+  // or if no layout fits even with experts distributed over the most ranks, which needs the least
+  // memory per rank.
   bool VisitExpertSizes() {
     for (const int64_t size : ExpertSizes()) {
       RunConfig group = config_;

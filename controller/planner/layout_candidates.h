@@ -1,4 +1,4 @@
-// Enumerates the layouts of a run on a cluster, in groups. The members of a group differ only in
+// Enumerates the layouts of a run on a cluster in groups. The layouts of a group differ only in
 // sharding and recomputation.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_CANDIDATES_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_CANDIDATES_H_
@@ -18,19 +18,19 @@ namespace trainyard::planner {
 std::vector<int64_t> DivisorsOf(int64_t whole);
 
 enum class Walk { kContinue, kSkipLargerBatches, kEnd };
-// Called with a valid layout that has ZeRO 0 and no recomputation. Later calls have the same layout
-// with larger micro-batches.
+// Called with a valid layout with ZeRO 0 and no recomputation, which represents its group. Later
+// calls have the same layout with larger micro-batches.
 using VisitGroup = std::function<Walk(const RunConfig& config)>;
-// Called with a reason for which layouts are excluded, and the number of these layouts.
+// Called with a reason for excluding layouts, and the number of excluded layouts.
 using VisitRefused = std::function<Walk(const std::string& reason, int64_t count)>;
 
 // Visits all groups. `config` must be resolved. With experts, ep is varied as well.
 void VisitGroups(const RunConfig& config, const Cluster& cluster, const VisitGroup& visit,
                  const VisitRefused& refused);
 
-// Returns the members of the group of `config`, which differ in sharding and recomputation. With
-// experts, optimizer states are always sharded where possible, and nothing else is sharded. This
-// limits the number of layouts.
+// Returns the layouts of the group of `config`, which differ in sharding and recomputation. With
+// experts, optimizer states are always sharded if possible and nothing else is sharded. This limits
+// the number of layouts.
 std::vector<LayoutConfig> MembersOfGroup(const RunConfig& config);
 
 }  // namespace trainyard::planner

@@ -13,12 +13,13 @@
 namespace trainyard::planner {
 
 struct LayoutProblem {
-  std::string message;                  // One sentence, which includes the missing memory.
+  std::string message;                  // One sentence that states how much memory is missing.
   std::string advice;                   // One sentence.
-  std::optional<int64_t> fewest_nodes;  // The smallest cluster on which a layout fits.
+  std::optional<int64_t> fewest_nodes;  // The smallest cluster on which some layout fits.
 };
 
-// Returns "" if the device supports the run's arithmetic. Otherwise returns the reason and the fix.
+// Returns the reason and the fix if the device does not support the run's precision. Otherwise
+// returns "".
 std::string PrecisionProblem(const RunConfig& config, const Cluster& cluster);
 
 // `search` must be the result of SearchLayouts for this run and cluster, and must have no best

@@ -12,14 +12,14 @@ namespace {
 constexpr char kNeedsMemory[] = "needs more memory than the device has";
 constexpr char kSlower[] = "is slower";
 
-// The maximum number of additional layouts whose memory is predicted for the Pareto list, and the
-// maximum slowdown of these layouts.
+// kMostPareto is the maximum number of layouts, after the best one, whose memory is predicted for
+// the Pareto list. kSlowestPareto is the maximum of their step time relative to the best one.
 constexpr int64_t kMostPareto = 10000;
 constexpr double kSlowestPareto = 1.5;
 
-// Limits of a search. They ensure that it takes seconds instead of minutes for a cluster size with
-// many divisors: 405B on 16,384 GPUs has 300,000 layouts. A search for a larger cluster costs less
-// per layout, because it predicts only memory.
+// Limits of a search. Without them, a search for a cluster size with many divisors could take
+// minutes instead of seconds: 405B on 16,384 GPUs has 300,000 layouts. FewestNodes has a larger
+// limit, because it predicts only memory.
 constexpr int64_t kMostTried = 500'000;
 constexpr int64_t kMostVisited = 1'000'000;
 
@@ -28,8 +28,8 @@ struct Candidate {
   double seconds = 0;
 };
 
-// Sorts faster layouts first. Among equally fast layouts, those with fewer transfers and a simpler
-// schedule come first.
+// Sorts faster layouts first. Equally fast layouts are sorted by less sharding (fewer transfers),
+// then by simpler schedule.
 bool IsBefore(const Candidate& left, const Candidate& right) {
   const auto key = [](const Candidate& candidate) {
     const LayoutConfig& layout = candidate.layout;
@@ -68,7 +68,8 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // If no member of a group fits, then no member with a larger micro-batch fits either.
+  // If no layout of a group fits, the group with a larger micro-batch is skipped, because it needs
+  // more memory.
   Walk AddGroup(const RunConfig& group) {
     const std::vector<LayoutConfig> members = MembersOfGroup(group);
     if (!SomeMemberFits(group, members)) {
@@ -87,8 +88,8 @@ class Search {
     return IsTooLarge() ? Walk::kEnd : Walk::kContinue;
   }
 
-  // Returns true if the member with the lowest memory fits. ZeRO 1 is tried as well, because ZeRO 3
-  // needs whole blocks in addition to its shards and may need more memory.
+  // Returns true if the layout with the lowest memory fits. This may be ZeRO 3 or ZeRO 1: ZeRO 3
+  // needs whole blocks in addition to its shards, and may therefore need more memory.
   bool SomeMemberFits(const RunConfig& group, const std::vector<LayoutConfig>& members) {
     RunConfig member = group;
     member.layout.recompute = Recompute::kFull;
@@ -129,8 +130,8 @@ class Search {
     return planned;
   }
 
-  // Tries the candidates, fastest first, until one fits. All candidates after it count as slower,
-  // even those that would not fit. The fastest of these are also considered for the Pareto list.
+  // Tries the candidates, fastest first, until one fits. All later candidates are counted as
+  // slower, even if they do not fit. The fastest of them may still enter the Pareto list.
   void Choose() {
     int64_t looked_at = 0;
     for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -168,8 +169,8 @@ class Search {
   LayoutSearch result_;
 };
 
-// Returns the number of nodes that the training state alone needs if it is divided among all
-// devices.
+// Returns the number of nodes whose memory is enough for the training state alone, if all devices
+// share it.
 int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
   const auto parameters = static_cast<double>(ParameterCount(config.model));
   double bytes = 16;  // Master weights, gradients and two moments.
@@ -180,7 +181,7 @@ int64_t NodesOfState(const RunConfig& config, const Cluster& cluster) {
   return static_cast<int64_t>(parameters * bytes / of_node);
 }
 
-// Searches for a cluster on which some layout fits. Does not predict times.
+// Searches for a cluster on which some layout fits. Predicts no times.
 class ClusterSearch {
  public:
   explicit ClusterSearch(const RunConfig& config) : config_(config) {}
@@ -220,7 +221,7 @@ class ClusterSearch {
 };
 
 // Checks every stage, because a middle stage may need the most memory, for example if the first
-// stage has dense layers.
+// stage has dense layers and the others have experts.
 MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
   MemoryPrediction largest;
   for (const StageLoad& load : LoadsOfStages(config, /*balances_head=*/true)) {
@@ -234,8 +235,8 @@ MemoryPrediction LargestOfStages(const RunConfig& config, int64_t& stage) {
 
 }  // namespace
 
-// Checks only the first and the last stage. Compared with the first stage, middle stages store
-// fewer micro-batches, have at most as many layers, and have no embedding table.
+// Checks only the first and the last stage. Middle stages need less memory than the first, because
+// they store fewer micro-batches, have at most as many layers, and have no embedding table.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage) {
   if (HasExperts(config.model)) return LargestOfStages(config, stage);
   const int64_t last = config.layout.pp - 1;
@@ -271,7 +272,8 @@ LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64
   for (; larger.nodes <= most_nodes && !search.IsSpent(); ++larger.nodes) {
     if (search.SomeLayoutFits(larger)) return {larger.nodes, larger.nodes};
   }
-  // If the search budget is exhausted, the last cluster was evaluated only in part.
+  // If the search budget is spent, the last cluster was only searched in part, so it does not count
+  // as tried.
   return {std::nullopt, search.IsSpent() ? larger.nodes - 2 : most_nodes};
 }
 

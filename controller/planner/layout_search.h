@@ -1,10 +1,10 @@
 // Finds the best layout of a run on a cluster. Has no side effects and uses one thread.
 //
-// The search tries every division of the cluster's devices into tp, cp, pp and dp. It combines each
-// division with every micro-batch, number of chunks, schedule, kind of sharding and kind of
-// recomputation that the rules of proto/rules/run_rules.h allow. Prime factors other than 2 are
-// allowed. A layout fits if proto/memory/memory_model.h predicts that it fits into memory,
-// including a margin. The fastest layout that fits is chosen.
+// The search tries every division of the cluster's devices into tp, cp, pp and dp, including
+// factors that are not powers of 2. It combines each division with every micro-batch, number of
+// chunks, schedule, kind of sharding and kind of recomputation that the rules of
+// proto/rules/run_rules.h allow. A layout fits if its memory, as predicted by
+// proto/memory/memory_model.h, leaves a margin. The fastest layout that fits is chosen.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LAYOUT_SEARCH_H_
 
@@ -24,14 +24,14 @@ namespace trainyard::planner {
 struct PlannedLayout {
   LayoutConfig layout;
   StepTime step;
-  MemoryPrediction memory;   // Memory of the rank that needs the most memory.
-  int64_t memory_stage = 0;  // The pipeline stage of that rank.
+  MemoryPrediction memory;   // Memory of the rank that needs the most.
+  int64_t memory_stage = 0;  // Pipeline stage of that rank.
 };
 
 struct LayoutSearch {
   std::optional<PlannedLayout> best;
-  // Layouts that need less memory than every faster layout. Sorted fastest first, beginning with
-  // the best layout.
+  // The best layout, and then slower layouts, each of which needs less memory than all faster ones.
+  // Sorted fastest first.
   std::vector<PlannedLayout> pareto;
   int64_t tried = 0;
   // The number of layouts that were not chosen, by reason.
@@ -39,7 +39,7 @@ struct LayoutSearch {
   // The layout that needs the least memory among those that do not fit. nullopt if no layout was
   // excluded because of its memory.
   std::optional<PlannedLayout> leanest;
-  // True if the search was abandoned without a best layout because there are too many layouts.
+  // True if the search ended without a best layout because there are too many layouts.
   bool is_too_large = false;
 };
 
@@ -51,15 +51,14 @@ LayoutSearch SearchLayouts(const RunConfig& config, const Cluster& cluster);
 PlannedLayout PlanGivenLayout(const RunConfig& config, const Cluster& cluster);
 
 struct LargerCluster {
-  std::optional<int64_t> fewest_nodes;  // More than the cluster has; some layout fits on them.
+  std::optional<int64_t> fewest_nodes;  // Some layout fits on this many. More than the cluster has.
   int64_t looked_at = 0;                // The largest number of nodes that was tried.
 };
 
-// Tries clusters of up to `most_nodes` nodes. Stops earlier if there are too many layouts.
+// Tries clusters with more nodes, up to `most_nodes`. Stops earlier if there are too many layouts.
 LargerCluster FewestNodes(const RunConfig& config, const Cluster& cluster, int64_t most_nodes);
 
-// Returns the memory of the rank that needs the most. Sets `stage` to the pipeline stage of this
-// rank.
+// Returns the memory of the rank that needs the most. Sets `stage` to that rank's pipeline stage.
 MemoryPrediction PeakMemory(const RunConfig& config, int64_t& stage);
 
 bool FitsInto(const MemoryPrediction& memory, const DeviceSpec& device);

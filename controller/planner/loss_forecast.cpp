@@ -11,15 +11,15 @@
 namespace trainyard::planner {
 namespace {
 
-constexpr double kHuber = 1.345;  // In standard deviations. Has 95 % efficiency for normal noise.
+constexpr double kHuber = 1.345;  // In standard deviations; 95 % efficient for normal noise.
 constexpr double kMedianToDeviation = 1.4826;
 constexpr double kQuantile = 1.96;  // Two-sided 95 % quantile of the normal distribution.
 constexpr int kReweightings = 8;
 constexpr int kExponents = 80;
 constexpr int kRefinements = 30;
 
-// Returns the standard deviation of a single loss around the curve. It is estimated from the
-// differences between neighbouring losses, without assuming a law.
+// Returns the standard deviation of single losses around the curve. Estimates it from the
+// differences between neighboring losses, without assuming a law.
 double NoiseOf(const std::vector<LossPoint>& points) {
   std::vector<double> differences;
   for (size_t i = 1; i < points.size(); ++i) {
@@ -29,18 +29,18 @@ double NoiseOf(const std::vector<LossPoint>& points) {
   return std::max(kMedianToDeviation * MedianOf(std::move(differences)) / std::sqrt(2), floor);
 }
 
-// The best line floor + slope * x for one exponent, where x = (D / D_last)^-exponent.
+// The best-fitting line floor + slope * x for one exponent, where x = (D / D_last)^-exponent.
 struct Line {
   double exponent = 0;
   double floor = 0;
   double slope = 0;
   double cost = 0;  // Twice the sum of Huber's function over the residuals.
-  // The sums of the weights, of weighted x, and of weighted x^2. They are the inverse covariance of
-  // floor and slope.
+  // The sums of the weights, of the weighted x, and of the weighted x^2. They form the inverse
+  // covariance matrix of floor and slope.
   double w = 0, wx = 0, wxx = 0;
 
   double At(double x) const { return floor + slope * x; }
-  // Returns the variance of At(x) for noise with variance 1.
+  // Returns the variance of At(x) if the losses have noise with variance 1.
   double VarianceAt(double x) const {
     const double determinant = w * wxx - wx * wx;
     if (determinant <= 1e-12 * w * wxx) return 0;
@@ -55,7 +55,7 @@ class Fit {
 
   double noise() const { return noise_; }
 
-  // Returns x for a number of tokens.
+  // Returns x (see Line) for a number of tokens.
   double XOf(double tokens, double exponent) const {
     return std::pow(tokens / points_.back().tokens, -exponent);
   }
@@ -74,7 +74,7 @@ class Fit {
  private:
   double Weight(double residual) const {
     const double deviations = std::abs(residual) / noise_;
-    return deviations > kHuber ? kHuber / deviations : 1;  // Returns 1 for NaN as well.
+    return deviations > kHuber ? kHuber / deviations : 1;  // NaN also gives 1.
   }
 
   double Cost(double residual) const {
@@ -112,8 +112,7 @@ class Fit {
   std::vector<double> x_;
 };
 
-// Returns lines for exponents across the whole range, with smaller distances near the best
-// exponent.
+// Returns lines for exponents across the whole range, more closely spaced near the best exponent.
 std::vector<Line> LinesOf(Fit& fit) {
   std::vector<Line> lines;
   const double ratio = std::log(kMostExponent / kLeastExponent) / (kExponents - 1);
@@ -203,7 +202,8 @@ ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_
   forecast.law = {best.floor, best.slope * std::pow(usable.back().tokens, best.exponent),
                   best.exponent};
   forecast.loss = forecast.low = forecast.high = forecast.law.At(tokens);
-  // If the residuals are larger than the noise, the law holds only approximately.
+  // Residuals larger than the noise mean that the law holds only approximately, so the interval is
+  // widened.
   const double excess = std::max(1.0, best.cost / static_cast<double>(forecast.points - 3));
   for (const Line& line : lines) {
     if (line.cost - best.cost > kQuantile * kQuantile * excess) break;

@@ -1,4 +1,4 @@
-// Predicts the loss of a run after more tokens than it has seen, with a law that is fitted to its
+// Predicts the loss of a run at a larger number of tokens, with a law that is fitted to the run's
 // losses. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_LOSS_FORECAST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_LOSS_FORECAST_H_
@@ -10,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// The loss after this many tokens of the run.
+// The loss after the run has trained on `tokens` tokens.
 struct LossPoint {
   double tokens = 0;
   double loss = 0;
@@ -30,28 +30,29 @@ struct LossLaw {
 inline constexpr double kLeastExponent = 0.05;
 inline constexpr double kMostExponent = 1.0;
 
-// The requirements of a fit: enough losses after the warm-up, and a range of tokens that is wide
-// enough to show the law.
+// A fit needs enough losses after the warm-up, and a range of tokens that is wide enough to show
+// the law.
 inline constexpr int64_t kLeastLossPoints = 20;
 inline constexpr double kLeastTokenRange = 4;
-// The share of the run whose losses are ignored, because the losses at the beginning follow no
-// power law.
+// The initial share of the run whose losses are ignored, because they follow no power law.
 inline constexpr double kEarlyPart = 0.1;
-// The maximum ratio of the tokens of a forecast to the tokens seen. Laws that were fitted to many
-// runs have predicted the loss of runs with 300 times as many operations (Gadre et al. 2024, arXiv
+// The maximum ratio of a forecast's tokens to the tokens seen. Laws fitted to many runs have
+// predicted the loss of runs with 300 times as many operations (Gadre et al. 2024, arXiv
 // 2403.08540). The curve of a single run contains less information, so only a third of that is
 // allowed.
 inline constexpr double kMostTokenRatio = 100;
-// Beyond this ratio, the interval depends more on the form of the law than on the losses.
+// Beyond this ratio, the forecast interval depends more on the assumed form of the law than on the
+// losses.
 inline constexpr double kSafeTokenRatio = 10;
 
 struct LossForecast {
   LossLaw law;
   double loss = 0;  // The expected loss after the requested tokens.
-  // The 95 % interval of the expected loss. The loss of a single step also contains noise.
+  // The 95 % interval of the expected loss. The loss of a single step also has noise and may lie
+  // outside.
   double low = 0;
   double high = 0;
-  double noise = 0;  // The standard deviation of the loss of one step.
+  double noise = 0;  // The standard deviation of a single step's loss.
   int64_t points = 0;
   bool exponent_at_bound = false;
   bool is_far = false;  // Beyond kSafeTokenRatio.
@@ -63,10 +64,9 @@ struct ForecastResult {
   std::string advice;
 };
 
-// `points` must be in ascending order of tokens. Losses that are not finite are ignored, and so are
-// losses of the first `warmup_tokens` and of the first tenth of the run. The fit is robust (Huber),
-// so spikes hardly affect it. The interval covers all exponents that explain the losses about
-// equally well.
+// `points` must be sorted by tokens. Ignores losses that are not finite, losses of the first
+// `warmup_tokens`, and losses of the first tenth of the run. The fit is robust (Huber), so spikes
+// hardly affect it. The interval covers all exponents that explain the losses about equally well.
 ForecastResult ForecastLoss(const std::vector<LossPoint>& points, double warmup_tokens,
                             double tokens);
 

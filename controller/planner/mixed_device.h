@@ -9,9 +9,9 @@
 namespace trainyard::planner {
 
 // Figures for planning with several kinds of device. Ranks run in lockstep, so all of them wait for
-// the slowest kind, and a layout must fit on the smallest kind. Each figure is therefore the lowest
-// of all kinds; different figures may come from different kinds. Do not copy: in a copy, `spec`
-// would still refer to the rating of the original.
+// the slowest kind, and a layout must fit on the smallest kind. Therefore, each figure is the
+// lowest of all kinds, and different figures may come from different kinds. Do not copy, because
+// the copy's `spec` would refer to the rating of the original.
 struct MixedDevice {
   DeviceRating rating;
   DeviceSpec spec;

@@ -8,15 +8,15 @@
 namespace trainyard::planner {
 namespace {
 
-// The ratio of backward to forward operations of fused attention. The backward pass recomputes the
-// scores and needs four more products, whereas the forward pass needs two.
+// The ratio of backward to forward operations of fused attention. The forward pass needs two
+// products. The backward pass recomputes the scores and needs four more, five in total.
 constexpr double kFusedBackwardFlops = 2.5;
 constexpr double kFloatBytes = 4;
 
 // The durations of kernels on one device.
 class Kernels {
  public:
-  // `is_fp8` is true if the products whose times are requested use FP8.
+  // `is_fp8` applies to the products whose times are requested.
   Kernels(const BlockWork& work, bool is_fp8, Precision precision, const Cluster& cluster,
           const TrainerProfile& profile)
       : work_(work),
@@ -32,8 +32,8 @@ class Kernels {
     return Bytes(profile_.elementwise * work_.element * elements);
   }
 
-  // `out_bytes` is the number of bytes moved per element of the result. If the product is added to
-  // existing values, this is twice the size of an element.
+  // `out_bytes` is the memory traffic in bytes per element of the result: the size of an element,
+  // or twice that if the product is added to existing values.
   double OfProduct(const Product& product, double out_bytes) const {
     const double loss = profile_.product_margin * (1 / product.m + 1 / product.n + 1 / product.k);
     const double flops = product.Flops() * (1 + loss) / product_rate_;
@@ -45,8 +45,8 @@ class Kernels {
   double ForwardProduct(const Product& product) const {
     return OfProduct(product, work_.element) + Cast(product.count * product.m * product.k);
   }
-  // Returns the time for the input gradients, and for the weight gradients, which are accumulated
-  // in fp32.
+  // Returns the time of both products of the backward pass: for the input gradients, and for the
+  // weight gradients, which are accumulated in fp32.
   double BackwardProduct(const Product& product) const {
     return OfProduct({product.m, product.k, product.n, product.count}, work_.element) +
            OfProduct({product.k, product.n, product.m, product.count}, 2 * kFloatBytes) +
@@ -73,8 +73,8 @@ class Kernels {
   }
 
  private:
-  // Returns the time for casting the input to FP8, both plain and transposed. The transposed copy
-  // is needed for the product over the rows.
+  // Returns the time for casting the input to FP8. Two copies are written: a plain one, and a
+  // transposed one for the product that sums over rows.
   double Cast(double elements) const { return is_fp8_ ? Bytes((work_.element + 2) * elements) : 0; }
   // Assumes that the kernel skips the masked half of the scores.
   double Fused(double passes, double rate) const {
@@ -98,44 +98,46 @@ class Kernels {
   double memory_rate_;
 };
 
-// Returns the elements for three operations of latent attention: the norms in the low-rank space,
-// the rotary positions of the queries and of one key, and the assembly of keys from per-head and
-// shared parts.
+// Returns the number of elements that latent attention reads and writes for its norms in the
+// low-rank space, for the rotary positions of the queries and of the shared key, and for assembling
+// the keys from per-head and shared parts.
 double LatentElements(const BlockWork& work) {
   const LatentWork& latent = work.latent;
   return 2 * work.norm_rows * (latent.query_rank + latent.key_rank) +
          2 * work.rows * (work.heads + 1) * latent.rotary + 2 * work.rows * work.queries;
 }
 
-// Returns the total number of elements in the result of the activation.
+// Returns the number of elements in the activation function's results.
 double ActivationElements(const BlockWork& work) {
   return work.rows * work.ffn + work.experts.copies * work.experts.ffn;
 }
 
-// Rows are copied for their experts, sorted by expert on the receiving rank, and sent back.
+// Returns the number of elements read and written when rows are copied for their experts, sorted by
+// expert on the receiving rank, and sent back.
 double DispatchElements(const BlockWork& work) {
   const ExpertWork& experts = work.experts;
   if (experts.count == 0) return 0;
   return work.hidden * (2 * work.norm_rows + 2 * experts.sent + 4 * experts.copies);
 }
 
-// Returns the number of elements that passes over the heads read and write: rotary positions and
-// head norms.
+// Returns the number of elements that rotary positions and head norms read and write.
 double HeadElements(const BlockWork& work, double norm_passes) {
   if (work.latent.key_rank > 0) return LatentElements(work);
   const double passes = (work.turns_heads ? 2 : 0) + (work.norms_heads ? norm_passes : 0);
   return passes * work.rows * (work.queries + work.keys);
 }
 
-// Returns the number of elements that norms, rotary positions and the activation read and write.
-// The forward pass of a norm reads and writes its rows. Its backward pass reads the gradient, the
-// input and the residual's gradient.
+// Returns the number of elements that the forward pass of norms, rotary positions, expert dispatch
+// and the activation reads and writes. The forward pass of a norm reads and writes its rows. The
+// backward pass of a norm (in BackwardElements) also reads the gradient and the residual's
+// gradient.
 double ForwardElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + HeadElements(work, 2) + DispatchElements(work) +
          (work.is_gated ? 3 : 2) * ActivationElements(work);
 }
 
-// The gradient of a bias is the sum of the gradients of its matrix's result.
+// Returns the number of elements read to compute the gradients of biases. A bias's gradient is the
+// sum over rows of the gradients of the matrix product's result.
 double BiasElements(const BlockWork& work) {
   if (!work.has_biases) return 0;
   double width = 0;
@@ -148,14 +150,14 @@ double BackwardElements(const BlockWork& work) {
          DispatchElements(work) + (work.is_gated ? 5 : 3) * ActivationElements(work);
 }
 
-// Returns the number of elements that selective recomputation computes again: the norms and the
-// result of the activation.
+// Returns the number of elements that selective recomputation reads and writes to repeat the norms
+// and the activation.
 double SelectiveElements(const BlockWork& work) {
   return 2 * 2 * work.norm_rows * work.hidden + ActivationElements(work);
 }
 
-// Ring attention adds one bf16 result per part of the keys to an fp32 sum. Returns the bytes for
-// reading the sum, reading the result and writing the sum.
+// Returns the bytes that ring attention moves to add up its results. For each part of the keys, it
+// reads one bf16 result, and reads and writes the fp32 sum.
 double RingForwardBytes(const BlockWork& work) {
   if (work.piece >= work.length) return 0;
   return work.context_parts * work.rows * work.queries * (2 * kFloatBytes + work.element);
@@ -167,8 +169,8 @@ double RingBackwardBytes(const BlockWork& work) {
          (2 * kFloatBytes + work.element);
 }
 
-// The tensor-parallel ranks. Transfers() returns the visible time of `gathers` gathers or
-// reduce-scatters among them.
+// The tensor-parallel ranks. Transfers() returns the time of `gathers` all-gathers or
+// reduce-scatters among them, without the share that overlaps other work.
 class TensorGroup {
  public:
   TensorGroup(int64_t ranks, const Cluster& cluster, const TrainerProfile& profile)
@@ -191,8 +193,8 @@ struct Transfers {
   PassParts backward;
 };
 
-// Returns the transfers of the keys and values of the other ranks, by ring or gather. The backward
-// pass also transfers their gradients, in fp32.
+// Returns the transfers of the other ranks' keys and values, by ring or all-gather. The backward
+// pass also transfers the gradients of keys and values in fp32.
 Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
                            const TrainerProfile& profile) {
   Transfers transfers;
@@ -208,8 +210,9 @@ Transfers ContextTransfers(const BlockWork& work, const GroupLinks& links,
   return transfers;
 }
 
-// Copies of every row are sent to the ranks of the row's experts, and the results are sent back. If
-// an expert is divided among several ranks, these ranks gather the copies and add up their results.
+// Returns the transfers for experts. Copies of each row are sent to the ranks of the row's experts,
+// and the results are sent back. If several ranks share an expert, they gather the copies and add
+// up their results.
 PassParts ExpertTransfers(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile) {
   PassParts parts;
@@ -241,15 +244,14 @@ void AddTransfers(const BlockWork& work, const RunConfig& config, const Cluster&
   const LayoutConfig& layout = config.layout;
   const TensorGroup tensor(layout.tp, cluster, profile);
   const GroupLinks context(PlaceOfGroup(layout.cp, layout.tp, cluster), cluster, profile);
-  // The backward pass gathers the inputs of the matrices again.
+  // With sequence parallelism, the backward pass gathers the inputs of the matrices again.
   const bool splits_rows = layout.sequence_parallel;
-  // Returns the transfers of hidden states. With sequence parallelism these are gathers. Without
-  // it, one all-reduce replaces two gathers.
+  // Returns the transfers of hidden states. With sequence parallelism, these are all-gathers and
+  // reduce-scatters. Without it, one all-reduce replaces two of them.
   const auto transfers = [&](double gathers) {
     return tensor.Transfers(gathers, work.StreamBytes());
   };
-  // If the block has no feed-forward half that processes all rows, only the attention half has such
-  // transfers.
+  // Without a dense feed-forward half, only the attention half has these transfers.
   const double halves = work.ffn > 0 ? 2 : 1;
   pass.block_forward += transfers(2 * halves);
   pass.block_backward += transfers((splits_rows ? 3 : 2) * halves);

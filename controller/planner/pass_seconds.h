@@ -1,4 +1,4 @@
-// The duration of one micro-batch in one block and in the head, on one rank. Has no side effects.
+// The time that one rank needs for one micro-batch in a block and in the head. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_PASS_SECONDS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_PASS_SECONDS_H_
 
@@ -9,7 +9,8 @@
 
 namespace trainyard::planner {
 
-// The rank's own work, and the visible part of the rank's transfers.
+// The time of the rank's own work, and of those parts of its transfers that do not overlap this
+// work.
 struct PassParts {
   double compute = 0;
   double tensor = 0;
@@ -32,17 +33,18 @@ struct PassSeconds {
   PassParts embedding;
 };
 
-// `config` must be resolved. The result does not depend on dp, pp, vpp, zero and recompute of its
+// `config` must be resolved. The result does not depend on dp, pp, vpp, zero and recompute in the
 // layout.
 PassSeconds SecondsOfPass(const BlockWork& work, const RunConfig& config, const Cluster& cluster,
                           const TrainerProfile& profile);
 
-// Returns the bytes per second of work that is limited by memory bandwidth.
+// Returns the bytes per second that memory-bound work reaches.
 double MemoryRate(const Cluster& cluster, const TrainerProfile& profile);
 
-// Returns FLOP/s (data sheet). Returns 0 if the device does not support the precision.
+// Returns the peak FLOP/s according to the data sheet. Returns 0 if the device does not support the
+// precision.
 double PeakFlops(Precision precision, const DeviceSpec& device);
-// Returns the peak rate of the matrix products in the blocks, which may use FP8.
+// Returns the peak FLOP/s of the matrix products in the blocks, which may use FP8.
 double PeakFlops(const TrainConfig& train, const DeviceSpec& device);
 
 }  // namespace trainyard::planner

@@ -10,9 +10,9 @@ constexpr std::string_view kMarket = "mercatus-ai.com/blog/cloud-gpu-pricing";
 constexpr std::string_view kCoreWeave = "kaelresearch.com/blog/gpu-economics-real-inference-costs";
 constexpr std::string_view kRunPod = "deploybase.ai/articles/runpod-gpu-pricing";
 
-// All prices are approximate. The rows with the source kGuide have no date and are older than the
-// others. Prices of nodes with eight GPUs are divided by eight. The V100 and the A6000 have no row,
-// because no dated source was found for them.
+// All prices are approximate. Rows with the source kGuide have no date and are older than the
+// others. Prices of eight-GPU nodes are divided by eight. The V100 and the A6000 have no row,
+// because no dated source was found.
 constexpr CloudPrice kPrices[] = {
     {"AWS", "A100", 3.97, 3.97, "undated", kGuide},
     {"AWS", "H100", 8.0, 8.0, "undated", kGuide},
@@ -68,8 +68,8 @@ Reliability ReliabilityOf(double work_seconds, double gpus, double interval_seco
   result.mean_seconds_between = mean;
   result.interval_seconds =
       interval_seconds > 0 ? interval_seconds : DalyInterval(checkpoint, mean);
-  // The expected seconds until one interval and its checkpoint are complete, including repetitions
-  // after stops.
+  // The expected seconds to complete one interval and its checkpoint, including the work that is
+  // repeated after stops.
   const double segment = mean * std::exp(interruptions.restart_seconds / mean) *
                          std::expm1((result.interval_seconds + checkpoint) / mean);
   result.goodput = result.interval_seconds / segment;

@@ -1,4 +1,5 @@
-// Duration, cost and failures of a run, and a table of prices. The functions have no side effects.
+// Predicts the duration, cost and failures of a run, and lists prices of GPUs. The functions have
+// no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_COST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_COST_H_
 
@@ -18,7 +19,7 @@ struct CloudPrice {
   std::string_view source;
 };
 std::span<const CloudPrice> KnownPrices();
-// Returns the prices of a device in the order of the table. Empty if none is known.
+// Returns the known prices of a device in the order of the table.
 std::vector<CloudPrice> PricesOf(std::string_view device);
 
 // GPU-hours per unplanned stop: 419 stops in 54 days on 16,384 H100 GPUs (LLaMA 3, arXiv
@@ -28,29 +29,29 @@ inline constexpr double kGpuHoursPerFailure = 54.0 * 24 * 16384 / 419;
 // The durations of one stop and of one checkpoint.
 struct Interruptions {
   double gpu_hours_per_failure = kGpuHoursPerFailure;
-  double checkpoint_seconds = 30;  // Training does not continue during this time.
+  double checkpoint_seconds = 30;  // Training is paused during this time.
   double restart_seconds = 300;    // From the stop until training continues.
 };
 
-// Predictions for a run that would take `work_seconds` without stops and checkpoints.
+// Predictions for a run that takes `work_seconds` without stops and checkpoints.
 struct Reliability {
   double mean_seconds_between = 0;  // Time between two stops anywhere in the cluster.
   double failures = 0;              // The expected number of stops in `seconds`.
   double interval_seconds = 0;      // Between checkpoints.
-  double goodput = 0;               // Share of the time that is spent on steps that are not lost.
+  double goodput = 0;               // Share of the time spent on steps that are not lost.
   double seconds = 0;               // Duration of the run, including stops and checkpoints.
 };
 
-// Returns Young's interval, sqrt(2 d M), where a checkpoint takes d seconds and stops are M seconds
-// apart on average.
+// Returns Young's optimal checkpoint interval sqrt(2 d M), where d is the duration of a checkpoint
+// in seconds and M is the mean time between stops in seconds.
 double YoungInterval(double checkpoint_seconds, double mean_seconds_between);
-// Returns Daly's interval (Daly 2006, equation 37): Young's interval plus terms that matter if d is
-// not small compared to M.
+// Returns Daly's optimal checkpoint interval (Daly 2006, equation 37). It adds terms to Young's
+// interval that matter if d is not small compared to M.
 double DalyInterval(double checkpoint_seconds, double mean_seconds_between);
 
-// If `interval_seconds` is 0, Daly's interval is used. Stops occur at random (exponential
-// distribution), even during checkpoints and restarts. The steps since the last checkpoint are lost
-// (Daly 2006, section 2).
+// If `interval_seconds` is 0, uses Daly's interval. Assumes that stops occur at random (exponential
+// distribution), even during checkpoints and restarts, and that each stop loses the steps since the
+// last checkpoint (Daly 2006, section 2).
 Reliability ReliabilityOf(double work_seconds, double gpus, double interval_seconds,
                           const Interruptions& interruptions);
 

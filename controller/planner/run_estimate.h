@@ -1,5 +1,5 @@
-// Estimates for a planned run: rates, days, and the placement of each pipeline stage. Has no side
-// effects.
+// Estimates for a planned run: rates, duration in days, and the nodes of each pipeline stage. Has
+// no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_ESTIMATE_H_
 
@@ -14,11 +14,11 @@ namespace trainyard::planner {
 
 struct RunEstimate {
   double tokens_per_second = 0;
-  // MFU by the formula of proto/model/model_size.h, which the trainer also uses. With FP8, it is
-  // relative to the FP8 peak rate.
+  // MFU by the formula in proto/model/model_size.h, which the trainer also uses. With FP8, relative
+  // to the FP8 peak rate.
   double mfu = 0;
   double tokens = 0;  // Tokens of the whole run.
-  double days = 0;    // Time of all steps, without evaluations, checkpoints and failures.
+  double days = 0;    // All steps, without evaluations, checkpoints and failures.
   double device_hours = 0;
 };
 

@@ -15,19 +15,20 @@ namespace {
 
 using Findings = std::vector<Finding>;
 
-// The minimum share of a step above which a wait is reported as a cause of slowness.
+// A wait is reported as a cause of slowness if it takes a larger share of a step than this:
+// kLongInputWait for input, kLongWait for other waits.
 constexpr double kLongInputWait = 0.05;
 constexpr double kLongWait = 0.2;
 // The range of learning rates in published dense runs with 100 M to 400 B parameters.
 constexpr double kLeastUsualRate = 1e-5;
 constexpr double kMostUsualRate = 5e-3;
-// The highest plausible learning rate of a model with kRateSize parameters. For other models, it
-// decreases with the cube root of the size. Published rates are lower by a factor of at least 2:
-// 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4 for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5 for 405
-// B (arXiv 2407.21783).
+// kHighestRate is the highest plausible learning rate of a model with kRateSize parameters. For
+// other sizes, it decreases with the cube root of the size. Published rates are at most half as
+// high: 3e-4 for 7 B (arXiv 2302.13971), 4.5e-4 for 15 B, 6e-5 for 175 B (arXiv 2005.14165), 8e-5
+// for 405 B (arXiv 2407.21783).
 constexpr double kRateSize = 7e9;
 constexpr double kHighestRate = 1.2e-3;
-// A shorter run is treated as a test. Tests often have no warm-up.
+// A run with fewer steps counts as a test. Tests often have no warm-up.
 constexpr int64_t kLongRun = 1000;
 constexpr int64_t kUsualWarmup = 2000;  // Steps.
 constexpr double kUsualClip = 1.0;
@@ -43,7 +44,7 @@ std::string AxisAdvice(const std::string& axis) {
          "layout";
 }
 
-// Returns all waits of a step, regardless of their length. Each has its finding.
+// Returns all waits of a step, however short, each with its finding.
 std::vector<Wait> WaitsOf(const RunConfig& config, const StepWaits& waits) {
   const auto part = [&](double seconds) { return seconds / waits.step; };
   const LayoutConfig& layout = config.layout;
@@ -88,7 +89,8 @@ void AddWaits(const RunConfig& config, const StepWaits& waits, Findings& finding
   }
 }
 
-// `auto` already uses a fused kernel wherever one exists, which is for bf16 and whole samples.
+// Returns the change that enables fused attention. A fused kernel requires bf16 and samples that
+// are not divided by cp. `auto` already uses one if possible.
 std::string FusedAttentionAdvice(const RunConfig& config) {
   if (config.train.precision != Precision::kBf16) return "train.precision bf16";
   const bool is_auto = config.train.attention_backend == AttentionBackend::kAuto;
@@ -151,8 +153,8 @@ std::string LowerRate(const SpikeSettings& settings) {
                                  : "a lower learning rate";
 }
 
-// Advises how the loss guard should treat the samples of a bad loss. Empty for the policy lower_lr,
-// which does not skip samples.
+// Advises how the loss guard should treat the samples of a bad loss. Empty if the policy is
+// lower_lr, which skips no samples.
 std::string GuardAdvice(const SpikeSettings& settings) {
   if (settings.skips_samples) {
     return "guard.skip_batches above " + std::to_string(settings.skip_batches) +
@@ -169,7 +171,7 @@ std::string WarmupAdvice(const ScheduleConfig& schedule) {
              : "a lower optimizer.lr";
 }
 
-// Returns changes that reduce memory, for a run of which the missing amount is unknown.
+// Returns changes that reduce memory use, if the amount that is missing is unknown.
 std::string GeneralMemoryAdvice(const RunConfig& config) {
   const LayoutConfig& layout = config.layout;
   std::vector<std::string> changes;

@@ -11,7 +11,7 @@
 namespace trainyard::planner {
 namespace {
 
-// Far more tokens than any corpus contains.
+// More tokens than any corpus contains.
 constexpr double kTooManyTokens = 1e15;
 
 std::string WholeText(int64_t value) { return std::to_string(value); }
@@ -24,7 +24,7 @@ void ReviewSequenceParallel(const LayoutConfig& layout, std::vector<Finding>& fi
                       "remove this setting, because it has no effect"});
 }
 
-// Finds a sample count that is so large that it was probably meant as a number of tokens.
+// Reports a number of samples that is so large that it probably was meant as a number of tokens.
 void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
   if (train.samples == 0 || TokensOf(train) <= kTooManyTokens) return;
   findings.push_back({"`train.samples` " + WholeText(train.samples),
@@ -35,8 +35,8 @@ void ReviewSamples(const TrainConfig& train, std::vector<Finding>& findings) {
                       "train.samples " + WholeText(train.samples / train.seq_length)});
 }
 
-// The weights of entries such as "0.67 /data/web" may have any unit. If their sum is close to 1,
-// they are probably meant as shares.
+// Weights of entries such as "0.67 /data/web" may have any unit. If their sum is close to 1, but
+// not equal, they were probably meant as shares.
 void ReviewBlend(const std::vector<std::string>& blend, std::vector<Finding>& findings) {
   constexpr double kNearly = 0.2, kRounded = 0.002;
   double sum = 0;

@@ -1,5 +1,5 @@
-// Finds settings of a job file that comply with the rules (proto/rules/run_rules.h) but are
-// probably mistakes. Has no side effects.
+// Finds job file settings that comply with the rules (proto/rules/run_rules.h) but are probably
+// mistakes. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_RUN_REVIEW_H_
 
@@ -10,7 +10,8 @@
 
 namespace trainyard::planner {
 
-// Returns the number of tokens of the run according to its settings. Ignores a batch ramp-up.
+// Returns the number of tokens that the run trains on according to its settings. Ignores a batch
+// ramp-up.
 double TokensOf(const TrainConfig& train);
 
 // `writes_sequence_parallel` is true if the job file itself sets layout.sequence_parallel.

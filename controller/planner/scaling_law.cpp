@@ -24,8 +24,7 @@ Optimum Filled(Optimum optimum) {
   return optimum;
 }
 
-// Returns the multiple of 256 that is closest to the feed-forward ratio of the family times
-// `hidden`.
+// Returns `hidden` times the feed-forward ratio of `like`, rounded to a multiple of 256.
 int64_t FeedForwardWidth(const ModelConfig& like, int64_t hidden) {
   const double ratio =
       static_cast<double>(like.ffn_hidden_size) / static_cast<double>(like.hidden_size);
@@ -67,8 +66,8 @@ Optimum GuideCoefficients(double flops) {
                  parameters, tokens, 6 * parameters * tokens});
 }
 
-// At the minimum, a_N N^-e_N = a_D D^-e_D, where a = factor * exponent for each of the two terms
-// (section 3.3 of the paper).
+// At the minimum of a LossOf with budget 6 N D = C, a_N N^-e_N = a_D D^-e_D, where a = factor *
+// exponent for each of the two terms (section 3.3 of the paper).
 Optimum LossMinimum(double flops) {
   const double sum = kModelExponent + kDataExponent;
   const double scale =

@@ -1,5 +1,5 @@
-// Scaling laws: the loss as a function of parameters and tokens, and the best division of a budget
-// of operations between the two. Has no side effects.
+// Scaling laws: the loss as a function of parameters and tokens, and the best division of a FLOP
+// budget between the two. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
 #define TRAINYARD_CONTROLLER_PLANNER_SCALING_LAW_H_
 
@@ -16,8 +16,8 @@ namespace trainyard::planner {
 // Chinchilla, arXiv 2203.15556, approach 3).
 double LossOf(double parameters, double tokens);
 
-// A division of a budget of operations. 6 * parameters * tokens equals `flops`, unless published
-// coefficients give another product.
+// A division of a FLOP budget into parameters and tokens. 6 * parameters * tokens equals `flops`,
+// except for published coefficients that give another product.
 struct Optimum {
   std::string_view law;
   std::string_view source;
@@ -27,18 +27,18 @@ struct Optimum {
   double loss = 0;  // By LossOf.
 };
 
-// Returns 20 tokens per parameter, which is Chinchilla's rule of thumb.
+// Returns the division with 20 tokens per parameter, which is Chinchilla's rule of thumb.
 Optimum RuleOfTwenty(double flops);
-// Returns N = 0.1174 C^0.4999 and D = 1.6972 C^0.5001, the guide's coefficients. With them, 6 N D
-// is 1.2 C.
+// Returns N = 0.1174 C^0.4999 and D = 1.6972 C^0.5001, which are published coefficients. With them,
+// 6 N D is 1.2 C.
 Optimum GuideCoefficients(double flops);
-// Returns the minimum of LossOf under the constraint 6 N D = C.
+// Returns the division with the lowest LossOf under the constraint 6 N D = C.
 Optimum LossMinimum(double flops);
-// Returns N proportional to C^0.73, with N = 1.3e9 at one petaflop-day, without the embedding
-// (Kaplan et al. 2020, arXiv 2001.08361, section 6.1).
+// Returns Kaplan's division: N is proportional to C^0.73, with N = 1.3e9 at one petaflop-day, not
+// counting the embedding (Kaplan et al. 2020, arXiv 2001.08361, section 6.1).
 Optimum KaplanOptimum(double flops);
 
-// The cost of training a model whose size is not optimal.
+// The cost of training a model whose size is not optimal for the budget.
 struct OverTraining {
   double tokens_per_parameter = 0;
   double optimal_tokens = 0;  // 20 per parameter.
@@ -50,14 +50,14 @@ OverTraining OverTrainingOf(double parameters, double tokens);
 struct BudgetShape {
   ModelConfig model;
   double parameters = 0;
-  double tokens = 0;  // Below flops / 6N, because attention's operations count too.
+  double tokens = 0;  // Below flops / 6N, because attention also takes FLOPs.
   double loss = 0;
 };
 
-// Returns the shape with the lowest loss under LossOf for the budget. The shape has the vocabulary,
-// kind of layers, head size, feed-forward ratio and query group ratio of `like`. Its width is a
-// multiple of the head size and is 64 to 160 times the number of layers, as in published models of
-// 1 B to 400 B. Returns nullopt if no shape fits the budget.
+// Returns the shape with the lowest LossOf for the budget. The shape has the vocabulary, kind of
+// layers, head size, feed-forward ratio and query group ratio of `like`. Its width is a multiple of
+// the head size and 64 to 160 times the number of layers, as in published models of 1 B to 400 B.
+// Returns nullopt if no shape fits the budget.
 std::optional<BudgetShape> BestShape(const ModelConfig& like, int64_t seq_length, double flops);
 
 }  // namespace trainyard::planner

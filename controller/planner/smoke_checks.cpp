@@ -12,10 +12,9 @@
 namespace trainyard::planner {
 namespace {
 
-// The allowed relative deviation of the first loss from ln(vocabulary), in addition to the effect
-// of the logits' variance.
+// The allowed relative deviation of the first loss from its expected value (LossBounds).
 constexpr double kFirstLossMargin = 0.05;
-// The allowed relative increase from the first losses to the last ones. It allows for the noise of
+// The last losses may be higher than the first ones by this fraction, to allow for the noise of
 // single batches.
 constexpr double kGrowthMargin = 0.02;
 constexpr size_t kMeanOf = 3;
@@ -109,8 +108,9 @@ SmokeCheck Speed(const SmokeFacts& facts) {
   SpeedFacts speed{.mfu = facts.mfu, .waits = facts.waits};
   if (predicted > 0) speed.expected = facts.tokens_per_second / predicted;
   check.findings = FindSlowness(facts.config, speed);
-  // If the planner also predicts a low MFU, the cause is the model, not a fault of the run. Without
-  // a prediction, as on CPUs, the expected speed is unknown, so the findings are only advice.
+  // Only a speed below the prediction fails the check. If the predicted MFU is low too, the model
+  // is the cause, not a fault of the run. Without a prediction, as on CPUs, the findings are only
+  // advice.
   check.ok = predicted <= 0 || speed.expected >= kSlowBelow;
   return check;
 }
@@ -144,7 +144,8 @@ SmokeCheck Checkpoint(const SmokeFacts& facts) {
 
 LossBounds FirstLossBounds(const ModelConfig& model) {
   const double base = std::log(static_cast<double>(model.vocab_size));
-  // The variance of the logits of a head with random weights on normalized hidden states.
+  // The variance of the logits that a head with random weights computes from normalized hidden
+  // states.
   const double variance =
       static_cast<double>(model.hidden_size) * model.init_method_std * model.init_method_std;
   return {base * (1 - kFirstLossMargin), base * (1 + kFirstLossMargin) + variance / 2};

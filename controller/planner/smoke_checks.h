@@ -13,12 +13,12 @@
 
 namespace trainyard::planner {
 
-// The state of a checkpoint, as seen by the command that checks it.
+// The state of a checkpoint, as seen by the command that checks the run.
 enum class SavedState {
   kAbsent,
   kReadable,
   kDamaged,
-  kNotSeen,  // Published, but the command's machine cannot see the directory.
+  kNotSeen,  // Published, but its directory is not visible on the command's machine.
 };
 
 struct SmokeFacts {
@@ -29,16 +29,16 @@ struct SmokeFacts {
   double tokens_per_second = 0;
   double mfu = 0;
   StepWaits waits;
-  double memory_bytes = 0;                 // Peak of tensors on the reporting rank; 0: none.
-  double predicted_bytes = 0;              // Predicted memory_bytes; 0 without a prediction.
+  double memory_bytes = 0;                 // Peak of tensors on the reporting rank. 0 if unknown.
+  double predicted_bytes = 0;              // Predicted memory_bytes. 0 if not predicted.
   double predicted_tokens_per_second = 0;  // 0 without a prediction.
   double device_bytes = 0;                 // The memory of the device. 0 if unknown.
   SavedState checkpoint = SavedState::kAbsent;
-  std::string checkpoint_text;  // The checkpoint's directory, or its defect.
+  std::string checkpoint_text;  // The checkpoint's directory, or what is wrong with it.
 };
 
 // The result of one check. `findings` is empty if the check passes. Otherwise it contains the
-// problem, the reason and the fix.
+// problem, its reason and the fix.
 struct SmokeCheck {
   std::string name;
   std::string found;  // One line.
@@ -46,12 +46,11 @@ struct SmokeCheck {
   std::vector<Finding> findings;
 };
 
-// Returns the checks in the order of a run's phases. Checks for which facts are missing are
-// omitted.
+// Returns the checks in the order of a run's phases. Omits checks for which facts are missing.
 std::vector<SmokeCheck> CheckSmoke(const SmokeFacts& facts);
 
-// The range of the loss in a first step with random weights: ln(vocabulary), plus the effect of the
-// logits' variance.
+// The range of the loss in the first step with random weights: ln(vocabulary) plus the effect of
+// the logits' variance.
 struct LossBounds {
   double low = 0;
   double high = 0;

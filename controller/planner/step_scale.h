@@ -1,11 +1,11 @@
-// Factors that correct predicted step times by means of measurements.
+// Factors, obtained from measurements, that correct predicted step times.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
 #define TRAINYARD_CONTROLLER_PLANNER_STEP_SCALE_H_
 
 namespace trainyard::planner {
 
-// The ratio of measured to predicted seconds for each part of a step (StepTime). A ratio is 1 if
-// the prediction is exact.
+// The ratio of measured to predicted seconds for each part of a step (StepTime). 1 means an exact
+// prediction.
 struct StepScale {
   double compute = 1;
   double optimizer = 1;

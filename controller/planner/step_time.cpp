@@ -11,11 +11,12 @@
 namespace trainyard::planner {
 namespace {
 
-// The bytes saved per parameter if one moment is kept in bf16 instead of fp32: 2 bytes less are
+// Saved memory traffic per parameter if one moment is in bf16 instead of fp32: 2 bytes less are
 // read and 2 bytes less are written.
 constexpr double kMomentBytes = 4;
 
-// The seconds that a stage computes for one micro-batch. They do not depend on the schedule.
+// Returns the seconds that these layers of a stage need for one micro-batch, which do not depend on
+// the schedule.
 PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& config,
                      const PassSeconds& pass, const TrainerProfile& profile) {
   PassParts parts = layers * (pass.block_forward + pass.block_backward);
@@ -28,7 +29,7 @@ PassParts BlocksPass(double layers, double recomputed_layers, const RunConfig& c
   return parts;
 }
 
-// Assumes that the recomputed share of the layers with experts equals that of the other layers.
+// Assumes that layers with experts and other layers are recomputed in the same proportion.
 PassParts StagePass(const StageLoad& load, const RunConfig& config, const PlannedPass& pass,
                     const TrainerProfile& profile) {
   const double dense = load.layers - load.expert_layers;
@@ -47,10 +48,11 @@ double Passes(const RunConfig& config) {
          static_cast<double>(layout.micro_batch * std::max<int64_t>(layout.dp, 1));
 }
 
-// Returns the idle time of the busiest stage. Without further measures it is the other stages' work
-// for one micro-batch. With several chunks per stage it is divided by their number (Narayanan et
-// al. 2021). Deferred weight gradients also shorten it (Qi et al. 2024): ZB-H1 leaves a third if
-// forward pass, input gradients and weight gradients take equally long.
+// Returns the idle time of the busiest stage (the pipeline bubble). With one chunk per stage, it is
+// the time that the other stages need for one micro-batch. Several chunks per stage divide it by
+// their number (Narayanan et al. 2021). Deferred weight gradients shorten it further (Qi et al.
+// 2024): ZB-H1 leaves a third if forward pass, input gradients and weight gradients take equally
+// long.
 double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
                      const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -58,7 +60,7 @@ double BubbleSeconds(const RunConfig& config, double all_stages, double busiest,
   return layout.zero_bubble ? profile.zero_bubble_left * bubble : bubble;
 }
 
-// Returns the time for sending activations and their gradients between the stages.
+// Returns the time for sending activations and their gradients between stages.
 double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Cluster& cluster,
                        const TrainerProfile& profile) {
   const LayoutConfig& layout = config.layout;
@@ -72,8 +74,7 @@ double BoundarySeconds(const RunConfig& config, const BlockWork& work, const Clu
   return send * (profile.pipeline_exposed * sends + 2 * static_cast<double>(layout.pp - 1));
 }
 
-// The number of parameters of one rank. Parameters with different StateGroups are counted
-// separately.
+// The number of parameters of one rank, by StateGroup.
 struct RankParameters {
   double dense = 0;
   double expert = 0;
@@ -81,7 +82,7 @@ struct RankParameters {
   double Sum() const { return dense + expert; }
 };
 
-// Returns the parameters of the stage that has the most parameters.
+// Returns the parameters of the stage that has the most.
 RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>& loads) {
   RankParameters most;
   for (const StageLoad& load : loads) {
@@ -96,15 +97,15 @@ RankParameters Parameters(const PlannedPass& pass, const std::vector<StageLoad>&
   return most;
 }
 
-// A group of ranks that have the same weights. Neighbors in the group are `stride` ranks apart.
+// A group of ranks that have the same weights. Consecutive members are `stride` ranks apart.
 struct StateGroup {
   double parameters = 0;
   int64_t size = 1;
   int64_t stride = 1;
 };
 
-// Returns two groups: the ranks that share the weights outside the experts, and the ranks that
-// share the weights of a rank's experts.
+// Returns two groups: the ranks that share the dense weights (all except experts), and the ranks
+// that share this rank's experts.
 std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParameters& parameters,
                                         const PlannedPass& pass) {
   const LayoutConfig& layout = config.layout;
@@ -120,7 +121,7 @@ std::array<StateGroup, 2> StateGroupsOf(const RunConfig& config, const RankParam
 struct DataTransfers {
   double gradients = 0;  // Bytes of gradients reduced per step.
   double weights = 0;    // Bytes of weights all-gathered per step.
-  double rounds = 1;     // Number of micro-batches that the transfers overlap.
+  double rounds = 1;     // Number of micro-batches during which the transfers run.
   bool all_reduces = false;
 };
 
@@ -147,9 +148,10 @@ double SecondsOf(const DataTransfers& transfers, const GroupLinks& group) {
   return reduced + (transfers.weights > 0 ? group.GatherSeconds(transfers.weights) : 0);
 }
 
-// The transfers run at the same time as the passes of `rounds` micro-batches. They slow these
-// passes down by a share (data_exposed) of the time that the transfers would take over links within
-// a node. If the transfers take longer than the passes, training waits for the rest.
+// Returns the time that data-parallel transfers add to a step. They run during the passes of
+// `rounds` micro-batches and slow these passes down by data_exposed times the duration that the
+// transfers would have within a node. If the transfers take longer than the passes, training also
+// waits for the rest.
 double DataSeconds(const RunConfig& config, const std::array<StateGroup, 2>& groups,
                    const PassParts& pass, double element, const Cluster& cluster,
                    const TrainerProfile& profile) {
@@ -178,8 +180,8 @@ double OptimizerSeconds(const RunConfig& config, const std::array<StateGroup, 2>
   return owned * bytes / MemoryRate(cluster, profile) + profile.seconds_per_step;
 }
 
-// A rank reads the samples of the next step during the current step. It therefore waits only for
-// the time by which reading exceeds the step.
+// A rank reads the next step's samples during the current step, so it waits only if reading takes
+// longer than the step.
 double InputWait(const RunConfig& config, const Cluster& cluster, double step_seconds) {
   if (cluster.storage == nullptr) return 0;
   constexpr double kTokenBytes = 4;

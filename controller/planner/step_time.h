@@ -1,6 +1,6 @@
 // Predicts the duration of one optimizer step on a cluster, divided into the parts that the
-// trainer's telemetry reports. The functions are pure: results depend only on settings, cluster and
-// trainer.
+// trainer's telemetry reports. Results depend only on settings, cluster and trainer. Has no side
+// effects.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_STEP_TIME_H_
 #define TRAINYARD_CONTROLLER_PLANNER_STEP_TIME_H_
 
@@ -16,8 +16,8 @@
 
 namespace trainyard::planner {
 
-// Times of the pipeline stage with the most work. A wait is the part of a transfer that does not
-// overlap the stage's own work.
+// Times of the pipeline stage with the most work. A wait is the part of a transfer's time that does
+// not overlap the stage's own work.
 struct StepTime {
   int64_t stage = 0;
   double compute = 0;
@@ -26,7 +26,7 @@ struct StepTime {
   double context_wait = 0;
   double expert_wait = 0;    // Transfer of rows to experts and back.
   double pipeline_wait = 0;  // The bubble, and transfers of activations.
-  double data_wait = 0;      // Gradient sums, and weights updated by other ranks.
+  double data_wait = 0;      // Gradient sums, and gathering of weights that other ranks updated.
   double world_wait = 0;     // Wait for the slowest of many nodes.
   double input_wait = 0;     // Wait for samples if storage is slower than a step.
 
@@ -39,8 +39,8 @@ struct StepTime {
 // Multiplies each part by its scale.
 StepTime Scaled(const StepScale& scale, StepTime step);
 
-// The part of a model that one pipeline stage computes. Adjacent stages with the same load share an
-// entry.
+// The part of the model that one pipeline stage computes. Adjacent stages with the same load share
+// an entry.
 struct StageLoad {
   int64_t stage = 0;  // The first stage of this entry.
   double stages = 1;
@@ -53,20 +53,21 @@ struct StageLoad {
   bool IsLike(const StageLoad& other) const;
 };
 
-// With balances_head, divides the layers as the trainer does (proto/layout/pipeline_place.h).
-// Without it, divides them as evenly as possible, as Megatron-LM does.
+// If `balances_head`, divides the layers as the trainer does (proto/layout/pipeline_place.h).
+// Otherwise, divides them as evenly as possible, as Megatron-LM does.
 std::vector<StageLoad> LoadsOfStages(const RunConfig& config, bool balances_head);
 
-// The part of a run's plan that does not depend on the schedule. A search computes it once and
+// The part of a plan that does not depend on the pipeline schedule. A search computes it once and
 // reuses it.
 struct PlannedPass {
   BlockWork work;
   PassSeconds seconds;
-  // `work` and `seconds` of a block with experts, if the model has such blocks.
+  // Like `work` and `seconds`, but for a block with experts. Used only if the model has such
+  // blocks.
   BlockWork expert_work;
   PassSeconds expert_seconds;
-  // The number of matrix weights that a rank has of one block. For a block with experts,
-  // expert_parameters counts the weights of the experts.
+  // The number of matrix weights of one block on one rank. In a block with experts,
+  // expert_parameters counts the experts' weights separately.
   double block_parameters = 0;
   double expert_block_parameters = 0;
   double expert_parameters = 0;

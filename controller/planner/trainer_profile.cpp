@@ -3,20 +3,20 @@
 namespace trainyard::planner {
 
 // Not fitted to measured step times:
-// - The rates of attention and memory and the bytes of kernels come from the table of kernels of
-//   one step and from the timings under "Decisions" in trainer/README.md.
+// - The rates of attention and memory and the bytes of kernels come from the table of one step's
+//   kernels and from the timings under "Decisions" in trainer/README.md.
 // - product_margin comes from matrix products of 768 to 128,256 columns on an H200.
 // - `network` and `per_doubling` were not measured with this trainer. They are the values of NeMo
 //   on H100 (tests/controller/planner/measured_profiles.cpp).
 //
-// Fitted to measured rows, which therefore cannot test the prediction:
+// Fitted to measured rows, so these rows cannot test the prediction:
 // - attention_half_length: 1.5B model at length 8192. The rates at 2,048 and, for heads of 64, at
 //   1,024 are kept.
 // - products: 1.5B model.
 // - tensor_exposed: TP4 on four GPUs; tensor_pair: TP2; context_exposed: CP2.
 // - pipeline_exposed: PP2 with 1F1B.
-// - zero_bubble_left and zero_bubble_work: PP2 zero-bubble, with waits of 31 instead of 47 ms and
-//   compute of 473 instead of 467 ms.
+// - zero_bubble_left and zero_bubble_work: PP2 zero-bubble, where waits fell from 47 to 31 ms and
+//   compute grew from 467 to 473 ms.
 // - data_exposed: two GPUs without ZeRO.
 //
 // A value above 1 means that a transfer also slows down concurrent work.

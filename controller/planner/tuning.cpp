@@ -16,8 +16,8 @@ int64_t ShareOf(const RunConfig& config) {
   return config.train.global_batch / std::max<int64_t>(config.layout.dp, 1);
 }
 
-// Checks only the training rules. The swept settings cannot violate the rules of the data and of
-// the schedule.
+// Checks only the training rules, because the swept settings cannot violate the rules for data and
+// schedule.
 bool KeepsRules(const RunConfig& config) { return FindTrainingProblems(config).empty(); }
 
 class Sweep {
@@ -55,7 +55,7 @@ class Sweep {
     candidate.layout = layout;
     candidate.attention = config_.train.attention_backend;
     candidate.memory = PeakMemory(config, stage);
-    // SecondsOfStep does not support ZeRO sharding over only some of the data-parallel ranks.
+    // SecondsOfStep does not support ZeRO sharding over a part of the data-parallel ranks.
     config.layout.zero_size = 0;
     candidate.predicted = PredictStep(config, cluster_);
     return candidate;
@@ -73,8 +73,8 @@ class Sweep {
     }
   }
 
-  // Adds the fastest candidate. Then, for each setting in turn, adds the fastest candidate that has
-  // a value of this setting not yet chosen.
+  // Adds the fastest candidate. Then adds, for each setting in turn, the fastest candidate whose
+  // value of this setting is not yet chosen.
   void AddFastest(size_t room, std::vector<TuneCandidate>& chosen) const {
     const std::vector<std::function<int64_t(const LayoutConfig&)>> settings = {
         [](const LayoutConfig& layout) { return layout.micro_batch; },
@@ -98,8 +98,8 @@ class Sweep {
     }
   }
 
-  // Returns the candidate with the smallest micro-batch among those that are predicted not to fit
-  // and that have the recomputation and the sharding of the fastest candidate.
+  // Returns a candidate that is predicted not to fit: the one with the smallest micro-batch among
+  // those with the recomputation and sharding of the fastest candidate.
   std::optional<TuneCandidate> BeyondMemory() const {
     const LayoutConfig& fastest =
         fitting_.size() > 1 ? fitting_[1].layout : fitting_.front().layout;
@@ -116,7 +116,7 @@ class Sweep {
 
   const RunConfig& config_;
   const Cluster& cluster_;
-  std::vector<TuneCandidate> fitting_;    // The first one has the current settings.
+  std::vector<TuneCandidate> fitting_;    // The first has the current settings.
   std::vector<TuneCandidate> too_large_;  // By ascending micro-batch.
 };
 

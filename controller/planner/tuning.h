@@ -1,9 +1,10 @@
 // Plans a short sweep over settings that affect a run's speed and memory but not its result. The
-// functions select the settings to measure, and then choose among the measurements. Pure functions.
+// functions select the settings to measure, and then choose among the measurements. They have no
+// side effects.
 //
-// The sweep does not change the batch and the division of the model (tp, cp, pp, vpp). It varies
-// the micro-batch (and with it the accumulation), the recomputation, the sharding (ZeRO), and the
-// attention code.
+// The sweep varies the micro-batch (and with it the accumulation), the recomputation, the sharding
+// (ZeRO), and the attention backend. It does not change the batch and the division of the model
+// (tp, cp, pp, vpp).
 #ifndef TRAINYARD_CONTROLLER_PLANNER_TUNING_H_
 #define TRAINYARD_CONTROLLER_PLANNER_TUNING_H_
 
@@ -22,9 +23,9 @@ namespace trainyard::planner {
 
 enum class TuneReason {
   kOwn,           // The current settings.
-  kPredicted,     // Predicted fastest overall or for one value of a setting.
-  kBeyondMemory,  // Predicted not to fit; measured to find the limit.
-  kAttention,     // The fastest measured setting, with other attention code.
+  kPredicted,     // Predicted fastest, overall or for one value of a setting.
+  kBeyondMemory,  // Predicted not to fit. Measured to find the limit.
+  kAttention,     // The fastest measured setting with another attention backend.
 };
 
 struct TuneCandidate {
@@ -32,13 +33,13 @@ struct TuneCandidate {
   LayoutConfig layout;
   AttentionBackend attention = AttentionBackend::kAuto;
   StepTime predicted;
-  MemoryPrediction memory;  // Memory of the rank that needs the most memory.
+  MemoryPrediction memory;  // Memory of the rank that needs the most.
 };
 
 struct TunePlan {
   std::vector<TuneCandidate> candidates;  // In measuring order.
   int64_t considered = 0;
-  int64_t too_large = 0;  // Candidates predicted not to fit and not measured.
+  int64_t too_large = 0;  // Candidates that are not measured because they should not fit.
 };
 
 // Returns at most `most` candidates (`most` must be at least 2): the current settings, the
@@ -46,22 +47,22 @@ struct TunePlan {
 // exceed the memory slightly. `config` must be resolved and must satisfy the rules.
 TunePlan PlanTuning(const RunConfig& config, const Cluster& cluster, int64_t most);
 
-// Returns variants of `fastest`, one for each other attention code that supports it. Their
+// Returns variants of `fastest`, one for each other attention backend that supports it. Their
 // predicted times are those of `fastest`.
 std::vector<TuneCandidate> OtherAttention(const RunConfig& config, const TuneCandidate& fastest);
 
-// Plans a sweep completely before anything is measured: the sweep of PlanTuning, plus variants with
-// other attention code of the predicted fastest candidate that fits.
+// Plans a whole sweep before anything is measured: the sweep of PlanTuning, plus variants of the
+// predicted fastest candidate with other attention backends.
 TunePlan PlanUnattended(const RunConfig& config, const Cluster& cluster, int64_t most);
 
 // Returns the run with the candidate's settings.
 RunConfig WithCandidate(RunConfig config, const TuneCandidate& candidate);
 
-// Returns the swept settings as pairs of key and value. The keys are those in `layout` of a job
+// Returns the swept settings as pairs of key and value. The keys are those of `layout` in a job
 // file.
 std::vector<std::pair<std::string, std::string>> SettingsOf(const TuneCandidate& candidate);
 
-// Returns a text such as "micro_batch 4 x 24, recompute none, zero 1, attention auto"; 24 is the
+// Returns a text such as "micro_batch 4 x 24, recompute none, zero 1, attention auto". 24 is the
 // number of micro-batches.
 std::string CandidateText(const RunConfig& config, const TuneCandidate& candidate);
 
@@ -69,7 +70,7 @@ struct TuneResult {
   TuneCandidate candidate;
   std::string failure;  // Why there are no measurements; empty if there are.
   bool out_of_memory = false;
-  double step_seconds = 0;  // Median without the first steps.
+  double step_seconds = 0;  // Median over the steps except the first ones.
   double tokens_per_second = 0;
   double mfu = 0;           // 0 if unknown.
   double memory_bytes = 0;  // Peak memory of tensors; 0 if unknown.
@@ -78,15 +79,15 @@ struct TuneResult {
   bool Ran() const { return failure.empty(); }
 };
 
-// Settings whose speeds differ by at most this fraction count as equally fast. Among them, the
-// planner chooses the settings that use the least memory.
+// Settings whose speeds differ by at most this fraction count as equally fast. The planner then
+// chooses those with the lowest memory use.
 inline constexpr double kEquallyFast = 0.01;
 
-// Returns the index of the best result; nullopt if no candidate ran.
+// Returns the index of the best result, or nullopt if no candidate ran.
 std::optional<size_t> ChooseResult(const std::vector<TuneResult>& results);
 
-// The memory limit that the sweep found: the largest setting that ran, and the smallest setting
-// that did not fit.
+// The memory limit found by the sweep: the largest setting that ran, and the smallest setting that
+// did not fit.
 struct MemoryLimit {
   const TuneResult* largest = nullptr;
   const TuneResult* smallest_failed = nullptr;

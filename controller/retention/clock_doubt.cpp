@@ -12,8 +12,8 @@ constexpr int64_t kHourMs = 3'600'000;
 std::string ClockDoubt::Check(Timestamp wall_ms, Steady now) {
   const auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(now - known_at_);
   const int64_t ahead_ms = wall_ms - (known_ms_ + passed.count());
-  // Only a clock that is ahead is doubted. With a clock that is behind, too little is removed, and
-  // the next pass removes the rest.
+  // Doubt only a clock that is ahead. If the clock is behind, too little is removed, and later
+  // passes remove the rest.
   const bool is_ahead = known_ms_ > 0 && ahead_ms > tolerance_ms_;
   if (!is_ahead || (since_.has_value() && now - *since_ >= kDoubtLasts)) {
     known_ms_ = wall_ms;

@@ -1,6 +1,6 @@
-// Detects an implausible wall clock. Data is removed by its age in wall time, and removed data
-// cannot be restored. If the clock were set years ahead, everything would seem old enough to
-// remove. Pure.
+// Detects an implausible wall clock. Retention removes data by its age in wall time, and removed
+// data cannot be restored. If the clock were set years ahead, all data would seem old enough to
+// remove. Has no side effects.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 #define TRAINYARD_CONTROLLER_RETENTION_CLOCK_DOUBT_H_
 
@@ -16,25 +16,25 @@ class ClockDoubt {
  public:
   using Steady = std::chrono::steady_clock::time_point;
 
-  // Wall time may be ahead of the expected time by this much, to allow for corrections of an
-  // inaccurate clock.
+  // The wall clock may be ahead of the expected time by this much, because an inaccurate clock may
+  // have been corrected.
   static constexpr int64_t kToleranceMs = 600'000;
-  // Tolerance when the controller starts. It is larger because the controller may have been off for
-  // this long.
+  // The tolerance at the start of the controller. It is larger, because the time for which the
+  // controller was off is unknown.
   static constexpr int64_t kStartToleranceMs = 86'400'000;
-  // After a clock has been ahead for this long, it is believed, because nobody has set it back.
+  // A clock that has been ahead for this long is trusted, because nobody has set it back.
   static constexpr std::chrono::hours kDoubtLasts{24};
 
-  // `known_ms` is the newest wall time that was believed before the start; 0 if there is none.
-  // `wall_ms` is the wall time read at the start. It is believed unless it is too far ahead of
-  // known_ms. The clock may be set between the start and the first pass.
+  // `known_ms` is the newest wall time that was trusted before the start, or 0 if there is none.
+  // `wall_ms` is the wall time read at the start. It is trusted unless it is too far ahead of
+  // `known_ms`. The clock may be set between the start and the first pass.
   ClockDoubt(Timestamp known_ms, Timestamp wall_ms, Steady start)
       : known_ms_(known_ms), known_at_(start) {
     Check(wall_ms, start);
   }
 
-  // Returns the reason why the wall clock is not believed now; empty if it is believed. Later
-  // expected times are computed from the last believed time.
+  // Returns the reason why the wall clock is not trusted now. Empty if it is trusted. Later
+  // expected times are computed from the last trusted time.
   std::string Check(Timestamp wall_ms, Steady now);
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kEndedJobsMax = 100;
 
-// Calls `read` on the loop thread and waits for its result.
+// Runs `read` on the loop thread and waits for its result.
 template <typename Result>
 Result OnLoop(ClusterLoop& loop, const std::function<Result(const ClusterView&)>& read) {
   std::promise<Result> done;
@@ -28,7 +28,7 @@ Result OnLoop(ClusterLoop& loop, const std::function<Result(const ClusterView&)>
 }  // namespace
 
 absl::StatusOr<std::vector<EndedJob>> LoopEndedJobs::Among(const std::vector<int64_t>& ids) {
-  // Read the state first, then the archive. A job only moves in this direction, so no job is
+  // Read the state before the archive. Jobs move only from the state to the archive, so no job is
   // missed.
   std::vector<int64_t> others;
   auto ended = OnLoop<std::vector<EndedJob>>(loop_, [&](const ClusterView& view) {

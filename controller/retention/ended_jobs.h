@@ -1,4 +1,4 @@
-// Gives retention access to ended jobs, both in the state and in the archive.
+// Gives the retention thread access to ended jobs, both in the state and in the archive.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
 #define TRAINYARD_CONTROLLER_RETENTION_ENDED_JOBS_H_
 
@@ -21,27 +21,29 @@ struct EndedJob {
   Timestamp ended_ms = 0;
 };
 
-// Used by one thread. Every call may block until the loop has answered.
+// Use from one thread. Every call may block until the loop has answered.
 class EndedJobs {
  public:
   virtual ~EndedJobs() = default;
 
-  // Returns the jobs among `ids` that have ended and will get no further output. Skips unknown ids.
+  // Returns those of the jobs `ids` that have ended and will produce no further output. Skips
+  // unknown ids.
   virtual absl::StatusOr<std::vector<EndedJob>> Among(const std::vector<int64_t>& ids) = 0;
 
-  // Returns at most 100 jobs that ended at or before this time and will get no further output.
-  // Archived jobs come first. Within each group the jobs are sorted by end time, oldest first.
+  // Returns at most 100 jobs that ended at or before `ended_ms` and will produce no further output.
+  // Archived jobs come before jobs in the state. Within each group, jobs that ended earlier come
+  // first.
   virtual absl::StatusOr<std::vector<EndedJob>> EndedBy(Timestamp ended_ms) = 0;
 
   // See controller/core/decide/deletion.h.
   virtual std::vector<DirectoryOfJob> DirectoriesOfOthers(int64_t job_id) = 0;
 
-  // Deletes the job on behalf of the retention rules. Returns the same errors as DecideDeletion.
+  // Deletes the job because of the retention rules. Errors are those of DecideDeletion.
   virtual absl::Status Delete(int64_t job_id, bool checkpoints) = 0;
 };
 
-// Reads the state on the loop thread, so the loop must be running during every call. An archived
-// job will get no further output.
+// Reads the state on the loop thread, so the loop must be running during every call. Archived jobs
+// produce no further output.
 class LoopEndedJobs final : public EndedJobs {
  public:
   LoopEndedJobs(ClusterLoop& loop, JobArchive& archive, OutputComplete output_complete)
@@ -53,7 +55,7 @@ class LoopEndedJobs final : public EndedJobs {
   absl::Status Delete(int64_t job_id, bool checkpoints) override;
 
  private:
-  // Returns the job if it is in the archive and not in the state; otherwise null.
+  // Returns the job if it is in the archive and not in the state. Otherwise returns nullptr.
   absl::StatusOr<std::shared_ptr<const JobEntry>> ReadArchived(int64_t job_id);
 
   ClusterLoop& loop_;

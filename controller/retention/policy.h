@@ -1,4 +1,4 @@
-// Rules for removing data of ended jobs. Pure.
+// Rules for removing data of ended jobs. The functions have no side effects.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_POLICY_H_
 #define TRAINYARD_CONTROLLER_RETENTION_POLICY_H_
 
@@ -14,30 +14,30 @@ namespace trainyard::controller {
 
 inline constexpr int64_t kDayMs = 24 * 3600 * 1000;
 
-// The limits of one store: the time for which it keeps data, and its size.
+// The limits of one store: how long data is kept, and how much.
 struct RetentionRule {
-  // Time to keep data after the end of a job; nullopt means forever.
+  // The time that data is kept after the end of its job. nullopt means forever.
   std::optional<int64_t> keep_ms;
-  // The maximum share of the data disk, 0 to 1; 0 means no limit.
+  // The maximum share of the data disk, from 0 to 1. 0 means no limit.
   double disk_share = 0;
 };
 
 struct RetentionPolicy {
   RetentionRule logs{.keep_ms = 30 * kDayMs, .disk_share = 0.4};
   RetentionRule metrics{.keep_ms = 180 * kDayMs, .disk_share = 0.2};
-  // This rule also applies to node events. Their age counts from the event instead of the end of a
-  // job.
+  // Applies to events of jobs and of nodes. A node event's age counts from the event, because it
+  // has no job whose end could count.
   RetentionRule events{.keep_ms = 365 * kDayMs, .disk_share = 0.2};
-  // The age at which whole jobs are removed, as `trainyard delete` does it; nullopt means never.
+  // The age at which whole jobs are removed, as with `trainyard delete`. nullopt means never.
   std::optional<int64_t> jobs_ms = 730 * kDayMs;
-  // True if the removal of whole jobs (jobs_ms) also removes their checkpoints.
+  // True if the checkpoints of a job are removed together with the job (see jobs_ms).
   bool checkpoints_with_jobs = false;
 };
 
-// True if the data of a job that ended at `ended_ms` has been kept long enough.
+// Returns true if the data of a job that ended at `ended_ms` has been kept for `keep_ms`.
 bool IsDue(const std::optional<int64_t>& keep_ms, Timestamp ended_ms, Timestamp now);
 
-// Returns the limit on the store's size in bytes. Returns 0 (no limit) if the rule has no disk
+// Returns the maximum size of the store in bytes. Returns 0 (no limit) if the rule has no disk
 // share or the size of the disk is unknown.
 int64_t BoundBytes(const RetentionRule& rule, int64_t disk_bytes);
 
@@ -45,7 +45,7 @@ int64_t BoundBytes(const RetentionRule& rule, int64_t disk_bytes);
 std::vector<std::string> DescribePolicy(const RetentionPolicy& policy);
 
 // Parses the section `retention` of a configuration file; deploy/README.md lists its keys.
-// INVALID_ARGUMENT names the key and its valid values.
+// INVALID_ARGUMENT: the message names the key and its valid values.
 absl::StatusOr<RetentionPolicy> ParseRetention(const std::string& yaml);
 
 }  // namespace trainyard::controller

@@ -18,8 +18,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kJobsAtOnce = 256;
-// The name of the file in the data directory that contains the newest believed wall time, in Unix
-// milliseconds.
+// A file in the data directory with the newest trusted wall time, in Unix milliseconds.
 constexpr char kKnownTimeFile[] = "/known_time";
 
 void Warn(const std::string& what, const absl::Status& status) {
@@ -27,7 +26,7 @@ void Warn(const std::string& what, const absl::Status& status) {
     spdlog::warn("retention: cannot {}: {}; retrying later", what, status.ToString());
 }
 
-// Returns the ids of the next jobs above `after` that have data in the store.
+// Returns the next ids above `after` of jobs that have data in the store.
 absl::StatusOr<std::vector<int64_t>> NextJobs(PrunableStore& store, int64_t after) {
   std::vector<int64_t> ids;
   while (ids.size() < kJobsAtOnce) {
@@ -174,8 +173,8 @@ absl::Status Pruner::FinishDeletion(const v1::JobDeleted& deleted) {
 bool Pruner::RemoveCheckpoints(const v1::JobDeleted& deleted) {
   if (deleted.checkpoints().empty()) return true;
   bool all_gone = true;
-  // Read the directories again, because another job may have started to use one since the deletion
-  // was decided.
+  // Read the directories again, because since the deletion was decided, another job may have
+  // started to use one of them.
   const auto others = ended_jobs_.DirectoriesOfOthers(deleted.job_id());
   for (const std::string& path : deleted.checkpoints()) {
     const bool is_due = !Stopping() && removals_.IsDue(path, Steady::now());
@@ -216,7 +215,7 @@ void Pruner::DeleteOldJobs() {
 }
 
 absl::Status Pruner::PruneSection(const Section& section) {
-  // First finish a drop that was interrupted.
+  // First, finish a drop that was interrupted.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return section.store.Reclaim(); }));
   const int64_t bound = BoundBytes(section.rule, DiskBytes());
   TRAINYARD_ASSIGN_OR_RETURN(const StoreUsage usage, section.store.Usage());
@@ -273,7 +272,7 @@ absl::Status Pruner::PruneBySize(const Section& section, std::vector<EndedJob> o
 }
 
 absl::Status Pruner::DropData(PrunableData& store, int64_t job_id) {
-  // First finish an earlier drop, because it would block the next one.
+  // First, finish an earlier drop, because it would block this one.
   TRAINYARD_RETURN_IF_ERROR(Repeat([&] { return store.Reclaim(); }));
   if (Stopping()) return absl::OkStatus();
   TRAINYARD_RETURN_IF_ERROR(store.DropJob(job_id));

@@ -1,5 +1,5 @@
-// The thread that carries out retention rules and deletions. It works in small pieces with pauses,
-// so that it does not delay the loop and the stores' writers.
+// The thread that carries out retention rules and deletions. It pauses between small pieces of
+// work, so that it does not delay the loop and the writers of the stores.
 #ifndef TRAINYARD_CONTROLLER_RETENTION_PRUNER_H_
 #define TRAINYARD_CONTROLLER_RETENTION_PRUNER_H_
 
@@ -25,16 +25,16 @@ namespace trainyard::controller {
 struct StoreSpaceUse {
   const char* store = "";  // "events", "metrics" or "logs".
   StoreUsage usage;
-  int64_t bound_bytes = 0;  // 0 means no limit.
+  int64_t bound_bytes = 0;  // 0 if there is no limit.
 };
 
 struct SpaceReport {
   std::vector<StoreSpaceUse> stores;
   int64_t disk_bytes = 0;  // 0 if unknown.
   int64_t disk_free_bytes = 0;
-  // Reason why nothing is removed by age (clock_doubt.h); empty if the clock is believed.
+  // The reason why nothing is removed by age (clock_doubt.h). Empty if the clock is trusted.
   std::string clock_doubt;
-  // Removals of checkpoints that were abandoned, one line each.
+  // One line for each abandoned removal of a checkpoint.
   std::vector<std::string> abandoned_removals;
 };
 
@@ -44,27 +44,27 @@ struct PrunerOptions {
   std::string data_dir;
   // Checkpoints are removed only below this directory.
   std::string checkpoint_root;
-  // Time of the newest event before the start; 0 if there is none.
+  // The time of the newest event before the start, or 0 if there is none.
   Timestamp newest_event_ms = 0;
-  // The delay before the first pass. Until workers have attached again, it is unknown whether the
-  // output of jobs is complete.
+  // The delay before the first pass. Before workers have attached again, it is unknown whether
+  // jobs' output is complete.
   std::chrono::milliseconds start_delay{15'000};
   std::chrono::milliseconds pass_interval{600'000};
   std::chrono::milliseconds measure_interval{10'000};
-  // The pause after a piece of work is this many times as long as the work.
+  // After each piece of work, the pruner pauses for this many times the duration of the work.
   int pause_factor = 4;
 };
 
-// The stores that data is removed from. All must outlive the pruner.
+// The stores from which data is removed. All must outlive the pruner.
 struct PrunedStores {
   PrunableEvents& events;
   PrunableData& metrics;
   PrunableData& logs;
 };
 
-// The pruner may be interrupted at any point. A drop hides a job's data in one transaction; if
-// removing the hidden data is interrupted, the next pass continues. Errors of a store are logged,
-// and the next pass tries again.
+// May be interrupted at any point: a drop hides a job's data in one transaction, and the hidden
+// data is removed after that. If the removal is interrupted, the next pass continues it. Errors of
+// a store are logged, and the next pass tries again.
 class Pruner {
  public:
   Pruner(PrunedStores stores, EndedJobs& ended_jobs, const Clock& clock, PrunerOptions options);
@@ -72,21 +72,22 @@ class Pruner {
   ~Pruner();
 
   void Start();
-  // Finishes the current piece of work, then ends the thread.
+  // Finishes the current piece of work, and then ends the thread.
   void Stop();
 
-  // Starts removing the data of deleted jobs at once, without waiting for the next pass. Any
+  // Starts removing the data of deleted jobs now instead of in the next pass. May be called on any
   // thread.
   void Wake();
 
-  // Returns the latest measurement, normally at most a few seconds old. Any thread.
+  // Returns the latest measurement, which is normally at most a few seconds old. May be called on
+  // any thread.
   SpaceReport Space() const;
 
-  // Runs one complete pass and measures the stores. For tests; call only before Start.
+  // Runs one complete pass and measures the stores. For tests. Call before Start.
   void RunPass();
 
  private:
-  // One store, its rule, and the function that drops a job from it.
+  // A store, its rule, and the function that drops a job's data from it.
   struct Section {
     const char* name;
     PrunableStore& store;
@@ -95,13 +96,14 @@ class Pruner {
   };
 
   void Run();
-  // Sets pass_time_ms_, and writes the believed time to disk for the next start. The times of
-  // recorded events could not replace it, because events may have been recorded with a wrong clock.
+  // Sets pass_time_ms_, and stores the trusted time for the next start. The time of the newest
+  // event cannot replace the stored time, because that event may have been recorded with a wrong
+  // clock.
   void ReadClock();
   Timestamp KnownTime() const;
   void FinishDeletions();
   absl::Status FinishDeletion(const v1::JobDeleted& deleted);
-  // Returns false if a checkpoint is left and a later try may still remove it.
+  // Returns false if a checkpoint is left that a later try may still remove.
   bool RemoveCheckpoints(const v1::JobDeleted& deleted);
   void DeleteOldJobs();
   absl::Status PruneSection(const Section& section);
@@ -109,9 +111,9 @@ class Pruner {
   absl::Status PruneBySize(const Section& section, std::vector<EndedJob> oldest_first);
   absl::Status DropData(PrunableData& store, int64_t job_id);
   absl::Status DropEvents(int64_t job_id);
-  // Repeats `work`, with pauses in between, until it returns false.
+  // Calls `work` until it returns false, with pauses in between.
   absl::Status Repeat(const std::function<absl::StatusOr<bool>()>& work);
-  // Waits pause_factor times as long as the time since `begin`.
+  // Waits for pause_factor times the time since `begin`.
   void PauseAfter(std::chrono::steady_clock::time_point begin);
   void Measure();
   int64_t DiskBytes() const;
@@ -125,8 +127,8 @@ class Pruner {
 
   RemovalRetries removals_;
   ClockDoubt clock_doubt_;
-  // The wall time of the pass. nullopt while the clock is in doubt; nothing is then removed by age.
-  // The clock is read once per pass, because it may be set during the pass.
+  // The wall time of the pass. It is read once per pass, because the clock may be set during the
+  // pass. nullopt while the clock is in doubt; no data is then removed by age.
   std::optional<Timestamp> pass_time_ms_;
 
   mutable std::mutex mutex_;

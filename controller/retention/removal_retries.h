@@ -13,27 +13,27 @@
 
 namespace trainyard::controller {
 
-// A removal is abandoned after this many tries, which take 2 hours.
+// A removal is abandoned after this many tries. They take 2 hours in total.
 inline constexpr int kMaxRemovalTries = 8;
-// The wait before the second try. Each further wait is three times as long, up to the maximum.
+// The wait before the second try. Each further wait is three times as long, up to kMaxRemovalWait.
 inline constexpr std::chrono::seconds kFirstRemovalWait{10};
 inline constexpr std::chrono::seconds kMaxRemovalWait{3600};
 
-// Pure: callers pass the steady time. Not persistent: after a restart of the controller every
-// removal is tried again, since an operator may have fixed the cause.
+// Not persistent: after a restart of the controller, every removal is tried again, because an
+// operator may have fixed the cause. Has no side effects; callers pass the steady time.
 class RemovalRetries {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // Returns false while the path waits for its next try, and also after its removal was abandoned.
+  // Returns false while the path waits for its next try, and after its removal was abandoned.
   bool IsDue(const std::string& path, Time now) const;
   void Succeeded(const std::string& path) { failures_.erase(path); }
   // Records a failed try and returns the line to log.
   std::string Failed(int64_t job_id, const std::string& path, const std::string& cause, Time now);
-  // Returns the time of the earliest next try; nullopt if no try is pending.
+  // Returns the time of the earliest pending try, or nullopt if no try is pending.
   std::optional<Time> NextTry() const;
-  // Returns one line per abandoned removal with path, cause and next step. Returns at most 10 of
-  // them, plus one line with the number of the others.
+  // Returns one line per abandoned removal, with path, cause and advice. After 10 lines, a last
+  // line states the number of the others.
   std::vector<std::string> Warnings() const;
 
  private:

@@ -1,5 +1,5 @@
-// gRPC service for proofs of the token, for logins and sessions of the dashboard, and for the names
-// of callers.
+// The gRPC service for access: proofs of the token, logins and sessions of the dashboard, and
+// callers' names.
 #ifndef TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_ACCESS_SERVICE_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard::controller {
 
-// Sets path, http_port and tls in the answer that contains a login code. Returns false if there is
-// no dashboard. Any thread.
+// Sets path, http_port and tls in a response that contains a login code. Returns false if there is
+// no dashboard. May be called on any thread.
 using DescribeLogin =
     std::function<bool(const std::string& code, v1::CreateLoginCodeResponse& response)>;
 

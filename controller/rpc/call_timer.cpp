@@ -24,7 +24,7 @@ std::string MethodName(std::string_view path) {
   return std::string(path.substr(package_end == std::string_view::npos ? 0 : package_end + 1));
 }
 
-// Lives as long as the call.
+// Measures one call and lives as long as the call.
 class CallTimer final : public grpc::experimental::Interceptor {
  public:
   CallTimer(const ObserveCall& observe, std::string method)
@@ -46,7 +46,7 @@ class CallTimer final : public grpc::experimental::Interceptor {
   const ObserveCall& observe_;
   const std::string method_;
   const Steady::time_point begin_ = Steady::now();
-  // The default: a call that ends without a status counts as cancelled.
+  // A call that ends without a status counts as cancelled.
   absl::StatusCode code_ = absl::StatusCode::kCancelled;
 };
 
@@ -54,7 +54,7 @@ class CallTimerFactory final : public grpc::experimental::ServerInterceptorFacto
  public:
   explicit CallTimerFactory(ObserveCall observe) : observe_(std::move(observe)) {}
 
-  // Returns null for streaming calls; gRPC then uses no interceptor.
+  // Returns nullptr for streaming calls, which gRPC then does not intercept.
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     if (info->type() != grpc::experimental::ServerRpcInfo::Type::UNARY) return nullptr;

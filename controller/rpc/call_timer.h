@@ -11,9 +11,9 @@ class ServerBuilder;
 
 namespace trainyard::controller {
 
-// Called on a gRPC thread when a call has ended. The arguments are the method, such as
+// Called on a gRPC thread when a unary call has ended. The arguments are the method, such as
 // "JobService/SubmitJob", the name of the status code, such as "OK", and the duration. Not called
-// for streaming calls: they last until the client leaves, so their duration is meaningless.
+// for streaming calls, which last until the client leaves, so that their duration is meaningless.
 using ObserveCall =
     std::function<void(const std::string& method, const std::string& code, double seconds)>;
 

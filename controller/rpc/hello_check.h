@@ -1,4 +1,4 @@
-// Verifies a worker's identity by its Hello.
+// Verifies a worker's identity based on its Hello message.
 #ifndef TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 #define TRAINYARD_CONTROLLER_RPC_HELLO_CHECK_H_
 
@@ -8,10 +8,10 @@
 
 namespace trainyard::controller {
 
-// Verifies the signature of the Hello. A worker of an older release sends a secret instead. The
-// secret is then replaced by its hash, and node_key by its public key, so that no other part of the
-// controller sees the secret. `is_private` is true if nobody else can read the connection. Workers
-// of older releases need such a connection.
+// Verifies the signature of the Hello. A worker of an older release sends a secret instead, and
+// therefore needs a connection that nobody else can read (`is_private`). The function replaces the
+// secret by its hash, and node_key by its public key, so that no other part of the controller sees
+// the secret.
 //
 // UNAVAILABLE: the challenge is from an earlier process of the controller. PERMISSION_DENIED: the
 // signature is wrong. FAILED_PRECONDITION: a worker of an older release uses a connection that is

@@ -1,4 +1,4 @@
-// gRPC service for commands and queries about jobs.
+// The gRPC service for commands and queries about jobs.
 #ifndef TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_JOB_SERVICE_H_
 

@@ -16,10 +16,10 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kProgressIntervalMs = 1000;
-// The time that the stream of an ended job waits for the final output of the job's ranks.
+// The maximum time that the stream of an ended job waits for the ranks' final output.
 constexpr int64_t kFinalOutputMs = 2000;
 
-// Serializes in a deterministic order, also for maps, so that equal messages have equal bytes.
+// Serializes maps in a fixed order, so that equal messages have equal bytes.
 std::string StableBytes(const google::protobuf::Message& message) {
   std::string bytes;
   {
@@ -33,16 +33,16 @@ std::string StableBytes(const google::protobuf::Message& message) {
 
 class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
  public:
-  // Accessed only on the loop thread once the watch has begun. It outlives the reactor while
-  // scheduled ticks still refer to it.
+  // State of the stream. Accessed only on the loop thread once the watch has begun. Outlives the
+  // reactor as long as scheduled ticks refer to it.
   struct Shared {
     JobWatch* reactor = nullptr;
     const Api* api = nullptr;
     int64_t job_id = 0;
-    // The job, if it had been archived before the stream began.
+    // The job, if it was archived before the stream began.
     std::optional<JobEntry> archived;
     bool writing = false;
-    // True if the state of the job has changed, or the job has ended, since the last message.
+    // True if the job's state has changed since the last message, which includes its end.
     bool changed = true;
     Timestamp sent_ms = 0;
     std::string sent;
@@ -100,7 +100,8 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     std::exchange(shared.reactor, nullptr)->Finish(ToGrpc(status));
   }
 
-  // Returns null if the job was archived or deleted after the stream began. Such a job has ended.
+  // Returns nullptr for a job that was archived or deleted after the stream began. Such a job has
+  // ended.
   static const JobEntry* EntryOf(const Shared& shared, const ClusterView& view) {
     return shared.archived.has_value() ? &*shared.archived : FindEntry(view.state, shared.job_id);
   }
@@ -109,8 +110,8 @@ class JobWatch final : public grpc::ServerWriteReactor<v1::WatchJobResponse> {
     if (shared.reactor == nullptr || shared.writing) return;
     if (EntryOf(shared, view) == nullptr) return End(shared, absl::OkStatus());
     if (shared.sent_end && HasFinalOutput(shared, view)) {
-      // Final output may have advanced the progress since the message that reported the end of the
-      // job.
+      // Send the progress again, because final output may have advanced it since the message about
+      // the job's end.
       SendIfNew(shared, view);
       if (!shared.writing) End(shared, absl::OkStatus());
     } else if (shared.api->shutdown.raised()) {

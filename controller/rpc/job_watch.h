@@ -9,10 +9,10 @@
 
 namespace trainyard::controller {
 
-// Returns a reactor that sends the job immediately, then after each change of its state, and at
-// most once a second when only progress has changed. The stream ends when the job has ended and all
-// its telemetry and output is stored, so a client that then requests metrics or logs gets all of
-// them. The stream waits at most 2 s for the final output. The reactor deletes itself.
+// Returns a reactor that sends the job immediately and after each change of its state. If only
+// progress has changed, it sends the job at most once per second. The stream ends when the job has
+// ended and all its telemetry and output is stored, so that a client that then requests metrics or
+// logs gets all of them. It waits for the final output for at most 2 s. The reactor deletes itself.
 grpc::ServerWriteReactor<v1::WatchJobResponse>* NewJobWatch(const Api& api,
                                                             std::string job_reference);
 

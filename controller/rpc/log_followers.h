@@ -1,4 +1,4 @@
-// Callbacks of readers waiting for new output of a job.
+// Callbacks for readers that wait for new output of a job.
 #ifndef TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 #define TRAINYARD_CONTROLLER_RPC_LOG_FOLLOWERS_H_
 
@@ -20,18 +20,18 @@ class LogFollowers {
   using Callback = std::function<void()>;
 
   // Calls `callback` at each Notify of the job until the returned handle is destroyed. A call that
-  // is running on another thread at that moment may end later.
+  // is running on another thread at that time may end later.
   std::shared_ptr<Callback> Add(int64_t job_id, Callback callback) {
     auto handle = std::make_shared<Callback>(std::move(callback));
     const std::lock_guard lock(mutex_);
-    // A job without output is never notified, so its expired followers are removed here.
+    // Notify removes expired followers, but it is never called for a job without output.
     if (followers_.size() >= prune_at_) Prune();
     followers_.emplace(job_id, handle);
     return handle;
   }
 
-  // Returns the number of entries, including expired ones. It is at most kSmallest plus twice the
-  // maximum number of concurrent followers.
+  // Returns the number of entries, including expired ones. At most kSmallest plus twice the maximum
+  // number of followers that existed at the same time.
   std::size_t size() {
     const std::lock_guard lock(mutex_);
     return followers_.size();
@@ -58,7 +58,8 @@ class LogFollowers {
     return alive;
   }
 
-  // Requires mutex_. One call is slow, but it is made only after many calls of Add.
+  // Removes expired entries. Requires mutex_. A call is slow, but happens only after many calls of
+  // Add.
   void Prune() {
     std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });
     prune_at_ = std::max(kSmallest, 2 * followers_.size());

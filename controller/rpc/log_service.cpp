@@ -26,7 +26,7 @@ absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::J
   return query;
 }
 
-// One reader. At any moment it is idle, or the pool reads one chunk for it, or one chunk is being
+// One reader. At any time, it is idle, or the pool reads one chunk for it, or one chunk is being
 // written to the client. A slow consumer therefore uses the memory of one chunk and no thread.
 class LogReading final : public std::enable_shared_from_this<LogReading> {
  public:
@@ -45,7 +45,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     Wake();
   }
 
-  // Continues reading, because new output may have been stored.
+  // Makes the reader look for new output.
   void Wake() {
     const std::lock_guard lock(mutex_);
     woken_ = true;
@@ -85,10 +85,10 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     });
   }
 
-  // Returns true if it is to be called again at the next tick. Loop thread.
+  // Returns true to be called again at the next tick. Called on the loop thread.
   bool OnTick(const ClusterView& view) {
-    // A job that is not in the state was archived or deleted. It has ended, and its nodes have no
-    // further output to send.
+    // A job that is not in the state was archived or deleted. It has ended, and its nodes will send
+    // no further output.
     const JobEntry* entry = FindEntry(view.state, query_.job_id);
     const bool ended = entry == nullptr || HasEnded(entry->job.state());
     const bool complete =
@@ -113,7 +113,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
     PoolFor(api_, query_).Post([self = shared_from_this()] { self->ReadChunk(); });
   }
 
-  // Called on a reader thread. While busy_ is set, no other thread accesses query_, cursor_ and
+  // Called on a reader thread. While busy_ is set, other threads do not access query_, cursor_ and
   // message_.
   void ReadChunk() {
     bool complete = false;
@@ -123,7 +123,7 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
       complete = complete_;
       woken_ = false;
     }
-    // Use a new message, because a cleared one would keep the memory of its largest lines.
+    // A cleared message would keep the memory of its largest lines.
     message_ = {};
     const absl::Status status =
         api_.logs.Read(query_, complete, cursor_, [this](std::vector<v1::LogLine> lines) {
@@ -163,13 +163,13 @@ class LogReading final : public std::enable_shared_from_this<LogReading> {
   LogQuery query_;
   bool follow_ = false;
   LogCursor cursor_;
-  // Set when the client has disconnected or has got its answer, so that a search of a large log
-  // ends soon.
+  // Set when the client has disconnected or has received its answer, so that a search in a large
+  // log ends soon.
   std::atomic<bool> abandoned_ = false;
   std::shared_ptr<LogFollowers::Callback> following_;
 
   std::mutex mutex_;
-  // All members below are guarded by mutex_, except message_, which only the thread that set busy_
+  // mutex_ guards this and all members below, except message_, which only the thread that set busy_
   // may use.
   LogReactor* reactor_;
   bool busy_ = false;
@@ -195,7 +195,7 @@ class LogStream final : public LogReactor {
   void OnDone() override { delete this; }
 
  private:
-  // Owns the message being written. gRPC no longer needs the message when it calls OnDone.
+  // Owns the message being written, which gRPC needs until it calls OnDone.
   const std::shared_ptr<LogReading> reading_;
 };
 

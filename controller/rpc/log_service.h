@@ -1,4 +1,4 @@
-// gRPC service that returns the output of ranks, once or as it grows.
+// The gRPC service for the output of ranks. A client reads it once or follows it.
 #ifndef TRAINYARD_CONTROLLER_RPC_LOG_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_LOG_SERVICE_H_
 
@@ -25,12 +25,13 @@ class LogService final : public v1::LogService::CallbackService {
                                         const v1::ReadLogPageRequest* request,
                                         v1::ReadLogPageResponse* response) override;
 
-  // Wakes the followers of the job. Call after output was stored. Any thread.
+  // Wakes the readers that follow the job. Call after output was stored. May be called on any
+  // thread.
   void NotifyStored(int64_t job_id);
 
  private:
   const Api& api_;
-  // Readers use it too. An entry expires when its reader is destroyed.
+  // Shared with readers. An entry expires when its reader is destroyed.
   const std::shared_ptr<LogFollowers> followers_;
 };
 

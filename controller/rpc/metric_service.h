@@ -1,4 +1,4 @@
-// gRPC service for metric series.
+// The gRPC service for metric series.
 #ifndef TRAINYARD_CONTROLLER_RPC_METRIC_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_METRIC_SERVICE_H_
 

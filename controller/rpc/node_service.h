@@ -1,4 +1,4 @@
-// gRPC services for the cluster's nodes and for the controller itself.
+// The gRPC services for the cluster's nodes and for the controller itself.
 #ifndef TRAINYARD_CONTROLLER_RPC_NODE_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_NODE_SERVICE_H_
 

@@ -1,4 +1,4 @@
-// Limits the memory used by messages that were read from workers but are not yet stored.
+// Limits the memory of messages that were read from workers but are not stored yet.
 #ifndef TRAINYARD_CONTROLLER_RPC_READ_BUDGET_H_
 #define TRAINYARD_CONTROLLER_RPC_READ_BUDGET_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard::controller {
 
-// Thread-safe. Each stream may exceed the limit by one message, because the size of a message is
-// known only after it was read.
+// Thread-safe. Each stream may exceed the limit by one message, because a message's size is known
+// only after it was read.
 class ReadBudget {
  public:
   explicit ReadBudget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
@@ -18,9 +18,9 @@ class ReadBudget {
   void Take(std::size_t bytes);
   void Release(std::size_t bytes);
 
-  // Returns true if the budget has free capacity. Otherwise keeps `resume` and calls it once there
-  // is capacity, on the thread that released the capacity. Only the latest `resume` of each waiter
-  // is kept.
+  // Returns true if the budget has free capacity. Otherwise stores `resume`, and calls it as soon
+  // as there is capacity, on the thread that released the capacity. For each waiter, only the
+  // latest `resume` is stored.
   bool AcquireOrWait(const void* waiter, std::function<void()> resume);
 
  private:

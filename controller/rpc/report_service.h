@@ -1,4 +1,4 @@
-// gRPC service for reports over the ledger of all jobs.
+// The gRPC service for reports on the ledgers of all jobs.
 #ifndef TRAINYARD_CONTROLLER_RPC_REPORT_SERVICE_H_
 #define TRAINYARD_CONTROLLER_RPC_REPORT_SERVICE_H_
 

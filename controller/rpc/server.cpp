@@ -25,13 +25,13 @@
 namespace trainyard::controller {
 namespace {
 
-// If a peer sends nothing for 5 s, it is pinged. If it does not answer within 4 s, it is
+// A peer that sends nothing for kKeepaliveTimeMs is pinged. If it does not answer within 4 s, it is
 // disconnected.
 constexpr int kKeepaliveTimeMs = 5000;
 constexpr int kKeepaliveTimeoutMs = 4000;
-// Minimum interval at which clients may ping.
+// The minimum interval between a client's pings.
 constexpr int kClientPingIntervalMs = 1000;
-// Limit on the memory of all connections together, not counting the services' own memory.
+// The maximum memory of all connections together, not counting the memory of the services.
 constexpr std::size_t kMaxTransportBytes = std::size_t{1} << 30;
 constexpr int kMaxCallsOfConnection = 1024;
 
@@ -53,7 +53,7 @@ absl::StatusOr<HostPort> ParseListen(const std::string& listen) {
   return result;
 }
 
-// Tries to listen on this address and returns the errno value; 0 on success; nullopt if the host
+// Tries to listen on the address. Returns the errno value, 0 on success, or nullopt if the host
 // name has no address.
 std::optional<int> ProbeListen(const HostPort& where) {
   std::string host = where.host;
@@ -95,15 +95,16 @@ absl::Status WhyNotListening(const HostPort& where) {
 }
 
 void SetLimits(grpc::ServerBuilder& builder) {
-  // When the quota is used up, gRPC accepts no new connections and frees data that it has read in
-  // advance. Otherwise many half-sent messages could exhaust the machine's memory.
+  // When the quota is used up, gRPC accepts no new connections and discards read-ahead data.
+  // Otherwise, many partly sent messages could use up the machine's memory.
   grpc::ResourceQuota quota("trainyard-controller");
   quota.Resize(kMaxTransportBytes);
   builder.SetResourceQuota(quota);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxCallsOfConnection);
   builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
   builder.SetMaxSendMessageSize(static_cast<int>(kMaxMessageBytes));
-  // With port reuse, two controllers could share one port, and each would get half of the calls.
+  // With port reuse, a second controller could listen on the same port, and each would get half of
+  // the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -141,7 +142,7 @@ absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
   return ListeningServer{std::move(server), absl::StrCat(where.host, ":", port), port};
 }
 
-// Most errors in gRPC's own log are about disconnected peers. The services report these themselves.
+// Most errors in gRPC's log are about disconnected peers, which the services report themselves.
 void RouteGrpcLog() { gpr_set_log_function(&LogGrpcMessage); }
 
 }  // namespace trainyard::controller

@@ -1,5 +1,5 @@
-// Starts the gRPC server with its settings, health checks and reflection, and returns a clear error
-// if it cannot listen.
+// Starts the gRPC server with its settings, health checks and reflection. Returns a clear error if
+// the server cannot listen.
 #ifndef TRAINYARD_CONTROLLER_RPC_SERVER_H_
 #define TRAINYARD_CONTROLLER_RPC_SERVER_H_
 
@@ -27,25 +27,24 @@ struct ListeningServer {
   int port = 0;
 };
 
-// Access control of the server.
 struct ServerAccess {
-  // The credentials of the TCP port. If null, everyone may call.
+  // The credentials of the TCP port. If nullptr, everyone may call.
   std::shared_ptr<grpc::ServerCredentials> credentials = nullptr;
-  // The listener of the local socket, whose ports are added to the server. If null, there is no
-  // local socket.
+  // The local socket, whose listening ports are added to the server. If nullptr, there is no local
+  // socket.
   LocalListener* local = nullptr;
 };
 
-// Serves on "host:port"; port 0 picks a free port. `services` must outlive the server. A peer that
-// vanished without closing its connection is detected within 10 s. INVALID_ARGUMENT: malformed
-// address. UNAVAILABLE: the port is in use. FAILED_PRECONDITION: this machine cannot listen on the
-// address for another reason.
+// Serves on "host:port". With port 0, a free port is used. `services` must outlive the server. A
+// peer that disappears without closing its connection is detected within 10 s. INVALID_ARGUMENT:
+// the address is malformed. UNAVAILABLE: the port is in use. FAILED_PRECONDITION: this machine
+// cannot listen on the address for another reason.
 absl::StatusOr<ListeningServer> StartServer(const std::string& listen,
                                             const std::vector<grpc::Service*>& services,
                                             const ObserveCall& observe_call = nullptr,
                                             const ServerAccess& access = {});
 
-// Sends gRPC's own messages to the program's log instead of stderr. Call once, before any server is
+// Sends gRPC's log messages to the program's log instead of stderr. Call once, before any server is
 // created.
 void RouteGrpcLog();
 

@@ -1,4 +1,4 @@
-// Answers unary calls with request handlers.
+// Answers unary RPCs with request handlers.
 #ifndef TRAINYARD_CONTROLLER_RPC_UNARY_H_
 #define TRAINYARD_CONTROLLER_RPC_UNARY_H_
 
@@ -16,12 +16,13 @@ namespace trainyard::controller {
 struct UnaryCall {
   const Api& api;
   grpc::CallbackServerContext* context;
-  // The user that the request names; empty if the request names none. This name is not verified.
+  // The user that the request names, without verification. Empty if the request names none.
   std::string claimed_user = {};
 };
 
-// Answers the call with the result of `handler`, which gets the principal of the call. `response`
-// must stay valid until the call is finished. `request` is omitted for handlers that take none.
+// Answers the RPC with the result of `handler`, which receives the identity of the caller.
+// `response` must stay valid until the RPC is finished. Omit `request` for handlers without a
+// request.
 template <typename Response, typename Handler, typename... Request>
 grpc::ServerUnaryReactor* Answer(const UnaryCall& call, Response* response, Handler handler,
                                  const Request&... request) {

@@ -17,24 +17,25 @@ namespace {
 
 using BidiReactor = grpc::ServerBidiReactor<v1::WorkerMessage, v1::ControllerMessage>;
 
-// Limit on bytes received from all workers but not yet stored.
+// The maximum number of bytes received from all workers but not stored yet.
 constexpr std::size_t kAllStreamsBytes = 128 << 20;
-// Limit on bytes received from one worker but not yet stored. A worker sends at most 16 MiB without
-// an acknowledgement, so heartbeats are still read except in the worst case.
+// The maximum number of bytes received from one worker but not stored yet. A worker sends at most
+// 16 MiB without an acknowledgement, which is less, so this limit normally does not keep the
+// controller from reading heartbeats.
 constexpr std::size_t kOneStreamBytes = 24 << 20;
 constexpr int kOneStreamMessages = 4096;
-// The limit on one worker's messages that wait for the loop, in bytes (here) and in number (below).
-// The loop handles this many in less than a second. Heartbeats and facts behind a flood of
-// telemetry therefore arrive in time.
+// The maximum amount of one worker's messages that wait for the loop, in bytes and in number. The
+// loop handles this amount in less than a second, so that heartbeats and facts behind much
+// telemetry are still handled in time.
 constexpr std::size_t kOneStreamWaitingBytes = 4 << 20;
 constexpr int kOneStreamWaitingMessages = 1024;
-// If more outgoing messages than this are queued, the controller stops reading from the worker. The
-// worker's requests then cause no further answers.
+// If this many outgoing messages are queued, the controller stops reading from the worker, so that
+// the worker's requests cause no further answers.
 constexpr std::size_t kOutgoingPauses = 256;
-// If more outgoing messages than this are queued, the worker is disconnected as a slow consumer.
+// If more outgoing messages are queued, the worker is disconnected as a slow consumer.
 constexpr std::size_t kOutgoingLimit = 8192;
 
-// Number of messages read, and their bytes.
+// A number of messages, and their bytes.
 struct Load {
   std::size_t bytes = 0;
   int messages = 0;
@@ -52,15 +53,15 @@ struct Load {
   }
 };
 
-// Performs all operations on one stream, under one mutex. Outlives the reactor.
+// Performs all operations on one stream under one mutex. Outlives the reactor.
 class StreamLink final : public WorkerLink, public std::enable_shared_from_this<StreamLink> {
  public:
-  // `context` lives as long as the reactor.
+  // `context` must live as long as the reactor.
   StreamLink(std::shared_ptr<ReadBudget> budget, const TokenProver& prover, BidiReactor* reactor,
              grpc::CallbackServerContext* context)
       : budget_(std::move(budget)), prover_(prover), reactor_(reactor), context_(context) {}
 
-  // Stores the Hello's nonce for the proof in Welcome.
+  // Stores the Hello's nonce, because the proof in Welcome needs it.
   void SetHello(const v1::Hello& hello) {
     const std::lock_guard lock(mutex_);
     nonce_ = hello.nonce();
@@ -121,7 +122,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Counts a message that was just read. No further message is read until FinishHandling.
+  // Counts a message that was just read. The next message is not read before FinishHandling.
   ReadPermits StartHandling(std::size_t bytes) {
     budget_->Take(bytes);
     {
@@ -144,13 +145,13 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // Reads the next message unless too many messages are waiting. In that case ReadOn is called
-  // again once there is capacity.
+  // Reads the next message. If too many messages are waiting, pauses reading until ReadOn is called
+  // again, which happens as soon as there is capacity.
   void ReadOn() {
     const std::lock_guard lock(mutex_);
     if (Closing() || reading_ || handling_) return;
-    // The first message, Hello, is read regardless of the limits. Without it no heartbeat could be
-    // received, and the node would seem lost.
+    // The first message (Hello) is read regardless of the limits. Otherwise, no heartbeat could
+    // follow, and the node would seem lost.
     paused_ = greeted_ && (handled_.Exceeds(kOneStreamBytes, kOneStreamMessages) ||
                            waiting_.Exceeds(kOneStreamWaitingBytes, kOneStreamWaitingMessages) ||
                            outgoing_.size() >= kOutgoingPauses || !BudgetHasCapacity());
@@ -188,7 +189,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     ReadOn();
   }
 
-  // gRPC requires that a running write ends before the stream ends.
+  // Ends the stream after the running write, as gRPC requires.
   void Finish(const absl::Status& status) {
     final_status_ = status;
     if (outgoing_.empty()) {
@@ -198,9 +199,9 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
     }
   }
 
-  // Requires mutex_. If the worker does not read, a running write ends only when the call is
-  // cancelled. gRPC reports the cancellation on another thread, so no callback runs while the mutex
-  // is locked.
+  // Requires mutex_. If the worker does not read, the running write ends only when the call is
+  // cancelled. gRPC reports the cancellation on another thread, so no callback runs while mutex_ is
+  // locked.
   void CutOffNow(const absl::Status& status) {
     if (reactor_ == nullptr) return;
     if (!final_status_.has_value()) Finish(status);
@@ -215,7 +216,7 @@ class StreamLink final : public WorkerLink, public std::enable_shared_from_this<
   const std::shared_ptr<ReadBudget> budget_;
   const TokenProver& prover_;
   mutable std::mutex mutex_;
-  // All members below are guarded by mutex_, except incoming_, which gRPC writes while reading_ is
+  // mutex_ guards this and all members below, except incoming_, which gRPC writes while reading_ is
   // set.
   BidiReactor* reactor_;
   grpc::CallbackServerContext* const context_;

@@ -23,7 +23,7 @@ class WorkerControlService final : public v1::WorkerControl::CallbackService {
   WorkerListener& listener_;
   const TokenProver& prover_;
   const bool encrypted_;
-  // Shared with permits, because they may outlive the service for a short time.
+  // Shared with permits, which may outlive the service for a short time.
   const std::shared_ptr<ReadBudget> budget_;
 };
 

@@ -1,5 +1,5 @@
-// The interfaces between a worker's stream and the controller: WorkerLink for operations of the
-// controller, and WorkerListener for messages from the worker.
+// The interfaces between a worker's stream and the controller. The controller operates the stream
+// through WorkerLink, and receives the worker's messages through WorkerListener.
 #ifndef TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 #define TRAINYARD_CONTROLLER_RPC_WORKER_LINK_H_
 
@@ -12,59 +12,60 @@
 
 namespace trainyard::controller {
 
-// An open stream of a worker. Thread-safe; calls on a closed stream do nothing.
+// An open stream of a worker. Thread-safe. Calls on a closed stream have no effect.
 class WorkerLink {
  public:
   virtual ~WorkerLink() = default;
 
   // Queues a message. If too many messages are queued, the worker is disconnected as a slow
-  // consumer. No message is lost for good: messages are derived from the state, so they are sent
-  // again after the worker reconnects.
+  // consumer. The controller then derives the lost messages from the state and sends them after the
+  // worker has reconnected.
   virtual void Send(v1::ControllerMessage message) = 0;
 
-  // The number of messages still queued for the worker, and the number of messages that it has read
-  // so far.
+  // The number of messages queued for the worker, and the number of messages that it has read so
+  // far.
   struct Outgoing {
     std::size_t waiting = 0;
     uint64_t taken = 0;
   };
   virtual Outgoing outgoing() const = 0;
 
-  // Finishes the message being sent, then ends the stream with this status.
+  // Finishes the message being sent, and then ends the stream with this status.
   virtual void Close(const absl::Status& status) = 0;
 
-  // Ends the stream at once, for a worker that may never read again. Do not call on gRPC's threads.
+  // Ends the stream immediately, because the worker may no longer read. Do not call on gRPC's
+  // threads.
   virtual void CutOff(const absl::Status& status) = 0;
 
-  // True while the controller does not read from the stream, because too many messages wait for the
-  // loop or the storage. Heartbeats that are missing during that time are not the worker's fault.
+  // Returns true while the controller does not read from the stream, because too many messages wait
+  // for the loop or the storage. Heartbeats that are missing during that time are not the worker's
+  // fault.
   virtual bool ReadingPaused() const = 0;
 };
 
-// Represents one message that was read. While too many permits of a worker exist, no more messages
-// are read from it.
+// Represents one message that was read. While too many permits of a worker exist, the controller
+// reads no further messages from this worker.
 using ReadPermit = std::shared_ptr<void>;
 
-// The permits of one message.
 struct ReadPermits {
-  // To be kept while the message waits for the loop.
+  // Keep while the message waits for the loop.
   ReadPermit waiting;
-  // To be kept until the message is handled and its bytes are stored.
+  // Keep until the message is handled and its bytes are stored.
   ReadPermit handling;
 };
 
-// Receives the messages of all streams. Called on gRPC threads; calls for one stream are ordered
+// Receives the messages of all streams. Called on gRPC threads. Calls for one stream are ordered
 // and never concurrent.
 class WorkerListener {
  public:
   virtual ~WorkerListener() = default;
 
   // Called for each message. The first message of a link is a Hello that CheckHello has accepted.
-  // No later message is a Hello.
+  // Later messages are never a Hello.
   virtual void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
                          ReadPermits permits) = 0;
 
-  // The last call for this link. It may also be the first.
+  // Called last for each link. A link that ends without a message gets only this call.
   virtual void OnClosed(const std::shared_ptr<WorkerLink>& link) = 0;
 };
 

@@ -19,7 +19,7 @@ constexpr int kMaxChecks = 64;
 constexpr std::size_t kMaxCheckBytes = 1024;
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr std::size_t kMaxLogChunkBytes = 4 << 20;
-// Larger than any file, but small enough that sums of offsets do not overflow.
+// More than the size of any file, and small enough that sums of offsets do not overflow.
 constexpr int64_t kMaxOffset = int64_t{1} << 60;
 
 absl::Status CheckSize(const char* what, const std::string& text,
@@ -54,7 +54,7 @@ absl::Status CheckStream(const v1::StreamId& stream, int64_t begin, int64_t end)
   return absl::OkStatus();
 }
 
-// Returns the larger of the record's step and total number of steps; 0 if the record has neither.
+// Returns the larger of the record's step and its total number of steps, or 0 if it has neither.
 int64_t LargestStepOf(const v1::TelemetryRecord& record) {
   switch (record.kind_case()) {
     case v1::TelemetryRecord::kMetrics:
@@ -74,8 +74,8 @@ int64_t LargestStepOf(const v1::TelemetryRecord& record) {
   }
 }
 
-// Needed because workers of older releases send records with invalid steps. Workers of this release
-// drop these records themselves.
+// Workers of older releases send records with invalid steps. Workers of this release drop such
+// records themselves.
 absl::Status CheckSteps(const v1::TelemetryBatch& batch) {
   for (const v1::TelemetryRecord& record : batch.records()) {
     const int64_t step = LargestStepOf(record);

@@ -11,8 +11,8 @@ namespace trainyard::controller {
 // or too long.
 absl::Status CheckHello(const v1::Hello& hello);
 
-// INVALID_ARGUMENT: the message is empty or a second Hello, or a stream, offset or rank is out of
-// bounds.
+// INVALID_ARGUMENT: the message is empty, is a second Hello, or has a stream, offset or rank that
+// is out of bounds.
 absl::Status CheckLaterMessage(const v1::WorkerMessage& message);
 
 }  // namespace trainyard::controller

@@ -41,8 +41,8 @@ absl::StatusOr<std::string> FindCertificate(const AccessPlaces& places, bool is_
   return ReadSmallFile(by_default ? kServiceCaFile : places.ca_file, kCertificateBytesMax);
 }
 
-// Returns this user, root and the owner of the token file. A socket of any other user cannot belong
-// to the controller, because that user could not read the token.
+// Returns the users who may own the controller's socket: this user, root and the owner of the token
+// file. No other user can run the controller, because no other user can read the token.
 std::set<uid_t> OwnersOf(const std::string& token_file) {
   std::set<uid_t> owners = {geteuid(), 0};
   struct stat info {};

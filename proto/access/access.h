@@ -1,5 +1,5 @@
-// A client's access to one controller: the token, how to reach the controller, and how to verify
-// it.
+// A client's access to one controller: the token, the address, and the means to verify the
+// controller.
 #ifndef TRAINYARD_PROTO_ACCESS_ACCESS_H_
 #define TRAINYARD_PROTO_ACCESS_ACCESS_H_
 
@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-// Only FindAccess can create this object, and a channel (channel.h) cannot be opened without it.
-// Therefore no code can send a secret to an unverified controller.
+// Ensures that no secret is sent to an unverified controller: only FindAccess can create this
+// object, and opening a channel (channel.h) requires one.
 class Access {
  public:
   // HOST:PORT.
@@ -24,14 +24,14 @@ class Access {
   const std::string& token_file() const { return token_file_; }
   // The certificate in PEM; empty if the connection is unencrypted.
   const std::string& certificate() const { return certificate_; }
-  // The Unix socket of the controller, which is tried first; empty if the controller is on another
-  // machine.
+  // The path of the controller's Unix socket, which is tried before TCP; empty if the controller is
+  // on another machine.
   const std::string& local_socket() const { return local_socket_; }
   // The users who may own the process that listens at local_socket().
   const std::set<uid_t>& owners() const { return owners_; }
-  // Concerns plain TCP. True if the controller's own address may differ from the dialed address,
-  // for example because a port is forwarded. Then a program that relays the connection can use the
-  // controller's proof too.
+  // Used on plain TCP only. If true, the controller may have another address than the dialed one,
+  // for example behind a forwarded port. The risk is that a program at the dialed address can relay
+  // the controller's proof as its own.
   bool trusts_relays() const { return trusts_relays_; }
 
  private:
@@ -48,9 +48,11 @@ class Access {
 };
 
 // Returns the access to the controller at HOST:PORT. Reads the token from `places.token_file` if it
-// is set, otherwise from TokenLink, otherwise from kServiceTokenFile. INVALID_ARGUMENT: malformed
-// address. UNAUTHENTICATED: no token. FAILED_PRECONDITION: the address is on another machine and
-// the connection would be unencrypted. The errors of ReadToken are returned too.
+// is set, otherwise from TokenLink, otherwise from kServiceTokenFile.
+//
+// INVALID_ARGUMENT: malformed address. UNAUTHENTICATED: no token. FAILED_PRECONDITION: the
+// controller is on another machine and the connection would be unencrypted. Errors of ReadToken are
+// returned unchanged.
 absl::StatusOr<Access> FindAccess(const std::string& address, const AccessPlaces& places);
 
 }  // namespace trainyard

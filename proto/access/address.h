@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// The host and the port of "127.0.0.1:7070", "[::1]:7070" or "localhost:7070".
+// The two parts of an address such as "127.0.0.1:7070", "[::1]:7070" or "localhost:7070".
 struct HostAndPort {
   std::string host;
   int port = 0;

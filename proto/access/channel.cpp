@@ -56,8 +56,8 @@ class AddHeaderFactory final : public ClientInterceptorFactoryInterface {
   const Header header_;
 };
 
-// Adds the header by interceptors. Call credentials cannot be used, because gRPC rejects them on
-// connections without TLS.
+// Returns interceptors that add the header to each call. Call credentials cannot be used, because
+// gRPC rejects them on connections without TLS.
 std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> Adding(const Header& header) {
   std::vector<std::unique_ptr<ClientInterceptorFactoryInterface>> interceptors;
   interceptors.push_back(std::make_unique<AddHeaderFactory>(header));
@@ -96,8 +96,9 @@ absl::Status Unproven(const Access& access) {
       kTokenFileVariable));
 }
 
-// Asks the controller to prove that it knows the token. Returns its challenge if the proof is
-// correct. `dialed` is the address that the caller dialed.
+// Asks the controller to prove that it knows the token. If the proof is correct, returns the
+// controller's challenge. `dialed` is the address that the caller dialed; empty if the proof must
+// not depend on the address.
 absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& channel,
                                         const Access& access, const std::string& dialed,
                                         steady_clock::time_point deadline) {
@@ -120,13 +121,13 @@ absl::StatusOr<std::string> AskForProof(const std::shared_ptr<grpc::Channel>& ch
   return response.challenge();
 }
 
-// Returns the error to report when several addresses have failed. A wrong program at one address is
-// more serious than no program at another.
+// Returns the error to report when several addresses have failed. PERMISSION_DENIED, which means
+// that a wrong program answered, takes precedence over all other errors.
 absl::Status Graver(const absl::Status& known, const absl::Status& added) {
   return absl::IsPermissionDenied(known) ? known : added;
 }
 
-// Tries each address of the host name until one succeeds.
+// Tries each address of the host name until one connection succeeds.
 absl::StatusOr<OpenedChannel> OpenPlain(const Access& access, const ChannelOptions& options,
                                         steady_clock::time_point deadline) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> addresses,
@@ -157,8 +158,7 @@ absl::StatusOr<OpenedChannel> OpenTls(const Access& access, const ChannelOptions
                                       steady_clock::time_point deadline) {
   const Header header = std::make_shared<std::string>();
   OpenedChannel opened{TlsChannel(access, options, header), ""};
-  // The proof is requested even if it is not required, because the answer shows that the connection
-  // works.
+  // Requests the proof even if it is optional, because the answer shows that the connection works.
   absl::StatusOr<std::string> challenge = AskForProof(opened.channel, access, "", deadline);
   const bool needed = options.always_prove || !absl::IsFailedPrecondition(challenge.status());
   if (!challenge.ok() && needed) return challenge.status();
@@ -184,8 +184,8 @@ absl::StatusOr<OpenedChannel> OpenWithin(const Access& access, const ChannelOpti
     absl::StatusOr<UniqueFd> socket = ConnectLocalSocket(access.local_socket(), access.owners());
     if (socket.ok()) return OpenLocal(*std::move(socket), access, options, deadline);
     if (absl::IsFailedPrecondition(socket.status())) return socket.status();
-    // There is no socket, or none for this user. The token may be a copy, or the address may be the
-    // end of an SSH tunnel.
+    // The socket is missing, or this user may not use it. TCP can still work if the token is a
+    // copy, or if the address is the local end of an SSH tunnel.
   }
   return access.certificate().empty() ? OpenPlain(access, options, deadline)
                                       : OpenTls(access, options, deadline);

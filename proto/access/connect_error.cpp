@@ -29,7 +29,7 @@ std::string CaAdvice() {
 
 enum class Validity { kNoCertificate, kEarly, kExpired, kValid };
 
-// Returns the period in which the first certificate is valid.
+// Returns the validity period of the first certificate.
 Validity ValidityOf(absl::string_view pem) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
       BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
@@ -58,7 +58,7 @@ ConnectError ExplainRefusal(Validity trusted) {
                        ", or renew the certificate in the file of the controller's --tls-cert")};
 }
 
-// Explains failures that TLS certainly caused. For other failures the result has no cause.
+// Explains a failure if its message shows that TLS caused it. Otherwise the result has no cause.
 ConnectError ExplainTls(absl::string_view message, absl::string_view address, Validity trusted) {
   if (trusted == Validity::kNoCertificate) {
     return {"the CA file contains no readable certificate", CaAdvice()};

@@ -14,12 +14,13 @@ struct ConnectError {
 };
 
 // Explains gRPC's message about a failed connection to `address`. `trusted` contains the
-// certificates of the CA file in PEM; empty if TLS was not used. Because gRPC does not report why a
-// certificate was rejected, the dates of these certificates are compared with this machine's time.
+// certificates of the CA file in PEM; empty if TLS was not used. gRPC does not report why it
+// rejected a certificate. Therefore this function compares the validity periods of `trusted` with
+// this machine's clock.
 ConnectError ExplainConnectError(absl::string_view message, absl::string_view address,
                                  absl::string_view trusted);
 
-// Explains the loss of a connection that was already established, so TLS cannot be the cause.
+// Explains the loss of an established connection. TLS cannot be the cause.
 ConnectError ExplainLostConnection(absl::string_view message);
 
 // "cause; advice".

@@ -45,7 +45,7 @@ std::string NumericText(const addrinfo& address, int port) {
                                       : absl::StrCat(host, ":", port);
 }
 
-// Returns 0 if the connection is established, otherwise the errno value of the attempt.
+// Returns 0 once the connection is established, otherwise the errno value of the failure.
 int WaitUntilConnected(int fd, std::chrono::steady_clock::time_point deadline) {
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       deadline - std::chrono::steady_clock::now());

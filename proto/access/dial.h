@@ -1,5 +1,5 @@
-// Makes TCP connections without gRPC. gRPC would reconnect after a loss to whatever program is
-// listening then.
+// Makes TCP connections without gRPC, because gRPC would reconnect automatically to any program
+// that listens at the address after a loss.
 #ifndef TRAINYARD_PROTO_ACCESS_DIAL_H_
 #define TRAINYARD_PROTO_ACCESS_DIAL_H_
 

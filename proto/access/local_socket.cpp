@@ -26,8 +26,9 @@ namespace fs = std::filesystem;
 constexpr int kBacklog = 512;
 constexpr timeval kConnectLimit{.tv_sec = 1, .tv_usec = 0};
 
-// The address of a Unix socket. It has only 107 bytes for the path, so it contains the number of a
-// descriptor of the directory. The descriptor stays open while this object exists.
+// The address of a Unix socket. A sockaddr_un has only 107 bytes for the path. Therefore the path
+// is /proc/self/fd/N/NAME, where N is a descriptor of the directory. This object keeps the
+// descriptor open.
 struct SocketAddress {
   UniqueFd directory;
   std::string name;
@@ -60,7 +61,7 @@ int Connect(const UniqueFd& socket, const SocketAddress& where) {
   return connect(socket.get(), where.get(), sizeof where.address) == 0 ? 0 : errno;
 }
 
-// Removes the socket if no process listens at it.
+// Removes the socket file if no process listens on it.
 absl::Status RemoveDeadSocket(const SocketAddress& where, const std::string& path) {
   struct stat info {};
   if (fstatat(where.directory.get(), where.name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -88,7 +89,8 @@ absl::StatusOr<UniqueFd> ListenOnLocalSocket(const std::string& path, bool for_g
   TRAINYARD_ASSIGN_OR_RETURN(const SocketAddress where, AddressOf(path));
   TRAINYARD_RETURN_IF_ERROR(RemoveDeadSocket(where, path));
   UniqueFd socket = NewSocket();
-  // No process can connect before listen is called, so the mode applies to every connection.
+  // Sets the mode before listen(2). No process can connect earlier, so the mode applies to every
+  // connection.
   if (socket.get() < 0 || bind(socket.get(), where.get(), sizeof where.address) != 0 ||
       fchmodat(where.directory.get(), where.name.c_str(), for_group ? 0660 : 0600, 0) != 0 ||
       listen(socket.get(), kBacklog) != 0) {

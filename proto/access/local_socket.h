@@ -15,18 +15,18 @@
 
 namespace trainyard {
 
-// Returns the path of the socket of the controller that serves gRPC on `port` and whose token is in
+// Returns the socket path of the controller that serves gRPC on `port` and stores its token in
 // `token_file`. Resolves symbolic links in `token_file`.
 std::string LocalSocketPath(const std::string& token_file, int port);
 
-// Listens at `path`. Replaces a socket that a dead process has left there. The mode is 0660 if
+// Listens at `path`. Replaces a socket file whose process no longer exists. The mode is 0660 if
 // `for_group` is true, otherwise 0600. ALREADY_EXISTS: another process listens at `path`, or `path`
 // is not a socket.
 absl::StatusOr<UniqueFd> ListenOnLocalSocket(const std::string& path, bool for_group);
 
-// Connects to `path` and returns a non-blocking socket. NOT_FOUND: no process listens there.
-// PERMISSION_DENIED: this user may not connect. FAILED_PRECONDITION: the owner of the listener is
-// not in `owners`. If the listener is busy, waits at most a second.
+// Connects to `path` and returns a non-blocking socket. Waits at most one second for a busy
+// listener. NOT_FOUND: no process listens there. PERMISSION_DENIED: this user may not connect.
+// FAILED_PRECONDITION: the owner of the listener is not in `owners`.
 absl::StatusOr<UniqueFd> ConnectLocalSocket(const std::string& path, const std::set<uid_t>& owners);
 
 // Returns the user at the other end of a connected Unix socket, as recorded by the kernel.

@@ -1,4 +1,4 @@
-// The token for access to a controller: its file, and where clients look for it.
+// The token for access to a controller: the token file, and the places where clients look for it.
 #ifndef TRAINYARD_PROTO_ACCESS_TOKEN_FILE_H_
 #define TRAINYARD_PROTO_ACCESS_TOKEN_FILE_H_
 
@@ -10,12 +10,14 @@
 
 namespace trainyard {
 
-// The path of the token file. It takes precedence over all other places.
+// The environment variable with the path of the token file. It takes precedence over all other
+// places.
 inline constexpr char kTokenFileVariable[] = "TRAINYARD_TOKEN_FILE";
-// The path of the certificate that identifies the controller, or of the certificate authority that
-// signed it.
+// The environment variable with the path of a certificate: the controller's own, or that of the
+// certificate authority that signed it.
 inline constexpr char kCaFileVariable[] = "TRAINYARD_CA_FILE";
-// If the value is "1", connections to other machines need not be encrypted, and relays are trusted.
+// The environment variable that permits unencrypted connections to other machines and trusts
+// relays, if its value is "1".
 inline constexpr char kInsecureVariable[] = "TRAINYARD_INSECURE";
 // The name of the token file in a controller's data directory.
 inline constexpr char kTokenFileName[] = "token";
@@ -23,7 +25,7 @@ inline constexpr char kTokenFileName[] = "token";
 inline constexpr char kServiceTokenFile[] = "/var/lib/trainyard/token";
 inline constexpr char kServiceCaFile[] = "/etc/trainyard/ca.pem";
 
-// The values of a client's environment that determine where the token is searched.
+// The values from a client's environment that determine where the client looks for the token.
 struct AccessPlaces {
   std::string token_file;
   std::string ca_file;
@@ -31,20 +33,20 @@ struct AccessPlaces {
   bool insecure = false;
 };
 
-// Returns the places according to this process's environment: the variables above, and HOME.
+// Reads the variables above, and HOME, from this process's environment.
 AccessPlaces PlacesOfProcess();
 
-// Reads the token from a file. PERMISSION_DENIED: users outside the file's group can access the
-// file, or the group can write it. DATA_LOSS: the file does not contain a token. Other errors, such
-// as NOT_FOUND, name the file.
+// Reads the token from a file. PERMISSION_DENIED: users outside the file's group have access to the
+// file, or the group can write to it. DATA_LOSS: the file does not contain a token. The messages of
+// other errors, such as NOT_FOUND, name the file.
 absl::StatusOr<std::string> ReadToken(const std::string& path);
 
 // Reads the token from the file. If the file is missing, creates it with a new token. The mode is
 // 0640 if `for_group` is true, otherwise 0600. Errors name the path and the next step.
 absl::StatusOr<std::string> ReadOrMakeToken(const std::string& path, bool for_group);
 
-// Returns the path, below `home`, of a link to the token of the controller at `address`. Clients of
-// this user find the token by this link.
+// Returns the path of a link below `home`. The link leads to the token of the controller at
+// `address`, so that the clients of this user find the token.
 std::string TokenLink(const std::string& home, absl::string_view address);
 // Creates the link or replaces an existing one.
 absl::Status LinkToken(const std::string& home, absl::string_view address,

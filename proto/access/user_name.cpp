@@ -23,8 +23,7 @@ std::string ReadUserName(uid_t uid) {
   return absl::StrCat("uid-", uid);
 }
 
-// Keeps names for a minute after they were read, because a lookup reads /etc/passwd or queries a
-// directory server.
+// Caches each name for a minute, because a lookup reads /etc/passwd or queries a directory server.
 class RecentNames {
  public:
   std::string Find(uid_t uid) {
@@ -36,8 +35,8 @@ class RecentNames {
         return known->second.text;
       }
     }
-    // Do this without the lock, so that a slow directory server delays only callers that need this
-    // name.
+    // The lookup runs without the lock, so that a slow directory server delays only the callers
+    // that need this name.
     std::string text = ReadUserName(uid);
     const std::lock_guard lock(mutex_);
     names_[uid] = {text, now};
@@ -52,7 +51,7 @@ class RecentNames {
   };
 
   std::mutex mutex_;
-  // Contains one entry per local user who has called.
+  // One entry per local user who has called.
   std::map<uid_t, Name> names_;
 };
 

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-// Returns the login name of the user, at most a minute old. Returns a text like "uid-1234" if the
-// user has no name. Any thread.
+// Returns the login name of the user, or a text like "uid-1234" if the user has none. The name may
+// be up to a minute old. Any thread.
 std::string UserName(uid_t uid);
 
 }  // namespace trainyard

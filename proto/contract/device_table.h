@@ -11,13 +11,13 @@ namespace trainyard {
 // One kind of GPU. Peak rates are for dense data (without sparsity) at boost clock.
 struct DeviceRating {
   std::string_view name;     // A part of the driver's name, such as "H200".
-  int64_t memory_bytes = 0;  // As sold, in GB of 1e9 bytes. The driver uses some of it.
+  int64_t memory_bytes = 0;  // As sold, in units of 1e9 bytes. The driver uses some.
   double bf16_flops = 0;     // FLOP/s on tensor cores with fp32 accumulation; 0 if none.
   double fp32_flops = 0;     // FLOP/s without tensor cores.
 };
 
-// Returns all known devices. If one name is the beginning of another, the longer name comes first,
-// because FindDevice returns the first match.
+// FindDevice returns the first entry that matches. Therefore, if one name is the beginning of
+// another, the longer name comes first.
 std::span<const DeviceRating> KnownDevices();
 
 // Returns the entry for `device_name`, such as "NVIDIA H200"; nullptr if there is none, as for

@@ -21,7 +21,8 @@ inline constexpr std::array<std::string_view, 9> kTorchrunVariables = {
     kRank,           kWorldSize, kLocalRank,     kLocalWorldSize, kGroupRank,
     kGroupWorldSize, kNodeRank,  kMasterAddress, kMasterPort};
 
-// The slots of the job. A program that changes this value would use the GPUs of other jobs.
+// The GPUs of the job's slots. If a program changed these variables, it would use the GPUs of other
+// jobs.
 inline constexpr char kCudaDevices[] = "CUDA_VISIBLE_DEVICES";
 inline constexpr char kNvidiaDevices[] = "NVIDIA_VISIBLE_DEVICES";
 
@@ -35,19 +36,19 @@ inline constexpr char kSpec[] = "TRAINYARD_SPEC";            // Path of the job 
 inline constexpr char kTelemetry[] = "TRAINYARD_TELEMETRY";  // Path of the telemetry file.
 inline constexpr char kCheckpointDir[] = "TRAINYARD_CHECKPOINT_DIR";
 inline constexpr char kResumeFrom[] = "TRAINYARD_RESUME_FROM";  // Path; empty to start from step 0.
-inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";      // For the learning rate; default 1.
-// The format is "attempt:step,attempt:step". For each pair, checkpoints are bad if they were saved
-// by that attempt or an older one, at that step or later.
+inline constexpr char kLrFactor[] = "TRAINYARD_LR_FACTOR";      // Scales learning rate; default 1.
+// Excludes bad checkpoints, in the format "attempt:step,attempt:step". Each pair excludes the
+// checkpoints at or after that step that were saved by that attempt or an older one.
 inline constexpr char kRolledBack[] = "TRAINYARD_ROLLED_BACK";
 // The ids of other unfinished jobs, such as "3,17". This job must not use checkpoint directories
 // that these jobs have claimed.
 inline constexpr char kLiveJobs[] = "TRAINYARD_LIVE_JOBS";
-// The path of the order file. After the loss of a peer, the rank reads it to continue without a
-// restart. Healing is off if this is unset.
+// The path of the order file. After a rank has lost a peer, it reads from this file how to continue
+// without a restart. If the variable is unset, healing is off.
 inline constexpr char kHeal[] = "TRAINYARD_HEAL";
 // The number of seconds that a rank waits for an order after it has lost a peer.
 inline constexpr char kHealWait[] = "TRAINYARD_HEAL_WAIT";
-inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1": a spare that waits for use.
+inline constexpr char kStandby[] = "TRAINYARD_STANDBY";  // "1" if this process is a standby.
 inline constexpr char kSkipSamples[] = "TRAINYARD_SKIP_SAMPLES";  // "a:b,c:d" means [a, b), [c, d).
 
 }  // namespace trainyard::environment

@@ -1,5 +1,5 @@
-// Exit codes of a trainer, which its worker interprets. The names follow sysexits.h. Any program
-// may use them.
+// Exit codes of a trainer, which its worker interprets. The names and the values up to 78 follow
+// sysexits.h. Programs other than Trainyard's own trainer may use them, too.
 #ifndef TRAINYARD_PROTO_CONTRACT_EXIT_CODE_H_
 #define TRAINYARD_PROTO_CONTRACT_EXIT_CODE_H_
 
@@ -14,7 +14,7 @@ enum class ExitCode : int {
   kNoInput = 66,           // An input file is missing or unreadable.
   kPeerLost = 69,          // Another rank exited or did not answer in time.
   kInternal = 70,          // A bug.
-  kDeviceFault = 71,       // The device computes wrongly; the next attempt avoids the node.
+  kDeviceFault = 71,       // The device's results are wrong; the next attempt avoids the node.
   kCannotWrite = 73,       // A checkpoint or telemetry file cannot be written.
   kBadCheckpoint = 74,     // The checkpoint to start from is damaged, unreadable or absent: the
                            // controller falls back to an older one.

@@ -1,5 +1,5 @@
-// Maximum sizes that several programs use: the sender and the receiver must truncate or reject at
-// the same number. A limit that only one file uses is defined in that file.
+// Maximum sizes that several programs use, because the sender and the receiver must truncate or
+// reject at the same limit. A limit used by a single file is defined in that file.
 #ifndef TRAINYARD_PROTO_CONTRACT_LIMITS_H_
 #define TRAINYARD_PROTO_CONTRACT_LIMITS_H_
 
@@ -10,27 +10,27 @@ namespace trainyard {
 
 // The maximum number of slots of one node.
 inline constexpr int kMaxSlotsOfNode = 1024;
-// The maximum number of ranks in one gang. The largest published run, Llama 3 405B, has 16,384
-// ranks.
+// The maximum number of ranks in one gang. The largest published run (Llama 3 405B) has this many.
 inline constexpr int kMaxRanks = 16'384;
-// The largest step number. No run comes near it, and sums and doubles of such numbers are exact.
+// The largest step number. It is far above the steps of any run. It is also small enough that step
+// numbers and their sums are exact as integers and as doubles.
 inline constexpr int64_t kMaxStep = 1'000'000'000'000;
 // The maximum number of series keys in one request.
 inline constexpr int kMaxSeriesKeys = 64;
 
-// The maximum size of a job file, and of the spec made from it.
+// The maximum size of a job file, and of the job specification made from it.
 inline constexpr std::size_t kMaxJobFileBytes = 1 << 20;
 // The maximum size of a job name. The pattern in `job_spec.proto` has the same limit.
 inline constexpr std::size_t kMaxJobNameBytes = 63;
-// The maximum size of the id of a node, and of the id of one start of its worker.
+// The maximum size of a node id, and of an incarnation id.
 inline constexpr std::size_t kMaxIdBytes = 128;
 // The maximum size of a host name or address. It is the limit on domain names (RFC 1035, section
 // 2.3.4).
 inline constexpr std::size_t kMaxHostBytes = 255;
 // The maximum size of a user name, and of a request id.
 inline constexpr std::size_t kMaxUserBytes = 128;
-// The maximum size of a sentence written by a user, such as the reason of a cordon, and of a
-// reference to a job or a node.
+// The maximum size of a sentence written by a user, such as the reason of a cordon. It also applies
+// to a reference to a job or node.
 inline constexpr std::size_t kMaxReasonBytes = 256;
 // The maximum size of an alert message.
 inline constexpr std::size_t kMaxAlertBytes = 1024;

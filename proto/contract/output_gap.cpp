@@ -7,13 +7,13 @@ namespace trainyard {
 namespace {
 
 constexpr std::string_view kMark = "[trainyard] output dropped here: ";
-// The marker that workers older than 0.2 wrote. Stored logs may still contain it.
+// The mark that workers before version 0.2 wrote. Stored logs may still contain it.
 constexpr std::string_view kOldMark = "[trainyard] output given up here: ";
-// The length of a line. It is below the length at which the store splits lines (64 KiB).
+// The maximum length of a gap line. The store splits lines at 64 KiB, so a gap line is never split.
 constexpr int64_t kLineBytes = 60'000;
 
-// Appends one line of `bytes` bytes, including its line end. If the line is too short for the text,
-// it is blank.
+// Appends one line of `bytes` bytes, including its line end. The line is blank if the text does not
+// fit.
 void AppendGapLine(int64_t bytes, std::string& out) {
   std::string line =
       std::string(kMark) + std::to_string(bytes) + " bytes; the node's disk had no space for them";

@@ -9,10 +9,11 @@
 namespace trainyard {
 
 // Returns exactly `bytes` bytes, so that every byte after the gap keeps its offset. The first byte
-// ends the preceding line. Then come lines that report the missing bytes, padded with blanks.
+// ends the preceding line. The other bytes are lines that report the number of missing bytes,
+// padded with blanks.
 std::string FillGap(int64_t bytes);
 
-// Returns a line of FillGap without its padding. Returns any other text unchanged.
+// Removes the padding from a line of FillGap. Returns any other line unchanged.
 std::string_view WithoutGapPadding(std::string_view line);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Phases of a rank, as named in the `phase` records of telemetry.
+// The phases of a rank. Their names are used in the `phase` records of telemetry.
 #ifndef TRAINYARD_PROTO_CONTRACT_PHASE_H_
 #define TRAINYARD_PROTO_CONTRACT_PHASE_H_
 
@@ -9,13 +9,13 @@
 namespace trainyard {
 
 enum class Phase {
-  kInit,        // From the process's start; loads libraries, opens devices, connects.
+  kInit,        // Process start: loads libraries, opens devices, connects.
   kLoad,        // Initialises weights or reads them from a checkpoint.
   kTrain,       // Optimizer steps.
   kCheckpoint,  // A save that blocks training.
   kEval,        // Evaluation.
   kHeal,        // The gang has lost a peer and reconnects without a restart.
-  kStandby,     // A spare that waits to replace a rank.
+  kStandby,     // A standby that waits to replace a rank.
   kDone,        // Only exiting remains.
 };
 

@@ -9,24 +9,23 @@
 
 namespace trainyard {
 
-// The time per phase, for the fields of a `rank` record. The trainer measures its own times. For
-// programs that write only `phase` records, the worker measures them. All times must be
-// milliseconds of the same clock. Used by one thread.
+// The time per phase, for the fields of a `rank` record. Trainyard's trainer measures its own
+// times. For other programs, which write only `phase` records, the worker measures them. All times
+// passed to one object must be milliseconds of the same clock. Used by one thread.
 class PhaseTimes {
  public:
-  // Before the first Enter, the phase is unknown.
+  // The phase is unknown until the first Enter.
   PhaseTimes() = default;
   PhaseTimes(Phase phase, double now_ms) : phase_(phase), since_ms_(now_ms) {}
 
-  // Ends the current phase and begins `phase`, which may be the same one. If the clock was set
-  // back, adds no time.
+  // Ends the current phase and begins `phase`, which may be the same. If the clock was set back,
+  // adds no time to the ended phase.
   void Enter(Phase phase, double now_ms);
 
-  // The current phase of the rank.
   std::optional<Phase> phase() const { return phase_; }
 
-  // Returns the seconds that the rank has spent in a phase. Only times in the phase that have ended
-  // count.
+  // Returns the total seconds that the rank has spent in `phase`. The current stay in a phase
+  // counts only after it has ended.
   double Seconds(Phase phase) const;
 
  private:

@@ -5,8 +5,8 @@
 namespace trainyard {
 namespace {
 
-// Returns the length of the longest sequence of evenly spaced ranks that begins at `first`. A
-// sequence of two counts as 1.
+// Returns the number of ranks in the longest evenly spaced sequence that begins at index `first`.
+// Returns 1 if the sequence has only two ranks.
 size_t RunLength(const std::vector<int64_t>& ranks, size_t first) {
   if (first + 2 >= ranks.size()) return 1;
   const int64_t stride = ranks[first + 1] - ranks[first];
@@ -18,7 +18,7 @@ size_t RunLength(const std::vector<int64_t>& ranks, size_t first) {
   return length > 2 ? length : 1;
 }
 
-// Removes a number from the front of the text.
+// Removes a number from the front of the text and returns it.
 std::optional<int64_t> TakeNumber(std::string_view& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

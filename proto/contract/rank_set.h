@@ -1,5 +1,5 @@
-// Describes the ranks of a group by a short text. For example, "0-12/4" means 0, 4, 8 and 12, and
-// "0,1,5" means these three ranks.
+// Describes the ranks of a group in a short text. For example, "0-12/4" means every fourth rank
+// from 0 to 12, and "0,1,5" means these three ranks.
 #ifndef TRAINYARD_PROTO_CONTRACT_RANK_SET_H_
 #define TRAINYARD_PROTO_CONTRACT_RANK_SET_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-// Ranks must be below this number, which is far above any gang. It limits the memory that a short
-// text can make the parser allocate.
+// Rank numbers must be below this limit, which is far above the size of any gang. The limit
+// prevents a short text from making the parser allocate much memory.
 inline constexpr int64_t kMaxRanksInSet = 1 << 20;
 
 // ranks: ascending.

@@ -1,11 +1,11 @@
-// The ports at which the ranks of a gang connect to each other.
+// The ports on which the ranks of a gang first connect to each other.
 #ifndef TRAINYARD_PROTO_CONTRACT_RENDEZVOUS_RANGE_H_
 #define TRAINYARD_PROTO_CONTRACT_RENDEZVOUS_RANGE_H_
 
 namespace trainyard {
 
-// The controller chooses rendezvous ports from this range, which is below Linux's ephemeral range.
-// Workers check that the ephemeral range of their node does not overlap it.
+// The controller chooses rendezvous ports from this range, which is below Linux's default ephemeral
+// range. Each worker checks that the ephemeral range of its node does not overlap it.
 inline constexpr int kFirstRendezvousPort = 20'000;
 inline constexpr int kLastRendezvousPort = 29'999;
 

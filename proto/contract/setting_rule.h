@@ -1,4 +1,5 @@
-// The rule of one setting that the trainer reads. All of proto/contract/run_config.h uses it.
+// The rule for the values of one setting that the trainer reads. Used by run_config.h and the
+// headers that it includes.
 #ifndef TRAINYARD_PROTO_CONTRACT_SETTING_RULE_H_
 #define TRAINYARD_PROTO_CONTRACT_SETTING_RULE_H_
 
@@ -11,27 +12,28 @@
 namespace trainyard {
 
 struct SettingRule {
-  // The limits of a number. The limits themselves are valid values.
+  // The limits of a number, inclusive.
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  // True if the description of a run is incomplete without this setting.
+  // True if a job that runs trainyard-trainer must write this setting.
   bool required = false;
-  // True if the setting has a default, which is its value if nobody has written it. If there is no
-  // default, 0, an empty text or nullopt means "not written".
+  // If true, a setting that is not written has its default. If false, it has the value 0, an empty
+  // text or nullopt.
   bool has_default = false;
 };
 
-// The names in job files of an enum's values. Specialised for each enum of run_config.h.
+// The names that job files use for the values of an enum. Specialised for each enum of
+// run_config.h.
 template <typename Enum>
 struct SettingNames;
 
-// True if `Type` is an enum with such names.
+// True if `Type` is an enum for which SettingNames is specialised.
 template <typename Type>
 concept NamedSetting = requires {
   SettingNames<Type>::kNames;
 };
 
-// A violation of a rule by a setting.
+// A setting that violates a rule.
 struct SettingProblem {
   std::string key;      // Such as "model.num_layers".
   std::string message;  // One sentence for users: the error and the remedy.

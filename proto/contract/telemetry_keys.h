@@ -1,6 +1,6 @@
-// Names in telemetry lines, which the trainer writes and the worker reads. Each line is one JSON
-// object. Times are Unix milliseconds; durations are seconds. worker/README.md describes each
-// record for users.
+// Names in telemetry lines. The trainer writes these lines and the worker reads them. Each line is
+// one JSON object. Times are Unix milliseconds; durations are seconds. worker/README.md describes
+// the records for users.
 #ifndef TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
 #define TRAINYARD_PROTO_CONTRACT_TELEMETRY_KEYS_H_
 
@@ -23,18 +23,18 @@ inline constexpr char kAlert[] = "alert";
 inline constexpr char kRank[] = "rank";
 inline constexpr char kFlight[] = "flight";
 
-// Keys of `metrics` records. Every other key with a number is a metric.
+// A key of `metrics` records. Every other key whose value is a number is a metric.
 inline constexpr char kTotalSteps[] = "total_steps";
 
-// In the first `metrics` record of an attempt: the number of the active AttentionBackend of
-// job_spec.proto.
+// A key of the first `metrics` record of an attempt. The value is the number of the active
+// AttentionBackend (job_spec.proto).
 inline constexpr char kAttentionBackend[] = "attention_backend";
 
-// In `phase` records, the name of the phase is the value of the key kPhase.
+// In `phase` records, the key kPhase has the name of the phase.
 
-// In `metrics` and `alert` records: a range "a:b" of sample positions, as in
-// TRAINYARD_SKIP_SAMPLES. In `metrics` it contains the samples of the steps since the preceding
-// record; in `alert`, those of the alert.
+// A key of `metrics` and `alert` records. The value is a range "a:b" of sample positions, in the
+// format of TRAINYARD_SKIP_SAMPLES. In `metrics` records: the samples of the steps since the
+// preceding record. In `alert` records: the samples that caused the alert.
 inline constexpr char kSamples[] = "samples";
 
 // Keys of `checkpoint`.
@@ -58,12 +58,13 @@ inline constexpr char kTokens[] = "tokens";
 // Keys of `alert`.
 inline constexpr char kCode[] = "code";
 inline constexpr char kMessage[] = "message";
-// The codes of alerts that trigger the loss guard, and the code of the loss guard's own alert.
+// Alert codes of the loss guard. A trainer's alert kNanLoss or kNanGradient triggers the guard. If
+// the guard itself detects the problem in the losses, its alert is kLossSpike or kNanLoss.
 inline constexpr char kNanLoss[] = "nan_loss";
 inline constexpr char kNanGradient[] = "nan_gradient";
 inline constexpr char kLossSpike[] = "loss_spike";
-// The codes of the controller's watchdog alerts: a gang makes no progress; a rank computes longer
-// than the others.
+// Codes of the controller's watchdog alerts. kHung: a gang makes no progress. kStraggler: a rank
+// computes longer than the others.
 inline constexpr char kHung[] = "hung";
 inline constexpr char kStraggler[] = "straggler";
 
@@ -76,12 +77,12 @@ inline constexpr char kLoadSeconds[] = "load_seconds";
 inline constexpr char kDataStallSeconds[] = "data_stall_seconds";
 inline constexpr char kCheckpointSeconds[] = "checkpoint_seconds";
 inline constexpr char kEvaluationSeconds[] = "evaluation_seconds";
-// In `rank` records: how many times the gang has connected in this attempt. Written only if above
-// 1.
+// A key of `rank` records: how often the gang has connected in this attempt. Written only if
+// greater than 1.
 inline constexpr char kGeneration[] = "generation";
 
-// In `rank` and `metrics` records: the parts of the time of the newest step on the rank's device,
-// in seconds. Their sum is the time of the step. telemetry.proto describes each part.
+// Keys of `rank` and `metrics` records: the parts of the newest step's time on the rank's device,
+// in seconds. Their sum is the step time. telemetry.proto describes each part.
 inline constexpr char kComputeSeconds[] = "compute_seconds";
 inline constexpr char kInputWaitSeconds[] = "input_wait_seconds";
 inline constexpr char kTensorWaitSeconds[] = "tp_wait_seconds";
@@ -92,8 +93,8 @@ inline constexpr char kWorldWaitSeconds[] = "world_wait_seconds";
 inline constexpr char kOptimizerSeconds[] = "optimizer_seconds";
 inline constexpr char kCheckpointWaitSeconds[] = "checkpoint_wait_seconds";
 
-// Keys of `flight` records; kBytes is used there too. Only the newest record of each group counts,
-// and only if it follows the rank's newest `rank` record.
+// Keys of `flight` records, which also contain kBytes. Only the newest record of each group counts,
+// and only if it is newer than the rank's newest `rank` record.
 inline constexpr char kGroup[] = "group";
 inline constexpr char kRanks[] = "ranks";
 inline constexpr char kSequence[] = "sequence";
@@ -101,9 +102,9 @@ inline constexpr char kOperation[] = "operation";
 inline constexpr char kQueuedMs[] = "queued_ms";
 inline constexpr char kEnteredMs[] = "entered_ms";
 
-// Codes of alerts with a special meaning: a save has failed and training continues; the last save
-// waits until it can write; a save is impossible because the ranks do not see the same checkpoint
-// directory.
+// Alert codes with a special meaning. kCheckpointFailed: a save failed and training continues.
+// kCheckpointBlocked: the last save is waiting until it can write. kCheckpointUnshared: a save is
+// impossible, because the ranks do not see the same checkpoint directory.
 inline constexpr char kCheckpointFailed[] = "checkpoint_failed";
 inline constexpr char kCheckpointBlocked[] = "checkpoint_blocked";
 inline constexpr char kCheckpointUnshared[] = "checkpoint_unshared";
@@ -116,7 +117,7 @@ inline constexpr char kPausedUnsaved[] = "paused_unsaved";
 // The job has started, but its nodes do not share the checkpoint root with other nodes.
 inline constexpr char kUnsharedRoot[] = "unshared_root";
 
-// Metrics that summaries, charts and Prometheus treat specially.
+// Metrics that get special treatment in summaries, charts or Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";
 inline constexpr char kLearningRate[] = "lr";
 inline constexpr char kTokensPerSecond[] = "tokens_per_second";
@@ -125,30 +126,29 @@ inline constexpr char kMfuCausal[] = "mfu_causal";  // Counts attention to earli
 inline constexpr char kPerplexity[] = "perplexity";
 inline constexpr char kSamplesPerSecond[] = "samples_per_second";
 inline constexpr char kClippedUnits[] = "clipped_units";  // Number clipped adaptively in one step.
-// The gradient noise scale in samples. It is computed from averages, whereas the next two metrics
-// are of a single step.
+// The gradient noise scale in samples, computed from averages over steps. The next two metrics are
+// its inputs, measured in a single step.
 inline constexpr char kNoiseScale[] = "noise_scale";
 inline constexpr char kNoiseGradient[] = "noise_scale_gradient";
 inline constexpr char kNoiseTrace[] = "noise_scale_trace";
-// The number of steps between two snapshots in host memory, and the mean cost of a snapshot as a
-// fraction of a step.
+// kSnapshotInterval: the number of steps between two snapshots in host memory. kSnapshotCost: the
+// mean time of a snapshot as a fraction of a step.
 inline constexpr char kSnapshotInterval[] = "snapshot_interval";
 inline constexpr char kSnapshotCost[] = "snapshot_cost";
-inline constexpr char kDataPasses[] = "data_epochs";  // In a blend followed by "_" and a name.
+inline constexpr char kDataPasses[] = "data_epochs";  // In a blend, "_" and a name follow.
 
-// Returns the name of the metric for the gradient norm of a part of the model, such as
+// Returns the metric name for the gradient norm of a part of the model, such as
 // "grad_norm/layer_3".
 inline std::string GradientNormOf(std::string_view part) {
   return std::string(kGradNorm) + "/" + std::string(part);
 }
 
-// Returns the name of the metric for the loss in `eval` records, such as "val_loss" for data set
-// "val".
+// Returns the metric name for an evaluation loss, such as "val_loss" for data set "val".
 inline std::string EvaluationLoss(std::string_view data_set) {
   return std::string(data_set) + "_" + kLoss;
 }
 
-// Returns the name of the metric for e to the power of that loss.
+// Returns the metric name for an evaluation perplexity, which is e to the power of the loss.
 inline std::string EvaluationPerplexity(std::string_view data_set) {
   return std::string(data_set) + "_perplexity";
 }

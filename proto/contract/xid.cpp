@@ -40,7 +40,7 @@ struct Phrase {
   int xid = 0;
 };
 
-// Texts of cudaGetErrorString for device errors (CUDA Runtime API, cudaError).
+// The texts that cudaGetErrorString returns for device errors (CUDA Runtime API, cudaError).
 constexpr std::array kPhrases = {
     Phrase{"uncorrectable ECC error encountered", 48},
     Phrase{"uncorrectable NVLink error detected", 74},

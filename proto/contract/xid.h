@@ -1,7 +1,8 @@
-// Errors of NVIDIA devices, identified by the number ("Xid") that the driver writes into the kernel
+// Errors of NVIDIA devices, identified by the number ("Xid") that the driver writes to the kernel
 // log.
-// Source: NVIDIA, "XID Errors", https://docs.nvidia.com/deploy/xid-errors/ (catalog for A100 and
-// newer: description and immediate action).
+//
+// Source: NVIDIA, "XID Errors", https://docs.nvidia.com/deploy/xid-errors/ (the description and
+// immediate action of each error, from the catalog for A100 and newer).
 #ifndef TRAINYARD_PROTO_CONTRACT_XID_H_
 #define TRAINYARD_PROTO_CONTRACT_XID_H_
 
@@ -12,13 +13,13 @@
 namespace trainyard {
 
 enum class XidBlame {
-  // Caused by the program, or a consequence of another error. No evidence against the node.
+  // The program or an earlier error caused the error. It is no evidence against the node.
   kProgram,
-  // Caused by the device. It is evidence against the node, although the device may continue to work
-  // for a while.
+  // The device caused the error. It is evidence against the node, although the device may continue
+  // to work for a while.
   kDevice,
-  // Caused by the device. The device cannot be used before a reset, a reboot of the machine or a
-  // repair.
+  // The device caused the error and cannot be used until it is reset or repaired, or until the
+  // machine reboots.
   kFatal,
 };
 
@@ -41,9 +42,9 @@ struct XidLine {
 // Returns nullopt if the line contains no Xid. The line may contain any bytes.
 std::optional<XidLine> ParseXidLine(std::string_view line);
 
-// Returns the first device error in a program's output, either a copied Xid line or the CUDA
-// runtime's text for a device error (cudaErrorECCUncorrectable and others). Skips errors that are
-// the program's fault. Returns nullopt if there is none.
+// Returns the first device error in a program's output; nullopt if there is none. A device error is
+// either a copied Xid line or the CUDA runtime's text for such an error (cudaErrorECCUncorrectable
+// and others). Errors that the program caused are skipped.
 std::optional<Xid> DeviceErrorIn(std::string_view output);
 
 }  // namespace trainyard

@@ -14,21 +14,21 @@
 namespace trainyard {
 namespace {
 
-// Ranks must be able to read the file; they may run as another user than the worker.
+// Readable by everyone, because ranks may run as another user than the worker.
 constexpr FileAccess kAccess{.mode = 0644};
 
 ReadNonceResult Failed(int number, const std::string& action) {
   return {"", FileError{number, action}};
 }
 
-// Gives the complete file at `from` the name `to`, unless `to` exists. Creating a hard link is
-// atomic even on network file systems.
+// Creates the name `to` for the complete file at `from`, unless `to` exists. Uses a hard link,
+// which is created atomically even on network file systems.
 FileResult Link(const std::string& from, const std::string& to) {
   if (link(from.c_str(), to.c_str()) == 0 || errno == EEXIST) return std::nullopt;
   return FileError{errno, "cannot link " + to};
 }
 
-// Used on file systems without hard links. There, a reader may find the file while it is still
+// Creates the file on file systems without hard links. A reader may then find it while it is still
 // empty.
 FileResult MakeInPlace(const std::string& path, const std::string& text) {
   DurableFile file;
@@ -75,7 +75,7 @@ bool IsNonce(std::string_view text) {
 ReadNonceResult ReadNonce(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file.valid()) return Failed(errno, "cannot open " + path);
-  // One byte longer than a valid file, so that longer files are detected.
+  // One byte larger than the longest valid file, so that longer files are detected.
   std::array<char, kNonceDigits + 2> text{};
   const ssize_t bytes = read(file.get(), text.data(), text.size());
   if (bytes < 0) return Failed(errno, "cannot read " + path);

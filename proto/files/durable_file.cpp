@@ -20,7 +20,7 @@ std::string TemporaryPath(const std::string& path) { return path + ".tmp"; }
 
 UniqueFd OpenToWrite(const std::string& path, int flags, const FileAccess& access) {
   const int links = access.follow_links ? 0 : O_NOFOLLOW;
-  // O_NONBLOCK, because opening a FIFO at this path must not wait until another process reads it.
+  // O_NONBLOCK prevents open(2) from waiting for a reader if the file is a FIFO.
   return UniqueFd(
       open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | links | flags, access.mode));
 }
@@ -78,7 +78,8 @@ FileResult WriteFileDurably(const std::string& path, const std::vector<std::stri
 FileResult WriteFileAtomically(const std::string& path, std::string_view text,
                                const FileAccess& access) {
   const std::string temporary = TemporaryPath(path);
-  // O_TRUNC is not used, because it would free the reserved blocks. They are overwritten in place.
+  // Opens without O_TRUNC, which would free the blocks that ReserveAtomicFile allocated. The write
+  // then reuses these blocks.
   UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
   if (FileResult failed = WriteAll(fd.get(), text, temporary)) return failed;
@@ -94,8 +95,8 @@ FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes, const F
   const std::string temporary = TemporaryPath(path);
   const UniqueFd fd = OpenToWrite(temporary, 0, access);
   if (!fd.valid()) return Failed("create", temporary);
-  // posix_fallocate is not used, because it may write zeros instead. On copy-on-write file systems
-  // this would reserve nothing.
+  // Does not use posix_fallocate, which may write zeros instead of allocating. On copy-on-write
+  // file systems, written zeros reserve no space for a later write.
   if (fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0 && errno != EOPNOTSUPP &&
       errno != ENOSYS) {
     return Failed("reserve", temporary);

@@ -1,9 +1,9 @@
-// Writes files and directories that are on disk when the call returns. Uses only POSIX calls.
-// std::filesystem cannot be used, because PyTorch's CUDA wheel replaces its symbols with those of
-// another libstdc++.
+// Writes files and directories that are on disk when the call returns. Uses POSIX calls instead of
+// std::filesystem, because PyTorch's CUDA wheel replaces the symbols of std::filesystem with those
+// of another libstdc++.
 //
-// Callers convert a FileError into their own kind of error: proto/support/durable_file.h for the
-// daemons, trainer/checkpoint/durable_file.h for the trainer.
+// Callers convert a FileError into their own error type: the daemons in
+// proto/support/durable_file.h, the trainer in trainer/checkpoint/durable_file.h.
 #ifndef TRAINYARD_PROTO_FILES_DURABLE_FILE_H_
 #define TRAINYARD_PROTO_FILES_DURABLE_FILE_H_
 
@@ -22,7 +22,7 @@ namespace trainyard {
 // A failed system call.
 struct FileError {
   int number = 0;      // errno
-  std::string action;  // Call and path, such as "cannot sync /data/manifest.json".
+  std::string action;  // The failed call and its path, such as "cannot sync /data/manifest.json".
 };
 
 // Options for creating a file.
@@ -39,9 +39,9 @@ using FileResult = std::optional<FileError>;
 // Writes all bytes of `piece` to an open file.
 [[nodiscard]] FileResult WriteAll(int fd, std::string_view piece, const std::string& path);
 
-// A file that is written piece by piece. After Finish its contents are on disk, but its name is
+// A file that is written piece by piece. After Finish, its contents are on disk; its name is
 // durable only after SyncDirectory. If the object is destroyed before Finish, the unfinished file
-// is not removed. Used by one thread.
+// remains. Used by one thread.
 class DurableFile {
  public:
   // Creates the file, or empties an existing one.
@@ -49,8 +49,8 @@ class DurableFile {
   // Creates the file; EEXIST if it exists.
   [[nodiscard]] FileResult CreateNew(const std::string& path, const FileAccess& access);
   [[nodiscard]] FileResult Append(std::string_view piece);
-  // Syncs and closes the file. Errors of close(2) are returned too, because NFS reports a full disk
-  // there.
+  // Syncs and closes the file. Includes errors of close(2), because NFS may report a full disk only
+  // then.
   [[nodiscard]] FileResult Finish();
 
  private:
@@ -65,9 +65,9 @@ class DurableFile {
                                           const std::vector<std::string_view>& pieces,
                                           const FileAccess& access);
 
-// Replaces the file at the path. Even after a power failure it is either the old file or the
-// complete new one. Writes PATH.tmp, syncs it, renames it to PATH and syncs the directory. There
-// must be only one writer at a time per path.
+// Replaces the file at `path`. After a power failure, `path` contains either the old text or the
+// complete new one. Writes PATH.tmp, syncs it, renames it to PATH and syncs the directory. Only one
+// writer at a time may use the same path.
 [[nodiscard]] FileResult WriteFileAtomically(const std::string& path, std::string_view text,
                                              const FileAccess& access);
 
@@ -76,16 +76,16 @@ class DurableFile {
 [[nodiscard]] FileResult ReserveAtomicFile(const std::string& path, std::size_t bytes,
                                            const FileAccess& access);
 
-// Makes creations, renames and removals in the directory durable.
+// Makes all earlier creations, renames and removals in the directory durable.
 [[nodiscard]] FileResult SyncDirectory(const std::string& path);
 
-// Renames directory `from` to `to`. If `to` exists, it is renamed to `from`. Atomic if the file
-// system can exchange two names; otherwise uses ExchangeByRenames. Durable only after SyncDirectory
-// of the parent.
+// Renames directory `from` to `to`. If `to` is a directory that is not empty, the two exchange
+// their names. The exchange is atomic if the file system supports it; otherwise it uses
+// ExchangeByRenames. The result is durable only after SyncDirectory of the parent.
 [[nodiscard]] FileResult ReplaceDirectory(const std::string& from, const std::string& to);
 
-// Exchanges the names of two directories by three renames, so for a moment `to` does not exist.
-// After a failure, `to` is its old directory again if the file system permits that.
+// Exchanges the names of two directories by three renames, so `to` does not exist for a moment. If
+// the second rename fails, tries to restore `to`.
 [[nodiscard]] FileResult ExchangeByRenames(const std::string& from, const std::string& to);
 
 // Returns the parent directory of `path`; "." if `path` contains no slash.

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// Two paths lead to the same file if device and inode number are equal.
+// Identifies a file: two paths lead to the same file if their device and inode numbers are equal.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -25,15 +25,16 @@ struct FilePlace {
 
   bool IsDirectory() const { return S_ISDIR(mode); }
   bool IsLink() const { return S_ISLNK(mode); }
-  // Returns false if the file is on another file system or behind a bind mount.
+  // False if the two files are on different file systems or on different mounts, such as a bind
+  // mount.
   bool IsOnMountOf(const FilePlace& other) const {
     return identity.device == other.identity.device && mount == other.mount;
   }
 };
 
-// Returns the place of `name` in the open directory `parent`, or of `parent` itself if `name` is
-// empty. Does not follow links. Uses cached attributes, so that a hung file system does not block
-// the call. On failure returns nullopt and sets errno.
+// Returns the place of the entry `name` in the open directory `parent`. If `name` is empty, returns
+// the place of `parent`. Does not follow links. Uses cached attributes, so that a hung network file
+// system does not block the call. On failure returns nullopt and sets errno.
 inline std::optional<FilePlace> PlaceOf(int parent, const char* name) {
   struct statx found {};
   const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;

@@ -30,7 +30,7 @@ std::string NormalPath(std::string_view text) {
     const bool is_up = part == "..";
     if (is_up && !parts.empty() && parts.back() != "..") {
       parts.pop_back();
-    } else if (!is_up || !text.starts_with("/")) {  // The root is its own parent.
+    } else if (!is_up || !text.starts_with("/")) {  // The parent of / is /.
       parts.push_back(part);
     }
   }

@@ -1,4 +1,4 @@
-// Functions to normalise paths and to detect paths on kernel file systems.
+// Normalises paths, and detects paths on kernel file systems.
 #ifndef TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
 #define TRAINYARD_PROTO_FILES_NORMAL_PATH_H_
 
@@ -11,12 +11,12 @@ namespace trainyard {
 // links.
 std::string NormalPath(std::string_view text);
 
-// Returns whether the path is in /proc, /sys or /dev. The kernel creates the files there, and they
-// differ between processes. Returns false for /dev/shm, which is a RAM disk.
+// True if the path is in /proc, /sys or /dev. The kernel creates the files there, and they may
+// differ between processes. False for /dev/shm, which is a RAM disk.
 bool IsKernelPath(std::string_view path);
 
-// Returns whether the path, or its nearest existing parent, is on a kernel file system such as
-// proc, sysfs or cgroup. Follows links.
+// True if the path is on a kernel file system such as proc, sysfs or cgroup. For a missing path,
+// checks the nearest existing parent. Follows links.
 bool IsOnKernelFileSystem(const std::string& path);
 
 }  // namespace trainyard

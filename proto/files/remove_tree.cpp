@@ -27,8 +27,9 @@ bool IsDirectory(int parent, const char* name) {
   return place.has_value() && place->IsDirectory();
 }
 
-// Makes the directory readable, and movable to another parent. Errors are ignored, because the next
-// call then fails with the reason. fchmodat(2) cannot be used, because it follows links.
+// Gives the owner all permissions on the directory, so that it can be read and moved to another
+// parent. Errors are ignored, because the next call fails for the same reason. fchmodat(2) cannot
+// be used, because it follows links.
 void Unlock(int parent, const char* name) {
   const UniqueFd directory(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   const std::optional<FilePlace> place =
@@ -48,15 +49,17 @@ void ForEachName(int directory, const std::function<bool(const char*)>& visit) {
   }
 }
 
-// Moves every directory up to the root before it enters the directory. The number of descriptors
-// therefore does not depend on the depth of the tree. The kernel protects mounts, because a
-// directory with a mount on it cannot be moved.
+// Empties a directory, the root. Moves every subdirectory to the root before it enters that
+// subdirectory, so that the number of open descriptors does not depend on the depth of the tree. A
+// mount cannot be entered, because the kernel refuses to move a directory on which something is
+// mounted.
 class TreeRemover {
  public:
   TreeRemover(int root, const FilePlace& place, int64_t max_entries)
       : root_(root), place_(place), max_entries_(max_entries) {}
 
-  // Returns 0 if the root is empty. Otherwise returns the error of one of the remaining entries.
+  // Returns 0 if the root is empty, EAGAIN if the limit of entries was reached, and otherwise the
+  // error of a remaining entry.
   int Run() {
     bool progress = true;
     while (progress && !IsSpent()) {
@@ -74,7 +77,7 @@ class TreeRemover {
  private:
   bool IsSpent() const { return done_ >= max_entries_; }
 
-  // Returns whether the entry is a mount. If so, records it as busy.
+  // Returns whether the entry is a mount. Records EBUSY if so.
   bool IsForeign(int parent, const char* name) {
     const std::optional<FilePlace> found = PlaceOf(parent, name);
     const bool is_here = !found.has_value() || found->IsOnMountOf(place_);
@@ -114,23 +117,22 @@ class TreeRemover {
     }
   }
 
-  // Records an error. Exception: if a removal in a directory has already failed, the error that
-  // this directory is not empty is not recorded.
+  // Records an error, with two exceptions: ENOENT, and ENOTEMPTY after another error, because a
+  // failed removal inside a directory makes the removal of the directory fail too.
   void Note(int error) {
     const bool is_consequence = error == ENOTEMPTY && error_ != 0;
     if (error != ENOENT && !is_consequence) error_ = error;
   }
 
-  // Moves the directory to the root under a new name and returns this name. Returns an empty text
-  // on failure.
+  // Moves the directory to the root under a new name and returns the name; empty on failure.
   std::string MoveUp(int parent, const char* name) {
     for (;;) {
       std::string moved = "." + std::to_string(++names_);
-      // The new name must differ, because a rename to the same name would not show whether
-      // something is mounted there.
+      // Skips the current name, because a rename to the same name succeeds even if something is
+      // mounted there.
       if (moved == name) continue;
-      // If there is an empty directory with this name, the rename replaces it and thereby removes
-      // it.
+      // If `moved` is an empty directory, the rename replaces it, which also removes that
+      // directory.
       if (renameat(parent, name, root_, moved.c_str()) == 0) return moved;
       if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR) continue;
       Note(errno);

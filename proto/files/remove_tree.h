@@ -1,10 +1,9 @@
-// Removes directories whose contents user programs control. Uses only POSIX calls, for the reason
-// given in durable_file.h.
+// Removes directories whose contents are controlled by user programs. Uses only POSIX calls, for
+// the reason given in durable_file.h.
 //
-// Removals do not follow symbolic links. Directories are opened with O_NOFOLLOW, and entries are
-// unlinked through the descriptor of their directory. A program therefore gains nothing if it
-// replaces a directory by a link during a removal. Removals do not enter mounts, including bind
-// mounts.
+// Removals do not follow symbolic links: directories are opened with O_NOFOLLOW, and entries are
+// unlinked through the descriptor of their directory. Therefore a program cannot redirect a removal
+// by replacing a directory with a link. Removals do not enter mounts, including bind mounts.
 #ifndef TRAINYARD_PROTO_FILES_REMOVE_TREE_H_
 #define TRAINYARD_PROTO_FILES_REMOVE_TREE_H_
 
@@ -15,24 +14,24 @@
 
 namespace trainyard {
 
-// The maximum number of entries that one call removes or moves. It is limited because a program may
-// keep adding entries.
+// The maximum number of entries that one call removes or moves, because a program may keep adding
+// entries.
 inline constexpr int64_t kMaxEntriesRemoved = 4'000'000;
 
-// Removes `name` from the open directory `parent`. It may be a file, a link, or a directory, which
-// is removed with everything below it, even if directories are read-only. Returns OK if the entry
-// does not exist. EBUSY: there is a mount, which is kept with its contents. EAGAIN: `max_entries`
-// were removed and more are left; call again to continue. Needs few descriptors and little memory
-// at any depth. `path` is used in error messages.
+// Removes `name` from the open directory `parent`. A directory is removed with everything below it,
+// even if directories in it are read-only. Needs few descriptors and little memory at any depth.
+// `path` is the path in error messages. OK if the entry does not exist. EBUSY: a mount was found;
+// the mount and its contents are kept. EAGAIN: `max_entries` entries were processed and more
+// remain; call again to continue.
 [[nodiscard]] FileResult RemoveEntry(int parent, const std::string& name, const std::string& path,
                                      int64_t max_entries = kMaxEntriesRemoved);
 
-// Removes the last component of the path. Follows links in the other components, so their owners
-// must be trusted.
+// Removes the entry at `path`. Follows links in all components except the last, so the owners of
+// these components must be trusted.
 [[nodiscard]] FileResult RemoveEntry(const std::string& path);
 
-// Returns " (PATH is a symbolic link to TARGET)" for the first link in the path, to be appended to
-// errors; empty if there is no link.
+// Returns " (PATH is a symbolic link to TARGET)" for the first link in the path; empty if there is
+// none. Callers append this note to error messages.
 std::string LinkNote(const std::string& path);
 
 }  // namespace trainyard

@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// Owns a descriptor and closes it in the destructor. -1 means none.
+// Closes the descriptor in the destructor. -1 means none.
 class UniqueFd {
  public:
   UniqueFd() = default;

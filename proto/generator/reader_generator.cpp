@@ -23,7 +23,8 @@ constexpr char kClosing[] = R"(
 // clang-format on
 )";
 
-// Returns an expression for the value of a singular field, in the type of the settings' struct.
+// Returns a C++ expression for the value of a singular field, in the type that the settings' struct
+// uses.
 std::string Value(const FieldDescriptor& field) {
   const std::string value = absl::StrCat("spec.", field.name(), "()");
   if (field.enum_type() == nullptr) return value;

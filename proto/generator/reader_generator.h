@@ -7,7 +7,7 @@
 namespace trainyard {
 
 // Generates the definition of ReadSections (proto/jobspec/section_readers.h), with one function per
-// section. Code is generated because reflection would take a third of the time of checking a
+// section. Reading the sections by reflection instead would take a third of the time for checking a
 // submission. A test compares the result with the committed file.
 GeneratedFile GenerateSectionReaders();
 

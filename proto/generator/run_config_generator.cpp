@@ -48,7 +48,7 @@ constexpr char kFolder[] = "proto/contract/";
 // The names of headers in kFolder.
 using HeaderNames = std::set<std::string>;
 
-// Returns the complete text of the header with this name in kFolder.
+// Returns the complete text of the header `name` in kFolder.
 std::string HeaderText(const std::string& name, const std::string& about,
                        const HeaderNames& included, const std::string& body) {
   const std::string guard =
@@ -78,7 +78,7 @@ std::string Enum(const EnumDescriptor& type) {
   std::vector<std::string> constants, names;
   for (int i = 0; i < type.value_count(); ++i) {
     const EnumValueDescriptor& value = *type.value(i);
-    if (value.number() == 0) continue;  // Unspecified; does not occur in a resolved job.
+    if (value.number() == 0) continue;  // The unspecified value does not occur in a resolved job.
     constants.push_back(absl::StrCat(ConstantName(value), " = ", value.number()));
     names.push_back(absl::StrCat("{\"", EnumShortName(value), "\", ", type.name(),
                                  "::", ConstantName(value), "}"));
@@ -179,8 +179,8 @@ std::string RunStruct() {
       "{\n", visits, "}\n");
 }
 
-// Returns every key at the top level of a job file. The trainer ignores those that it does not use
-// and rejects all other keys.
+// Returns every top-level key of a job file. The trainer ignores the keys that it does not use, and
+// rejects keys that are not in this list.
 std::string TopLevelKeys() {
   const Descriptor& spec = *v1::JobSpec::descriptor();
   std::vector<std::string> names;
@@ -195,8 +195,8 @@ std::string TopLevelKeys() {
 // Maps each enum to the header that declares it.
 using EnumHeaders = std::map<const EnumDescriptor*, std::string>;
 
-// Generates the header of a section. An enum is declared in the header of the first section that
-// uses it; later sections include that header.
+// Generates the header of a section. The header of the first section that uses an enum declares
+// that enum. Headers of later sections include the first one.
 GeneratedFile SectionHeader(const FieldDescriptor& section, EnumHeaders& enum_headers) {
   const Descriptor& type = *section.message_type();
   const std::string name = HeaderName(section);

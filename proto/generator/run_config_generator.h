@@ -8,10 +8,10 @@
 
 namespace trainyard {
 
-// Generates one header per section that has `read_by_trainer`. It contains the section's enums, its
-// struct, and a function that visits its settings with key and rule. Generates run_config.h, too,
-// which includes all of them. A test compares the results with the committed files. The files are
-// committed because the trainer is also built where protobuf is not available.
+// Generates run_config.h and the headers that it includes, one per section that has
+// `read_by_trainer`. A section's header contains its enums, its struct, and a function that visits
+// each setting with its key and rule. A test compares the results with the committed files, which
+// exist because the trainer is also built where protobuf is not available.
 std::vector<GeneratedFile> GenerateRunConfig();
 
 }  // namespace trainyard

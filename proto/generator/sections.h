@@ -22,7 +22,7 @@ inline constexpr char kGeneratedFrom[] =
 inline constexpr std::size_t kWidestLine = 100;
 
 // Returns the fields of JobSpec whose sections have the option `read_by_trainer`, in the order of
-// the proto.
+// job_spec.proto.
 std::vector<const google::protobuf::FieldDescriptor*> SectionFields();
 
 // "model" -> "model_config.h".

@@ -32,7 +32,7 @@ void SetField(const Value& value, const FieldDescriptor& field, v1::LayoutSpec& 
     reflection.SetBool(&spec, &field, value);
   } else {
     static_assert(std::is_same_v<Value, int64_t>);
-    // For all settings except zero, 0 means that the setting is not written.
+    // For settings other than `zero`, 0 means that the setting is not written.
     const bool is_written = value != 0 || field.name() == "zero";
     if (is_written) reflection.SetInt32(&spec, &field, static_cast<int32_t>(value));
   }

@@ -1,4 +1,4 @@
-// Support for `layout: auto`, with which the controller chooses a job's layout.
+// Support for `layout: auto`, which lets the controller choose a job's layout.
 #ifndef TRAINYARD_PROTO_JOBSPEC_AUTO_LAYOUT_H_
 #define TRAINYARD_PROTO_JOBSPEC_AUTO_LAYOUT_H_
 
@@ -12,18 +12,18 @@
 
 namespace trainyard {
 
-// The value of `layout` in a job file that replaces the section.
+// In a job file, this word replaces the settings of section `layout`.
 inline constexpr char kAutoLayoutWord[] = "auto";
 inline constexpr char kAutoLayoutKey[] = "auto_layout";
 
-// Returns the settings of section `layout` that the controller chooses. These are all except
+// Returns the settings of section `layout` that the controller chooses: all except
 // sequence_parallel and cp_comm_type, which keep the job's values.
 const std::vector<const google::protobuf::FieldDescriptor*>& ChosenLayoutFields();
 
 // Reports settings that contradict `auto_layout`. Returns nothing for a job without `auto_layout`.
 std::vector<SettingProblem> FindAutoLayoutProblems(const v1::JobSpec& spec);
 
-// Returns every setting of a layout that has a value, in the form of a job file.
+// Returns the settings of `layout` that have a value, in the form of a job file.
 v1::LayoutSpec LayoutSpecOf(const LayoutConfig& layout);
 
 // Returns a text such as "{tp: 2, zero: 1} on 1 node of 8 NVIDIA H200". If no layout fits, returns

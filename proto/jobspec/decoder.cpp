@@ -22,8 +22,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// The maximum number of values that are visited in one file. It is limited because with aliases a
-// small file can describe a huge tree.
+// The maximum number of values that the decoder visits in one file, because a small file with
+// aliases can describe a huge tree.
 constexpr int kMaxValues = 20000;
 constexpr std::size_t kMaxStringBytes = 64 << 10;
 constexpr int kDefaultMaxItems = 1000;
@@ -44,7 +44,7 @@ class Decoder {
                    Message& message);
   // Decodes one entry of `env`.
   void DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec);
-  // Sets the origin to record for values that have no position in a file.
+  // Sets the origin to record for all values, because an override has no position in a file.
   void UseFixedOrigin(const std::string& origin) { fixed_origin_ = origin; }
   void Fail(const YAML::Node& node, const std::string& key, const std::string& what);
 
@@ -100,7 +100,8 @@ bool Decoder::IsText(const YAML::Node& node, const std::string& key) {
          absl::StrCat("`", key, "` must be one value, not a ", node.IsMap() ? "mapping" : "list"));
     return false;
   }
-  // The tag "?" means a plain scalar and "!" a quoted one. Any other tag was written explicitly.
+  // The parser sets the tag "?" for a plain scalar and "!" for a quoted one. Any other tag was
+  // written in the file.
   if (!node.Tag().empty() && node.Tag() != "?" && node.Tag() != "!") {
     Fail(node, key,
          absl::StrCat("`", key, "` has the tag ", node.Tag(),
@@ -127,8 +128,7 @@ std::string Decoder::Absolute(const std::string& path) const {
   return (std::filesystem::path(directory_) / path).lexically_normal().string();
 }
 
-// Returns false and reports an error if the path is relative and there is no folder to resolve it
-// against.
+// Returns false and reports an error if the path is relative and the file has no folder.
 bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const std::string& path) {
   if (!directory_.empty() || path.empty() || path.starts_with('/')) return true;
   Fail(node, key,
@@ -138,8 +138,8 @@ bool Decoder::HasFolder(const YAML::Node& node, const std::string& key, const st
   return false;
 }
 
-// Adds an entry of a list of paths, which consists of a word, a blank and the path. An entry
-// without a path is kept, because the rules of the setting report that error.
+// Adds an entry to a list. An entry of a list of paths is a word, a blank and a path. If the path
+// is missing, the entry is still added, because a rule of the setting reports that error.
 void Decoder::AddEntry(const YAML::Node& item, const FieldDescriptor& field, const std::string& key,
                        Message& message) {
   std::string text = item.Scalar();
@@ -171,8 +171,9 @@ bool Decoder::IsAutoLayout(const YAML::Node& value, const std::string& key) {
   return key == kLayoutSection && value.IsScalar() && value.Scalar() == kAutoLayoutWord;
 }
 
-// If this file has `layout: auto`, it replaces the layout of a file that it extends, and vice
-// versa. If one file has both, both are kept, and a rule rejects them.
+// Resolves conflicts between `layout: auto` and written layout settings. The file's own form
+// replaces the form that an extended file uses. If the file has both forms, both are kept, and a
+// rule rejects them.
 void Decoder::SettleAutoLayout(const std::string& key) {
   v1::JobSpec& spec = context_.spec;
   if (!spec.auto_layout()) return;
@@ -187,8 +188,9 @@ void Decoder::SettleAutoLayout(const std::string& key) {
   }
 }
 
-// If this file has `train.tokens`, it replaces `train.steps` of a file that it extends, and vice
-// versa. If one file has several of these settings, all are kept, and a rule rejects them.
+// Clears the settings that this setting replaces, if they come from an extended file. For example,
+// `train.tokens` replaces `train.steps`. If one file has both, both are kept, and a rule rejects
+// them.
 void Decoder::TakeBackAlternatives(const FieldDescriptor& field, const std::string& key,
                                    Message& message) {
   for (const std::string& name : RuleOf(field).instead_of()) {
@@ -231,7 +233,7 @@ void Decoder::DecodeList(const YAML::Node& node, const FieldDescriptor& field,
   TakeBackAlternatives(field, key, message);
 }
 
-// `env` is the only map in job files.
+// Decodes `env`, the only map in a job file.
 void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& field,
                               const std::string& key, v1::JobSpec& spec) {
   if (!node.IsMap() || node.size() > static_cast<std::size_t>(RuleOf(field).max_items())) {
@@ -253,7 +255,7 @@ void Decoder::DecodeVariables(const YAML::Node& node, const FieldDescriptor& fie
   }
 }
 
-// The value null removes a variable that an extended file or the worker sets.
+// A null value removes a variable that is set by an extended file or by the worker.
 void Decoder::DecodeVariable(const YAML::Node& value, const std::string& name, v1::JobSpec& spec) {
   const std::string key = kVariablePrefix + name;
   if (!value.IsNull() && !IsText(value, key)) return;
@@ -299,7 +301,7 @@ std::string UnknownKey(const std::string& key, const std::string& prefix,
     siblings.push_back(prefix + descriptor.field(i)->name());
   }
   std::string nearest;
-  // Finds a correct name that lacks its section: `seq_length` at the top level means
+  // Suggests a known key if only its section is missing: `seq_length` at the top level means
   // train.seq_length.
   const std::string last = "." + key.substr(key.rfind('.') + 1);
   for (const std::string& known : JobFileKeys()) {
@@ -338,8 +340,8 @@ void Decoder::DecodeMapping(const YAML::Node& node, const std::string& prefix, M
   }
 }
 
-// Returns the field that a dotted key names and sets `holder` to the message that contains it.
-// Returns nullptr if there is no such field.
+// Returns the field of a dotted key and sets `holder` to the message that contains it; nullptr if
+// there is no such field.
 const FieldDescriptor* FindField(const std::string& key, Message& root, Message*& holder) {
   holder = &root;
   const std::vector<std::string> parts = absl::StrSplit(key, '.');
@@ -364,8 +366,8 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
   Decoder decoder(display_name, "", scratch);
   decoder.DecodeField(node, *v1::JobSpec::descriptor()->FindFieldByName("extends"), "extends",
                       scratch.spec);
-  // An error here only stops the chain of files. DecodeJobFile reads the key again and reports the
-  // errors.
+  // An error stops only the search for extended files. DecodeJobFile reads the key again and
+  // reports the errors.
   if (!scratch.errors.empty()) context.failed_keys.insert("extends");
   return {scratch.spec.extends().begin(), scratch.spec.extends().end()};
 }

@@ -1,5 +1,5 @@
-// Decodes one YAML document into a JobSpec by reflection. Does not stop at the first error, but
-// collects all errors.
+// Decodes one YAML document into a JobSpec by reflection. Continues after an error, so that all
+// errors are collected.
 #ifndef TRAINYARD_PROTO_JOBSPEC_DECODER_H_
 #define TRAINYARD_PROTO_JOBSPEC_DECODER_H_
 
@@ -14,13 +14,13 @@
 
 namespace trainyard {
 
-// The result of decoding one or several files, accumulated over the files.
+// The result of decoding one or more files.
 struct DecodeContext {
   v1::JobSpec spec;
   Origins origins;
-  // Texts such as "job.yaml:7:3: unknown key `leraning_rate`; did you mean `lr`?".
+  // For example "job.yaml:7:3: unknown key `leraning_rate`; did you mean `lr`?".
   std::vector<std::string> errors;
-  // The keys whose values could not be read. Later rules do not report them as missing.
+  // The keys whose values could not be read. Later rules do not report these keys as missing.
   std::set<std::string> failed_keys;
   // The keys that the current layer has written. A layer is one file, or all overrides together.
   std::set<std::string> written;
@@ -31,8 +31,8 @@ std::vector<std::string> ReadExtends(const YAML::Node& root, const std::string& 
                                      DecodeContext& context);
 
 // Applies every key of the file to the context. Maps are merged, lists and scalars replace earlier
-// values, and null clears a value. Relative paths are resolved against `directory`; if it is empty,
-// relative paths are rejected.
+// values, and null clears a value. Relative paths are resolved against `directory`, or rejected if
+// `directory` is empty.
 void DecodeJobFile(const YAML::Node& root, const std::string& display_name,
                    const std::string& directory, DecodeContext& context);
 

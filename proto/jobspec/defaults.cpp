@@ -21,8 +21,8 @@ void SetDefaults(Message& message) {
     if (IsSection(field)) {
       SetDefaults(*message.GetReflection()->MutableMessage(&message, &field));
     } else if (const std::string& text = RuleOf(field).default_value(); !text.empty()) {
-      // An error can only be a bug in job_spec.proto: a default that its own rule rejects. A test
-      // reads all defaults.
+      // Cannot fail unless job_spec.proto has a default that its own rule rejects. A test reads all
+      // defaults.
       SetScalarField(text, field, message).IgnoreError();
     }
   }
@@ -38,7 +38,7 @@ const v1::JobSpec& Defaults() {
   return *defaults;
 }
 
-// `reflection` is used for both messages, because they have the same type.
+// One `reflection` serves both messages, because they have the same type.
 void CopyField(const Message& from, const FieldDescriptor& field, const Reflection& reflection,
                Message& to) {
   switch (field.cpp_type()) {
@@ -65,8 +65,8 @@ void CopyField(const Message& from, const FieldDescriptor& field, const Reflecti
   }
 }
 
-// Does not use MergeFrom, which would mix the parts of a written duration with those of its
-// default.
+// MergeFrom is not used, because it would combine the seconds of a written duration with the
+// nanoseconds of its default.
 void FillFrom(const Message& defaults, Message& message) {
   const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -95,15 +95,16 @@ void FillOriginsOf(const Message& message, const std::string& prefix, const std:
   }
 }
 
-// Variables of torchrun make many programs search for peers. A program with a single rank has no
-// peers, so it does not get them.
+// A program with a single rank does not get the variables of torchrun, because they make many
+// programs search for peers.
 void FillTorchrunEnv(v1::JobSpec& spec, Origins& origins) {
   if (spec.has_torchrun_env()) return;
   spec.set_torchrun_env(RunsOurTrainer(spec) || WorldSize(spec) > 1);
   origins["torchrun_env"] = kDerivedOrigin;
 }
 
-// Megatron-LM prints on the last rank (print_rank_last), the other programs on rank 0.
+// Selects the rank whose output is parsed. Megatron-LM prints on the last rank (print_rank_last);
+// other programs print on rank 0.
 void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   v1::LogParserSpec& parser = *spec.mutable_log_parser();
   if (parser.has_rank() || parser.kind() == v1::LOG_PARSER_KIND_NONE) return;
@@ -111,7 +112,7 @@ void FillParsedRank(v1::JobSpec& spec, Origins& origins) {
   origins["log_parser.rank"] = kDerivedOrigin;
 }
 
-// Fills in defaults, except those of a layout that is still to be chosen.
+// Fills in defaults. If the layout is still to be chosen, leaves it without defaults.
 void FillWrittenDefaults(v1::JobSpec& spec) {
   const v1::LayoutSpec written = spec.layout();
   FillFrom(Defaults(), spec);
@@ -129,7 +130,7 @@ void FillDefaults(v1::JobSpec& spec, Origins& origins) {
   RunConfig config = RunConfigOf(spec);
   for (const std::string& key : FillDerived(WorldSize(spec), config)) {
     if (spec.auto_layout() && key == "layout.dp") continue;
-    // If 0 was written, it is kept, and a rule rejects it.
+    // A written 0 is kept, and a rule rejects it.
     if (CopySetting(config, key, spec)) origins[key] = kDerivedOrigin;
   }
   FillTorchrunEnv(spec, origins);

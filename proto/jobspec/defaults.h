@@ -8,11 +8,11 @@
 namespace trainyard {
 
 // Sets every unset field whose FieldRule has a default. Then sets the derived values (FillDerived
-// in proto/rules/run_rules.h); their origin in `origins` is kDerivedOrigin.
+// in proto/rules/run_rules.h) and records kDerivedOrigin as their origin.
 void FillDefaults(v1::JobSpec& spec, Origins& origins);
 
-// Records this origin for every scalar that is set and has no origin. Call it for the values of a
-// request, before FillDefaults adds other values.
+// Records `origin` for every scalar that is set and has no origin. Call this function before
+// FillDefaults, so that only the values of the request get this origin.
 void FillOrigins(const v1::JobSpec& spec, const std::string& origin, Origins& origins);
 
 }  // namespace trainyard

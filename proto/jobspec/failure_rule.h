@@ -1,4 +1,4 @@
-// One entry of restart.rules. It defines the action after a failure whose output matches a pattern.
+// One entry of restart.rules: the action to take after a failure whose output matches the pattern.
 #ifndef TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
 #define TRAINYARD_PROTO_JOBSPEC_FAILURE_RULE_H_
 
@@ -16,7 +16,8 @@ struct FailureRule {
   std::string message;  // A text for users; may be empty.
 };
 
-// Parses "ACTION PATTERN" or "ACTION PATTERN => MESSAGE". INVALID_ARGUMENT names the wrong part.
+// Parses "ACTION PATTERN" or "ACTION PATTERN => MESSAGE". INVALID_ARGUMENT: the message names the
+// invalid part.
 absl::StatusOr<FailureRule> ParseFailureRule(std::string_view text);
 
 }  // namespace trainyard

@@ -19,12 +19,11 @@ using google::protobuf::Reflection;
 
 using Problems = std::vector<SettingProblem>;
 
-// A field of a message and its place in the job file. To save time, the key is built only if a rule
-// is broken.
+// A field of a message, and the prefix of its key in the job file. The full key is built only for
+// error messages, to save time.
 struct FieldPlace {
   const Message& message;
-  // The reflection of the message. It is stored because GetReflection() takes longer than reading a
-  // field.
+  // Stored because calling GetReflection() takes longer than reading a field.
   const Reflection& reflection;
   const FieldDescriptor& field;
   const std::string& prefix;
@@ -65,8 +64,8 @@ void CheckRange(const FieldPlace& place, Problems& problems) {
                                         ", got ", NumberText(value), unit)});
 }
 
-// Returns the compiled pattern of the field. A pattern is compiled once per thread, because
-// compiling takes a hundred times as long as a match. Any thread.
+// Returns the compiled pattern of the field. Each thread compiles a pattern once, because compiling
+// takes a hundred times as long as matching. Any thread.
 const RE2& CompiledPattern(const FieldDescriptor& field) {
   thread_local std::map<const FieldDescriptor*, RE2> patterns;
   return patterns.try_emplace(&field, RuleOf(field).pattern()).first->second;

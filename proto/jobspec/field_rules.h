@@ -1,4 +1,4 @@
-// Checks rules of single fields by reflection over their FieldRules.
+// Checks each field of a message against its FieldRule, by reflection.
 #ifndef TRAINYARD_PROTO_JOBSPEC_FIELD_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_FIELD_RULES_H_
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxExtendsDepth = 16;
 
-// Loads a file and all files that it extends. The extended files are applied first.
+// Loads a file and the chain of files that it extends. Extended files are applied first.
 class ChainLoader {
  public:
   ChainLoader(const JobFileReader& reader, DecodeContext& context)
@@ -70,8 +70,8 @@ absl::StatusOr<JobFileReading> ReadJobFile(const std::string& reference,
   context.written.clear();
   for (const std::string& text : overrides) DecodeOverride(text, here, context);
   FillDefaults(context.spec, context.origins);
-  // If the command could not be read, the job looks like one for trainyard-trainer. Errors about
-  // missing settings would then be misleading.
+  // If the command could not be read, the job looks like a run of the trainer. Errors about missing
+  // settings of the trainer would be misleading.
   const bool knows_program = !context.failed_keys.contains("command");
   JobFileReading reading;
   for (const SettingProblem& problem :

@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// The key is the dotted key of the setting. The value is the origin, such as "job.yaml:7:3",
-// "--set" or kDerivedOrigin. A setting without an entry has its default value.
+// Maps the dotted key of a setting to the origin of its value, such as "job.yaml:7:3", "--set" or
+// kDerivedOrigin. A setting without an entry has its default value.
 using Origins = std::map<std::string, std::string>;
 
 // The origin of a value that was derived from other values.

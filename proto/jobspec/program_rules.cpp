@@ -28,7 +28,7 @@ bool IsReservedVariable(const v1::JobSpec& spec, const std::string& name) {
          name == environment::kNvidiaDevices;
 }
 
-// True if the text has a common format of API keys, or contains an address with a password.
+// True if the text contains an address with a password, or has a common format of API keys.
 bool HoldsSecret(const std::string& text) {
   static const RE2 kForms(
       "\\bsk-[A-Za-z0-9_-]{16}|\\bgh[pousr]_[A-Za-z0-9]{20}|\\bgithub_pat_[A-Za-z0-9_]{20}|"
@@ -37,9 +37,9 @@ bool HoldsSecret(const std::string& text) {
   return RE2::PartialMatch(text, kForms);
 }
 
-// `env` and `command` are shown in clear text by a job file, the event log and `describe`. Values
-// that look like secrets must therefore be in `secrets`. Short values, such as EOS_TOKEN: </s>, are
-// not treated as secrets.
+// True if the variable must be in `secrets`, because `env` and `command` are shown in clear text by
+// the job file, the event log and `describe`. Short values, such as EOS_TOKEN: </s>, are not
+// treated as secrets.
 bool LooksSecret(const std::string& name, const std::string& value) {
   static const RE2 kSecretName(
       "(?i)(.*_)?(TOKEN|PASSWORD|PASSWD|PASS|SECRET|CREDENTIALS?|AUTHORIZATION|WEBHOOK(_URL)?|"
@@ -183,8 +183,8 @@ void CheckGuard(const v1::JobSpec& spec, Problems& problems) {
   }
 }
 
-// Checks that a job with spares can heal. To heal, the gang's state is copied from a surviving
-// node.
+// Checks that a job with spares can heal. A heal copies the state of the gang from a surviving
+// node, so the gang needs at least two nodes.
 void CheckSpares(const v1::JobSpec& spec, Problems& problems) {
   if (spec.restart().spares() == 0) return;
   const auto refuse = [&](const std::string& why) {

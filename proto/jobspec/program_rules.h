@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-// Rejects checkpoint paths on kernel file systems, such as /proc/self/root/..., because they differ
-// between processes.
+// Rejects checkpoint paths on kernel file systems, such as /proc/self/root/..., because such a path
+// means a different directory in each process.
 void CheckCheckpointPaths(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);
 
 void CheckProgram(const v1::JobSpec& spec, std::vector<SettingProblem>& problems);

@@ -16,14 +16,14 @@ struct JobFileText {
   // Path or name, for messages.
   std::string display_name;
   std::string text;
-  // True if the text was sent without a folder. Relative paths in it and in its overrides are then
-  // rejected.
+  // True if the text was sent without a folder. Relative paths in the text and in its overrides are
+  // then rejected.
   bool sent = false;
 };
 
-// Returns the text of a job file or recipe. `reference` is the text after `extends:`. `from` is the
-// path of the file that contains the reference, or empty for a reference on the command line.
-// NOT_FOUND if there is no such file; the message lists the places searched.
+// Returns the text of a job file or recipe. `reference` is the value in `extends:` or on the
+// command line. `from` is the path of the file that contains the reference; empty for the command
+// line. NOT_FOUND: there is no such file; the message lists the places searched.
 using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::string& reference,
                                                                 const std::string& from)>;
 
@@ -32,20 +32,20 @@ using JobFileReader = std::function<absl::StatusOr<JobFileText>(const std::strin
 JobFileReader FileSystemReader(std::vector<std::string> recipe_directories);
 
 // Like FileSystemReader, but for requests of clients. Accepts only names of recipes, and files that
-// recipes extend. Otherwise a client could read a file that it has no permission to read.
+// a recipe extends, so that a client cannot read files for which it has no permission.
 JobFileReader RecipeReader(std::vector<std::string> recipe_directories);
 
-// Returns the folders of the recipes that are installed with a program. In a source tree, for
-// BUILD/bin/PROGRAM, it is SOURCE/recipes in a parent directory. For PREFIX/bin/PROGRAM it is
-// PREFIX/share/trainyard/recipes.
+// Returns the folders of the recipes that are installed with a program. For PREFIX/bin/PROGRAM, the
+// folder is PREFIX/share/trainyard/recipes. For BUILD/bin/PROGRAM in a source tree, it is `recipes`
+// in the tree's root.
 std::vector<std::string> RecipeDirectoriesOf(const std::string& program_directory);
 
 // The display name of a job file that was sent as text.
 inline constexpr char kSentJobFile[] = "job file";
 
-// Returns a reader that returns `text` for kSentJobFile. The text may extend recipes in the given
-// directories by name. It may not extend files by path: otherwise a client could read a file that
-// it has no permission to read.
+// Returns a reader whose file kSentJobFile is `text`. The text may extend recipes in the given
+// directories by name. It may not extend files by path, so that a client cannot read files for
+// which it has no permission.
 JobFileReader SentJobFileReader(std::string text, std::vector<std::string> recipe_directories);
 
 }  // namespace trainyard

@@ -17,13 +17,12 @@ struct Recipe {
   std::string path;
 };
 
-// Returns the recipes (*.yaml) in the directories, sorted by name. If two directories contain
-// recipes with the same name, the one in the earlier directory is used, as for `extends` in job
-// files.
+// Returns the recipes (*.yaml) in `directories`, sorted by name. If a name occurs in two
+// directories, the earlier directory takes precedence, as it does for `extends` in job files.
 std::vector<Recipe> FindRecipes(const std::vector<std::string>& directories);
 
-// Returns the text of a recipe, given by name, or of a file, given by path. NOT_FOUND names the
-// most similar recipe.
+// Returns the text of the recipe with this name, or of the file at this path. NOT_FOUND: the
+// message names the most similar recipe.
 absl::StatusOr<JobFileText> ReadRecipe(const std::string& name,
                                        const std::vector<std::string>& directories);
 

@@ -1,4 +1,4 @@
-// Compares the model of the checkpoint from which a job starts with the job's model.
+// Compares a job's model with the model of the checkpoint from which the job starts.
 #ifndef TRAINYARD_PROTO_JOBSPEC_RESUME_CHECK_H_
 #define TRAINYARD_PROTO_JOBSPEC_RESUME_CHECK_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// Reads the manifest of checkpoint.resume_from on this machine. The result is empty for a job
-// without resume_from and for a job with its own command. `spec` must be resolved.
+// Reads the manifest of checkpoint.resume_from on this machine. The result is empty if the job has
+// no resume_from, or if it has its own command. `spec` must be resolved.
 CheckpointFit CheckResumeFrom(const v1::JobSpec& spec);
 
 }  // namespace trainyard

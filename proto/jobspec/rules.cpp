@@ -22,20 +22,20 @@ std::vector<std::string> Lines(const Problems& problems, const Origins& origins)
   return lines;
 }
 
-// True if the spec has neither a model nor a training length. It is then more likely a user's own
-// program that lacks its command than a run of trainyard-trainer that lacks every setting.
+// True if the spec has neither a model nor a training length. Such a spec is more likely a user's
+// own program without its command than a run of the trainer without all its settings.
 bool DescribesNoRun(const RunConfig& config) {
   return config.model.num_layers == 0 && config.model.hidden_size == 0 && config.train.steps == 0 &&
          config.train.samples == 0 && config.train.tokens == 0;
 }
 
-// True if the name consists of digits. Commands such as `trainyard kill 3` would interpret it as a
-// job number.
+// True if the name consists of digits. Commands such as `trainyard kill 3` interpret such a name as
+// a job id.
 bool IsNumber(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// If the layout is still to be chosen, assumes that it has as many ranks as the gang.
+// If the layout is still to be chosen, assumes a layout with as many ranks as the gang.
 RunConfig WithRanksOf(const v1::JobSpec& spec, RunConfig config) {
   if (spec.auto_layout()) config.layout.dp = WorldSize(spec);
   return config;
@@ -64,7 +64,7 @@ Problems FindProblemsOf(const v1::JobSpec& spec, const RunConfig& config) {
   }
   CheckFields(spec, problems);
   CheckCheckpointPaths(spec, problems);
-  // Stop here. Rules that span several fields would only repeat the errors of single fields.
+  // Returns early, because rules that span several fields would only repeat these errors.
   if (!problems.empty()) return problems;
   Append(FindAutoLayoutProblems(spec), problems);
   Append(FindLayoutProblems(WorldSize(spec), WithRanksOf(spec, config)), problems);

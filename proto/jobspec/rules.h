@@ -1,4 +1,4 @@
-// Checks the rules of a JobSpec whose defaults are filled in.
+// Checks a JobSpec, whose defaults must be filled in, against all rules.
 #ifndef TRAINYARD_PROTO_JOBSPEC_RULES_H_
 #define TRAINYARD_PROTO_JOBSPEC_RULES_H_
 
@@ -14,13 +14,13 @@ namespace trainyard {
 // Returns all broken rules: limits of single fields, and rules that span several fields.
 std::vector<SettingProblem> FindProblems(const v1::JobSpec& spec);
 
-// Returns the broken rules as lines with their origins; empty if all rules hold. The controller
-// also calls this, because it does not trust clients.
+// Returns the broken rules as lines with the origins of the values; empty if all rules hold. The
+// controller calls this function too, because it does not trust clients.
 std::vector<std::string> CheckJobSpec(const v1::JobSpec& spec, const Origins& origins);
 
-// Returns reasons why the ranks could not start although every rule holds, one per line
-// (FindLaunchProblems in proto/rules/run_rules.h). `submit` rejects such a job; `plan` shows the
-// reasons and plans anyway.
+// Returns the reasons why the ranks could not start although every rule holds, one per line
+// (FindLaunchProblems in proto/rules/run_rules.h). `submit` rejects a job with such reasons; `plan`
+// shows them and continues.
 std::vector<std::string> CheckLaunch(const v1::JobSpec& spec, const Origins& origins);
 
 // Returns the result of CheckJobSpec. If every rule holds, returns the result of CheckLaunch.

@@ -23,7 +23,7 @@ void SetWhole(Message& message, const FieldDescriptor& field, int64_t value) {
   }
 }
 
-// Splits a key: "model.num_layers" gives "model" and "num_layers".
+// Splits "model.num_layers" into "model" and "num_layers".
 std::pair<std::string, std::string> SplitKey(const std::string& key) {
   const std::size_t dot = key.find('.');
   return {key.substr(0, dot), key.substr(dot + 1)};

@@ -12,14 +12,14 @@ namespace trainyard {
 // Fields that are unset in `spec` keep the initial values of RunConfig.
 RunConfig RunConfigOf(const v1::JobSpec& spec);
 
-// Sets one integer field of the spec, such as "train.steps", to its value in `config`, unless it is
-// already set. Returns true if it set the field.
+// Copies one integer setting, such as "train.steps", from `config` to `spec`, unless `spec` already
+// has it. Returns true if the setting was copied.
 bool CopySetting(const RunConfig& config, const std::string& key, v1::JobSpec& spec);
 
 // Number of ranks of the job: nodes * slots_per_node.
 int WorldSize(const v1::JobSpec& spec);
 
-// True if the ranks run trainyard-trainer, not a user's command.
+// True if the ranks run trainyard-trainer instead of a user's command.
 bool RunsOurTrainer(const v1::JobSpec& spec);
 
 }  // namespace trainyard

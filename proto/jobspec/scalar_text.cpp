@@ -47,14 +47,14 @@ __int128 TakeSuffix(std::string& text, v1::Unit unit) {
   return 1;
 }
 
-// A decimal number, stored as digits * 10^exponent.
+// The decimal number digits * 10^exponent.
 struct Decimal {
   bool negative = false;
   __int128 digits = 0;
   int exponent = 0;
 };
 
-// More digits than any 64-bit field needs, but few enough that __int128 does not overflow.
+// Enough digits for any 64-bit field, and few enough that __int128 does not overflow.
 constexpr int kMaxDigits = 30;
 constexpr int kMaxExponent = 24;
 
@@ -85,7 +85,8 @@ bool ParseDecimal(const std::string& text, Decimal& decimal) {
   return exponent >= -kMaxExponent && exponent <= kMaxExponent;
 }
 
-// Returns digits * 10^exponent * factor if this is an integer that fits.
+// Returns digits * 10^exponent * factor. Returns an error if the result is not an integer or does
+// not fit.
 absl::StatusOr<__int128> ExactInteger(Decimal decimal, __int128 factor) {
   const __int128 limit = std::numeric_limits<uint64_t>::max();
   __int128 value = decimal.digits;
@@ -157,7 +158,7 @@ absl::Status SetDuration(const std::string& text, const FieldDescriptor& field,
   return absl::OkStatus();
 }
 
-// Returns the milliseconds of a unit of durations; 0 if the unit is unknown.
+// Returns the length of a unit of durations in milliseconds; 0 if the unit is unknown.
 int64_t DurationUnitMs(const std::string& unit) {
   if (unit == "ms") return 1;
   if (unit == "s") return 1000;
@@ -208,7 +209,7 @@ absl::StatusOr<int64_t> ParseDurationMs(const std::string& text) {
     total += number * static_cast<double>(unit_ms);
     i = unit_end;
   }
-  constexpr double kLongestMs = 1e15;  // 30,000 years: above any useful limit, far below overflow.
+  constexpr double kLongestMs = 1e15;  // 30,000 years: above any use, far below overflow.
   if (text.empty() || total > kLongestMs) return bad;
   return std::llround(total);
 }

@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-// Parses "300", "1e6", "1_000", "20B" (tokens, steps, samples) or "64KiB" (bytes). Accepts only
-// values that are exactly integers. INVALID_ARGUMENT names the expected form.
+// Parses "300", "1e6", "1_000", "20B" (tokens, steps, samples) or "64KiB" (bytes). Rejects values
+// that are not integers. INVALID_ARGUMENT: the message names the expected form.
 absl::StatusOr<__int128> ParseInteger(const std::string& text, v1::Unit unit);
 
 // Parses "3e-4", "0.1" or "1". Rejects NaN and infinity.
@@ -22,12 +22,12 @@ absl::StatusOr<double> ParseNumber(const std::string& text);
 // Parses "30m", "1h30m", "250ms" or "2d". Rejects a number without a unit, except 0.
 absl::StatusOr<int64_t> ParseDurationMs(const std::string& text);
 
-// Parses `text` as a value of `field`, which must be a singular scalar, enum or Duration, and sets
-// it.
+// Parses `text` according to `field` and sets the field. `field` must be a singular scalar, enum or
+// Duration.
 absl::Status SetScalarField(const std::string& text, const google::protobuf::FieldDescriptor& field,
                             google::protobuf::Message& message);
 
-// Returns the rule of a field; empty if the field has none.
+// Returns the rule of `field`; an empty rule if it has none.
 const v1::FieldRule& RuleOf(const google::protobuf::FieldDescriptor& field);
 
 // True for google.protobuf.Duration.

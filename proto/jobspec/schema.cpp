@@ -25,7 +25,7 @@ std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& type)
   return names;
 }
 
-// Returns the type of a field in words for users.
+// Returns the type of a field in words for users, such as those of `trainyard explain`.
 std::string TypeName(const FieldDescriptor& field) {
   if (field.is_map()) return "mapping of names to text";
   if (field.is_repeated()) return "list of text";
@@ -118,9 +118,9 @@ nlohmann::json SectionSchema(const Descriptor& descriptor) {
 
 constexpr std::size_t kColumns = 100;
 
-// Wraps the text to lines of at most kColumns; longer words are not broken. Each line is indented
-// by `indent` blanks. The first line is not, because the caller has already written `indent`
-// columns.
+// Wraps the text to lines of at most kColumns, except that longer words are not broken. Indents
+// each line by `indent` blanks, except the first, because the caller has already filled its
+// `indent` columns.
 std::string Wrapped(const std::string& text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -159,7 +159,7 @@ std::string ExplainField(const std::string& key, const FieldDescriptor& field) {
   return text;
 }
 
-// Returns the name of the field and, in a second column, its doc. The source follows on a new line.
+// Returns the name of the field, with its doc in a second column and its source on a new line.
 std::string ExplainRow(const FieldDescriptor& field, std::size_t indent) {
   const v1::FieldRule& rule = RuleOf(field);
   std::string name = absl::StrCat("  ", field.name());
@@ -258,7 +258,8 @@ std::vector<std::string> JobFileKeys() {
 }
 
 std::string NearestName(const std::string& word, const std::vector<std::string>& candidates) {
-  // A longer word is not one of our names. The limit bounds the work on hostile input.
+  // A longer word cannot be similar to one of our names. The limit also bounds the work on hostile
+  // input.
   if (word.size() > 128) return "";
   const std::string* nearest = nullptr;
   std::size_t best = std::max<std::size_t>(2, word.size() / 3) + 1;

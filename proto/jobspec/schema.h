@@ -1,4 +1,4 @@
-// Generates documentation of job files from the FieldRules that the loader uses.
+// Generates documentation of job files from the FieldRules, which the loader uses as well.
 #ifndef TRAINYARD_PROTO_JOBSPEC_SCHEMA_H_
 #define TRAINYARD_PROTO_JOBSPEC_SCHEMA_H_
 
@@ -13,8 +13,8 @@ namespace trainyard {
 // Returns the JSON Schema (draft 2020-12) of job files.
 nlohmann::json JobFileSchema();
 
-// Returns the text for `trainyard explain KEY`. An empty key explains the whole file. NOT_FOUND
-// names the most similar key.
+// Returns the text of `trainyard explain KEY`. An empty key explains the whole file. NOT_FOUND: the
+// message names the most similar key.
 absl::StatusOr<std::string> ExplainJobFileKey(const std::string& key);
 
 // Returns every dotted key that --set accepts, sorted.

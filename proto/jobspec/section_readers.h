@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// Fields of `config` whose settings are unset in `spec` keep their value. The definition is
-// generated (proto/generator).
+// Copies the settings of `spec` to `config`. Settings that are unset in `spec` keep their value in
+// `config`. The definition is generated (proto/generator).
 void ReadSections(const v1::JobSpec& spec, RunConfig& config);
 
 }  // namespace trainyard

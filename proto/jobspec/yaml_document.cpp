@@ -38,8 +38,8 @@ class IgnoreEvents : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// Does not use YAML::LoadAll, which must not read untrusted input: for text that begins with a
-// comma, yaml-cpp 0.7 finds empty documents endlessly.
+// Does not use YAML::LoadAll, because in yaml-cpp 0.7 it finds empty documents endlessly if the
+// text begins with a comma.
 bool HoldsSeveralDocuments(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -66,7 +66,7 @@ absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file) {
   }
   if (absl::StrContains(file.text, '\0'))
     return refuse("contains a NUL byte; a job file must be a text file");
-  // yaml-cpp reports errors by exceptions. They are caught here.
+  // Catches the exceptions by which yaml-cpp reports errors.
   try {
     if (HoldsSeveralDocuments(file.text)) {
       return refuse(

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// Parses the text of one file. INVALID_ARGUMENT if the text is not exactly one YAML mapping, is not
+// Parses the text of one file. INVALID_ARGUMENT: the text is not exactly one YAML mapping, is not
 // UTF-8, or is larger than kMaxJobFileBytes. The message begins with "name:line:column: ".
 absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file);
 

@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-// Returns the prefix that the style guide requires for every value of an enum: "JOB_STATE_" for
+// Returns the prefix that our style guide requires for the values of an enum: "JOB_STATE_" for
 // "JobState".
 std::string EnumPrefix(const google::protobuf::EnumDescriptor& type) {
   std::string prefix;

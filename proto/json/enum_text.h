@@ -1,5 +1,5 @@
-// Converts enum values to and from their readable form, the short name in lower case, such as
-// "bf16".
+// Converts enum values to and from text. The text of a value is its short name in lower case, such
+// as "bf16".
 #ifndef TRAINYARD_PROTO_JSON_ENUM_TEXT_H_
 #define TRAINYARD_PROTO_JSON_ENUM_TEXT_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// Returns the name of the value without the prefix of the enum, in lower case: "PRECISION_BF16"
+// Returns the name of the value in lower case, without the prefix of the enum: "PRECISION_BF16"
 // gives "bf16".
 std::string EnumShortName(const google::protobuf::EnumValueDescriptor& value);
 

@@ -29,7 +29,7 @@ void AppendDouble(double value, std::string& out) {
   }
 }
 
-// Writes JSON text during the walk over a message.
+// Writes JSON text while MessageWalk visits a message.
 class TextSink {
  public:
   TextSink(const ElementFields& only, std::string& out) : only_(only), out_(out) {}
@@ -68,7 +68,7 @@ class TextSink {
   }
 
  private:
-  // Writes a comma if a value precedes.
+  // Writes a comma if another value precedes.
   void Separate() {
     if (std::exchange(follows_value_, true)) out_ += ',';
   }
@@ -97,7 +97,7 @@ class TextSink {
 }  // namespace
 
 void AppendJsonString(std::string_view text, std::string& out) {
-  // Plain ASCII has a fast path. Invalid UTF-8 is rare, because stored text is UTF-8.
+  // The fast path for plain ASCII. Invalid UTF-8 is rare, because stored text is UTF-8.
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7f &&
            c != '"' && c != '\\';

@@ -11,14 +11,14 @@
 
 namespace trainyard {
 
-// Selects fields for the elements of the list `list` in the outermost message: only these fields
-// are written. If empty, all fields are written.
+// Selects the fields that are written for each element of `list`, a list in the outermost message.
+// If no fields are selected, all are written.
 struct ElementFields {
   std::string list;
   std::set<std::string, std::less<>> fields;
 };
 
-// Writes every field that is set. An unset field without presence is written as 0, "", [] or {}.
+// Returns the JSON of the message. An unset field without presence is written as 0, "", [] or {}.
 // Therefore only messages, `optional` fields and members of a oneof can be absent.
 std::string JsonText(const google::protobuf::Message& message, const ElementFields& only = {});
 

@@ -1,6 +1,6 @@
-// Converts a message such as JobSpec to JSON. TRAINYARD_SPEC, the CLI and the REST API use the same
-// form: keys are the proto field names, enums are their lower-case short names ("bf16"), durations
-// are texts like "90s", and 64-bit integers are plain JSON numbers.
+// Converts a message such as JobSpec to JSON, in the form that TRAINYARD_SPEC, the CLI and the REST
+// API share. Keys are the proto field names, enums are their lower-case short names ("bf16"),
+// durations are texts like "90s", and 64-bit integers are plain JSON numbers.
 #ifndef TRAINYARD_PROTO_JSON_MESSAGE_JSON_H_
 #define TRAINYARD_PROTO_JSON_MESSAGE_JSON_H_
 
@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-// Returns the JSON of the fields that are set, for any of our messages.
+// Converts any of our messages. Fields that are not set are omitted.
 nlohmann::json MessageToJson(const google::protobuf::Message& message);
 
 }  // namespace trainyard

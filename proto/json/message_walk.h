@@ -1,5 +1,5 @@
-// Walks over a message; used for all JSON forms. The walk determines names, enums, durations and
-// numbers. A sink determines the form of the output.
+// Walks over a message. All JSON forms use this walk: it determines names, enums, durations and
+// numbers, and a sink determines the form of the output.
 #ifndef TRAINYARD_PROTO_JSON_MESSAGE_WALK_H_
 #define TRAINYARD_PROTO_JSON_MESSAGE_WALK_H_
 
@@ -20,13 +20,12 @@ std::string DurationText(const google::protobuf::Duration& duration);
 
 // `Sink` receives the parts of a JSON document in order: BeginObject, Key(text), EndObject,
 // BeginArray, EndArray, and the values Integer(int64_t), Unsigned(uint64_t), Real(double),
-// Boolean(bool) and Text(const std::string&). Its function `Chooses(message, field, depth)` returns
-// whether a field is part of the document; the outermost message has depth 0. `Sink` is a template
-// parameter instead of an interface for speed, because a chart has hundreds of thousands of
-// numbers.
+// Boolean(bool) and Text(const std::string&). `Chooses(message, field, depth)` returns whether a
+// field is part of the document; the outermost message has depth 0. `Sink` is a template parameter
+// instead of an interface for speed, because a chart has hundreds of thousands of numbers.
 //
-// A sink may also have `Replaces(message, field)`. This function returns true if it has written the
-// key and the value of the field itself.
+// A sink may also have `Replaces(message, field)`, which returns true if the sink has written the
+// key and the value of the field.
 template <typename Sink>
 class MessageWalk {
  public:
@@ -89,7 +88,7 @@ class MessageWalk {
     }
   }
 
-  // Writes element `index` of a repeated field. For a field that is not repeated, `index` is -1.
+  // Writes element `index` of a repeated field. For a singular field, `index` is -1.
   void WriteValue(const Message& message, const FieldDescriptor& field, int index, int depth) {
     const google::protobuf::Reflection& reflection = *message.GetReflection();
     const bool repeated = index >= 0;

@@ -25,20 +25,21 @@ class TreeSink {
   void Key(const std::string& key) { key_ = key; }
   void Integer(int64_t value) { Put(value); }
   void Unsigned(uint64_t value) { Put(value); }
-  // JSON has no NaN or infinity. They are written as text, so that they are not lost.
+  // NaN and infinity, which JSON lacks, are written as text.
   void Real(double value);
   void Boolean(bool value) { Put(value); }
   void Text(const std::string& text) { Put(text); }
 
-  // Adds a value of any kind. In an object it gets the last key; in an array it is appended.
+  // Adds a value to the innermost open object or array. An object stores the value under the last
+  // key; an array appends it.
   nlohmann::json& Put(nlohmann::json value);
 
   nlohmann::json Take() { return std::move(root_); }
 
  private:
   nlohmann::json root_;
-  // The objects and arrays that are not finished yet. The pointers stay valid: the parent of an
-  // open value gets no other element until that value is finished.
+  // The unfinished objects and arrays, outermost first. The pointers stay valid, because a parent
+  // gets no other element until its open value is finished.
   std::vector<nlohmann::json*> open_;
   std::string key_;
 };

@@ -18,21 +18,22 @@ inline IndexRange PartOf(int64_t total, int64_t parts, int64_t index) {
   return {index * small + std::min(index, larger), small + (index < larger ? 1 : 0)};
 }
 
-// The heads of one rank if tp ranks divide the query heads evenly.
+// The attention heads of one rank. The query heads are divided evenly among the tp ranks.
 struct HeadPlace {
   IndexRange queries;
-  IndexRange keys;        // Key heads of these queries; ranks may share one.
+  IndexRange keys;        // Key heads of these queries. Ranks may share a key head.
   int64_t key_slots = 0;  // Key heads as computed by attention, each for the same number of
                           // queries: keys.length, or more if some keys serve more of these queries
                           // than others.
 
-  // Returns the key head of a slot, counted from keys.first.
+  // Returns the key head of a slot as an offset from keys.first.
   int64_t KeyOfSlot(int64_t slot, int64_t share) const {
     return (queries.first + slot * (queries.length / key_slots)) / share - keys.first;
   }
 };
 
-// `share` is the number of query heads per key head in the whole model, query_heads / key_heads.
+// KeyOfSlot takes `share`, the number of query heads per key head in the whole model (query_heads /
+// key_heads).
 inline HeadPlace HeadsOf(int64_t query_heads, int64_t key_heads, int64_t tp, int64_t index) {
   const int64_t share = query_heads / key_heads;
   HeadPlace place{.queries = PartOf(query_heads, tp, index)};

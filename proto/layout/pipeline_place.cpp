@@ -7,16 +7,16 @@
 namespace trainyard {
 namespace {
 
-// Returns the layers of part `part` if num_layers layers are divided into `parts` parts and the
-// last part has `last` layers.
+// Returns the layers of part `part`. The last of the `parts` parts has `last` layers; the other
+// parts divide the remaining layers.
 IndexRange LayersOfPart(int64_t num_layers, int64_t last, int64_t parts, int64_t part) {
   if (part == parts - 1) return {num_layers - last, last};
   return PartOf(num_layers - last, parts - 1, part);
 }
 
-// Returns the work of the most loaded stage, measured in layers, if the last of several parts has
-// `last` layers. Each part before it has `small` layers, and the first `larger` parts have one more
-// (see PartOf). Therefore no other stage before the last has more work than the first stage.
+// Returns the work of the most loaded stage, measured in layers, if the last part has `last`
+// layers. Each other part has `small` layers, and the first `larger` of them have one more (see
+// PartOf). Therefore only the first and the last stage can have the most work.
 double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last) {
   const int64_t others = place.parts() - 1;
   const int64_t small = (num_layers - last) / others, larger = (num_layers - last) % others;
@@ -27,7 +27,8 @@ double LargestStage(const PipelinePlace& place, int64_t num_layers, int64_t last
   return std::max(static_cast<double>(of_first), last_work);
 }
 
-// If several numbers are equally good, returns the one nearest to an even split.
+// Returns the number that minimizes LargestStage. In a tie, returns the one nearest to an even
+// split.
 int64_t LayersOfLastPart(const PipelinePlace& place, int64_t num_layers) {
   if (place.parts() == 1) return num_layers;
   int64_t best = PartOf(num_layers, place.parts(), place.parts() - 1).length;
@@ -54,8 +55,7 @@ PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage) {
           .head_layers = HeadInLayers(config.model, config.train.seq_length)};
 }
 
-// The layer to compare with is the last one, because the first layers of a mixture of experts may
-// be dense.
+// Compares with the last layer, because the first layers of a mixture of experts may be dense.
 double HeadInLayers(const ModelConfig& model, int64_t seq_length) {
   const bool has_experts = KindsOf(model, {model.num_layers - 1, 1}).expert > 0;
   const BlockMatrices block =

@@ -25,16 +25,16 @@ struct PipelinePlace {
   bool IsFirstStage() const { return stage == 0; }
   bool IsLastStage() const { return stage == stages - 1; }
   // Returns the layers of a chunk. Requires num_layers >= parts(), so that each chunk has at least
-  // one layer. The last part also has the head. It gets fewer layers, so that the most loaded stage
-  // has as little work as possible.
+  // one layer. The last part, which also computes the head, gets fewer layers, so that the most
+  // loaded stage has as little work as possible.
   IndexRange Layers(int64_t num_layers, int64_t chunk) const;
 };
 
 PipelinePlace PlaceOfStage(const RunConfig& config, int64_t stage);
 
-// Returns the cost of the head for one token, forward and backward, measured in layers. The cost of
-// a layer is 6 operations per weight of a matrix product, plus 6 * heads * head_size * length for
-// causal attention (model_size.h).
+// Returns the cost of the head for one token, forward and backward, divided by the cost of a layer.
+// A layer costs 6 operations per weight of a matrix product, plus 6 * heads * head_size * length
+// for causal attention (model_size.h).
 double HeadInLayers(const ModelConfig& model, int64_t seq_length);
 
 }  // namespace trainyard

@@ -1,6 +1,6 @@
 // The position of each rank in a layout. The layout is a grid with the axes tp, cp, ep, the rest of
-// dp, and pp, in this order. tp varies fastest. Tensor-parallel ranks are therefore neighbours
-// inside a node, and pipeline stages are far apart. This is Megatron-LM's default order.
+// dp, and pp, of which tp varies fastest and pp slowest. Tensor-parallel ranks are therefore
+// neighbours inside a node, and pipeline stages are far apart. This is Megatron-LM's default order.
 #ifndef TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 #define TRAINYARD_PROTO_LAYOUT_RANK_ORDER_H_
 
@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-// The size of data parallelism is the product of kExpert and kExpertData, because experts are
-// distributed within dp.
+// Experts are distributed within data parallelism. Therefore dp is the product of the sizes of
+// kExpert and kExpertData.
 enum class Axis { kTensor, kContext, kExpert, kExpertData, kPipeline };
 
 inline constexpr int kAxisCount = 5;
@@ -31,7 +31,7 @@ class RankGrid {
   // A size below 1 counts as 1. If ep does not divide dp, ep counts as 1.
   explicit RankGrid(const AxisSizes& sizes);
 
-  // Number of ranks in the grid.
+  // The number of ranks in the grid.
   int64_t size() const;
   int64_t Extent(Axis axis) const { return extents_[static_cast<int>(axis)]; }
   RankCoordinates CoordinatesOf(int64_t rank) const;

@@ -13,24 +13,25 @@ namespace {
 // The number of rows of logits that a GPU computes at a time (CrossEntropyRowsPerChunk).
 constexpr double kHeadRows = 8192;
 
-// Returns false for latent attention and FP8, which are assumed to have fused attention.
+// True if the run does not use fused attention. Latent attention and FP8 are assumed to use it.
 bool IsManual(const RunConfig& config) {
   return HasTrainableFeatures(config) && AttentionBackendOf(config) == AttentionBackend::kManual;
 }
 
-// Returns the bytes of softmax results that are kept for the backward pass. With fused kernels, or
-// if a sample is computed in parts, this is one logarithm of the sum per row. Otherwise it is all
-// attention weights.
+// Returns the bytes of the softmax results that are kept for the backward pass. Manual attention
+// without context parallelism keeps all attention weights. Otherwise attention keeps only the
+// logarithm of the sum of each row.
 double SoftmaxBytes(const RunConfig& config, double rows, double heads) {
   const bool keeps_sums = !IsManual(config) || config.layout.cp > 1;
   const double columns = keeps_sums ? 1 : static_cast<double>(config.train.seq_length);
   return rows * heads * columns * kFloatBytes;
 }
 
-// Returns the bytes for the backward pass of cuDNN (kernels/attention.h). They consist of the sums
-// of the rows; if query heads share keys and values, the gradients of keys and values for each
-// query head; and the bf16 scores. If the result may be nondeterministic, the fp32 gradient of the
-// queries takes the place of the scores.
+// Returns the bytes that cuDNN's backward pass needs (kernels/attention.h):
+// - the sums of the rows;
+// - the gradients of keys and values for each query head, if query heads share keys and values;
+// - the bf16 scores if the result must be deterministic, otherwise the fp32 gradient of the
+//   queries.
 double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   const ModelConfig& model = config.model;
   const auto queries = heads * static_cast<double>(HeadSize(model));
@@ -41,9 +42,10 @@ double FusedAttentionBytes(const RunConfig& config, double rows, double heads) {
   return own + rows * heads * kFloatBytes + (shares ? 2 * rows * queries * 2 : 0);
 }
 
-// Returns the bytes for context parallelism, ring or gathered (model/context_attention.cpp): keys
-// and values of the ranks in use; their gradients in fp32, both the local ones and those in
-// transfer; and the gradient of the queries in fp32.
+// Returns the bytes for context parallelism, ring or gathered (model/context_attention.cpp):
+// - the keys and values of the ranks in use: all ranks if gathered, two in a ring;
+// - an fp32 gradient for each of these keys and values;
+// - the gradient of the queries in fp32 and in the run's precision.
 double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensors) {
   if (config.layout.cp == 1) return 0;
   const double key_values = tensors.packed_heads - tensors.queries;
@@ -53,10 +55,10 @@ double ContextAttentionBytes(const RunConfig& config, const BlockTensors& tensor
   return copies * key_values * (1 + wide) + (1 + wide) * tensors.queries;
 }
 
-// Returns the bytes for the backward pass without the fused kernel (ops/attention.cpp): the
+// Returns the bytes that the backward pass without the fused kernel needs (ops/attention.cpp): the
 // gradients of attention weights and scores, the stacked heads of each group, and one result. In
-// bf16 runs all of these are fp32. If a sample is computed in parts, the attention weights of one
-// part at a time are recomputed (ops/attention_part.cpp).
+// bf16 runs all of these are fp32. With context parallelism in bf16, a sample is computed in parts,
+// and the attention weights are recomputed for one part at a time (ops/attention_part.cpp).
 double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors, double heads) {
   const double wide = kFloatBytes / BytesOf(config.train.precision);
   const double part = static_cast<double>(config.train.seq_length / config.layout.cp);
@@ -66,7 +68,7 @@ double PlainAttentionBytes(const RunConfig& config, const BlockTensors& tensors,
   return 2 * weights + wide * (tensors.packed_heads + 2 * tensors.queries);
 }
 
-// Sets the sizes of heads for attention that is not latent.
+// Sets the sizes that depend on the heads, except for latent attention.
 void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) {
   const ModelConfig& model = config.model;
   const HeadPlace heads =
@@ -83,8 +85,8 @@ void SetHeads(const RunConfig& config, double row_bytes, BlockTensors& tensors) 
   tensors.attention += ContextAttentionBytes(config, tensors);
 }
 
-// Sets the sizes of heads for latent attention. The width of its keys and values is the mean of the
-// widths of queries and values.
+// Sets the sizes that depend on the heads of latent attention. Assumes that keys and values have
+// the mean of the widths of queries and values.
 void SetLatentHeads(const RunConfig& config, double row_bytes, double between,
                     BlockTensors& tensors) {
   const ModelConfig& model = config.model;
@@ -124,25 +126,26 @@ double FeedForwardPart(const RunConfig& config, BlockKind kind) {
          static_cast<double>(tp);
 }
 
-// Returns the working memory of dense bf16 runs, for which it was measured: the gradients of result
-// and input, and the recomputed result of the norm. If a product needs rows of other ranks, these
-// rows exist for the gradient of the result, the result of the norm and the gradient of the input.
+// Returns the working memory of dense bf16 runs, in which the formula was verified by measurements.
+// It contains the gradients of the block's result and input, and the recomputed result of the norm.
+// With sequence parallelism, it also contains the rows of other ranks for each of these three
+// tensors.
 double MeasuredWorking(const BlockTensors& tensors, const KeptBytes& kept, bool is_selective) {
   const double again = is_selective ? 1 : 0;
   const double mlp =
       (2 + again) * tensors.stream + 3 * tensors.gathered + (1 + again) * tensors.activation;
   // The sum contains the gradients of the block's result and of the attention's result, and the
-  // recomputed result of the norm. At this time the tensors kept by the feed-forward half are
-  // already free.
+  // recomputed result of the norm. The tensors that the feed-forward half kept are subtracted,
+  // because they are already free.
   const double attention = (2 + again) * tensors.stream + 2 * tensors.gathered + tensors.queries +
                            tensors.packed_heads + std::max(tensors.attention, tensors.all_rows) -
                            kept.mlp;
   return std::max(mlp, attention);
 }
 
-// Returns an estimate for runs with experts, latent attention or FP8, none of which has been
-// measured. It consists of the gradients of a block's result and of its widest product, and the
-// gradients of rows at the experts with their send buffers.
+// Returns an estimate for runs with experts, latent attention or FP8, which have not been measured.
+// It contains the gradients of a block's result and of its widest product, the gradients of the
+// rows at the experts, and the send buffers of those gradients.
 double EstimatedWorking(const BlockTensors& tensors) {
   const ExpertTensors& experts = tensors.experts;
   return 3 * tensors.all_rows +
@@ -181,9 +184,9 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind) {
   return tensors;
 }
 
-// Returns the bytes of tensors that model/block.cpp, attention.cpp and mlp.cpp keep. Selective
-// recomputation recomputes the norms, the activation, and the heads that latent attention computes
-// from a lower rank.
+// Returns the bytes of the tensors that model/block.cpp, attention.cpp and mlp.cpp keep. With
+// selective recomputation, the results of the norms and of the activation are not kept, and neither
+// are the heads that latent attention computes from a lower rank.
 KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute) {
   if (recompute == Recompute::kFull) return {.attention = tensors.stream};
   const bool is_selective = recompute == Recompute::kSelective;
@@ -205,8 +208,8 @@ double BlockWorking(const RunConfig& config, const BlockTensors& tensors) {
   const Recompute recompute = config.layout.recompute;
   const bool is_measured = HasTrainableFeatures(config);
   const KeptBytes plain = KeptByBlock(config, tensors, Recompute::kNone);
-  // With full recomputation, everything that a block would otherwise have kept is recomputed from
-  // the block's input, which is kept.
+  // Full recomputation keeps only the block's input, and recomputes from it everything that the
+  // block would otherwise have kept.
   const double made_again = recompute == Recompute::kFull ? plain.OfBlock() + plain.dispatch -
                                                                 (is_measured ? tensors.stream : 0)
                                                           : 0;

@@ -1,5 +1,5 @@
-// Predicts the device memory of one micro-batch on one rank, in one block and in the head. Pure
-// functions.
+// Predicts the device memory that one rank needs for one micro-batch, in one block and in the head.
+// Pure functions.
 #ifndef TRAINYARD_PROTO_MEMORY_BLOCK_MEMORY_H_
 #define TRAINYARD_PROTO_MEMORY_BLOCK_MEMORY_H_
 
@@ -13,34 +13,35 @@ inline constexpr double kFloatBytes = 4;
 // Bytes per value.
 double BytesOf(Precision precision);
 
-// The rows at the experts of one rank. Assumes that all experts of a layer receive the same number
-// of rows.
+// The rows that the experts of one rank receive. Assumes that all experts of a layer receive the
+// same number of rows.
 struct ExpertTensors {
   double row_bytes = 0;      // [rows, hidden].
   double packed_up = 0;      // [rows, width]; includes the gate, if there is one.
   double activation = 0;     // [rows, width].
   double sent = 0;           // [copies of this rank's rows, hidden].
-  double router_scores = 0;  // fp32, one per expert and row between the matrices.
+  double router_scores = 0;  // fp32, one per expert and row of `stream`.
 };
 
-// Sizes in bytes of the tensors of one micro-batch in one block on one rank.
+// The sizes, in bytes, of the tensors of one block on one rank for one micro-batch. `rows` is a
+// count.
 struct BlockTensors {
-  double rows = 0;          // Tokens of a micro-batch.
-  double stream = 0;        // [rows between the matrices, hidden]; for example a norm's result.
+  double rows = 0;          // The number of tokens of a micro-batch.
+  double stream = 0;        // The residual stream; 1/tp of `all_rows` if sequence-parallel.
   double middle = 0;        // The input of the feed-forward half; 0 if it is the block's input.
   double all_rows = 0;      // [rows, hidden].
-  double inverse_rms = 0;   // fp32, one per row between the matrices.
-  double queries = 0;       // [rows, query heads * head size].
+  double inverse_rms = 0;   // fp32, one per row of `stream`; two for LayerNorm.
+  double queries = 0;       // [rows, query heads of this rank * head size].
   double result = 0;        // [rows, query heads * value size]; the result of attention.
   double packed_heads = 0;  // Queries, keys and values.
   double softmax = 0;       // Kept by attention.
   double head_norms = 0;    // Kept by the norms of query and key heads.
-  double lower_rank = 0;    // Vectors of latent attention, and their norms.
+  double lower_rank = 0;    // Latent attention's low-rank vectors, and their norms.
   double attention = 0;     // Workspace of attention's backward pass.
   double activation = 0;    // [rows, ffn]; of shared experts in a block with experts.
   double packed_up = 0;     // Includes the gate, if there is one.
-  double gathered = 0;      // Rows of other ranks, in addition to `stream`, for a matrix product.
-  double input_part = 1;    // Relative size of an input kept only for products; 0.5 in FP8.
+  double gathered = 0;      // All rows, gathered for a product; 0 if not sequence-parallel.
+  double input_part = 1;    // Relative size of a kept product's input; 0.5 in FP8.
   ExpertTensors experts;
 };
 BlockTensors TensorsOf(const RunConfig& config, BlockKind kind);
@@ -49,13 +50,14 @@ BlockTensors TensorsOf(const RunConfig& config, BlockKind kind);
 struct KeptBytes {
   double attention = 0;
   double mlp = 0;
-  double dispatch = 0;  // Rows at the experts.
+  double dispatch = 0;  // Tensors of the rows at the experts.
 
   double OfBlock() const { return attention + mlp; }
 };
 KeptBytes KeptByBlock(const RunConfig& config, const BlockTensors& tensors, Recompute recompute);
 
-// Returns the peak of a block's backward pass. The activations of all blocks are not included.
+// Returns the peak of the temporaries in a block's backward pass, without the activations that
+// blocks keep.
 double BlockWorking(const RunConfig& config, const BlockTensors& tensors);
 
 // Returns the bytes of the final hidden states, their norm and gradient, and a chunk of logits.

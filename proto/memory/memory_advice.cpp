@@ -15,11 +15,11 @@ bool Fits(const RunConfig& config, double limit) {
   return Predicted(config) * (1 + kMemoryMargin) <= limit;
 }
 
-// Returns the largest micro-batch that fits, is not larger than the current one, and divides a
-// rank's share of every batch. Returns 1 if there is none.
+// Returns the largest micro-batch that fits, divides a rank's share of every batch, and is not
+// larger than the current one. Returns 1 if there is none.
 int64_t LargestMicroBatch(RunConfig config, double limit) {
   const TrainConfig& train = config.train;
-  // A common divisor of all batch sizes. It divides global_batch and, for a ramp-up, the start and
+  // A common divisor of all batch sizes: it divides global_batch and, with a ramp-up, the start and
   // the increment.
   const int64_t batch = std::gcd(train.global_batch,
                                  std::gcd(train.rampup_batch_start, train.rampup_batch_increment));
@@ -87,8 +87,8 @@ std::vector<MemoryRemedy> SingleRemedies(const RunConfig& config, double limit) 
   return remedies;
 }
 
-// The order keeps the micro-batch as large as possible: sharding, recomputation and smaller moments
-// are tried before it is reduced. Nondeterministic attention comes last.
+// Keeps the micro-batch as large as possible: reduces it only after sharding, recomputation and
+// smaller moments have been tried. Nondeterministic attention comes last.
 std::vector<MemoryRemedy> JointRemedy(const RunConfig& config, double limit) {
   RunConfig changed = config;
   std::string change;

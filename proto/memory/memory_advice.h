@@ -1,4 +1,4 @@
-// Writes texts about a predicted memory peak: its parts, and settings that need less memory.
+// Texts about a predicted memory peak: its parts, and settings that need less memory.
 #ifndef TRAINYARD_PROTO_MEMORY_MEMORY_ADVICE_H_
 #define TRAINYARD_PROTO_MEMORY_MEMORY_ADVICE_H_
 
@@ -18,16 +18,16 @@ std::string MemoryText(const MemoryPrediction& prediction);
 
 struct MemoryRemedy {
   std::string change;  // For example "layout.micro_batch to 8".
-  double bytes = 0;    // Prediction with this change.
+  double bytes = 0;    // The prediction with this change.
 };
 
-// Returns changes that bring the prediction below `limit` by kMemoryMargin. The least costly change
-// comes first: ZeRO 1, attention that is not bitwise deterministic, the largest micro-batch that
-// divides the batch, each kind of recomputation, bf16 moments. If no single change suffices,
-// returns a combination of all of them, if that suffices.
+// Returns changes after which the prediction is below `limit` by kMemoryMargin, the least costly
+// first: ZeRO 1, nondeterministic attention, the largest micro-batch that divides the batch, each
+// kind of recomputation, bf16 moments. If no single change suffices, returns one combination of
+// changes; if no combination suffices either, returns nothing.
 std::vector<MemoryRemedy> FindMemoryRemedies(const RunConfig& config, double limit);
 
-// Returns one sentence with the remedies. If there are none, the sentence names other measures.
+// Returns one sentence with the remedies. If there are none, names other measures.
 std::string MemoryAdviceText(const RunConfig& config, double limit);
 
 }  // namespace trainyard

@@ -13,23 +13,24 @@
 namespace trainyard {
 namespace {
 
-// Used if a rank keeps only parts of gradients or weights (step/gradient_reduction.cpp,
-// step/weight_exchange.cpp). This many blocks then have complete gradients or weights at the same
-// time, in addition to the largest group.
+// If gradients or weights are sharded, this many blocks have complete gradients or weights at the
+// same time, in addition to the largest group (step/gradient_reduction.cpp,
+// step/weight_exchange.cpp).
 constexpr double kGradientBlocks = 2;
 constexpr double kWeightBlocks = 1;
 
-// These constants are assumptions, rounded up, and not measured per run. They are: the CUDA context
-// with the modules of the kernels and of cuDNN; the workspace of cuBLASLt (kernels/gemm_plan.h);
-// and the buffers of the NCCL communicators of one axis.
+// Assumptions, rounded up and not measured in each run:
+// - the CUDA context with the modules of the kernels and of cuDNN;
+// - the workspace of cuBLASLt (kernels/gemm_plan.h);
+// - the buffers of the NCCL communicators of one axis.
 constexpr double kContextBytes = 600e6;
 constexpr double kMatrixWorkspaceBytes = 64 << 20;
 constexpr double kCommunicatorBytes = 500e6;
 
 // The parameters of one block on one rank.
 struct BlockParameters {
-  double shared = 0;   // Each data-parallel rank has all of them.
-  double experts = 0;  // Parameters of this rank's experts.
+  double shared = 0;   // Each data-parallel rank has a copy of all of these.
+  double experts = 0;  // Parameters of the experts on this rank.
 };
 
 BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
@@ -51,9 +52,9 @@ BlockParameters ParametersOfBlock(const RunConfig& config, BlockKind kind) {
   return block;
 }
 
-// The number of blocks of each kind in one chunk of a stage. For the kinds of runs that were
-// measured it is an upper bound if there are several chunks, because the first chunk has the most
-// layers. For other runs it is a mean, because the first chunk may have all dense layers.
+// The number of blocks of each kind in one chunk of a stage. Runs of the kinds that were measured:
+// the blocks of the first chunk, which has the most layers, so an upper bound for the others. Other
+// runs: the mean over the chunks, because the first chunk may have all dense layers.
 struct ChunkLayers {
   double dense = 0;
   double expert = 0;
@@ -75,13 +76,13 @@ ChunkLayers LayersOfChunk(const RunConfig& config, const PipelinePlace& place) {
 struct StageParameters {
   double shared = 0;
   double experts = 0;
-  double cast = 0;  // Those used in FP8 products.
+  double cast = 0;  // Parameters of the products computed in FP8.
   double block = 0;
   double largest_group = 0;
 };
 
-// Returns the parameters of embedding, head, final norm and learned positions of one chunk. Sets
-// `table` to the size of the largest table.
+// Returns the number of parameters of the embedding, head, final norm and learned positions in one
+// chunk. Sets `table` to the size of the largest table.
 double TableParameters(const RunConfig& config, bool has_embedding, bool has_head, double& table) {
   const ModelConfig& model = config.model;
   const auto whole =
@@ -121,12 +122,13 @@ StageParameters ParametersOf(const RunConfig& config, const PipelinePlace& place
   return stage;
 }
 
-// Adds the state of `parameters`. It is divided among `owners` ranks.
+// Adds weights, gradients and moments of `parameters` parameters. The sharded ones of these are
+// divided among `owners` ranks.
 void AddState(const RunConfig& config, double parameters, double owners,
               MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const double value = BytesOf(config.train.precision);
-  // Each bf16 weight has 16 additional low bits. They belong to the optimizer's state.
+  // For each bf16 weight, the optimizer's state has the low 16 bits of an fp32 master weight.
   const double weight_owners = layout.zero >= 3 ? owners : 1;
   prediction.weights += parameters * (value / weight_owners + (kFloatBytes - value) / owners);
   prediction.gradients += parameters * kFloatBytes / (layout.zero >= 2 ? owners : 1);
@@ -141,8 +143,7 @@ double OwnersOf(const LayoutConfig& layout, int64_t alike) {
   return static_cast<double>(layout.zero_size > 0 ? std::min(layout.zero_size, alike) : alike);
 }
 
-// Adds the activations of the blocks of one kind. There are `layers` such blocks, and `recomputed`
-// of them are recomputed.
+// Adds the activations of `layers` blocks of one kind, of which `recomputed` blocks are recomputed.
 void AddActivations(const RunConfig& config, const BlockTensors& tensors, double layers,
                     double recomputed, double passes, MemoryPrediction& prediction) {
   const KeptBytes kept = KeptByBlock(config, tensors, config.layout.recompute);
@@ -153,8 +154,8 @@ void AddActivations(const RunConfig& config, const BlockTensors& tensors, double
       passes * (recomputed * kept.dispatch + (layers - recomputed) * plain.dispatch);
 }
 
-// Returns the bytes of the attention bias for documents, which exists for each micro-batch in
-// progress. It has one value per pair of positions. Manual attention needs a negligible amount
+// Returns the bytes of the attention bias that separates documents. It has one value per pair of
+// positions, for each micro-batch in progress. Manual attention needs a negligible amount instead
 // (ops/visible_keys.h).
 double DocumentBytes(const RunConfig& config, const PipelinePlace& place) {
   if (!config.data.reset_attention_mask || AttentionBackendOf(config) == AttentionBackend::kManual)
@@ -171,8 +172,7 @@ double OverheadBytes(const LayoutConfig& layout) {
   return kContextBytes + kMatrixWorkspaceBytes + axes * kCommunicatorBytes;
 }
 
-// Adds the activations, and the temporaries at the time when their total is highest. Assumes that
-// dense layers come first.
+// Adds the activations, and the largest sum of temporaries. Assumes that dense layers come first.
 void AddPasses(const RunConfig& config, const PipelinePlace& place, MemoryPrediction& prediction) {
   const LayoutConfig& layout = config.layout;
   const ChunkLayers layers = LayersOfChunk(config, place);
@@ -206,7 +206,7 @@ MemoryPrediction PredictStage(const RunConfig& config, const PipelinePlace& plac
   if (parameters.experts > 0) {
     AddState(config, parameters.experts, OwnersOf(layout, ExpertReplicas(layout)), prediction);
   }
-  prediction.weights += 2 * parameters.cast;  // In FP8, plain and transposed.
+  prediction.weights += 2 * parameters.cast;  // FP8 copies, plain and transposed.
   AddPasses(config, place, prediction);
   if (layout.zero >= 2) {
     prediction.working +=

@@ -7,18 +7,18 @@
 
 namespace trainyard {
 
-// All values are bytes per GPU. They are doubles, because settings at their limits give values that
-// exceed 64 bits.
+// All values are bytes per GPU. They are doubles, because the largest valid settings give values
+// that exceed 64 bits.
 struct MemoryPrediction {
   double weights = 0;  // Includes the low 16 bits of fp32 master weights.
   double gradients = 0;
   double moments = 0;
   double activations = 0;  // Kept by the forward passes of all blocks.
   double dispatch = 0;     // Rows received and kept by experts; 0 without experts.
-  double working = 0;      // Temporaries at the time of the peak.
-  double overhead = 0;     // CUDA and its libraries; an assumption.
+  double working = 0;      // Temporaries at the peak.
+  double overhead = 0;     // CUDA and its libraries; assumed.
 
-  // Returns the peak that LibTorch's allocator reports.
+  // The peak that LibTorch's allocator reports.
   double Tensors() const {
     return weights + gradients + moments + activations + dispatch + working;
   }
@@ -26,21 +26,22 @@ struct MemoryPrediction {
 };
 
 // Predicts the peak of a training step of trainyard-trainer, on a GPU of the pipeline stage that
-// needs the most memory. `config` must be resolved and valid. The result is within 1 % of the
-// measured peaks of the bf16 runs in memory_model_test.cpp. It does not include fragmentation of
-// the allocator. Experts, latent attention and FP8 were not measured; for them the prediction
-// assumes the rules of the trainer: fused attention, gradients and moments in fp32, logits computed
-// in parts.
+// needs the most memory. `config` must be resolved and valid. The result does not include
+// fragmentation of the allocator.
+//
+// The result is within 1 % of the measured peaks of the bf16 runs in memory_model_test.cpp.
+// Experts, latent attention and FP8 were not measured. Their prediction assumes that the trainer
+// uses fused attention, fp32 gradients and moments, and logits computed in parts, as in other runs.
 MemoryPrediction PredictTrainingMemory(const RunConfig& config);
 
 // Predicts the memory of a GPU in this pipeline stage; stages count from 0.
 MemoryPrediction PredictStageMemory(const RunConfig& config, int64_t stage);
 
-// Returns the number of passes through one chunk whose activations a stage keeps at the same time
-// (step/pipeline_schedule.cpp).
+// Returns the largest number of passes through one chunk whose activations a stage keeps at the
+// same time (step/pipeline_schedule.cpp).
 double PassesUnderWay(const RunConfig& config, const PipelinePlace& place);
 
-// The relative error of a prediction that must be allowed for.
+// The relative error of predictions for which callers must leave a margin.
 inline constexpr double kMemoryMargin = 0.05;
 
 }  // namespace trainyard

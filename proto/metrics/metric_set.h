@@ -1,4 +1,4 @@
-// Builds metrics for Prometheus, value by value.
+// Collects metrics for Prometheus, one value at a time.
 #ifndef TRAINYARD_PROTO_METRICS_METRIC_SET_H_
 #define TRAINYARD_PROTO_METRICS_METRIC_SET_H_
 
@@ -25,13 +25,13 @@ struct MetricInfo {
 
 using MetricLabels = std::vector<prometheus::ClientMetric::Label>;
 
-// Metric families in the order of their first value. Use it in a prometheus::Collectable, for
-// values that are computed at each scrape. For values that code counts itself, use a
+// Metric families in the order of their first value. Use this class in a prometheus::Collectable
+// for values that are computed at each scrape. For counters that code increments, use a
 // prometheus::Registry. Used by one thread.
 class MetricSet {
  public:
-  // Use the same info object for all values of a name. It must outlive the set. Two values of one
-  // name must have different labels; otherwise Prometheus rejects the whole scrape.
+  // Adds one value. All values of a name must use the same info object, which must outlive the set,
+  // and must have different labels. Otherwise Prometheus rejects the whole scrape.
   void Add(const MetricInfo& info, MetricLabels labels, double value);
   void Add(const MetricInfo& info, MetricLabels labels, const prometheus::Histogram& histogram);
 

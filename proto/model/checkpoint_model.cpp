@@ -19,11 +19,11 @@ namespace {
 using nlohmann::json;
 
 constexpr char kManifest[] = "/manifest.json";
-// Large, because in the manifest the model comes after the list of files, which has one file per
-// rank.
+// A large limit, because the model follows the list of files in the manifest, which has one file
+// per rank.
 constexpr size_t kMostBytes = size_t{64} << 20;
 
-// Extracts the text of the key "model" in the outermost object, then stops the parser.
+// Extracts the value of the key "model" in the outermost object as text, then stops the parser.
 class ModelFinder : public json::json_sax_t {
  public:
   const std::optional<std::string>& model() const { return model_; }
@@ -57,8 +57,8 @@ class ModelFinder : public json::json_sax_t {
   std::optional<std::string> model_;
 };
 
-// Reads the first bytes of a regular file. Other types are rejected, because reading a pipe, for
-// example, could block forever. On failure sets `error` to an errno value.
+// Reads the first bytes of a regular file. On failure sets `error` to an errno value. Rejects other
+// file types, because reading from a pipe, for example, could block forever.
 std::optional<std::string> ReadBeginning(const std::string& path, int& error) {
   const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
@@ -86,9 +86,9 @@ std::optional<std::string> ReadBeginning(const std::string& path, int& error) {
   return text;
 }
 
-// Parses a mapping without nested values. If the text is not such a mapping, returns a value that
-// is not an object. Nested values are rejected, because deep nesting could exhaust the stack of
-// code that prints the result.
+// Parses a mapping without nested values. Returns a value that is not an object if the text is
+// anything else. Nested values are rejected, because deep nesting could exhaust the stack of code
+// that prints the result.
 json ParseShape(const std::string& text) {
   const auto is_flat = [](int depth, json::parse_event_t, json&) { return depth <= 1; };
   return json::parse(text, is_flat, /*allow_exceptions=*/false);

@@ -8,14 +8,14 @@
 
 namespace trainyard {
 
-// The result of checking a checkpoint on this machine. At most one member is set.
+// The result of comparing a model with a checkpoint. At most one member is set.
 struct CheckpointFit {
-  std::string problem;    // Why the model cannot start from it, with the differences.
-  std::string unchecked;  // Why this cannot be determined on this machine.
+  std::string problem;    // Why the model does not fit, with the differences.
+  std::string unchecked;  // Why no comparison is possible on this machine.
 };
 
-// Compares the model with the manifest in `directory`. Reads at most the first 64 MiB of the
-// manifest and does not verify it. `model` must be resolved.
+// Compares `model`, which must be resolved, with the manifest in `directory`. Reads at most the
+// first 64 MiB of the manifest and does not verify its checksum.
 CheckpointFit CheckCheckpointModel(const std::string& directory, const ModelConfig& model);
 
 }  // namespace trainyard

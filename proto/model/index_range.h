@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-// Numbers [first, first + length).
+// The numbers in [first, first + length).
 struct IndexRange {
   int64_t first = 0;
   int64_t length = 0;

@@ -8,8 +8,8 @@
 namespace trainyard {
 namespace {
 
-// Settings that earlier versions did not have and therefore did not write into checkpoints. A model
-// in which they have their default values equals a model without them.
+// Settings that earlier versions did not write into checkpoints. If such a setting is missing in a
+// checkpoint, its value was the default.
 constexpr std::array kLaterSettings = {"normalization",
                                        "norm_weights",
                                        "qk_layernorm",
@@ -45,7 +45,7 @@ nlohmann::json ModelShape(const ModelConfig& model) {
 
 std::string ModelFingerprint(const ModelConfig& model) { return ModelShape(model).dump(); }
 
-// If one of the later settings is missing, it has its default value.
+// A missing later setting has its default value.
 std::string ModelDifferences(const nlohmann::json& here, const nlohmann::json& there) {
   const nlohmann::json usual = RunConfigToJson(RunConfig())["model"];
   nlohmann::json keys = here;

@@ -10,8 +10,8 @@
 namespace trainyard {
 
 // Returns the settings that define the model's tensors and arithmetic, as in section `model` of a
-// job file. Excludes the initial spread of the weights, because it has no effect once the weights
-// exist. Excludes the balancing of the experts' load, because only training uses it.
+// job file. Excludes the initial spread of the weights, which has no effect once the weights exist.
+// Excludes the load balancing of the experts, which only training uses.
 nlohmann::json ModelShape(const ModelConfig& model);
 
 // Returns ModelShape as JSON text.

@@ -7,16 +7,17 @@
 namespace trainyard {
 namespace {
 
-// Returns the sequence length if there is no window. With a window of w, the first w queries see 1,
-// 2, ..., w keys, and each other query sees w keys. The result is then twice the average number of
-// keys that a causal query sees, minus one.
+// Returns the length for which full attention costs as much as attention with the model's window.
+// Without a window, this is the sequence length. With a window of w keys, the first w queries see
+// 1, 2, ..., w keys, and each later query sees w keys. The result is then 2 * m - 1, where m is the
+// mean number of keys per query.
 double LengthSeen(const ModelConfig& model, int64_t seq_length) {
   const auto length = static_cast<double>(seq_length);
   const auto window = static_cast<double>(EffectiveWindow(model, seq_length));
   return window == 0 ? length : window * (2 * length - window + 1) / length - 1;
 }
 
-// Returns the attention FLOPs per token over a length of LengthSeen. They are not reduced for
+// Returns the attention FLOPs per token over a length of LengthSeen, without the reduction for
 // causal attention.
 double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
   return static_cast<double>(12 * model.num_layers * model.num_attention_heads) *
@@ -25,24 +26,24 @@ double AttentionFlops(const ModelConfig& model, int64_t seq_length) {
 
 LayerKinds AllLayers(const ModelConfig& model) { return KindsOf(model, {0, model.num_layers}); }
 
-// Returns the number of weights of a feed-forward layer, gated or not.
+// Returns the number of weights of a feed-forward layer with or without a gate.
 int64_t FeedForwardCount(const ModelConfig& model, int64_t width) {
   return (HasGate(model) ? 3 : 2) * model.hidden_size * width;
 }
 
-// Returns the number of weights in a block that every token uses, without the norms.
+// Returns the number of a block's weights that every token uses, without the norms.
 int64_t SharedCount(const ModelConfig& model, BlockKind kind) {
   const BlockMatrices block = BlockMatricesOf(model, kind);
   return block.cut + model.num_query_groups * block.keys + block.whole;
 }
 
-// Returns the number of weights of those experts that a token is not routed to.
+// Returns the number of weights of the experts to which a token is not routed.
 int64_t UnusedExpertCount(const ModelConfig& model) {
   return AllLayers(model).expert * (model.num_experts - model.moe_router_topk) *
          ExpertParameterCount(model);
 }
 
-// Returns the weights of latent attention's projections to and from the lower ranks.
+// Returns the numbers of weights of latent attention's projections.
 BlockMatrices LatentMatrices(const ModelConfig& model) {
   const int64_t heads = model.num_attention_heads, hidden = model.hidden_size;
   const int64_t from = model.q_lora_rank > 0 ? model.q_lora_rank : hidden;
@@ -152,12 +153,12 @@ int64_t ActiveParameterCount(const ModelConfig& model) {
   const int64_t positions = has_table ? model.max_position_embeddings * model.hidden_size : 0;
   const int64_t embedding = model.untie_embeddings_and_output_weights
                                 ? model.vocab_size * model.hidden_size
-                                : 0;  // Tied: the head has no weights of its own.
+                                : 0;  // A tied head has no weights of its own.
   return MatrixParameterCount(model) + norms + biases + positions + embedding;
 }
 
-// Only experts can make the number of parameters too large, because the limits on the other
-// settings are low enough.
+// Only the experts can make the count too large, because the limits of the other settings are low
+// enough.
 bool HasCountableSize(const ModelConfig& model) {
   constexpr double kMost = 0.99 * static_cast<double>(std::numeric_limits<int64_t>::max());
   return static_cast<double>(AllLayers(model).expert) *

@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-// Owns the descriptor actions for one start of a program.
+// Owns the actions on descriptors (posix_spawn_file_actions_t) for the start of one program.
 class FileActions {
  public:
   explicit FileActions(const SpawnOptions& options) {
@@ -38,7 +38,7 @@ class FileActions {
   posix_spawn_file_actions_t actions_;
 };
 
-// Owns the attributes for one start of a program.
+// Owns the attributes (posix_spawnattr_t) for the start of one program.
 class Attributes {
  public:
   explicit Attributes(const SpawnOptions& options) {
@@ -68,8 +68,8 @@ class Attributes {
   posix_spawnattr_t attributes_;
 };
 
-// Converts texts to the pointers that exec needs. The pointers are not const, but exec does not
-// change the texts.
+// Returns the pointers that exec needs. They are not const, although exec does not change the
+// texts.
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));

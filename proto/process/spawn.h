@@ -18,7 +18,7 @@ struct SpawnFd {
   int source = 0;
 };
 
-// Stands for /dev/null, opened for reading and writing.
+// As a source: /dev/null, opened for reading and writing.
 inline constexpr int kNullDevice = -1;
 
 struct SpawnOptions {
@@ -26,8 +26,7 @@ struct SpawnOptions {
   std::vector<std::string> command;
   // Variables as NAME=VALUE. nullopt means the environment of this process.
   std::optional<std::vector<std::string>> environment;
-  // Set up in this order. The source of an entry must therefore not be the number of an earlier
-  // entry.
+  // Set up in this order, so the source of an entry must not be the number of an earlier entry.
   std::vector<SpawnFd> fds;
   // If true, all descriptors except the standard ones and those in `fds` are closed in the child.
   // If false, the child also inherits every descriptor without O_CLOEXEC.
@@ -39,12 +38,12 @@ struct SpawnOptions {
   bool new_group = false;
 };
 
-// Starts the program and sets `pid`. Returns 0, or the errno value if the start failed; a failure
-// of exec is included. Thread-safe, because unlike fork it does not copy this process.
+// Starts the program and sets `pid`. Returns 0, or the errno value if the start failed, including a
+// failure of exec. Thread-safe, because the start does not copy this process as fork does.
 int Spawn(const SpawnOptions& options, pid_t& pid);
 
-// Waits until the child has ended, and reaps it. Returns its status in the form of waitpid. If it
-// is not a child of this process, returns -1 and sets errno.
+// Waits until the child ends, reaps it, and returns its status in the form of waitpid. If `pid` is
+// not a child of this process, returns -1 and sets errno.
 int AwaitExit(pid_t pid);
 
 }  // namespace trainyard

@@ -14,7 +14,7 @@ std::string HashOf(absl::string_view text);
 // Returns HMAC-SHA-256 as 64 hexadecimal digits.
 std::string KeyedHashOf(absl::string_view key, absl::string_view text);
 
-// Compares two texts. The time depends only on their length.
+// Compares two texts in constant time: the time depends only on their length.
 bool SameSecret(absl::string_view one, absl::string_view other);
 
 }  // namespace trainyard

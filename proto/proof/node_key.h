@@ -1,6 +1,6 @@
-// The key pair of a node (Ed25519, RFC 8032). The node's secret is the seed of the key pair. The
-// controller knows only the public key. Therefore neither the controller nor anyone who reads its
-// store can impersonate the node.
+// The key pair of a node (Ed25519, RFC 8032). The node's secret is the seed of the pair. The
+// controller stores only the public key, so that nobody who reads the controller's store can
+// impersonate the node.
 #ifndef TRAINYARD_PROTO_PROOF_NODE_KEY_H_
 #define TRAINYARD_PROTO_PROOF_NODE_KEY_H_
 
@@ -10,12 +10,12 @@
 
 namespace trainyard {
 
-// Returns the public key of the secret as 64 hexadecimal digits. Returns an empty text if the
-// secret does not consist of 64 hexadecimal digits.
+// Returns the public key of `secret` as 64 hexadecimal digits; empty if `secret` is not 64
+// hexadecimal digits.
 std::string PublicKeyOf(absl::string_view secret);
 
-// Returns the signature of `text` with the secret as 128 hexadecimal digits. Returns an empty text
-// if the secret is invalid, as PublicKeyOf does.
+// Signs `text` with `secret` and returns the signature as 128 hexadecimal digits; empty if `secret`
+// is not 64 hexadecimal digits.
 std::string SignatureOf(absl::string_view secret, absl::string_view text);
 
 // True if `text` was signed with the secret that belongs to `public_key`.

@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-// A requirement that a backend cannot meet, and whether the run makes this requirement.
+// A requirement that a backend cannot meet, and whether the run has this requirement.
 struct Demand {
   bool is_made;
   const char* text;

@@ -1,4 +1,4 @@
-// Rules for the attention backend, and for documents within samples.
+// Rules for the attention backend and for the separation of documents within a sample.
 #ifndef TRAINYARD_PROTO_RULES_ATTENTION_RULES_H_
 #define TRAINYARD_PROTO_RULES_ATTENTION_RULES_H_
 
@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-// Returns train.attention_backend, with `auto` replaced by kCudnn if cuDNN may be able to compute
-// the run's attention, otherwise by kManual. Only cuDNN on the GPU can decide whether it has a plan
+// Returns train.attention_backend, but replaces `auto`: by kCudnn if cuDNN may be able to compute
+// the run's attention, otherwise by kManual. Only cuDNN, on the GPU, knows whether it has a plan
 // for the sizes.
 AttentionBackend AttentionBackendOf(const RunConfig& config);
 
@@ -26,7 +26,7 @@ bool UsesDocuments(const DataConfig& data);
 // Reports a backend that cannot compute the run's attention.
 std::vector<SettingProblem> FindAttentionProblems(const RunConfig& config);
 
-// Reports contradictory settings of documents.
+// Reports contradictory settings for documents within a sample.
 std::vector<SettingProblem> FindDocumentProblems(const RunConfig& config);
 
 }  // namespace trainyard

@@ -6,8 +6,8 @@
 namespace trainyard {
 namespace {
 
-// Products may not fit into 64 bits, because settings may not have been checked when a run's length
-// is derived from them.
+// Needed for products that exceed 64 bits. They can occur because this code may run on unchecked
+// settings.
 using Wide = __int128;
 
 int64_t Saturated(Wide value) {
@@ -29,10 +29,10 @@ BatchPlan::BatchPlan(const TrainConfig& train) {
   const int64_t increments = Increments(train);
   int64_t step = 1, sample = 0;
   for (int64_t i = 0; i < increments; ++i) {
-    // The lowest number of samples after which the batch gets one more increment.
+    // The number of samples at which stage i ends and the batch grows by one increment.
     const int64_t end =
         Saturated((Wide{train.rampup_batch_samples} * (i + 1) + increments - 1) / increments);
-    if (sample >= end) continue;  // An earlier step extends beyond this stage.
+    if (sample >= end) continue;  // An earlier step already reaches `end`.
     const int64_t batch = train.rampup_batch_start + i * train.rampup_batch_increment;
     stages_.push_back({step, sample, batch});
     const int64_t steps = (end - sample - 1) / batch + 1;

@@ -18,8 +18,8 @@ namespace trainyard {
 // The maximum number of increments of a ramp-up.
 inline constexpr int64_t kMaxRampupIncrements = 10000;
 
-// The samples of one step: `first`, first + 1, ..., first + count - 1. Samples are numbered from 0
-// over the whole run.
+// The samples of one step, `first` to first + count - 1. Samples are numbered from 0 over the whole
+// run.
 struct StepSamples {
   int64_t first = 0;
   int64_t count = 0;
@@ -27,12 +27,12 @@ struct StepSamples {
   bool operator==(const StepSamples&) const = default;
 };
 
-// Assigns all samples to steps, in order, each sample once. Steps are numbered from 1. The plan has
-// no end, because it does not depend on the run's length. Numbers that overflow are replaced by the
-// largest int64_t. Thread-safe.
+// Assigns each sample to one step, in order. Steps are numbered from 1. The plan has no end,
+// because it does not depend on the run's length. A number that overflows becomes the largest
+// int64_t. Thread-safe.
 class BatchPlan {
  public:
-  // If FindTrainingProblems rejects the settings, the plan has no ramp-up.
+  // If FindTrainingProblems would reject the ramp-up, the plan has no ramp-up.
   explicit BatchPlan(const TrainConfig& train);
 
   StepSamples OfStep(int64_t step) const;
@@ -40,10 +40,11 @@ class BatchPlan {
   // Returns the number of samples in the steps 1 to `step`; 0 for step 0.
   int64_t SamplesThrough(int64_t step) const;
 
-  // Returns the step that contains sample number `sample`; samples count from 0.
+  // Returns the step that contains sample `sample`. Samples count from 0.
   int64_t StepOfSample(int64_t sample) const;
 
-  // Returns the fewest steps that contain at least this many samples together.
+  // Returns the smallest number of steps, counted from the first, that contain at least `samples`
+  // samples.
   int64_t StepsFor(int64_t samples) const;
 
  private:

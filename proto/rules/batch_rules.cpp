@@ -31,7 +31,7 @@ std::string NearestMultiples(int64_t value, int64_t part) {
   return "use " + (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part);
 }
 
-// Checks that the batch grows from its start to global_batch by a whole number of increments.
+// Checks that a whole number of increments leads from the first batch to global_batch.
 void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
   const Named start{"train.rampup_batch_start", train.rampup_batch_start};
   const Named increment{"train.rampup_batch_increment", train.rampup_batch_increment};
@@ -50,8 +50,8 @@ void CheckRampupSteps(const TrainConfig& train, Problems& problems) {
                                          std::to_string(kMaxRampupIncrements) + " are supported"});
 }
 
-// The start and the increment must be divisible among the ranks in the same way as global_batch.
-// Then every step is divisible too.
+// Checks that the ranks can divide the start and the increment, as they divide global_batch. They
+// can then divide the batch of every step.
 void CheckRampup(const RunConfig& config, Problems& problems) {
   const TrainConfig& train = config.train;
   if (!HasRampup(train)) return;

@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-// Reports batches that cannot be divided evenly among the ranks, and ramp-ups that are incomplete
-// or uneven.
+// Reports batches that the ranks cannot divide evenly, and ramp-ups that are incomplete or have a
+// fractional number of increments.
 std::vector<SettingProblem> FindBatchProblems(const RunConfig& config);
 
 }  // namespace trainyard

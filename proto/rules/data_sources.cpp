@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kBlanks[] = " \t";
 constexpr size_t kNameCharactersMax = 32;
-constexpr int64_t kWholeMax = 1'000'000'000'000'000;  // A sum of 64 of them fits int64_t.
+constexpr int64_t kWholeMax = 1'000'000'000'000'000;  // Low enough to sum 64 in int64_t.
 
 // The number digits * 10^exponent. `digits` is positive and not a multiple of 10.
 struct Decimal {
@@ -22,7 +22,7 @@ struct Decimal {
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Reads an exponent such as "e-3". Returns 0 for an empty text.
+// Reads an exponent such as "e-3"; 0 for an empty text.
 std::optional<int> ReadExponent(const std::string& text) {
   if (text.empty()) return 0;
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<int> ReadExponent(const std::string& text) {
   return is_legal ? std::optional(exponent) : std::nullopt;
 }
 
-// Returns nullopt if the text is not a decimal number above 0 with at most 15 digits.
+// Returns nullopt unless the text is a decimal number above 0 with at most 15 digits.
 std::optional<Decimal> ReadDecimal(const std::string& text) {
   Decimal number;
   bool has_digit = false, behind_point = false;
@@ -58,8 +58,8 @@ std::optional<Decimal> ReadDecimal(const std::string& text) {
   return number;
 }
 
-// Returns number * 10^-exponent; nullopt if this is above kWholeMax. Precondition: exponent <=
-// number.exponent.
+// Returns the number as a multiple of 10^exponent; nullopt if this is above kWholeMax. Requires
+// exponent <= number.exponent.
 std::optional<int64_t> InUnitsOf(int exponent, const Decimal& number) {
   int64_t whole = number.digits;
   for (int i = exponent; i < number.exponent; ++i) {
@@ -69,8 +69,8 @@ std::optional<int64_t> InUnitsOf(int exponent, const Decimal& number) {
   return whole;
 }
 
-// Returns integers without a common divisor whose ratios are those of the weights. Returns an empty
-// list if their sum is above kBlendPeriodMax.
+// Returns the smallest integers in the ratio of the weights; empty if their sum is above
+// kBlendPeriodMax.
 std::vector<int64_t> SharesOf(const std::vector<Decimal>& weights) {
   int least = weights.front().exponent;
   for (const Decimal& weight : weights) least = std::min(least, weight.exponent);
@@ -88,8 +88,8 @@ std::vector<int64_t> SharesOf(const std::vector<Decimal>& weights) {
   return shares;
 }
 
-// Returns the last part of the path in lower case. Characters other than letters and digits are
-// replaced by "_".
+// Returns the last part of the path in lower case, with "_" for every character that is not a
+// letter or digit.
 std::string NameOf(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   std::string name = path.substr(path.rfind('/') + 1).substr(0, kNameCharactersMax);

@@ -12,12 +12,12 @@
 
 namespace trainyard {
 
-// The maximum period of a blend: the number of samples after which the mixture repeats. It is
-// limited because the trainer keeps a table of the period.
+// The maximum period of a blend, which is the number of samples after which the mixture repeats.
+// The limit exists because the trainer keeps a table with one entry per sample of the period.
 inline constexpr int64_t kBlendPeriodMax = int64_t{1} << 22;
 
 struct DataSource {
-  std::string name;  // Last part of the path; unique, and valid in a metric name.
+  std::string name;  // From the last part of the path; unique, valid in a metric name.
   std::string path;
   int64_t share = 1;  // Samples per period; the shares have no common divisor.
 };
@@ -27,7 +27,7 @@ struct DataBlend {
   std::string problem;              // One sentence; empty if data.blend is valid.
 };
 
-// Returns the blend. Weights are decimal numbers, and their ratios are kept exactly.
+// Returns the blend. The ratios of the decimal weights are kept exactly.
 DataBlend BlendOf(const DataConfig& data);
 
 struct EvaluationSet {
@@ -42,8 +42,8 @@ struct EvaluationSets {
 
 EvaluationSets EvaluationSetsOf(const EvaluationConfig& evaluation);
 
-// Splits an entry: "0.7 /data/c4" gives {"0.7", "/data/c4"}. The second text is empty if there is
-// no blank.
+// Splits "0.7 /data/c4" into {"0.7", "/data/c4"}. The second text is empty if the entry has no
+// blank.
 std::pair<std::string, std::string> SplitEntry(const std::string& entry);
 
 }  // namespace trainyard

@@ -15,11 +15,12 @@ namespace trainyard {
 // evaluate.
 std::vector<std::string> EvaluationSetNames(const EvaluationConfig& evaluation);
 
-// Returns the evaluation set whose loss is used to compare checkpoints: checkpoint.best_metric, or
-// else the first set. Precondition: FindEvaluationProblems found no problem.
+// Returns the name of the evaluation set whose loss is used to compare checkpoints: the set of
+// checkpoint.best_metric or, if that is not set, the first set. Precondition:
+// FindEvaluationProblems found no problem.
 std::string BestSetOf(const RunConfig& config);
 
-// Returns the metric that contains the loss of that set, such as "val_loss".
+// Returns the metric name for the loss of the set BestSetOf, such as "val_loss".
 std::string BestMetricOf(const RunConfig& config);
 
 // Returns the number of checkpoints that are kept because of their low evaluation loss.

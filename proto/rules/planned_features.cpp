@@ -10,7 +10,7 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A setting. is_written is true if its value differs from the default.
+// A setting, and whether its value differs from the default.
 struct Written {
   const char* key;
   bool is_written;

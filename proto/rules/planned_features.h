@@ -19,11 +19,12 @@ bool HasFp8(const TrainConfig& train);
 // (layout.etp).
 bool HasWholeExperts(const LayoutConfig& layout);
 
-// The number of ranks that have the same part of an expert. They share the state of this part.
+// The number of ranks that hold the same part of an expert. They can divide the optimizer state of
+// that part among themselves.
 int64_t ExpertReplicas(const LayoutConfig& layout);
 
-// Returns the features that the run uses and trainyard-trainer does not support, such as "mixtures
-// of experts".
+// Returns the features of the run that trainyard-trainer does not support, such as "mixtures of
+// experts".
 std::vector<std::string> LackingFeatures(const RunConfig& config);
 
 // True if LackingFeatures returns an empty list.
@@ -33,7 +34,7 @@ bool HasTrainableFeatures(const RunConfig& config);
 // other settings.
 std::vector<SettingProblem> FindFeatureProblems(const RunConfig& config);
 
-// Reports layout.ep if it does not divide the number of ranks among which experts are distributed.
+// Reports layout.ep if it does not divide the number of ranks that share the experts.
 std::vector<SettingProblem> FindExpertLayoutProblems(const RunConfig& config);
 
 // Reports settings of features that trainyard-trainer does not support.

@@ -28,7 +28,7 @@ void Append(Problems more, Problems& problems) {
 }
 
 // The key of a setting, such as "model.num_layers". The text is built only for a setting that
-// breaks a rule. Building it for every setting took a tenth of the time needed to check a
+// breaks a rule, because building it for every setting took a tenth of the time for checking a
 // submission.
 struct SettingKey {
   const char* section;
@@ -53,7 +53,7 @@ bool IsWritten(const SettingRule& rule, const Value& value) {
 }
 
 // Returns the number of steps, rounded up, of a run whose length is set in samples or tokens.
-// Returns 0 if its length is not set in either unit, or if the number cannot be computed.
+// Returns 0 if neither is set, or if the number cannot be computed.
 int64_t StepsOfLength(const TrainConfig& train) {
   if (train.seq_length <= 0 || train.global_batch <= 0) return 0;
   const int64_t samples =
@@ -61,8 +61,8 @@ int64_t StepsOfLength(const TrainConfig& train) {
   return BatchPlan(train).StepsFor(samples);
 }
 
-// Checks that rotary position embeddings fit the head size. They rotate the elements of a head in
-// pairs.
+// Checks that rotary position embeddings, which rotate the elements of a head in pairs, fit the
+// head size.
 void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   const Named hidden{"model.hidden_size", model.hidden_size};
   const Named heads{"model.num_attention_heads", model.num_attention_heads};
@@ -86,8 +86,8 @@ void CheckRotarySize(const ModelConfig& model, Problems& problems) {
   }
 }
 
-// Checks the settings of position embeddings. The settings of one kind have no effect with the
-// other kind, so they are rejected.
+// Checks the settings of position embeddings. Rejects settings of the kind that the run does not
+// use, because they would have no effect.
 void CheckPositions(const RunConfig& config, Problems& problems) {
   const ModelConfig& model = config.model;
   const Named rows{"model.max_position_embeddings", model.max_position_embeddings};
@@ -211,8 +211,8 @@ void CheckSharding(const RunConfig& config, Problems& problems) {
   }
 }
 
-// train.steps may be set together with samples or tokens if it equals the number of steps derived
-// from them, because the command line sends both.
+// Accepts train.steps together with samples or tokens if all give the same number of steps, because
+// the command line sends the derived steps too.
 void CheckLength(const TrainConfig& train, Problems& problems) {
   if (train.samples > 0 && train.tokens > 0) {
     problems.push_back(
@@ -252,8 +252,8 @@ void CheckSchedule(const RunConfig& config, Problems& problems) {
   }
 }
 
-// Each logged norm is a metric series. The worker keeps at most 1,000 series per rank
-// (worker/tail/telemetry_limits.h).
+// Limits the number of logged norms, because each norm is a metric series and the worker keeps at
+// most 1,000 series per rank (worker/tail/telemetry_limits.h).
 void CheckGradientLog(const RunConfig& config, Problems& problems) {
   constexpr int64_t kMostLayers = 900;
   const Named layers{"model.num_layers", config.model.num_layers};
@@ -297,8 +297,7 @@ std::vector<std::string> FillDerived(int64_t world_size, RunConfig& config) {
     filled.push_back(key);
   };
   const LayoutConfig& layout = config.layout;
-  // Computed with 128 bits, because the sizes have not been checked yet and the product could
-  // overflow.
+  // Computed with 128 bits, because the sizes are not checked yet and their product could overflow.
   const __int128 model_ranks = static_cast<__int128>(layout.tp) * layout.cp * layout.pp;
   const bool divides = model_ranks > 0 && world_size % model_ranks == 0;
   fill("layout.dp", divides ? static_cast<int64_t>(world_size / model_ranks) : 0, config.layout.dp);

@@ -1,6 +1,6 @@
-// Derives unset settings of a run and checks its settings. The controller and the command line
-// apply these rules when a job is submitted; the trainer applies them when it starts. All use this
-// implementation, so the trainer accepts every job that was accepted at submission.
+// Derives unset settings of a run and checks all settings. The controller and the command line
+// apply these rules when a job is submitted, and the trainer applies them when it starts. All use
+// this implementation, so the trainer accepts every job that passed at submission.
 #ifndef TRAINYARD_PROTO_RULES_RUN_RULES_H_
 #define TRAINYARD_PROTO_RULES_RUN_RULES_H_
 
@@ -28,8 +28,8 @@ std::vector<SettingProblem> FindMissing(const RunConfig& config);
 // Reports settings outside their limits.
 std::vector<SettingProblem> FindOutOfRange(const RunConfig& config);
 
-// Reports a layout whose sizes do not give `world_size` ranks or do not divide evenly. The rules
-// also apply to jobs that run a user's own program.
+// Reports too many ranks, sizes whose product is not `world_size`, and an ep that does not divide
+// the ranks that share the experts. These rules also apply to jobs that run a user's own program.
 std::vector<SettingProblem> FindLayoutProblems(int64_t world_size, const RunConfig& config);
 
 // Reports settings of model, batch and schedule that contradict each other. Precondition:
@@ -37,8 +37,8 @@ std::vector<SettingProblem> FindLayoutProblems(int64_t world_size, const RunConf
 std::vector<SettingProblem> FindTrainingProblems(const RunConfig& config);
 
 // Reports why this version of trainyard-trainer cannot start the run although its settings are
-// consistent: data.path is missing, or a feature is not supported. The planner does not need this
-// check.
+// consistent: data.path is missing, or a feature is not supported. The planner plans such runs and
+// therefore does not call this function.
 std::vector<SettingProblem> FindLaunchProblems(const RunConfig& config);
 
 }  // namespace trainyard

@@ -12,7 +12,7 @@ namespace {
 
 using Problems = std::vector<SettingProblem>;
 
-// A length in one of four units. The members for the other units are 0.
+// A length in one of four units. The members of the other units are 0.
 struct Length {
   std::string prefix;  // "schedule.warmup" or "schedule.decay"
   int64_t steps, samples, tokens;
@@ -51,8 +51,8 @@ class Ruler {
     return length.steps > 0 ? plan_.SamplesThrough(length.steps) : WithoutSteps(length);
   }
 
-  // Returns the number of samples in `length` if it ends with the run. Returns more samples than
-  // the run has if `length` is longer than the run.
+  // Returns the number of samples in the last `length` of the run. If `length` is longer than the
+  // run, the result is larger than the run's number of samples.
   int64_t BeforeTheEnd(const Length& length) const {
     if (length.steps == 0) return WithoutSteps(length);
     if (length.steps > train_.steps) return plan_.SamplesThrough(length.steps);
@@ -101,7 +101,7 @@ void CheckShape(const ScheduleConfig& schedule, Problems& problems) {
   }
 }
 
-// Returns text such as "11 steps, but the run has 10". Used if all lengths are given in steps.
+// Returns text such as "11 steps, but the run has 10", for lengths that are all set in steps.
 std::string StepsTaken(int64_t steps, const TrainConfig& train) {
   return std::to_string(steps) + " steps, but the run has " + std::to_string(train.steps);
 }
@@ -112,7 +112,8 @@ std::string SamplesTaken(int64_t samples, int64_t run, const TrainConfig& train)
 }
 
 // Checks that the warm-up and the decay together fit into the run. `decay` is null unless the
-// schedule is wsd: only wsd has a decay that counts back from the end of the run.
+// schedule is wsd, because the decay of any other schedule does not count back from the end of the
+// run.
 void CheckFit(const TrainConfig& train, const Length& warmup, const Length* decay,
               Problems& problems) {
   const Ruler ruler(train);
@@ -132,7 +133,8 @@ void CheckFit(const TrainConfig& train, const Length& warmup, const Length* deca
            (in_steps ? StepsTaken(steps, train) : SamplesTaken(samples, ruler.run(), train))});
 }
 
-// Checks that a decay whose length counts from the start of the run ends after the warm-up.
+// Checks that the decay ends after the warm-up, for schedules whose decay length counts from the
+// start of the run.
 void CheckDecayEnd(const TrainConfig& train, const Length& warmup, const Length& decay,
                    Problems& problems) {
   const std::vector<std::string> keys = decay.Keys();

@@ -2,8 +2,8 @@
 // Pure.
 //
 // A schedule is measured in samples, as in Megatron-LM's sample-based training. With a constant
-// batch size, this is equivalent to measuring in steps. During a batch ramp-up, the learning rate
-// depends on the number of samples, not on the number of steps.
+// batch size, this is equivalent to steps. During a batch ramp-up, the learning rate follows the
+// number of samples instead of the number of steps.
 #ifndef TRAINYARD_PROTO_RULES_SCHEDULE_SPANS_H_
 #define TRAINYARD_PROTO_RULES_SCHEDULE_SPANS_H_
 
@@ -16,12 +16,12 @@
 
 namespace trainyard {
 
-// The points at which the learning rate changes, as numbers of samples since the start of the run.
+// The points at which the learning rate changes, in samples from the start of the run.
 struct ScheduleSpans {
   int64_t warmup_end = 0;   // End of the warm-up; 0 if there is none.
-  int64_t peak = 0;         // The rate peaks here: warmup_end, or if 0, the first step's end.
+  int64_t peak = 0;         // Highest rate: warmup_end, or the end of step 1 if that is 0.
   int64_t decay_begin = 0;  // The rate starts to fall here.
-  int64_t decay_end = 0;    // The rate reaches its minimum here. May be after the end of the run.
+  int64_t decay_end = 0;    // The rate reaches its minimum here, maybe after the run's end.
 };
 
 // Returns the spans in samples. Token counts are rounded up to whole samples; fractions of the run

@@ -1,5 +1,5 @@
 // Includes Boost.Asio and works around a bug: Boost 1.74 uses std::exchange without including
-// <utility>, which g++ 12 rejects in C++20 mode (chriskohlhoff/asio#944).
+// <utility>, and g++ 12 rejects that in C++20 mode (chriskohlhoff/asio#944).
 #ifndef TRAINYARD_PROTO_SUPPORT_ASIO_H_
 #define TRAINYARD_PROTO_SUPPORT_ASIO_H_
 

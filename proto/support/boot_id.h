@@ -1,4 +1,4 @@
-// Identity of the machine's current boot.
+// Identifies the machine's current boot.
 #ifndef TRAINYARD_PROTO_SUPPORT_BOOT_ID_H_
 #define TRAINYARD_PROTO_SUPPORT_BOOT_ID_H_
 

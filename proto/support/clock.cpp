@@ -24,8 +24,8 @@ Timestamp SystemClock::Now() const {
 
 ClockReading SystemClock::Read() const {
   // The maximum number of attempts to read both clocks. If the thread is interrupted between the
-  // two readings, their difference looks like a change of the clock. Such a reading is discarded
-  // and repeated.
+  // two readings, the delay looks like a change of one clock, so the readings are discarded and
+  // repeated.
   constexpr int kTries = 10;
   ClockReading reading;
   for (int i = 0; i < kTries; ++i) {

@@ -10,7 +10,7 @@ namespace trainyard {
 // Unix time in milliseconds.
 using Timestamp = int64_t;
 
-// Readings of the machine's wall clock and steady clock at the same moment.
+// Readings of the machine's wall clock and steady clock at one moment.
 struct ClockReading {
   Timestamp wall_ms = 0;
   // Milliseconds since the machine's boot, including suspended time. This clock cannot be set.
@@ -22,14 +22,13 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Timestamp Now() const = 0;
-  // By default returns the same time for both clocks. This is correct for a clock that only its
-  // owner can set.
+  // The default returns the same time for both clocks. This is correct for a clock that no other
+  // program can set, such as a test's clock.
   virtual ClockReading Read() const {
     const Timestamp now = Now();
     return {now, now};
   }
-  // Returns the id of the boot from which steady_ms counts. Empty if the clock does not distinguish
-  // boots.
+  // The id of the boot from which steady_ms counts; empty if the clock does not distinguish boots.
   virtual std::string BootId() const { return ""; }
 };
 

@@ -1,5 +1,5 @@
-// Runs work on threads that are never joined, for example calls that a hung file server may block
-// forever.
+// Runs work on threads that are never joined. Used for calls that may block forever, for example
+// because a file server hangs.
 #ifndef TRAINYARD_PROTO_SUPPORT_DETACHED_THREAD_H_
 #define TRAINYARD_PROTO_SUPPORT_DETACHED_THREAD_H_
 
@@ -10,10 +10,9 @@
 
 namespace trainyard {
 
-// Runs `work` on a new thread that is never joined. A thread that still runs when the process exits
-// is ended with it. Returns RESOURCE_EXHAUSTED without running `work` if the machine cannot start a
-// thread, for example during a fork bomb. `what` completes the message "cannot start a thread to
-// ...".
+// Runs `work` on a new thread that is never joined. The exit of the process ends the thread.
+// RESOURCE_EXHAUSTED: the machine cannot start a thread, for example during a fork bomb; `work`
+// does not run. `what` completes the message "cannot start a thread to ...".
 absl::Status RunDetached(const std::string& what, std::function<void()> work);
 
 }  // namespace trainyard

@@ -1,4 +1,4 @@
-// Computes the gang size of an attempt in the same way for every program.
+// Computes the gang size of an attempt for every program.
 #ifndef TRAINYARD_PROTO_SUPPORT_GANG_SIZE_H_
 #define TRAINYARD_PROTO_SUPPORT_GANG_SIZE_H_
 
@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-// Returns the number of ranks of the gang, without standbys. Returns 0 for an old attempt whose
-// ranks are no longer stored.
+// Returns the number of ranks of the gang, without standbys; 0 for an old attempt whose ranks are
+// no longer stored.
 inline int GangSize(const v1::Attempt& attempt) {
   const auto& members = attempt.ranks();
   const auto first_standby = std::partition_point(

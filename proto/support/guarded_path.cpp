@@ -34,8 +34,8 @@ absl::Status Foreign(const std::string& text, const UniqueFd& fd, const FilePlac
                    ", which is not followed"));
 }
 
-// Opens the file at `path` below the open root `fd`. Uses O_PATH, so a file system that does not
-// answer is not accessed.
+// Opens the file at `path` below the open root `fd`. Uses O_PATH, which does not access the file
+// itself, so that a hung file system does not block the call.
 absl::StatusOr<UniqueFd> ReachFrom(UniqueFd fd, const GuardedPath& path) {
   if (!fd.valid()) return ErrnoStatus(errno, "cannot open", path.root());
   const std::optional<FilePlace> root = PlaceOf(fd.get(), "");

@@ -1,5 +1,5 @@
-// Accesses the daemon's files in directories where user programs could replace them by a link, a
-// FIFO, or a mount of a file system that does not answer.
+// Accesses the daemon's files in directories that user programs can write. A user program may
+// replace such a file with a link, a FIFO, or a mount of a hung file system.
 #ifndef TRAINYARD_PROTO_SUPPORT_GUARDED_PATH_H_
 #define TRAINYARD_PROTO_SUPPORT_GUARDED_PATH_H_
 
@@ -19,17 +19,18 @@ namespace trainyard {
 // The unit of st_blocks and stx_blocks in bytes.
 inline constexpr int64_t kStatBlockBytes = 512;
 
-// A path of which user programs may control a part. A file is accessed through it only if it is on
-// the file system of `root` and no component below `root` is a link or a mount point. Therefore no
-// call waits for another file system. `root` itself belongs to the operator and may be a link.
+// A path of which user programs may control a part. The functions below access the file only if it
+// is on the file system of `root` and no component below `root` is a link or a mount point.
+// Therefore no call waits for another file system. `root` itself belongs to the operator and may be
+// a link.
 class GuardedPath {
  public:
-  // Assumes that user programs may have replaced the last component of the path but not its
-  // directory. The conversion is implicit because most callers pass such a path.
+  // For a path whose last component user programs may have replaced, but not its directory. The
+  // conversion is implicit because most callers pass such a path.
   GuardedPath(const std::string& path);  // NOLINT(google-explicit-constructor)
   GuardedPath(const char* path) : GuardedPath(std::string(path)) {}  // NOLINT
-  // Assumes that user programs may have replaced everything below the directory `root`. Example of
-  // `below`: "3/1/rank0/telemetry.jsonl".
+  // For a path below the directory `root`, where user programs may have replaced everything.
+  // Example of `below`: "3/1/rank0/telemetry.jsonl".
   GuardedPath(std::string root, std::string below)
       : root_(std::move(root)), below_(std::move(below)) {}
 
@@ -46,16 +47,16 @@ class GuardedPath {
   std::string below_;
 };
 
-// Returns the result of lstat(2) for the path. Returns nullopt if it does not exist, or if a
-// component below the root is a link or on another file system.
+// Returns the result of lstat(2); nullopt if the path does not exist, or if a component below the
+// root is a link or on another file system.
 std::optional<struct stat> StatGuarded(const GuardedPath& path);
 
-// Like StatGuarded, but nullopt unless the path is a regular file.
+// Like StatGuarded, but returns nullopt if the path is not a regular file.
 std::optional<struct stat> StatGuardedFile(const GuardedPath& path);
 
-// Opens an existing regular file with `flags` of open(2). NOT_FOUND if it does not exist.
-// FAILED_PRECONDITION if the path is not a regular file, or if the path contains a link, a
-// non-directory or another file system.
+// Opens an existing regular file with the given `flags` of open(2). NOT_FOUND: it does not exist.
+// FAILED_PRECONDITION: the path is not a regular file, or contains a link, a component that is not
+// a directory, or another file system.
 absl::StatusOr<UniqueFd> OpenGuarded(const GuardedPath& path, int flags);
 
 // Opens a directory with O_PATH. The descriptor can be used only for calls such as fstat(2),

@@ -1,4 +1,4 @@
-// Interprets job states in the same way for every program.
+// Interprets job states for every program.
 #ifndef TRAINYARD_PROTO_SUPPORT_JOB_STATE_H_
 #define TRAINYARD_PROTO_SUPPORT_JOB_STATE_H_
 
@@ -7,7 +7,7 @@
 namespace trainyard {
 
 // True for terminal states. controller/core/state/job_state_machine.h proves at compile time that
-// no legal transition leaves a terminal state, and that at least one leaves every other state.
+// no legal transition leaves a terminal state, and that every other state has a legal transition.
 constexpr bool HasEnded(v1::JobState state) {
   return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED ||
          state == v1::JOB_STATE_STOPPED;

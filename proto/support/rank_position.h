@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-// The index of a rank along each axis of the layout, from 0. Expert parallelism subdivides the dp
-// axis, so it has no index here.
+// The index of a rank along each axis of the layout, from 0. There is no index for expert
+// parallelism, because it subdivides the dp axis.
 struct RankPosition {
   int tp = 0;  // tensor parallel
   int cp = 0;  // context parallel

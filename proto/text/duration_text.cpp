@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute, kDay = 24 * kHour;
 
-// Returns text such as "3m12s": `count` of the larger unit, then `rest` of the smaller unit.
+// Returns text such as "3m12s": `count` in the larger unit, then `rest` in the smaller unit.
 std::string TwoUnits(int64_t count, char unit, int64_t rest, char rest_unit) {
   char text[48];
   const int size =

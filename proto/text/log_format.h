@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-// Returns a formatter that writes one line per message: UTC time, level, text. The text may quote
-// output of jobs, so control characters are escaped (PrintableLine). A job can therefore neither
-// control a terminal nor forge a log line.
+// Returns a formatter that writes one line per message: UTC time, level, text. Control characters
+// in the text are escaped (PrintableLine), because the text may quote the output of jobs. A job can
+// therefore neither control a terminal nor forge a log line.
 std::unique_ptr<spdlog::formatter> LogFormat();
 
 }  // namespace trainyard

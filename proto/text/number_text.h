@@ -9,7 +9,7 @@
 namespace trainyard {
 
 // Returns the shortest text that reads back as exactly the same number. Whole numbers below 1e15
-// are written without an exponent.
+// have no exponent.
 inline std::string NumberText(double value) {
   char text[32];  // The text has at most 24 characters.
   const bool is_whole = std::trunc(value) == value && std::abs(value) < 1e15;

@@ -7,16 +7,17 @@
 namespace trainyard {
 namespace {
 
-// Returns the length in bytes of the SGR sequence at the beginning of `text`: ESC, "[", digits and
-// ";", then "m". Returns 0 if `text` does not begin with one.
+// Returns the length in bytes of the SGR sequence (terminal colour) at the beginning of `text`:
+// ESC, "[", digits and ";", then "m". Returns 0 if there is none.
 std::size_t ColorBytes(std::string_view text) {
   if (text.substr(0, 2) != "\x1b[") return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Returns the code point at the beginning of `text` if it is a control character of two or three
-// bytes: one of ISO 6429, or one that sets the writing direction. Returns 0 otherwise.
+// Returns the code point at the beginning of `text` if it is a control character that UTF-8 encodes
+// in two or three bytes: one of ISO 6429, or one that sets the writing direction. Otherwise returns
+// 0.
 unsigned WideControl(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.size() >= 2 && byte(0) == 0xC2 && byte(1) < 0xA0) return byte(1);
@@ -40,7 +41,8 @@ struct Kept {
   // Control characters that are not escaped.
   std::string_view controls;
   bool colors = false;
-  // True: a backslash before "u" is escaped too, so that no two texts have the same escaped form.
+  // If true, a backslash before "u" is escaped too, so that different texts have different escaped
+  // forms.
   bool injective = false;
 };
 

@@ -18,16 +18,15 @@ bool IsUtf8(std::string_view text);
 // Returns the text with each invalid sequence replaced by one U+FFFD.
 std::string ReplaceInvalidUtf8(std::string_view text);
 
-// Truncate text only with the following two functions. A cut within a character would make the text
-// invalid UTF-8, and a message that contains it could not be parsed.
+// Truncate text only with the next two functions. Any other cut might split a character, and a
+// message that contains invalid UTF-8 cannot be parsed.
 
-// Returns the longest prefix of `text` that has at most max_bytes bytes and does not end within a
+// Returns the longest prefix of `text` that has at most max_bytes bytes and does not split a
 // character.
 std::string_view Utf8Prefix(std::string_view text, std::size_t max_bytes);
 
-// Returns the end of `text`, at most max_bytes bytes (max_bytes > 0), from the beginning of a line
-// on. If the last line alone is longer than max_bytes, returns the end of that line, from the
-// beginning of a character on.
+// Returns as many of the last lines of `text` as fit into max_bytes (> 0). If the last line alone
+// is longer, returns its end, from the beginning of a character.
 std::string_view LastLines(std::string_view text, std::size_t max_bytes);
 
 }  // namespace trainyard

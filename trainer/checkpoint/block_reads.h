@@ -20,7 +20,8 @@ class BlockReads {
   BlockReads(std::string directory, torch::Device device);
 
   // Adds a read of every block that may contain a part of the box. `name`, `tensor` and `sink` must
-  // outlive this object. If the sink is null, the blocks are only checked.
+  // outlive this object. If the sink is null, the blocks are verified and their elements are
+  // ignored.
   void Add(const std::string& name, const StoredTensor& tensor, const Box& box,
            const ElementSink* sink);
 

@@ -6,16 +6,15 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns, for each dimension of a row-major box, the distance in elements between neighbours along
-// it.
+// Returns the strides of a row-major box, in elements.
 Extents StridesOf(const Extents& shape) {
   Extents strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return strides;
 }
 
-// Returns the lowest dimension d such that `part` covers all dimensions after d completely in both
-// boxes. From d on, `part` is contiguous in both.
+// Returns the lowest dimension d such that, in both boxes, `part` spans the full extent of every
+// dimension after d. From d on, `part` is therefore contiguous in both boxes.
 size_t FirstRunDimension(const Box& part, const Box& from, const Box& to) {
   size_t d = part.shape.size();
   while (d > 0) {
@@ -41,8 +40,8 @@ bool Advance(const Box& part, size_t dimensions, Extents* index) {
   return false;
 }
 
-// Adds boxes that together form elements [first, first + length) of the sub-tensor at the leading
-// indices `index`.
+// `index` contains the leading indices of a sub-tensor of `shape`. Adds boxes that together cover
+// elements [first, first + length) of this sub-tensor.
 void AddBoxesOfRange(const Extents& shape, const Extents& index, int64_t first, int64_t length,
                      std::vector<Box>& boxes) {
   const size_t depth = index.size();

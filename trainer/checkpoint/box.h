@@ -19,8 +19,7 @@ struct Box {
   Extents shape;
 };
 
-// Returns the number of elements. Returns nullopt if an extent is negative or the number does not
-// fit 63 bits.
+// Returns nullopt if an extent is negative or the number of elements does not fit 63 bits.
 std::optional<int64_t> ElementsOf(const Extents& shape);
 
 // True if the box has the same number of dimensions as `shape` and lies inside it.
@@ -30,8 +29,7 @@ bool IsInside(const Box& box, const Extents& shape);
 // have the same number of dimensions.
 std::optional<Box> Intersect(const Box& a, const Box& b);
 
-// NumberOf returns the row-major number, within the box, of the element at `index`. IndexOf is its
-// inverse.
+// Returns the position of the element at `index` within the row-major box. IndexOf is the inverse.
 int64_t NumberOf(const Extents& index, const Box& box);
 Extents IndexOf(int64_t number, const Box& box);
 

@@ -35,9 +35,9 @@ struct BoxRequest {
   ElementSink sink;
 };
 
-// Reads one checkpoint. All functions throw TrainerError that names the file and the tensor:
-// kBadCheckpoint if the checkpoint is missing, damaged or torn; kBadData if it lacks a requested
-// tensor or box. Several threads may read concurrently.
+// Reads one checkpoint. All functions throw a TrainerError that names the file and the tensor:
+// kBadCheckpoint if the checkpoint is missing, damaged or incomplete; kBadData if it lacks a
+// requested tensor or box. Several threads may read concurrently.
 class CheckpointReader {
  public:
   // Reads the manifest, and checks that every file exists and has its full size.
@@ -52,15 +52,14 @@ class CheckpointReader {
   const nlohmann::json& trainer_state() const;
   const std::map<std::string, LogicalTensor>& tensors() const { return tensors_; }
   bool Has(const std::string& name) const { return tensors_.count(name) != 0; }
-  // The manifest describes the whole checkpoint, including the byte positions of its tensors.
   const std::string& directory() const { return directory_; }
   const Manifest& manifest() const { return *manifest_; }
 
   // Reads many boxes on several threads and passes their elements to the sinks. Reads only the
-  // blocks that are needed and verifies the checksum of each. Checkpoints of earlier versions have
-  // one checksum per chunk, so a chunk of which only a part is read is not verified. Uses
-  // page-locked memory if the sinks copy to a GPU. After an exception, the sinks may have received
-  // only some of the elements.
+  // blocks that are needed, and verifies the checksum of each block. A checkpoint of an earlier
+  // version has only one checksum per chunk. If only a part of such a chunk is needed, this part is
+  // not verified. Uses page-locked memory if the sinks copy to a GPU. After an exception, the sinks
+  // may have received only some of the elements.
   void ReadBoxes(const std::vector<BoxRequest>& requests, torch::Device device) const;
 
  private:
@@ -80,9 +79,9 @@ struct PublishedCheckpoint {
 };
 
 // Returns the published checkpoints in a directory, sorted by attempt and then by step, newest
-// last. With this order, the checkpoints of a rolled-back attempt precede those of the attempt that
-// replaced it. Skips directories without a readable manifest and stores the reason for each path in
-// `unreadable`. Returns an empty list if the directory does not exist.
+// last. Sorting by attempt first puts the checkpoints of a rolled-back attempt before those of the
+// attempt that replaced it. Skips directories without a readable manifest and stores the reason for
+// each path in `unreadable`. Returns an empty list if the directory does not exist.
 std::vector<PublishedCheckpoint> ListCheckpoints(
     const std::string& directory, std::map<std::string, std::string>* unreadable = nullptr);
 std::optional<PublishedCheckpoint> LatestCheckpoint(const std::string& directory);

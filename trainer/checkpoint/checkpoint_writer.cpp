@@ -130,7 +130,8 @@ class CheckpointWriter::Impl {
   }
 
   // Writes this rank's chunks. If that fails, truncates the incomplete file to free disk space. The
-  // file itself is kept, because its lock is needed.
+  // empty file remains, because its lock (PartLock) shows the other ranks that this rank is still
+  // working.
   Entries WriteChunks(const SaveJob& job) const {
     try {
       return WriteRankFile(job.temporary, options_.rank, host_.chunks(),
@@ -167,7 +168,7 @@ class CheckpointWriter::Impl {
   PeerParts peers_{steps_};
   const CheckpointWriterOptions& options_ = steps_.options();
   HostCopy host_;      // Written by Save. Read by the background thread, which starts later.
-  int64_t saves_ = 0;  // Equal on all ranks, because all of them call Save.
+  int64_t saves_ = 0;  // Equal on all ranks, because every rank calls Save at the same steps.
   std::string newest_temporary_;  // Temporary directory of the latest save.
   std::exception_ptr error_;
   bool lost_save_ = false;  // True if the latest save was lost. Read only after joining thread_.

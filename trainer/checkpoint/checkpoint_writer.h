@@ -26,32 +26,34 @@ class CheckpointWriter {
   // attempt. Therefore rank 0 must create its writer before any rank saves. Throws TrainerError
   // kCannotWrite if the directory cannot be created.
   explicit CheckpointWriter(CheckpointWriterOptions options);
-  // Waits until the save in flight is published or has failed, until a rank that it needs has
-  // exited, or for peer_timeout_seconds. All ranks wait, so that the save is not lost if an error
-  // ends all ranks. Does not throw.
+  // Waits until the save in flight is published or has failed, until a rank whose part is needed
+  // has exited, or until peer_timeout_seconds have passed. Without this wait, an error that ends
+  // all ranks would lose the save. Does not throw.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Allocates host memory for later saves of chunks of these sizes, in the background.
+  // Allocates, in the background, host memory for later saves of chunks of these sizes.
   void Reserve(const std::vector<TensorChunk>& chunks);
 
   // Waits for the previous save, starts copying the tensors to host memory, and returns. The rest
   // of the save runs in the background. Returns the seconds for which the save delayed training:
-  // the duration of this call plus `waited_seconds`, which the caller spent waiting before it. The
-  // tensors must stay alive, and BlockChanges must be called before each change of them.
+  // the duration of this call plus `waited_seconds`, which the caller spent waiting before the
+  // call. The tensors must stay alive, and the caller must call BlockChanges before it changes
+  // them.
   //
   // step: number of completed optimizer steps. trainer_state: the state that is not in tensors;
   // only rank 0's is stored.
   //
-  // Throws the error of the previous save, unless that was a lack of disk space: kFenced if a newer
-  // attempt raised the fence, kInternal if the chunks of the ranks are inconsistent.
+  // Throws the error of the previous save: kFenced if a newer attempt raised the fence, kInternal
+  // if the chunks of the ranks are inconsistent. Does not throw if the previous save was periodic
+  // and could not be written, for example because the disk was full.
   double Save(int64_t step, const nlohmann::json& trainer_state,
               const std::vector<TensorChunk>& chunks, SaveKind kind = SaveKind::kPeriodic,
               double waited_seconds = 0);
 
   // Makes work that the caller queues later on the current stream wait until the tensors are
-  // copied. The caller itself does not wait. Must be called before queueing work that changes the
+  // copied. The caller itself does not wait. Call this before queueing work that changes the
   // tensors of a save.
   void BlockChanges();
 
@@ -63,15 +65,16 @@ class CheckpointWriter {
   // final save failed.
   void Finish();
 
-  // For rank 0 while it waits for the parts of the other ranks: returns the ranks that have created
-  // no file of the save in flight, such as "1-3". Returns "" if there are none.
+  // Returns the ranks that have created no file of the save in flight, such as "1-3"; "" if there
+  // are none. Meaningful only on rank 0, while it waits for the parts of the other ranks.
   std::string AwaitedRanks() const;
 
-  // True if the latest save failed on this rank because the disk was full. Call it after Finish.
+  // True if the latest save failed on this rank because it could not be written, for example
+  // because the disk was full. Training continues in this case. Call it after Finish.
   bool HasLostSave() const;
 
-  // Drops a save in flight that lacks parts of other ranks. Neither this call nor the destructor
-  // then waits for them. Must be called when the gang continues without some rank.
+  // Drops the save in flight if it lacks parts of other ranks, so that the destructor does not wait
+  // for these parts. Must be called when the gang continues without some rank.
   void Drop();
 
  private:

@@ -28,8 +28,8 @@ void ThrowIfFailed(const FileResult& result) {
   if (result.has_value()) CannotWrite(result->action, result->number);
 }
 
-// Mode of checkpoint files. Other jobs and users may read them, and their owner may use symbolic
-// links.
+// Other jobs and users may read checkpoint files. Writes follow symbolic links, because the files'
+// owner may use them.
 constexpr FileAccess kShared = {.mode = 0644, .follow_links = true};
 
 }  // namespace

@@ -34,7 +34,7 @@ class DurableFileWriter {
 // Writes a file that appears under its name only when it is complete and on disk.
 void WriteFileAtomically(const std::string& path, std::string_view text);
 
-// Syncs the directory, so that files created, renamed or removed in it stay so after a crash.
+// Syncs the directory, so that the creation, renaming and removal of its files survive a crash.
 void SyncDirectory(const std::string& path);
 
 // Renames directory `from` to `to`. If `to` already exists, that directory gets the name `from`.

@@ -10,8 +10,8 @@
 namespace trainyard::trainer {
 
 // Elements of a box that were read together. Element [r, i] of `rows` is element number first + r *
-// stride + i of the box, in row-major order. If a matrix was stored in parts, there are elements
-// between the rows that do not belong to this read (gaps).
+// stride + i of the box, in row-major order. If a matrix was stored in parts, the box has gaps
+// between the rows: elements that do not belong to this read.
 struct ElementRows {
   int64_t first = 0;
   int64_t stride = 0;
@@ -19,15 +19,15 @@ struct ElementRows {
 
   // Returns the number of elements from the first to the last, including gaps.
   int64_t span() const { return (rows.size(0) - 1) * stride + rows.size(1); }
-  // Returns a view of these elements in `flat`, a one-dimensional tensor whose element 0 is number
-  // `first` of the box.
+  // Returns a view of these elements in `flat`, a one-dimensional tensor whose element 0 is element
+  // number `first` of the box.
   torch::Tensor PlacesIn(const torch::Tensor& flat) const {
     return flat.as_strided(rows.sizes(), {stride, 1}, flat.storage_offset());
   }
 };
 
-// Copies the rows to a device in one operation that includes the gaps. Many small copies would take
-// longer.
+// Copies the rows, including the gaps, to a device in one operation, because many small copies
+// would take longer.
 torch::Tensor RowsOn(const ElementRows& elements, torch::Device device);
 
 // Receives elements of a box. They are valid only during the call. Each element is passed once.

@@ -44,8 +44,8 @@ bool ReadNumber(const char*& at, const char* end, int64_t& number) {
                      "cannot " + what + " " + path + ": " + std::strerror(errno));
 }
 
-// Gives the fence file of an earlier version, named EPOCH, a hard link with its present name. Both
-// names are the same file, so a running trainer of that version is fenced too.
+// Hard-links the fence file of an earlier version, EPOCH, to its present name. Both names then
+// refer to one file, so a running trainer of that version is fenced too.
 void LinkFormerFence(const std::string& former_path, const std::string& path) {
   if (link(former_path.c_str(), path.c_str()) == 0 || errno == ENOENT || errno == EEXIST) return;
   CannotUse("link " + former_path + " to", path);
@@ -66,8 +66,7 @@ std::string ClaimName(const WriterKey& writer) {
          std::to_string(writer.attempt.number) + generation;
 }
 
-// Returns the writer that the name of a claim file identifies; nullopt if `name` is not the name of
-// a claim file.
+// Returns nullopt if `name` is not the name of a claim file.
 std::optional<WriterKey> WriterOfClaim(const std::string& name) {
   if (name.rfind(kClaimPrefix, 0) != 0) return std::nullopt;
   const char* at = name.data() + std::strlen(kClaimPrefix);
@@ -97,8 +96,8 @@ std::vector<std::pair<WriterKey, std::string>> ClaimsIn(const std::string& direc
   return claims;
 }
 
-// Throws kFenced if `newest` is newer than `writer`. `path` is the path of the fence. `to_remove`
-// lists the files that the user may remove if the other job has ended.
+// Throws kFenced if `newest` is newer than `writer`. The error message contains `path`, the path of
+// the fence, and `to_remove`, the files that the user may remove if the other job has ended.
 void CheckNoneNewer(const WriterKey& newest, const WriterKey& writer, const std::string& path,
                     const std::string& to_remove) {
   if (newest <= writer) return;

@@ -2,15 +2,18 @@
 //
 // An attempt claims the directory by exclusively creating the file ATTEMPT.<job>.<attempt>. It then
 // renames the unfinished directories of older attempts. Both operations are atomic on one file
-// server for all its clients (POSIX, NFS 3 and later). Consider a trainer, on any node, that is
-// still running although its attempt or job is over. It has either published before the claim, or
-// it cannot publish any more: it finds the claim, or its unfinished directory is gone. The file
-// ATTEMPT contains the same number for users and earlier versions. If a gang loses a rank and
-// reconnects within its attempt, it claims ATTEMPT.<job>.<attempt>.<generation>, because the lost
-// rank may still be running behind a broken network.
+// server for all its clients (POSIX, NFS 3 and later).
+//
+// A trainer whose attempt or job is over may still be running on some node. After the claim this
+// trainer can no longer publish: it finds the claim, or its unfinished directory is gone.
+//
+// The file ATTEMPT contains the number of the newest attempt, for users and for earlier versions.
+// If a gang loses a rank and reconnects within its attempt, the gang claims
+// ATTEMPT.<job>.<attempt>.<generation>, because the lost rank may still be running behind a broken
+// network.
 //
 // The lock (flock) of ATTEMPT only reduces contention between processes of one node. Correctness
-// does not depend on it: on many network file systems the lock has no effect across nodes, and
+// does not depend on the lock: on many network file systems it has no effect across nodes, and
 // others do not support it.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_FENCE_H_
@@ -62,9 +65,9 @@ class FenceLock {
 };
 
 // Throws TrainerError kBadConfig if the directory is claimed by another job that is in `live_jobs`
-// ("3,17"). The controller compares only paths. A claim is a file inside the directory, so it is
-// found even if the directory has another path, for example through a symbolic link. Call this
-// before RaiseFence, which would fence the other job.
+// ("3,17"). The controller compares only the paths of checkpoint directories. This check also finds
+// a job that reaches the directory through another path, such as a symbolic link, because the claim
+// is a file inside the directory. Call this before RaiseFence, which would fence the other job.
 void CheckOwnerHasEnded(const std::string& directory, const WriterKey& writer,
                         const std::string& live_jobs);
 
@@ -80,7 +83,7 @@ struct ClaimedDirectory {
   uint64_t inode = 0;
 };
 
-// The error that the directory is not, or is no longer, the one that the gang claimed.
+// Thrown if the checkpoint directory is not, or is no longer, the directory that the gang claimed.
 class UnsharedDirectory : public TrainerError {
  public:
   explicit UnsharedDirectory(const std::string& message)
@@ -96,8 +99,8 @@ inline constexpr char kUnsigned[] = "00000000000000000000000000000000";
 // be written.
 std::string SignClaim(const std::string& directory, const WriterKey& writer);
 
-// Returns the difference between the attempt's claim in `directory` and a claim with this nonce,
-// such as "there is no ATTEMPT.9.3". Returns "" if the claim has this nonce.
+// Compares the attempt's claim in `directory` with the expected nonce. Returns "" if they match,
+// otherwise the difference, such as "there is no ATTEMPT.9.3".
 std::string ClaimDifference(const std::string& directory, const WriterKey& writer,
                             const std::string& nonce);
 
@@ -105,8 +108,8 @@ std::string ClaimDifference(const std::string& directory, const WriterKey& write
 ClaimedDirectory ClaimedDirectoryAt(const std::string& directory, const std::string& nonce);
 
 // Throws UnsharedDirectory if the path no longer leads to the claimed directory, for example after
-// an unmount. Throws TrainerError kFenced if a newer attempt has claimed the directory. If all
-// files in the directory were removed, it still counts as the same directory.
+// an unmount. Throws TrainerError kFenced if a newer attempt has claimed the directory. An emptied
+// directory still counts as the claimed directory.
 void CheckStillClaimed(const std::string& directory, const WriterKey& writer,
                        const ClaimedDirectory& claimed);
 

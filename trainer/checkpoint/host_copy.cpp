@@ -44,8 +44,7 @@ std::vector<TensorChunk> WithElements(const std::vector<TensorChunk>& chunks) {
   return some;
 }
 
-// Waits for the event by polling. A blocking wait would hold a lock of the device that training
-// needs.
+// Waits for the event by polling. A blocking wait would hold a device lock that training needs.
 void Await(const c10::Event& event) {
   while (!event.query()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }

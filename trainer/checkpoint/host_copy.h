@@ -29,10 +29,9 @@ struct TensorChunk {
   torch::Tensor low_bits = {};
 };
 
-// Returns a chunk that contains a whole tensor.
 TensorChunk WholeTensor(std::string name, torch::Tensor tensor);
 
-// StoredType returns the type, and StoredBytes the number of bytes, of the chunk in a checkpoint.
+// The type (StoredType) and the size in bytes (StoredBytes) that the chunk has in a checkpoint.
 torch::ScalarType StoredType(const TensorChunk& chunk);
 int64_t StoredBytes(const TensorChunk& chunk);
 
@@ -66,8 +65,8 @@ class HostCopy {
   // thread.
   void Wait() const;
 
-  // Returns UnlockedMemoryText for the memory in use; "" if all memory that should be page-locked
-  // is. Call it after Begin. Thread-safe.
+  // Returns UnlockedMemoryText for the memory in use; "" if all memory for a GPU is page-locked.
+  // Call it after Begin. Thread-safe.
   std::string UnlockedText() const;
 
   // The copies of the chunks in host memory. Complete only after Wait.

@@ -69,7 +69,8 @@ Extents ExtentsFrom(const json& value, const char* what) {
   return extents;
 }
 
-// Returns a file name that refers to the checkpoint's own directory, never to a path outside of it.
+// Parses a file name. Rejects a name that could refer to a path outside of the checkpoint's
+// directory.
 std::string FileNameFrom(const json& value) {
   std::string name = value.get<std::string>();
   if (name.empty() || name[0] == '.' || name.find('/') != std::string::npos) {

@@ -19,12 +19,12 @@ namespace trainyard::trainer {
 
 // The size of a block. Each block of a chunk has its own checksum, so that a part of a chunk can be
 // verified without reading the rest. A block is small compared with the part of a layer that a rank
-// reads, because a block that contains parts for two ranks is read by both. It is large enough to
-// be read at the full speed of the disk.
+// reads, because a rank must read the whole block even if it needs only a part of it. A block is
+// large enough to be read at the full speed of the disk.
 inline constexpr int64_t kBlockBytes = int64_t{4} << 20;
 inline constexpr int64_t kBlockBytesOfVersion3 = int64_t{16} << 20;
-// The largest size of a block that has its own checksum, over all versions. This is the size of a
-// read, too.
+// The size of the largest block that has its own checksum in any version. Reads are at most this
+// large, too.
 inline constexpr int64_t kLargestBlockBytes = kBlockBytesOfVersion3;
 
 struct StoredChunk {
@@ -56,7 +56,7 @@ struct Entries {
 
 struct Manifest {
   int64_t step = 0;
-  AttemptKey attempt;  // Attempt that published it. Earlier versions store no job.
+  AttemptKey attempt;  // Attempt that published the checkpoint. Earlier versions store no job.
   int world_size = 0;
   std::string model_fingerprint;
   nlohmann::json trainer_state;
@@ -91,7 +91,7 @@ void Merge(const Entries& more, Entries* all);
 // Throws TrainerError kInternal if some part of a tensor is in no chunk or in several chunks.
 void CheckCoverage(const Entries& entries);
 
-// Return file names: RankDataName such as "rank_00003.safetensors", RankEntriesName such as
+// For rank 3, RankDataName returns "rank_00003.safetensors", and RankEntriesName returns
 // "rank_00003.json".
 std::string RankDataName(int rank);
 std::string RankEntriesName(int rank);

@@ -12,7 +12,6 @@ namespace trainyard::trainer {
 // are slower and block the caller.
 std::string LockPages(void* memory, size_t bytes);
 
-// Unlocks memory that LockPages has locked.
 void UnlockPages(void* memory);
 
 }  // namespace trainyard::trainer

@@ -15,8 +15,8 @@ namespace trainyard::trainer {
 
 class PartLock {
  public:
-  // Creates the file if it does not exist, and waits for its lock. Never throws. Without the lock,
-  // other ranks may stop waiting too early, but at worst only this save is lost.
+  // Creates the file if it does not exist, and waits for its lock. Does not throw if that fails:
+  // without the lock, other ranks may stop waiting too early, but at worst only this save is lost.
   explicit PartLock(const std::string& path);
 
  private:
@@ -28,8 +28,8 @@ class PartWatch {
  public:
   PartWatch(std::string path, double absence_seconds);
 
-  // True if no process has held the file's PartLock for `absence_seconds`. If the time is shorter,
-  // the rank may not have begun the save yet.
+  // True if no process has held the file's PartLock for `absence_seconds`. A shorter absence may
+  // only mean that the rank has not begun the save yet.
   bool IsGone();
 
  private:

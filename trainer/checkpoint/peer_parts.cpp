@@ -37,8 +37,9 @@ class Pause {
   std::chrono::milliseconds length_{2};
 };
 
-// Reads the list of a rank. If it is unreadable, this save fails with kCannotWrite. With
-// kBadCheckpoint, the controller would blame the checkpoint from which the attempt started.
+// Reads the list of a rank. If the list is unreadable, throws kCannotWrite, so that only this save
+// fails. With kBadCheckpoint, the controller would blame the checkpoint from which the attempt
+// started.
 Entries ReadEntries(int rank, const std::string& path) {
   try {
     return EntriesFromText(ReadFile(path, ExitCode::kCannotWrite), path);
@@ -106,8 +107,8 @@ void PeerParts::WaitForRank(const SaveJob& job, int rank, Clock::time_point star
   }
 }
 
-// Every rank begins a save by creating a file. Reports the ranks that have not created theirs in
-// time.
+// Every rank begins a save by creating a file. If some ranks do not create theirs in time, fails a
+// periodic save, but only reports a final save as blocked.
 void PeerParts::AwaitFirstSigns(const SaveJob& job, Clock::time_point start) {
   const double seconds = SecondsSince(start);
   if (have_all_begun_ || seconds < kSilentPartSeconds) return;

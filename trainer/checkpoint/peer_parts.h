@@ -24,8 +24,8 @@ class PeerParts {
   // `steps` must outlive this object.
   explicit PeerParts(SaveSteps& steps) : steps_(steps) {}
 
-  // Waits for the list of every rank and merges them. Throws TrainerError(kCannotWrite) if a rank
-  // does not write its part.
+  // Waits for the list of every rank and merges the lists. Throws TrainerError(kCannotWrite) if a
+  // rank does not write its part.
   Entries Gather(const SaveJob& job);
 
   // Returns the ranks that have created no file of the save in flight, such as "1-3"; "" if there
@@ -48,8 +48,8 @@ class PeerParts {
 };
 
 // For ranks other than 0: waits until rank 0 has renamed or removed the directory of the latest
-// save, until rank 0 has exited, or for peer_timeout_seconds. If a rank exited with an error before
-// that, the controller would end rank 0 and the save would be lost.
+// save, until rank 0 has exited, or for peer_timeout_seconds. Without this wait, a rank that exits
+// with an error would make the controller end rank 0, and the save would be lost.
 void AwaitPublication(const std::string& temporary, const CheckpointWriterOptions& options);
 
 }  // namespace trainyard::trainer

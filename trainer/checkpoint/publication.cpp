@@ -16,8 +16,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// Publishes the checkpoint by renaming its directory. If a newer attempt claims the directory after
-// the check, it renames the temporary directory, and this rename fails.
+// Publishes the checkpoint by renaming its directory. Throws kFenced if a newer attempt has claimed
+// the checkpoint directory since the caller's check. In this case that attempt has already renamed
+// `temporary`, so this rename fails.
 void Rename(const std::string& temporary, const std::string& path, const WriterKey& writer,
             const FenceLock& lock) {
   try {
@@ -34,7 +35,7 @@ std::string RetiredPath(const PublishedCheckpoint& checkpoint,
 }
 
 // If `checkpoint` is a checkpoint in `directory`, returns its path in the form that ListCheckpoints
-// uses. Otherwise returns `checkpoint`.
+// uses, so that the paths can be compared. Otherwise returns `checkpoint`.
 std::string InDirectory(const std::string& directory, const std::string& checkpoint) {
   std::error_code error;
   std::filesystem::path path = std::filesystem::weakly_canonical(checkpoint, error);
@@ -43,8 +44,8 @@ std::string InDirectory(const std::string& directory, const std::string& checkpo
   return std::filesystem::equivalent(path, ours, error) ? ours : checkpoint;
 }
 
-// Renames the checkpoints that retention removes to temporary names. Does so while it holds the
-// fence, because an attempt that is over must not remove the checkpoint from which a newer attempt
+// Gives temporary names to the checkpoints that retention removes. The caller must hold the fence,
+// because an attempt that is over must not remove the checkpoint from which a newer attempt
 // resumes.
 std::vector<PublishedCheckpoint> Retire(const std::string& published,
                                         const CheckpointWriterOptions& options) {
@@ -81,7 +82,7 @@ void RemoveRetired(const std::vector<PublishedCheckpoint>& retired, const SaveSt
 }
 
 // Renames the directory of the save, and reports the checkpoint. Returns the older checkpoints that
-// are retired because of it.
+// retention now removes.
 std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t bytes,
                                                  SaveSteps& steps) {
   const CheckpointWriterOptions& options = steps.options();
@@ -89,7 +90,8 @@ std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t byt
   event.bytes = bytes;
   std::optional<FenceLock> lock;
   steps.Retry(job, [&] {
-    // Releases the lock while the save waits, so that a newer attempt can claim the directory.
+    // Releases the lock of the previous try, so that a newer attempt can claim the directory
+    // between two tries.
     lock.reset();
     lock.emplace(options.directory);
     lock->CheckNotNewerThan(options.writer);
@@ -99,7 +101,7 @@ std::vector<PublishedCheckpoint> RenameAndReport(const SaveJob& job, int64_t byt
   steps.Retry(job, [&] { SyncDirectory(options.directory); });
   steps.Reach(SavePhase::kPublished);
   // Reports this checkpoint before retiring older checkpoints, because the controller may know only
-  // those.
+  // the older ones.
   steps.Notify(event);
   return Retire(event.path, options);
 }

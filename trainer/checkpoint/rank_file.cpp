@@ -17,8 +17,8 @@ namespace {
 // in place.
 constexpr size_t kAlignment = 64;
 
-// Returns stored bytes [begin, end) of the chunk. `buffer` has space for kBlockBytes, and is used
-// if the bytes must be computed.
+// Returns stored bytes [begin, end) of the chunk. If the chunk has low bits, joins its two tensors
+// in `buffer`, which has space for kBlockBytes.
 std::string_view StoredBytesOf(const TensorChunk& chunk, int64_t begin, int64_t end,
                                float* buffer) {
   const auto bytes = static_cast<size_t>(end - begin);

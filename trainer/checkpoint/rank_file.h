@@ -20,7 +20,7 @@ namespace trainyard::trainer {
 
 // A box of a logical tensor that is to be stored in a file.
 struct PlannedChunk {
-  std::string name;  // Name of the tensor.
+  std::string name;
   torch::ScalarType dtype = torch::kFloat32;
   Extents global_shape;  // Shape of the tensor.
   Box box;
@@ -28,10 +28,10 @@ struct PlannedChunk {
 
 int64_t BytesOf(const PlannedChunk& chunk);
 
-// Writes a file sequentially, keeping only checksums of it in memory. A chunk that is a whole
-// tensor is stored under the tensor's name, so that every safetensors reader finds it. Other chunks
-// get the suffix "@offset". Throws TrainerError: kCannotWrite, or kInternal if a dtype is not
-// supported.
+// Writes a file sequentially, and keeps only checksums of the written bytes in memory. A chunk that
+// is a whole tensor is stored under the tensor's name, so that every safetensors reader finds it.
+// Other chunks get the suffix "@offset". Throws TrainerError: kCannotWrite, or kInternal if a dtype
+// is not supported.
 class RankFileWriter {
  public:
   // Creates directory/name and writes its header. Chunks with wider elements must precede chunks

@@ -17,8 +17,8 @@ namespace trainyard::trainer {
 namespace {
 
 constexpr char kTemporaryMark[] = ".tmp-";
-// Suffix of an unfinished directory that a newer attempt has renamed, so that its owner can no
-// longer publish it.
+// Suffix that a newer attempt adds to the name of an unfinished directory, so that the directory's
+// owner can no longer publish it.
 constexpr char kTakenMark[] = "-taken";
 // The letter before the attempt number. It cannot change, because ranks of earlier versions must
 // build the same directory name.
@@ -130,7 +130,8 @@ void TakeFromOlder(const std::string& directory, const WriterKey& writer) {
     if (is_taken || *OwnerOfTemporary(name) >= writer) continue;
     std::error_code error;
     std::filesystem::rename(path, path.string() + kTakenMark, error);
-    // In the second case, its owner has published the directory, or another rank has renamed it.
+    // If the directory no longer exists under this name, its owner has published it or another rank
+    // has renamed it.
     if (!error || error == std::errc::no_such_file_or_directory) continue;
     throw TrainerError(ExitCode::kCannotWrite,
                        "cannot rename " + path.string() +

@@ -17,23 +17,23 @@ namespace trainyard::trainer {
 // not removed.
 struct RetentionPolicy {
   int keep_last = 3;                    // Number of newest checkpoints to keep; at least 1.
-  int64_t keep_every_steps = 0;         // Keeps every step that is a multiple of this too; 0: none.
-  int keep_best = 0;                    // Keeps this many with the lowest loss on best_set as well.
-  std::string best_set;                 // Evaluation set that compares checkpoints; empty: none.
+  int64_t keep_every_steps = 0;         // Keeps checkpoints at multiples of this number; 0: none.
+  int keep_best = 0;                    // Number of checkpoints with the lowest loss to keep.
+  std::string best_set;                 // Evaluation set of the loss for keep_best; empty: none.
   std::vector<RolledBack> rolled_back;  // Always removed, whatever the other rules say.
 };
 
-// Returns the paths of the `count` checkpoints with the lowest loss on `set`, best first.
-// Checkpoints without that loss are ignored. If several checkpoints have the same evaluation, only
-// the first counts, because it is nearest to the evaluation. If losses are equal, the earlier
-// checkpoint comes first. Pure.
+// Returns the paths of the `count` checkpoints with the lowest loss on `set`, best first. Ignores
+// checkpoints without that loss. If several checkpoints store the same evaluation, only the first
+// counts, because it is nearest to the evaluation. If losses are equal, the earlier checkpoint
+// comes first. Pure.
 std::vector<std::string> BestCheckpoints(const std::vector<PublishedCheckpoint>& checkpoints,
                                          const std::string& set, int count);
 
-// Returns the checkpoints of `all` to delete. `all` must be sorted as by ListCheckpoints.
-// Rolled-back checkpoints come first: they are always returned, and the other rules ignore them.
-// The function never returns other checkpoints that are among the newest keep_last, at a multiple
-// of keep_every_steps, among the best keep_best, or at a path in `in_use`. Pure.
+// Returns the checkpoints of `all` to delete. `all` must be sorted as by ListCheckpoints. Returns
+// all rolled-back checkpoints first. Among the remaining checkpoints, keeps the newest keep_last,
+// those at a multiple of keep_every_steps, the best keep_best, and those at a path in `in_use`.
+// Pure.
 std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<PublishedCheckpoint>& all,
                                                      const RetentionPolicy& policy,
                                                      const std::vector<std::string>& in_use);
@@ -43,13 +43,14 @@ std::vector<PublishedCheckpoint> CheckpointsToDelete(const std::vector<Published
 // generation is above 1, "g2-" is added.
 std::string TemporaryName(int64_t step, const WriterKey& writer, int64_t save);
 
-// Renames the unfinished directories of writers older than `writer`, so that they can no longer
-// publish. RemoveAbandoned removes these directories later. Throws TrainerError kCannotWrite.
+// Renames the unfinished directories of writers older than `writer`, so that these writers can no
+// longer publish them. RemoveAbandoned removes these directories later. Throws TrainerError
+// kCannotWrite.
 void TakeFromOlder(const std::string& directory, const WriterKey& writer);
 
-// Removes temporary directories of older writers and of `writer` itself. The latter is needed
-// because every run outside of a job is attempt 1, and files of an earlier run must not be mistaken
-// for a part of this run's saves. A directory that cannot be removed is kept.
+// Removes temporary directories of older writers and of `writer` itself. An earlier run may have
+// left directories of `writer`, because every run outside of a job is attempt 1. Their files must
+// not be mistaken for parts of this run's saves. A directory that cannot be removed is kept.
 void RemoveAbandoned(const std::string& directory, const WriterKey& writer);
 
 }  // namespace trainyard::trainer

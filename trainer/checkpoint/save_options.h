@@ -20,8 +20,8 @@ struct CheckpointEvent {
     kPublished,  // Rank 0 only.
     kDeleted,    // Removed by retention. Only on rank 0.
     kFailed,     // The save was abandoned and training continues. Never for the final save.
-    kBlocked,    // The final save cannot write. It waits and retries. Once per save.
-    kUnlocked,   // Memory is not page-locked, so saves delay training. Once, at the first save.
+    kBlocked,    // The final save cannot write. It waits and retries. Reported once per save.
+    kUnlocked,   // Memory is not page-locked, so saves delay training. Reported at first save.
   };
   Kind kind = Kind::kPublished;
   int64_t step = 0;
@@ -59,8 +59,8 @@ struct CheckpointWriterOptions {
   int rank = 0;
   int world_size = 1;
   std::string model_fingerprint;  // Stored in the manifest. Readers compare it with theirs.
-  // Directory that was claimed. It is compared before each save, so that a save never writes to
-  // another directory. If unset, it is not compared.
+  // The claimed directory. Before each save, the writer checks that `directory` is still the
+  // claimed directory, so that it never writes to another one. If unset, there is no check.
   std::optional<ClaimedDirectory> claim;
   RetentionPolicy retention;
   std::string resumed_from;           // Checkpoint that retention must keep; may be empty.

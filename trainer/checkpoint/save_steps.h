@@ -48,10 +48,10 @@ class SaveSteps {
   // Throws TrainerError(kCannotWrite) if Drop was called.
   void CheckNotDropped() const;
 
-  // Runs one step of a save. If a step of the final save cannot write, repeats it until it succeeds
-  // or final_wait_seconds have passed. Otherwise the work since the last checkpoint would be lost,
-  // although the user may free disk space in that time. Each rank repeats its own steps, while the
-  // other ranks wait for it.
+  // Runs one step of a save. If a step of the final save cannot write, repeats the step until it
+  // succeeds or final_wait_seconds have passed, because the user may free disk space in that time.
+  // Without the retries, the work since the last checkpoint would be lost. Each rank repeats its
+  // own steps, while the other ranks wait for it.
   void Retry(const SaveJob& job, const std::function<void()>& step);
 
   void Reach(SavePhase phase) const;

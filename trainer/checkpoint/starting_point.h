@@ -23,10 +23,10 @@ struct StartingPoint {
   std::vector<PublishedCheckpoint> instead;
 };
 
-// Returns the checkpoint `named`. If it is missing from `directory`, the job's checkpoint
-// directory, returns the newest usable checkpoint of the job there, if there is one. A damaged
-// checkpoint does not count as missing. A checkpoint is usable if it has a manifest, all files have
-// their full sizes, and it was not rolled back. Outside of a job (job_id 0), always returns
+// Returns the checkpoint `named`. If that checkpoint is missing from `directory` (the job's
+// checkpoint directory), returns the newest usable checkpoint of the job there, if there is one. A
+// checkpoint is usable if it has a manifest, all files have their full sizes, and it was not rolled
+// back. A damaged checkpoint does not count as missing. Outside of a job (job_id 0), always returns
 // `named`. Call this with the fence raised, so that no older attempt can publish afterwards.
 StartingPoint FindStartingPoint(const std::string& named, const std::string& directory,
                                 int64_t job_id, const std::vector<RolledBack>& rolled_back = {});

@@ -31,7 +31,7 @@ struct RuntimeEnvironment {
   std::string rolled_back;         // Checkpoints that must not be used (checkpoint/rolled_back.h).
   std::string live_jobs;           // Numbers of the other live jobs, such as "3,17".
   std::string heal_path;           // Heal order file (healing/heal_order.h). Empty: no healing.
-  int64_t heal_wait_seconds = 30;  // Time limit for an order after a peer loss, and for connecting.
+  int64_t heal_wait_seconds = 30;  // Time limit for a heal order, and for connecting after it.
   bool is_standby = false;         // True for a spare, which gets its rank from its first order.
   // Generation of the gang in this attempt: 1 at first, then that of the latest heal order.
   int64_t generation = 1;

@@ -38,7 +38,7 @@ class GangError : public TrainerError {
   // Code of the alert, such as "nan_loss".
   const std::string& alert() const { return alert_; }
   int64_t step() const { return step_; }
-  // Positions of the samples of the step, as "a:b".
+  // Positions of the samples of the failed step, as "a:b".
   const std::string& samples() const { return samples_; }
 
  private:

@@ -17,7 +17,8 @@ int64_t BatchOrder::RoundsOf(int64_t step) const {
   return plan_.OfStep(step).count / SamplesPerRound();
 }
 
-// Each step consists of whole rounds, so rounds can be numbered consecutively over all steps.
+// A round is one micro-batch of every data-parallel rank. Each step consists of whole rounds, so
+// rounds can be numbered consecutively over all steps.
 std::vector<int64_t> BatchOrder::SamplesOf(int64_t batch) const {
   const int64_t begun = plan_.SamplesThrough(first_step_) + batch * SamplesPerRound();
   const int64_t step = plan_.StepOfSample(begun), of_step = plan_.OfStep(step).first;

@@ -8,7 +8,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns the smallest entry first. If positions are equal, the smaller source number comes first.
+// A queue of (position, source) pairs with the smallest pair first. If positions are equal, the
+// smaller source number comes first.
 using Queue = std::priority_queue<std::pair<int64_t, int64_t>,
                                   std::vector<std::pair<int64_t, int64_t>>, std::greater<>>;
 

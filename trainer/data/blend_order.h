@@ -21,7 +21,7 @@ class BlendOrder {
  public:
   struct Place {
     int64_t source = 0;
-    int64_t index = 0;  // Index in the order of the source itself, from 0.
+    int64_t index = 0;  // Index of the sample in its source's own order, from 0.
   };
 
   // Preconditions: there are 1 to 64 shares, each share is above 0, and their sum is at most

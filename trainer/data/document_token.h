@@ -8,10 +8,10 @@
 
 namespace trainyard::trainer {
 
-// Returns data.eod_token if it is set, otherwise the token that the headers of all training files
-// name. Returns -1 if no setting needs to know where documents end. Throws TrainerError kBadConfig
-// if files name no token, different tokens or a token outside the vocabulary, and all errors of
-// TokenFile.
+// Returns -1 if no setting needs to know where documents end. Otherwise returns data.eod_token if
+// it is set, or else the token that the headers of all training files name. Throws TrainerError
+// kBadConfig if files name no token, different tokens or a token outside the vocabulary, and all
+// errors of TokenFile.
 int64_t EndOfDocumentToken(const RunConfig& config);
 
 }  // namespace trainyard::trainer

@@ -135,7 +135,7 @@ int64_t TokensOf(const Index& index, const MappedFile& file, const MappedFile& d
                                     kHowToRepeat);
     }
     tokens += length;
-    if (tokens > data_tokens) break;  // Keeps the sum from overflowing; the caller rejects it.
+    if (tokens > data_tokens) break;  // Prevents an overflow. The caller rejects this sum.
   }
   return tokens;
 }

@@ -55,9 +55,10 @@ class Feistel {
 };
 
 // Returns the seed of a source. Each source has its own seed, so that files of equal size are read
-// in different orders. Source 0 uses the run's seed, and so does a single file.
+// in different orders. Source 0, which is also the source of a run with a single file, uses the
+// run's seed.
 uint64_t SeedOf(uint64_t seed, int64_t source) {
-  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Makes the seeds of neighbouring runs differ.
+  constexpr uint64_t kOdd = 0xd1342543de82ef95ULL;  // Avoids the seeds of neighbouring runs.
   return seed + static_cast<uint64_t>(source) * kOdd;
 }
 
@@ -90,8 +91,9 @@ int64_t CountWindows(const TokenFile& file, const SampleSourceOptions& options) 
 
 int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index) {
   if (size <= 1) return 0;
-  // The range is the smallest 4^n >= size, which is less than four times `size`. Cycle walking back
-  // into [0, size) therefore takes fewer than four rounds on average.
+  // The network permutes the smallest range 4^n >= size, which is less than four times `size`. It
+  // is applied until the value is below `size` (cycle walking). On average this takes fewer than
+  // four applications.
   const int bits = std::bit_width(static_cast<uint64_t>(size - 1));
   const Feistel permute(seed, epoch, (bits + 1) / 2);
   uint64_t value = static_cast<uint64_t>(index);

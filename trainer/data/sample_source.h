@@ -3,8 +3,8 @@
 // A file of T tokens is cut into W = (T - 1) / seq_length windows of seq_length + 1 tokens.
 // Neighbouring windows share one token: the last target of one is the first input of the next. Each
 // file has its own order of positions p = 0, 1, 2, ... Position p belongs to data epoch p / W and
-// uses window Permute(seed, p / W, p % W). Each data epoch therefore contains every window once, in
-// a different order.
+// uses window PermuteIndex(seed, p / W, W, p % W). Each data epoch therefore contains every window
+// once, in a different order.
 //
 // In a blend of several files, position p is position BlendOrder::At(p).index in the order of file
 // BlendOrder::At(p).source. Sample number k of the run, as counted by the optimizer, is the k-th
@@ -24,8 +24,8 @@
 
 namespace trainyard::trainer {
 
-// Returns the place of `index` in a permutation of [0, size). Needs O(1) memory and expected time.
-// Precondition: 0 <= index < size.
+// Returns the place of `index` in a permutation of [0, size). Needs constant memory and, on
+// average, constant time. Precondition: 0 <= index < size.
 int64_t PermuteIndex(uint64_t seed, int64_t epoch, int64_t size, int64_t index);
 
 enum class SampleOrder {
@@ -65,8 +65,8 @@ class SampleSource {
   int64_t samples_per_epoch(int64_t source = 0) const { return windows_[source]; }
   // Returns the number of positions before the first position that repeats a window.
   int64_t positions_before_repeat() const;
-  // Returns the number of data epochs of file `source` that are used by the positions before sample
-  // number `sample`.
+  // Returns how many data epochs of file `source` the positions before sample number `sample` use.
+  // The number may have a fraction.
   double PassesBefore(int64_t sample, int64_t source) const;
 
   // Replaces the skip ranges. Must be called before other threads use this object.

@@ -1,8 +1,8 @@
 // Ranges of the sample order that are not trained on.
 //
 // Sample number k of a run is the k-th position (from 0) that is not in any range. A new range must
-// therefore begin after all samples that have been used. A range before them would shift the
-// numbers of the following samples: the run would skip as many further samples as the range has
+// therefore begin after all samples that have been used. A range before a used sample would shift
+// the numbers of all later samples. The run would then skip as many unused samples as the range has
 // positions.
 #ifndef TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_
 #define TRAINYARD_TRAINER_DATA_SKIP_RANGES_H_

@@ -1,4 +1,4 @@
-// One rank of a run with evaluation.only, which loads weights, evaluates every set once and exits.
+// One rank of a run with evaluation.only: loads the weights, evaluates every set once and exits.
 #ifndef TRAINYARD_TRAINER_EVALUATION_EVALUATION_RUN_H_
 #define TRAINYARD_TRAINER_EVALUATION_EVALUATION_RUN_H_
 
@@ -30,7 +30,7 @@ class EvaluationRun {
   EvaluationRun(const EvaluationRun&) = delete;
   EvaluationRun& operator=(const EvaluationRun&) = delete;
 
-  // Evaluates every set. Returns kOk, or kTerminated if SIGTERM interrupted it.
+  // Evaluates every set. Returns kOk, or kTerminated if SIGTERM interrupted the evaluation.
   ExitCode Run();
 
   // See Trainer::WriteFlights.

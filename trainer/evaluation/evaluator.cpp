@@ -75,9 +75,9 @@ bool Evaluator::AnyRankStops(bool this_one) const {
   return SumOverMembers(*groups_.world, {this_one ? 1.0 : 0.0}, device_)[0] > 0;
 }
 
-// Returns this rank's contribution to the sums of a batch. Ranks along dp may share weights, so
-// every rank must compute in every round. A rank that has no batch left computes one with zero
-// weights.
+// Returns this rank's contribution to the sums of a batch. Ranks along dp may share the model's
+// weights, so every rank must compute in every round. A rank that has no batch left computes one
+// whose loss weights are zero.
 Evaluator::BatchSums Evaluator::SumsOfBatch(const Set& set, int64_t batch) const {
   const bool counts = batch < set.batches;
   const int64_t first = counts ? batch * batch_samples_ : 0;
@@ -122,7 +122,8 @@ std::optional<EvaluationResult> Evaluator::RunSet(
     result.loss += sums[batch];
     predictions += sums[set.batches + batch];
   }
-  // All ranks with the same data-parallel index have counted the same predictions.
+  // All ranks with the same data-parallel index have counted the same predictions, so the sum
+  // contains each prediction world size / dp times.
   result.tokens = static_cast<int64_t>(predictions) * data_size_ / groups_.world->size();
   result.loss /= static_cast<double>(std::max<int64_t>(result.tokens, 1));
   return result;

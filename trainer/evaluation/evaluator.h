@@ -17,7 +17,7 @@
 namespace trainyard::trainer {
 
 struct EvaluationResult {
-  std::string name;    // Name of the set.
+  std::string name;
   double loss = 0;     // Mean loss in nats per token.
   int64_t tokens = 0;  // Number of predicted tokens with nonzero weight.
 };

@@ -15,8 +15,8 @@ bool IsSomewhere(const std::vector<HeldSteps>& held, const Buddies& buddies, int
   return Has(held[rank].own, step) || Has(held[buddies.BuddyOf(rank)].ward, step);
 }
 
-// True if `rank` survived the loss but did not confirm `step`. Other ranks may have confirmed a
-// later step than a rank that had left earlier (trainer/step/step_runner.cpp, CheckPresence).
+// True if `rank` survived the loss but did not confirm `step`. A rank that left early may lack a
+// step that other ranks have confirmed (trainer/step/step_runner.cpp, CheckPresence).
 bool IsDoubted(const HeldSteps& rank, int64_t step) {
   return !rank.own.empty() && !Has(rank.own, step);
 }

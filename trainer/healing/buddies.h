@@ -1,4 +1,5 @@
-// Pairs ranks that keep copies of each other's state in host memory. Pure functions.
+// Assigns to each rank a buddy, which keeps a copy of the rank's state in host memory. Pure
+// functions.
 #ifndef TRAINYARD_TRAINER_HEALING_BUDDIES_H_
 #define TRAINYARD_TRAINER_HEALING_BUDDIES_H_
 
@@ -9,9 +10,9 @@
 
 namespace trainyard::trainer {
 
-// The pairs of ranks. Every rank has one buddy and one ward: the buddy keeps a copy of the rank's
-// state, and the rank keeps a copy of its ward's state. A rank's buddy is at a fixed distance on a
-// ring, on another node if possible.
+// The buddy and the ward of every rank: the buddy keeps a copy of the rank's state, and the rank
+// keeps a copy of its ward's state. A rank's buddy is at a fixed distance on a ring, on another
+// node if possible.
 class Buddies {
  public:
   // With plain data parallelism (zero 0), each ring consists of the ranks with equal parameters, so
@@ -32,10 +33,10 @@ class Buddies {
   std::vector<int64_t> wards_;
 };
 
-// The steps of which a rank has complete, confirmed states in host memory.
+// The steps for which a rank has complete, confirmed states in host memory.
 struct HeldSteps {
   std::vector<int64_t> own;
-  std::vector<int64_t> ward;  // Steps of which it has its ward's state.
+  std::vector<int64_t> ward;  // Steps for which the rank has its ward's state.
 };
 
 // The state from which all ranks continue, and the ranks that must receive it from their buddies.
@@ -47,7 +48,7 @@ struct RecoveryPlan {
 
 // Plans the recovery from the latest state from which all ranks can continue. `held` is indexed by
 // rank. If there is no such state, `step` is -1, and `receivers` are the ranks whose state is lost:
-// neither they nor their buddies have one.
+// neither the rank nor its buddy has a state of the rank.
 RecoveryPlan PlanRecovery(const std::vector<HeldSteps>& held, const Buddies& buddies);
 
 }  // namespace trainyard::trainer

@@ -35,8 +35,8 @@ class Healing {
   // Waits until this spare is assigned a rank. Returns nullopt if the spare is no longer needed or
   // gives_up() returns true.
   std::optional<RuntimeEnvironment> AwaitRank(const std::function<bool()>& gives_up);
-  // Waits for an order after the loss of a peer. Returns nullopt on timeout or if gives_up()
-  // returns true.
+  // Waits, after the loss of a peer, for a heal order. Returns nullopt after heal_wait_seconds, if
+  // the gang has ended, or if gives_up() returns true.
   std::optional<RuntimeEnvironment> AwaitOrder(const std::function<bool()>& gives_up);
 
   // Returns this rank's environment in the current generation.
@@ -45,8 +45,9 @@ class Healing {
   bool IsReplacement() const;
   // True only on the lowest rank whose process survived the loss.
   bool IsFirstSurvivor() const;
-  // Returns text such as "healed in 1.8 s: rank 3 is a new process, step 120 again" for `next`, the
-  // first step completed after a loss. Returns the text once per loss; otherwise returns "".
+  // For `next`, the first step completed after a loss, returns text such as "healed in 1.8 s: rank
+  // 3 is a new process, training continues at step 120". Returns the text once per loss; otherwise
+  // returns "".
   std::string TakeHealedText(int64_t next);
 
  private:

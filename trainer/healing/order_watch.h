@@ -28,8 +28,8 @@ class OrderWatch {
   OrderWatch(const OrderWatch&) = delete;
   OrderWatch& operator=(const OrderWatch&) = delete;
 
-  // Returns the interruption of the current generation, which an order for a later generation
-  // triggers. Valid until this object is destroyed.
+  // Returns the interruption of the current generation. An order for a later generation triggers
+  // it. Valid until this object is destroyed.
   Interruption& interruption();
 
   // Waits for an order that has a later generation or has `done` set. On success, adopts the

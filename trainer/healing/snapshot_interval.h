@@ -1,5 +1,5 @@
-// Chooses the number of steps between snapshots from the cost of a snapshot. Pure, and equal on
-// every rank.
+// Chooses the number of steps between snapshots from the cost of a snapshot. Pure. Every rank uses
+// the same costs and therefore chooses the same number.
 #ifndef TRAINYARD_TRAINER_HEALING_SNAPSHOT_INTERVAL_H_
 #define TRAINYARD_TRAINER_HEALING_SNAPSHOT_INTERVAL_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::trainer {
 
-// The interval between snapshots in steps. It is the shortest interval for which snapshots take
-// less than kShare of the total step time.
+// The interval between snapshots in steps: the shortest one for which snapshots take at most kShare
+// of the total step time, but at most 1,000.
 class SnapshotInterval {
  public:
   static constexpr double kShare = 0.02;

@@ -36,7 +36,7 @@ SnapshotKeeper::SnapshotKeeper(Parts parts) : parts_(std::move(parts)) {
 SnapshotKeeper::~SnapshotKeeper() {
   for (const auto& snapshot : parts_.memory.all()) {
     try {
-      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // On a GPU an aborted one looks done.
+      if (!parts_.device.is_cuda()) NoteExchange(*snapshot);  // An aborted GPU exchange looks done.
     } catch (const std::exception&) {                         // The exchange failed with the gang.
     }
     snapshot->exchange.clear();
@@ -47,9 +47,12 @@ SnapshotKeeper::~SnapshotKeeper() {
   }
 }
 
-// Returns the number of states to keep. On a GPU, the copy of step k + 2 may be running when the
-// hosts of all ranks confirm step k, and the hosts do not know before step k + 1 that the exchange
-// of step k has ended. On a CPU, the work is complete when a launch returns.
+// Returns the number of states to keep:
+// - CPU: 2, because the work is complete when a launch returns.
+// - GPU: 3, because the copy of step k + 2 may be running when the hosts of all ranks confirm step
+//   k.
+// - GPU with exchange: 4, because the hosts do not know before step k + 1 that the exchange of step
+//   k has ended.
 size_t SnapshotKeeper::Count() const {
   if (!parts_.device.is_cuda()) return 2;
   return NeedsExchange() ? 4 : 3;

@@ -17,16 +17,17 @@
 namespace trainyard::trainer {
 
 // Takes snapshots. The copy of a step's state begins when the step is launched, and runs
-// concurrently with the next step. It is valid once the step is confirmed as good (Confirm). All
-// ranks take snapshots of the same steps. Not thread-safe. All arguments must outlive this object.
+// concurrently with the next step. The copy is valid once the step is confirmed as good (Confirm).
+// All ranks take snapshots of the same steps. Not thread-safe. All arguments must outlive this
+// object.
 class SnapshotKeeper {
  public:
   struct Parts {
     SnapshotMemory& memory;
-    Communicator& ranks;  // All ranks. Not used for anything else.
+    Communicator& ranks;  // All ranks. Used only for snapshots.
     Buddies buddies;
     std::vector<torch::Tensor> own;   // This rank's pieces (StoredPieces), on its device.
-    std::vector<torch::Tensor> ward;  // Its ward's pieces, if this rank has them; else empty.
+    std::vector<torch::Tensor> ward;  // The ward's pieces, if they are on this device; else empty.
     torch::Device device;
   };
 
@@ -39,8 +40,8 @@ class SnapshotKeeper {
 
   // Returns the bytes of host memory needed for all kept states.
   int64_t Bytes() const;
-  // Allocates in the background the memory for the kept states, except the memory for received
-  // pieces.
+  // Allocates the memory for the kept states. Works in the background, except for the memory for
+  // received pieces.
   void Reserve();
 
   // Takes a snapshot of the state after `step` and waits for it. No step may be running.
@@ -57,8 +58,8 @@ class SnapshotKeeper {
   // the sum of all ranks' snapshot costs.
   void Confirm(int64_t step, const std::function<nlohmann::json()>& state, double costs);
 
-  // Returns the time by which the latest snapshot delayed this rank, in steps of `step_seconds`; 0
-  // if an earlier call has returned it. All ranks must call it at the same steps.
+  // Returns the time by which the latest snapshot delayed this rank, in steps of `step_seconds`.
+  // Returns 0 if an earlier call has returned this time. All ranks must call it at the same steps.
   double TakeCost(double step_seconds);
   // Sets the time for which the device waited for the copies of a snapshot.
   void NoteDeviceWait(double seconds) { device_wait_seconds_ = seconds; }
@@ -68,8 +69,8 @@ class SnapshotKeeper {
   // onto the device of every rank. Returns the non-tensor state. Collective: together, the ranks
   // must have all these states.
   nlohmann::json Restore(const RecoveryPlan& plan);
-  // Returns, for each rank, the steps whose states it has. Collective; the result is equal on every
-  // rank.
+  // Returns, for each rank, the steps for which the rank has states. Collective; the result is
+  // equal on every rank.
   std::vector<HeldSteps> HeldByAll() const;
   const Buddies& buddies() const { return parts_.buddies; }
 
@@ -93,7 +94,7 @@ class SnapshotKeeper {
   int64_t next_ = 0;                 // Step of the next snapshot.
   Snapshot* newest_ = nullptr;       // Latest snapshot, which may be incomplete.
   torch::Tensor arriving_;           // A piece of the ward that has arrived on the device.
-  bool has_cost_ = false;            // True if a measured cost has not been taken.
+  bool has_cost_ = false;            // True until TakeCost has returned the latest cost.
   double cost_seconds_ = 0;
   double device_wait_seconds_ = 0;
 };

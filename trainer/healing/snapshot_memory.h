@@ -50,7 +50,6 @@ class SnapshotMemory {
   void DropUnconfirmed();
 
   HeldSteps Held() const;
-  // Returns the interval between snapshots of this run.
   SnapshotInterval& interval() { return interval_; }
   const std::vector<std::unique_ptr<Snapshot>>& all() const { return snapshots_; }
 

@@ -14,7 +14,7 @@ namespace trainyard::trainer {
 
 // Returns views of the state that the rank with this part stores (StoreParts::stored). They
 // contain, for each group in turn, the weights, the low bits if there are any, and the first and
-// second moments. This rank must keep that state too.
+// second moments. Precondition: this rank stores that state, too.
 std::vector<torch::Tensor> StoredPieces(const ParameterStore& store, AdamW& optimizer,
                                         int64_t part);
 

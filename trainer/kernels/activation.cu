@@ -19,8 +19,8 @@ __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
 }
 
-// Returns the offset of the gate in the packed rows for vector number `index`, where each row has
-// `row_vectors` vectors.
+// Returns the offset, in elements of the packed rows, of the gate vector that belongs to output
+// vector `index`. An output row has `row_vectors` vectors.
 template <int kSize>
 __device__ __forceinline__ int64_t GateOffset(int64_t index, int64_t row_vectors) {
   return (index + index / row_vectors * row_vectors) * kSize;

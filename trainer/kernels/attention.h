@@ -55,8 +55,8 @@ struct AttentionForwardArguments {
   void* workspace = nullptr;     // AttentionForwardWorkspaceBytes(shape) bytes
 };
 
-// If out and log_sum_exp are those of a softmax over more keys, the gradients are the part that is
-// due to the keys given here.
+// If `out` and `log_sum_exp` come from a softmax over more keys, the gradients are only the part to
+// which the keys given here contribute.
 struct AttentionBackwardArguments {
   AttentionShape shape;
   const void* dout = nullptr;  // like out
@@ -72,14 +72,14 @@ struct AttentionBackwardArguments {
   void* workspace = nullptr;  // AttentionBackwardWorkspaceBytes(shape) bytes
 };
 
-// These functions return the workspace size of a pass in bytes. A deterministic backward pass needs
-// about 2 * batch * query_heads * query_length * key_length bytes. The first call for a shape
-// builds the plan of the pass and caches it. Throw UnsupportedShape if cuDNN has no plan for the
-// shape.
+// Return the workspace size of a pass in bytes. A deterministic backward pass needs about 2 * batch
+// * query_heads * query_length * key_length bytes. The first call for a shape builds the plan of
+// the pass and caches it. Both throw UnsupportedShape if cuDNN has no plan for the shape.
 size_t AttentionForwardWorkspaceBytes(const AttentionShape& shape);
 size_t AttentionBackwardWorkspaceBytes(const AttentionShape& shape);
 
-// Only one thread per device may call it at a time. All memory must be aligned to 16 bytes.
+// Only one thread per device may call these functions at a time. All memory must be aligned to 16
+// bytes.
 void AttentionForward(const AttentionForwardArguments& arguments, cudaStream_t stream);
 void AttentionBackward(const AttentionBackwardArguments& arguments, cudaStream_t stream);
 

@@ -119,7 +119,7 @@ class AttentionState {
     return *plans_.emplace_back(std::make_unique<AttentionPlans>(shape, handle_));
   }
 
-  // Makes plans that run later use `stream`.
+  // Sets the stream for later runs of plans.
   void UseStream(cudaStream_t stream) {
     CheckCudnn(cudnnSetStream(handle_, stream), "cudnnSetStream");
   }

@@ -6,9 +6,9 @@
 namespace trainyard::trainer::kernels {
 namespace {
 
-// The score given to a key before the window. Relative to a visible key, its exponential is 0. It
-// is finite, because an entire block of keys may be outside of a query's window, and the difference
-// of two infinite scores would be NaN.
+// The score given to a key before the window. The exponential of this score is 0 relative to that
+// of a visible key. The score is finite, because an entire block of keys may be outside of a
+// query's window, and the difference of two infinite scores would be NaN.
 constexpr float kOutsideOfWindow = -1e30F;
 
 // The layouts of the tensors for one shape. The dimensions are always [batch, heads, length,
@@ -190,8 +190,8 @@ void Builder::SumRows(const AttentionBackwardTensors& tensors) {
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {tensors.dout, tensors.out}, product);
   const CudnnTensor sum = PerRow();
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, product, sum);
-  // Multiplies by 1, because engines recognise the graph only with this factor. It exists for
-  // dropout.
+  // Multiplies by 1, because engines recognise the graph only with this factor. The factor exists
+  // for dropout.
   graph_.Pointwise(CUDNN_POINTWISE_MUL, {sum, graph_.AddScalar(1.0F)}, tensors.row_sum);
 }
 

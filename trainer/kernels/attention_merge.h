@@ -19,9 +19,9 @@ struct AttentionRowStrides {
   int64_t head = 0;
 };
 
-// Let s be the log_sum_exp of the sum and s' that of the part. Then out_sum becomes (e^s out_sum +
-// e^s' part_out) / (e^s + e^s'), and s becomes log(e^s + e^s'). Either s or s' may be -infinity.
-// The output with this log_sum_exp gets weight 0, but must be finite.
+// Merges a part into the sum. Let s be log_sum_exp, and s' part_log_sum_exp. Then out_sum becomes
+// (e^s out_sum + e^s' part_out) / (e^s + e^s'), and s becomes log(e^s + e^s'). Either s or s' may
+// be -infinity. The output that belongs to it then gets weight 0, but must be finite.
 struct MergeAttentionArguments {
   float* out_sum = nullptr;                 // [batch, length, heads, head_size]; updated in place
   float* log_sum_exp = nullptr;             // [batch, heads, length]; updated in place

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kAddThreads)
   StoreFloats(y, values);
 }
 
-// Returns the sum of the thread's rows of a slice: row `first` and every kSumRows-th row after it.
+// Adds to `sums` the thread's rows of a slice: row `first` and every kSumRows-th row after it.
 template <typename T, int kSize>
 __device__ __forceinline__ void SumRows(const T* dy, int64_t width, int64_t first, int64_t end,
                                         float (&sums)[kSize]) {

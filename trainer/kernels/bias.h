@@ -1,5 +1,5 @@
-// Adds biases to rows and computes the gradients of biases. Used if no matrix product does this at
-// the same time (gemm.h).
+// Adds biases to rows, unless a matrix product (gemm.h) adds them, and computes the gradients of
+// biases.
 #ifndef TRAINYARD_TRAINER_KERNELS_BIAS_H_
 #define TRAINYARD_TRAINER_KERNELS_BIAS_H_
 

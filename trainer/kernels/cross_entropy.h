@@ -25,8 +25,8 @@ struct CrossEntropyArguments {
   ElementType type = ElementType::kBFloat16;
 };
 
-// With a gradient, reads every logit twice and writes it once. Supports any vocabulary size. Uses
-// 16-byte accesses if sizes and addresses allow.
+// With a gradient, reads every logit twice and writes it once. Supports vocabularies of up to 2^30
+// - 1 tokens. Uses 16-byte accesses if sizes and addresses allow.
 void CrossEntropy(const CrossEntropyArguments& arguments, cudaStream_t stream);
 
 }  // namespace trainyard::trainer::kernels

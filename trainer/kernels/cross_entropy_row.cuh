@@ -23,8 +23,8 @@ inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 inline constexpr float kNoMaximum = -1e38f;
 
 // A row in memory: single elements up to the first vector-aligned address, then vectors, then
-// single elements. The single elements at both ends are called edges. There are fewer of them than
-// two vectors contain.
+// single elements. The single elements at both ends are called edges. A row has fewer edges than
+// two vectors have elements.
 template <typename T>
 class Row {
  public:
@@ -60,16 +60,16 @@ struct Cache {
 };
 
 // Returns 2^exponent. Results below 2^-126 become 0, because in fp32 they are negligible next to
-// the 1 of the maximum.
+// the exponential of the maximum, which is 1.
 __device__ __forceinline__ float Exp2(float exponent) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
   return result;
 }
 
-// Returns the exponent of 2 that is subtracted for a maximum. It is rounded once, before it is
-// used, so that all uses have equal bits and the rounding error cancels in the probabilities. It
-// overflows for a maximum above 2.3e38; the loss is then NaN.
+// Returns maximum * log2(e), which is subtracted from every exponent of 2. The product is rounded
+// once, before it is used, so that all uses have equal bits and the rounding error cancels in the
+// probabilities. It overflows for a maximum above 2.3e38; the loss is then NaN.
 __device__ __forceinline__ float Shift(float maximum) { return __fmul_rn(maximum, kLog2E); }
 
 // Returns the exact exponent minus the rounded exponent that Shift returns.
@@ -109,7 +109,7 @@ __device__ __forceinline__ ExpSum BlockExpSum(const ExpSum& own) {
   return all;
 }
 
-// Reads the row once and fills the cache.
+// Reads the row once and fills the cache. Returns the sum over the whole row.
 template <typename T>
 __device__ __forceinline__ ExpSum SumRow(const Row<T>& row, const Cache& cache) {
   constexpr int kSize = Row<T>::kSize;

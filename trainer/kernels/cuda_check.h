@@ -9,14 +9,13 @@
 
 namespace trainyard::trainer::kernels {
 
-// The error that a call of CUDA, cuBLAS or cuDNN failed, or that a kernel does not support the
-// given shape.
+// Thrown if a call of CUDA, cuBLAS or cuDNN fails, or if a kernel does not support the given shape.
 class KernelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The error that cuDNN has no plan for an operation of this shape on this GPU.
+// Thrown if cuDNN has no plan for an operation of this shape on this GPU.
 class UnsupportedShape : public KernelError {
  public:
   using KernelError::KernelError;

@@ -35,8 +35,8 @@ using CudnnBinding = std::pair<CudnnTensor, const void*>;
 // A graph that has been compiled for the device.
 class CudnnPlan {
  public:
-  // `configuration` is the configuration of the plan. It is kept, because cuDNN may not copy it.
-  // `scalars` are host values that every run reads.
+  // The plan keeps `configuration`, because cuDNN may not copy it. `scalars` are host values that
+  // every run reads.
   CudnnPlan(CudnnDescriptor plan, CudnnDescriptor configuration,
             std::vector<std::pair<CudnnTensor, float>> scalars);
 

@@ -165,8 +165,8 @@ struct Chunk {
   __device__ bool ContinuesAfter(int i) const { return Token(i) == Token(i + 1); }
 };
 
-// Returns the number of the chunk's rows whose tokens are in the table. These rows come first.
-// Every thread of the block must call this function.
+// Loads the chunk's tokens and rows. Returns the number of rows whose tokens are in the table.
+// These rows come first. Every thread of the block must call this function.
 __device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) {
   static_assert(kSliceThreads >= kChunkRows + 2);
   const int i = static_cast<int>(threadIdx.x) - 1;
@@ -178,7 +178,7 @@ __device__ int LoadChunk(const SortedRows& sorted, int64_t first, Chunk& chunk) 
 }
 
 // Each block processes one chunk and one slice of columns. It adds runs that are inside the chunk
-// to the gradient, and stores the sums of parts of other runs.
+// to the gradient. For runs that cross a boundary of the chunk, it stores the sums of their parts.
 template <typename T, int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     SumChunksKernel(SortedRows sorted, Partials partials, const T* dy, float* gradient) {
@@ -216,7 +216,8 @@ __global__ void __launch_bounds__(kSliceThreads)
   }
 }
 
-// Returns the last chunk of the token's run. The run continues from `chunk` into the next chunk.
+// Returns the last chunk of the token's run. Precondition: the run continues from `chunk` into the
+// next chunk.
 __device__ int64_t LastChunkOfRun(const SortedRows& sorted, int64_t chunk, uint32_t token) {
   int64_t inside = chunk + 1;
   int64_t outside = (sorted.count + kChunkRows - 1) / kChunkRows;
@@ -232,7 +233,7 @@ __device__ int64_t LastChunkOfRun(const SortedRows& sorted, int64_t chunk, uint3
 }
 
 // Each block processes one chunk and one slice of columns. If a run begins in the chunk and
-// continues after it, the block sums this run.
+// continues after it, the block adds the sums of all parts of the run to the gradient.
 template <int kColumns>
 __global__ void __launch_bounds__(kSliceThreads)
     AddPartialsKernel(SortedRows sorted, Partials partials, float* gradient) {

@@ -140,8 +140,8 @@ class Stopwatch {
 };
 
 // Returns the seconds per run while the GPU is under load; nullopt if the algorithm cannot run with
-// this memory. A large GPU is limited by its power. When it is cold, it runs at a higher clock, and
-// the algorithm that is fastest then may need more energy than others.
+// this memory. The load matters, because power limits the clock of a large GPU. On a cold GPU the
+// clock is higher, and the fastest algorithm there may be one that needs more energy than others.
 template <typename Run>
 std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
   constexpr double kLoadSeconds = 0.2;  // Several periods (tens of ms) of the GPU's power control.
@@ -155,7 +155,8 @@ std::optional<double> Seconds(const Run& run, Stopwatch& stopwatch) {
   return stopwatch.Measure(run, count);
 }
 
-// Tunes a product. Does nothing if its memory is not aligned as tensors are.
+// Times the candidate algorithms for a product and keeps the fastest. Does nothing if the operands
+// are not aligned to kTableAlignment.
 void GemmState::Tune(const GemmArguments& arguments, cudaStream_t stream) {
   constexpr int kCandidates = 16;
   if (GemmAlignment(arguments) != kTableAlignment) return;

@@ -18,7 +18,8 @@ void Gemm(const GemmArguments& arguments, cudaStream_t stream);
 
 // Enables tuning. From now on, the first product of a shape that is in no table times the
 // algorithms that cuBLASLt proposes (at most 16), using the memory of the product, and keeps the
-// fastest. If d and c are the same memory, the result of that product is wrong.
+// fastest. If d and c are the same memory, the result of that product is wrong, because each timed
+// run adds to d.
 void TuneGemms();
 
 // Writes the current device's algorithms, both those from the tables and those found by tuning, in

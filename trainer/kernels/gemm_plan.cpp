@@ -92,8 +92,8 @@ void GemmPlan::SetBias(const void* bias) const {
               "cublasLtMatmulDescSetAttribute");
 }
 
-// Returns the layout of the column-major matrix in the same memory as a row-major matrix [rows,
-// columns], which is stored transposed or not.
+// Returns the layout of the column-major matrix that has the same memory as a row-major matrix
+// [rows, columns]. `transposed`: the row-major matrix is stored transposed.
 GemmPlan::Layout GemmPlan::MakeLayout(ElementType type, bool transposed, int64_t rows,
                                       int64_t columns) {
   const int64_t width = transposed ? rows : columns;

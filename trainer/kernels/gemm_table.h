@@ -51,7 +51,7 @@ class GemmTable {
   // device model or version. Throws KernelError if the table cannot be parsed. `origin` names the
   // table in the message.
   void Add(std::string_view text, const std::string& origin);
-  // Writes the table to a file. Throws KernelError if the file cannot be written.
+  // Throws KernelError if the file cannot be written.
   void Save(const std::string& path) const;
 
  private:

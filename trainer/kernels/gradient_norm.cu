@@ -39,8 +39,8 @@ __device__ __forceinline__ double Square(float value) {
   return static_cast<double>(value) * static_cast<double>(value);
 }
 
-// Sums the thread's vectors, whose distance is the size of the grid, and then the elements after
-// the last whole vector.
+// Returns the sum of the squares of the thread's elements: those of every `threads`-th vector, and
+// at most one element after the last whole vector.
 template <bool kIsAligned>
 __device__ double SumOfThread(const float* values, int64_t count, int64_t thread, int64_t threads) {
   const int64_t vectors = count / kSize;

@@ -12,8 +12,9 @@ namespace trainyard::trainer::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-// The number of warps in the largest grid for long heads. Each warp writes one row of partial sums
-// to the workspace. In the other kernel, each block that keeps heads in registers writes one row.
+// The maximum number of rows of partial sums. The kernel for long heads writes one row per warp,
+// and its largest grid has this many warps. The kernel that keeps heads in registers writes one row
+// per block.
 constexpr int64_t kMaxPartials = 8 * kMultiprocessors;
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
@@ -55,7 +56,7 @@ __device__ __forceinline__ int64_t AllHeads(const PackedHeads& heads) {
   return heads.tokens * heads.heads;
 }
 
-// Returns the elements of a head. `index` is the number of the head, counted over all tokens.
+// Returns a pointer to the first element of head number `index`, counted over all tokens.
 template <typename T>
 __device__ __forceinline__ T* HeadAt(const PackedHeads& heads, int64_t index) {
   const int64_t token = index / heads.heads;

@@ -11,12 +11,12 @@
 
 namespace trainyard::trainer::kernels {
 
-// The heads of all rows that share one weight: either the query heads or the key heads.
+// All heads, in all rows, that share one weight: either the query heads or the key heads.
 struct PackedHeads {
   void* first = nullptr;   // First of these heads in the first row; of `type`
   int64_t tokens = 0;      // Rows.
   int64_t row_stride = 0;  // Distance between rows in elements.
-  int64_t heads = 0;       // Number of heads per row, which are contiguous.
+  int64_t heads = 0;       // Number of heads per row. They are contiguous.
   int64_t head_size = 0;
   ElementType type = ElementType::kBFloat16;
 };
@@ -35,8 +35,8 @@ struct HeadNormForwardArguments {
 // addresses allow.
 void HeadNormForward(const HeadNormForwardArguments& arguments, cudaStream_t stream);
 
-// Replaces the gradients with the gradients of the heads before the norm. The weight's gradient, a
-// sum over tokens and heads, overwrites weight_gradient or is added to it.
+// Replaces each gradient of a head after the norm with the gradient of the head before the norm.
+// The weight's gradient, a sum over tokens and heads, overwrites weight_gradient or is added to it.
 struct HeadNormBackwardArguments {
   PackedHeads gradients;               // Updated in place.
   const void* kept = nullptr;          // [tokens, heads, head_size], from the forward pass

@@ -44,7 +44,7 @@ struct LayerNormBackwardArguments {
   float* bias_gradient = nullptr;           // [width], or null if not wanted
   bool accumulate_weight = false;           // True: adds to weight_gradient. False: overwrites it.
   bool accumulate_bias = false;
-  float* workspace = nullptr;  // LayerNormBackwardWorkspaceFloats(); null without both gradients.
+  float* workspace = nullptr;  // LayerNormBackwardWorkspaceFloats(); null if no gradient is wanted.
   int64_t rows = 0;
   int64_t width = 0;
   ElementType type = ElementType::kBFloat16;

@@ -25,8 +25,9 @@ constexpr int ResidentBlocks() {
 // workspace.
 constexpr int64_t kMaxBlocks = 4 * kMultiprocessors;
 
-// Selects a plan. Rows with more vectors than the largest plan has would leave too few registers
-// for the sums.
+// Calls function(Plan{}) with the smallest plan that fits. Returns false without calling it if none
+// fits. There are no plans for longer rows, because these would leave too few registers for the
+// sums.
 template <typename Function>
 bool DispatchBackwardPlan(int64_t vectors, Function&& function) {
   return DispatchPlans<RowPlan<32, 1>, RowPlan<32, 2>, RowPlan<32, 3>, RowPlan<32, 4>,

@@ -1,4 +1,4 @@
-// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient. Each reads the rows in one
+// RMSNorm (Zhang and Sennrich 2019, arXiv 1910.07467) and its gradient. Both read the rows in one
 // pass.
 #ifndef TRAINYARD_TRAINER_KERNELS_NORM_H_
 #define TRAINYARD_TRAINER_KERNELS_NORM_H_

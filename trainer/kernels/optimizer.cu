@@ -38,7 +38,7 @@ struct StepFactors {
   float gradient_scale;
   float step_size;
   float root_correction;
-  float decay;  // 1 if there is no weight decay; exact.
+  float decay;  // Exactly 1 if there is no weight decay.
   int64_t step;
 };
 
@@ -104,8 +104,8 @@ __device__ __forceinline__ void LoadWeights(const Operands<Value, First, Second>
   }
 }
 
-// Splits master weights. Every NaN is stored as a NaN with a lower half of 0. For another NaN,
-// rounding could carry through all bits and give the value 0, which would hide the NaN.
+// Splits master weights. Stores every NaN as a NaN with a lower half of 0, because rounding another
+// NaN could carry through all bits and give the value 0, which would hide the NaN.
 template <typename Value, typename First, typename Second, int kSize>
 __device__ __forceinline__ void StoreWeights(const Operands<Value, First, Second>& operands,
                                              int64_t index, const float (&weights)[kSize]) {

@@ -36,8 +36,8 @@ struct AdamWArguments {
   ElementType second_moment_type = ElementType::kFloat32;
 };
 
-// Does nothing if StepValue::kFinite is 0. Pointers must be aligned to 16-byte vectors. Supports
-// any count.
+// Does nothing if StepValue::kFinite is 0. Supports any count. All arrays of `count` elements must
+// be aligned to 16 bytes.
 void AdamW(const AdamWArguments& arguments, cudaStream_t stream);
 
 // Computes the sum of the squares of `count` floats, in fp64. The order of additions depends only
@@ -54,7 +54,8 @@ int64_t SquaredSumWorkspaceDoubles(int64_t count);
 void SquaredSum(const SquaredSumArguments& arguments, cudaStream_t stream);
 
 // Computes StepValue::kGradientNorm, kGradientScale and kFinite from kLoss and the squared norms of
-// the parts. kGradientScale is the factor that reduces the norm to max_norm; 1 if max_norm is 0.
+// the parts. kGradientScale is max_norm / norm if the norm is above max_norm; otherwise, and if
+// max_norm is 0, it is 1.
 struct FinishNormArguments {
   const double* squared_norms = nullptr;  // [parts]
   int64_t parts = 0;

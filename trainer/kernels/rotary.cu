@@ -27,7 +27,7 @@ struct RotateShape {
 struct RotateItem {
   int64_t row;
   int group;
-  int element;  // Index within the half of the vector's first element.
+  int element;  // Index of the vector's first element within its half.
 };
 
 template <int kSize>

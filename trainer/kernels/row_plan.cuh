@@ -9,17 +9,16 @@
 namespace trainyard::trainer::kernels {
 
 // kThreads threads share a row: one warp or a whole block. Each has at most kVectors vectors:
-// vector i of thread t is vector t + i * kThreads of the row. The number is a compile-time
-// constant, so that the row stays in registers.
+// vector i of thread t is vector t + i * kThreads of the row. kVectors is a compile-time constant,
+// so that the row stays in registers.
 template <int kThreadCount, int kVectorCount>
 struct RowPlan {
   static_assert(kThreadCount == kWarpSize || kThreadCount % 128 == 0);
   static constexpr int kThreads = kThreadCount;
   static constexpr int kVectors = kVectorCount;
   static constexpr int kCapacity = kThreads * kVectors;  // Maximum number of vectors per row.
-  // The threads of a block if a row is processed by one warp, so that a block has several rows.
-  // With many vectors, each thread needs many registers, and smaller blocks fill a multiprocessor
-  // better.
+  // The number of threads in a block of which each warp processes its own row. With many vectors,
+  // each thread needs many registers, and smaller blocks fill a multiprocessor better.
   static constexpr int kWarpRowThreads = kVectors <= 4 ? 256 : 128;
   static constexpr int kBlockThreads = kThreads == kWarpSize ? kWarpRowThreads : kThreads;
   static constexpr int kBlockRows = kBlockThreads / kThreads;
@@ -64,7 +63,7 @@ struct RowPart {
   Vector<T> vectors[Plan::kVectors];
 };
 
-// Vectors with an index of at least `row_vectors` are set to zero.
+// Loads the thread's part of a row. Sets vectors with an index of at least `row_vectors` to zero.
 template <typename Plan, typename T>
 __device__ __forceinline__ RowPart<T, Plan> LoadRowPart(const T* row, int row_vectors) {
   RowPart<T, Plan> part;

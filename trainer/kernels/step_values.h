@@ -17,30 +17,33 @@ enum class StepValue : int64_t {
   kLearningRate = 1,
   kStepSize = 2,        // learning rate / (1 - beta1^step)
   kRootCorrection = 3,  // sqrt(1 - beta2^step)
-  // These values are summed over the ranks. The host sets the flags before the step; the step sets
-  // the others.
+  // The step sums these values over the ranks. Before the step, the host sets kStopRequested,
+  // kSaveRequested, kSnapshotCost and kPresence. The step sets the others.
   kLoss = 4,           // Mean over the counted predictions of the global batch.
   kStopRequested = 5,  // Number of ranks that were asked to stop.
   kSaveRequested = 6,  // Number of ranks that were asked to save.
   kSquaredNorm = 7,    // Squared gradient norm. Each rank adds its counted elements.
-  // kBigBatchSquares is the squared norm of the gradients before adaptive clipping.
-  // kSmallBatchSquares is that of the gradients of one micro-batch per data-parallel rank. Both are
-  // set only for the gradient noise scale.
+  // Both values are set only if the gradient noise scale is measured. kBigBatchSquares is the
+  // squared
+  // norm of the gradients of the whole batch, before adaptive clipping. kSmallBatchSquares is the
+  // squared norm of the gradients of one micro-batch per data-parallel rank.
   kBigBatchSquares = 8,
   kSmallBatchSquares = 9,
   kClippedUnits = 10,  // Number of units that adaptive clipping changed.
   kSnapshotCost = 11,  // Cost of each rank's latest snapshot, in steps; set by the host.
-  kPresence = 12,      // Each rank adds the step number: the sum shows if all took part.
+  kPresence = 12,      // Sum of the step numbers that the ranks add: shows if all took part.
   // The step sets these values.
   kGradientNorm = 13,   // Norm after adaptive clipping, before clip_grad.
   kGradientScale = 14,  // Factor that clips the gradients.
-  kFinite = 15,         // 1 if the step is usable. 0: the weights do not change.
+  kFinite = 15,         // 1: the step is usable. 0: the step leaves the weights unchanged.
 };
 
 inline constexpr int64_t kStepValues = 16;
 
-// True if the loss and the gradient norm are finite and the squares of the gradients are finite in
-// fp32. With an infinite second moment, a weight would never change again.
+// True if the loss is finite and the squares of the clipped gradients are finite in fp32. If a
+// square
+// were infinite, Adam's second moment would become infinite and the weight would never change
+// again.
 TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, double loss) {
   constexpr double kLargestGradient = 1.8e19;  // Square root of the largest fp32 number, 3.4e38.
   return std::isfinite(loss) && norm * gradient_scale < kLargestGradient;

@@ -1,5 +1,6 @@
-// Rounds fp32 to bf16 without bias, so that a moment keeps the sum of many small updates on average
-// (Gupta et al. 2015, arXiv 1502.02551).
+// Stochastic rounding from fp32 to bf16, which is unbiased: on average, a moment in bf16 keeps the
+// sum
+// of many updates that are too small for its precision (Gupta et al. 2015, arXiv 1502.02551).
 #ifndef TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
 #define TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
 
@@ -25,8 +26,8 @@ TRAINYARD_HOST_DEVICE inline uint32_t RoundingBits(int64_t step, int64_t element
   return static_cast<uint32_t>(MixBits(stream ^ static_cast<uint64_t>(element)) >> 32);
 }
 
-// Adds 16 random bits to the lower bits of an fp32 number and returns the upper 16 bits. Infinities
-// and NaN are preserved, and no finite number becomes infinite.
+// Adds 16 random bits to the lower half of an fp32 number and returns the upper half. Preserves
+// infinities and NaN, and makes no finite number infinite.
 TRAINYARD_HOST_DEVICE inline uint16_t RoundToBFloat16(uint32_t bits, uint32_t random) {
   constexpr uint32_t kLargest = 0x7f7f0000u;  // Magnitude of the largest bf16 number.
   const uint32_t magnitude = bits & 0x7fffffffu;

@@ -13,8 +13,10 @@ constexpr int kThreads = 256;
 constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
-// A function of one element and its derivative. Sums of products use explicit fmaf. Automatic
-// fusion may differ between kernels, but recomputation must give the same bits.
+// A function of one element and its derivative. The code calls fmaf explicitly, because the
+// compiler
+// could fuse products and sums differently in each kernel, but recomputation must give the same
+// bits.
 struct ValueAndSlope {
   float value;
   float slope;
@@ -28,7 +30,7 @@ struct Gelu {
     constexpr float kInverseRootOfTwoPi = 0.39894228040143268f;
     const float exponent = -0.5f * x * x;
     if constexpr (std::is_same_v<T, float>) {
-      const float phi = normcdff(x);  // Accurate in the tails too.
+      const float phi = normcdff(x);  // Accurate in the tails, too.
       return {x * phi, fmaf(x, kInverseRootOfTwoPi * expf(exponent), phi)};
     } else {
       const float phi = 0.5f * (1.0f + erff(x * kInverseRootOfTwo));
@@ -37,8 +39,9 @@ struct Gelu {
   }
 };
 
-// 0.5 * x * (1 + tanh(u)) with u = sqrt(2 / pi) * (x + 0.044715 x^3). (1 + tanh(u)) / 2 is computed
-// as the logistic function of 2 u, which keeps its precision when tanh is near -1.
+// 0.5 * x * (1 + tanh(u)) with u = sqrt(2 / pi) * (x + 0.044715 x^3). The factor 0.5 * (1 +
+// tanh(u)) is
+// computed as the logistic function of 2 u, which stays precise when tanh(u) is near -1.
 template <typename T>
 struct GeluTanh {
   __device__ static ValueAndSlope At(float x) {
@@ -65,7 +68,7 @@ __device__ __forceinline__ int64_t FirstVector() {
   return static_cast<int64_t>(blockIdx.x) * kBlockVectors + threadIdx.x;
 }
 
-// out may be the same memory as x: a thread loads its vectors before it stores them.
+// out may share the memory of x, because a thread loads its vectors before it stores them.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, int64_t vectors) {
   Vector<T, kSize> loaded[kThreadVectors];
@@ -87,7 +90,8 @@ __global__ void __launch_bounds__(kThreads) ForwardKernel(const T* x, T* out, in
   }
 }
 
-// dx may be the same memory as dout or x: a thread loads its vectors of both before it stores them.
+// dx may share the memory of dout or x, because a thread loads its vectors of both before it stores
+// them.
 template <typename T, int kSize, template <typename> typename Function>
 __global__ void __launch_bounds__(kThreads)
     BackwardKernel(UngatedBackwardArguments arguments, int64_t vectors) {

@@ -1,5 +1,6 @@
-// Accesses fp32 or bf16 elements 16 bytes at a time and converts them to fp32 for computation.
-// Computes sums over warps and blocks in a fixed order. For .cu files only.
+// Access to fp32 or bf16 elements, 16 bytes at a time, with conversion to fp32 for computation.
+// Sums
+// over warps and blocks in a fixed order. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 #define TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 
@@ -22,8 +23,9 @@ inline constexpr int kVectorBytes = 16;
 template <typename T>
 inline constexpr int kVectorSize = kVectorBytes / static_cast<int>(sizeof(T));
 
-// Elements as stored in memory: 16 bytes of them or, for shapes and addresses that do not permit
-// wide accesses, a single element.
+// Elements as stored in memory: 16 bytes of them, or a single element if the shape or the address
+// does
+// not permit wide accesses.
 template <typename T, int kSize = kVectorSize<T>>
 struct Vector {
   static_assert(kSize == 1 || kSize == kVectorSize<T>);
@@ -38,9 +40,11 @@ __device__ __forceinline__ Vector<T, kSize> LoadVector(const T* address) {
   return {*reinterpret_cast<const Bits*>(address)};
 }
 
-// `address` must be in global memory and aligned to the size of the vector. The compiler may split
-// a plain store of four words into four stores. __stwb has the same cache behaviour as a plain
-// store, but is never split.
+// `address` must be in global memory and aligned to the size of the vector. Uses __stwb, because
+// the
+// compiler may split a plain store of four words into four stores. __stwb has the cache behaviour
+// of a
+// plain store, but is never split.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& vector) {
   if constexpr (kSize == 1) {
@@ -50,14 +54,16 @@ __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& 
   }
 }
 
-// Unpacks the two bf16 values of a word. This is exact: a bf16 value is the upper half of the equal
-// fp32 value.
+// Unpacks the two bf16 values of a word. This is exact, because a bf16 value is the upper half of
+// the
+// equal fp32 value.
 __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
   values[0] = __uint_as_float(word << 16);
   values[1] = __uint_as_float(word & 0xffff0000u);
 }
 
-// Rounds to nearest even. values[0] becomes the lower half of the word.
+// Rounds values[0] and values[1] to bf16, to nearest even. values[0] becomes the lower half of the
+// word.
 __device__ __forceinline__ uint32_t PackWord(const float* values) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(values[0], values[1]);
   return (static_cast<uint32_t>(__bfloat16_as_ushort(pair.y)) << 16) | __bfloat16_as_ushort(pair.x);
@@ -93,8 +99,9 @@ __device__ __forceinline__ Vector<T, kSize> FromFloats(const float (&values)[kSi
   }
 }
 
-// The number of elements of type T per access: one, or a whole vector. kSize is the number of
-// elements that are accessed.
+// The number of elements per memory access if kSize elements are loaded or stored in total: one, or
+// a
+// whole vector.
 template <typename T, int kSize>
 inline constexpr int kAccessSize = kSize == 1 ? 1 : kVectorSize<T>;
 
@@ -153,7 +160,7 @@ __device__ __forceinline__ Value BlockSum(Value value) {
   value = WarpSum(value);
   if constexpr (kWarps == 1) return value;
   __shared__ Value warp_sums[kWarps];
-  __syncthreads();  // Threads may still be reading for an earlier call.
+  __syncthreads();  // Threads may still be reading the result of an earlier call.
   if (threadIdx.x % kWarpSize == 0) warp_sums[threadIdx.x / kWarpSize] = value;
   __syncthreads();
   value = warp_sums[0];
@@ -161,7 +168,7 @@ __device__ __forceinline__ Value BlockSum(Value value) {
   return value;
 }
 
-// Returns the maximum over a block. The rules of BlockSum apply.
+// Returns the maximum over a block of kThreads threads. The rules of BlockSum apply.
 template <int kThreads, typename Value>
 __device__ __forceinline__ Value BlockMax(Value value) {
   static_assert(kThreads % kWarpSize == 0);
@@ -169,7 +176,7 @@ __device__ __forceinline__ Value BlockMax(Value value) {
   value = WarpMax(value);
   if constexpr (kWarps == 1) return value;
   __shared__ Value warp_maxima[kWarps];
-  __syncthreads();  // Threads may still be reading for an earlier call.
+  __syncthreads();  // Threads may still be reading the result of an earlier call.
   if (threadIdx.x % kWarpSize == 0) warp_maxima[threadIdx.x / kWarpSize] = value;
   __syncthreads();
   value = warp_maxima[0];
@@ -187,8 +194,9 @@ void DispatchType(ElementType type, Function&& function) {
   }
 }
 
-// True if rows of `width` elements of type T at these addresses consist of whole, aligned vectors.
-// Null addresses are ignored.
+// True if every row can be accessed in whole, aligned vectors. A row has `width` elements of type
+// T;
+// the matrices begin at `addresses`. Null addresses are ignored.
 template <typename T>
 bool TakesVectors(int64_t width, std::initializer_list<const void*> addresses) {
   for (const void* address : addresses) {

@@ -19,9 +19,11 @@ __device__ __forceinline__ int64_t TargetPlace(int64_t target, int64_t first_tok
   return place >= 0 && place < width ? place : -1;
 }
 
-// Returns the sum of exp(logit - maximum), corrected for the rounding error of the shift. If the
-// sum is 0, returns 0: the maximum is then kNoMaximum, whose rounding error is too large for the
-// correction.
+// Returns the sum of exp(logit - maximum), corrected for the rounding error of logit - maximum. If
+// the
+// sum is 0, returns 0 without the correction, because the maximum is then kNoMaximum, whose
+// rounding
+// error is too large.
 __device__ float SumBelowMaximum(const ExpSum& all) {
   return all.sum == 0 ? 0.0f : all.sum * expf(-kLn2 * ShiftError(all.maximum));
 }
@@ -31,7 +33,9 @@ template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     StatisticsKernel(CrossEntropyStatisticsArguments arguments) {
   const int64_t index = blockIdx.x;
-  // Row takes a non-const pointer because other kernels write through it. This kernel only reads.
+  // This kernel only reads the logits. The const_cast is needed because Row, which other kernels
+  // use for
+  // writing, takes a non-const pointer.
   T* logits = static_cast<T*>(const_cast<void*>(arguments.logits)) + index * arguments.width;
   const Row<T> row(logits, static_cast<int>(arguments.width));
   const ExpSum all = SumRow(row, Cache{});
@@ -44,8 +48,9 @@ __global__ void __launch_bounds__(kLossThreads)
   statistics[2] = place < 0 ? 0.0f : static_cast<float>(logits[place]);
 }
 
-// Each block processes one row. The difference from the logarithm is rounded before it is scaled,
-// so it is exact for large probabilities.
+// Each block processes one row. Subtracts log_sum_exp from a logit before it scales by log2(e),
+// because the
+// difference is exact for large probabilities.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     PartGradientKernel(CrossEntropyOfPartArguments arguments) {

@@ -1,5 +1,6 @@
-// Cross-entropy over the logits of a part of the vocabulary: tokens [first_token, first_token +
-// width).
+// Cross-entropy over the logits of one part of the vocabulary, the tokens first_token to
+// first_token +
+// width - 1.
 #ifndef TRAINYARD_TRAINER_KERNELS_VOCABULARY_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_KERNELS_VOCABULARY_CROSS_ENTROPY_H_
 
@@ -26,9 +27,11 @@ struct CrossEntropyStatisticsArguments {
 // Reads every logit once.
 void CrossEntropyStatistics(const CrossEntropyStatisticsArguments& arguments, cudaStream_t stream);
 
-// The loss of row r is w[r] * (log_sum_exp[r] - target_logit[r]). The gradient of its logits, w[r]
-// * (exp(logit - log_sum_exp[r]) - onehot(target[r])), overwrites them. It is computed in fp32 and
-// rounded once.
+// The loss of row r is w[r] * (log_sum_exp[r] - target_logit[r]), where w is loss_weights. The
+// gradient
+// of the row's logits is w[r] * (exp(logit - log_sum_exp[r]) - onehot(target[r])). It overwrites
+// the
+// logits. It is computed in fp32 and rounded once.
 struct CrossEntropyOfPartArguments {
   void* logits = nullptr;               // [rows, width] of `type`; overwritten by the gradient
   const int64_t* targets = nullptr;     // [rows], as tokens of the whole vocabulary

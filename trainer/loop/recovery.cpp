@@ -18,7 +18,9 @@ using nlohmann::json;
 constexpr double kMemoryShare = 0.8;
 
 // The number of recent steps to remember. It exceeds the number of steps by which other ranks can
-// be ahead of rank 0's reports, because a device is at most one step ahead of its host.
+// be
+// ahead of the steps that rank 0 has reported, because a device is at most one step ahead of its
+// host.
 constexpr std::size_t kStepsRemembered = 3;
 
 json ToJson(const std::deque<ReportedStep>& steps) {
@@ -55,8 +57,9 @@ std::unique_ptr<Communicator> ConnectRanks(const Recovery::Parts& parts) {
       parts.device);
 }
 
-// Returns the pieces of the ward's state that are on this rank's device. Empty unless buddies have
-// equal parameters.
+// Returns the pieces of the ward's state (Buddies) that are on this rank's device. Empty unless
+// each rank
+// and its ward have equal parameters.
 std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddies& buddies) {
   if (!buddies.have_equal_parameters()) return {};
   const std::vector<int64_t>& alike = parts.target.groups.shard->ranks();
@@ -119,7 +122,9 @@ bool Recovery::HasMissedSave(const TrainingState& state) const {
   return IsTrueOnAnyRank(is_missed);
 }
 
-// Checks the memory only in the first generation, because later generations reuse its memory.
+// Checks the memory only in the first generation, because later generations reuse the memory that
+// the first
+// one has reserved.
 void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   start_ = start;
   if (parts_.healing.env().generation == 1) {
@@ -130,7 +135,7 @@ void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   keeper_->TakeNow(state.step, ToJson(state));
 }
 
-// `why` is empty on a rank whose own node has enough memory.
+// `why` is the shortage on this rank's node; empty if this node has enough memory.
 void Recovery::ReportHealingOff(int64_t step, const std::string& why) {
   parts_.healing.Refuse();
   const std::string text =

@@ -1,4 +1,4 @@
-// The part of the trainer that lets it continue in place after the loss of a rank.
+// Recovery in place: lets the trainer continue after the loss of a rank, without a restart.
 #ifndef TRAINYARD_TRAINER_LOOP_RECOVERY_H_
 #define TRAINYARD_TRAINER_LOOP_RECOVERY_H_
 
@@ -27,12 +27,13 @@ namespace trainyard::trainer {
 struct RestoredRun {
   StartedAttempt attempt;
   // The latest steps up to the restored state. Set only on a replacement of rank 0, because the
-  // previous process may have died before it reported them.
+  // previous
+  // process of rank 0 may have died before it reported them.
   std::vector<ReportedStep> unreported;
 };
 
-// Recovers the gang, within one generation. Not thread-safe. All constructor arguments must outlive
-// this object.
+// Recovers the gang, within one generation. Not thread-safe. Everything that Parts refers to must
+// outlive this object.
 class Recovery {
  public:
   struct Parts {
@@ -46,20 +47,25 @@ class Recovery {
     RunReport& report;
   };
 
-  // Collective: all ranks must construct it at the same time, after their groups. Throws
+  // Collective: all ranks must construct it at the same time, after their other groups. Throws
   // TrainerError(kPeerLost).
   explicit Recovery(const Parts& parts);
 
-  // Restores, on every rank, the latest state that the memory of the gang contains. Returns nullopt
-  // if no rank has a state, because none has trained yet. If the state of some rank is lost, turns
-  // healing off and throws TrainerError(kPeerLost).
+  // Restores, on every rank, the latest state that the ranks have in host memory. Returns nullopt
+  // if no
+  // rank has a state, because none has trained yet. If the state of some rank is lost, turns
+  // healing off
+  // and throws TrainerError(kPeerLost).
   std::optional<RestoredRun> Restore();
 
-  // True if a periodic save before `state` was lost because a rank was lost. Equal on every rank.
+  // True if a periodic save was due before `state` but was not made, because a rank was lost. The
+  // result
+  // is equal on all ranks.
   bool HasMissedSave(const TrainingState& state) const;
 
-  // Takes the first snapshot of this generation, of the current state of the ranks. If some node
-  // has too little memory, turns snapshots off and reports this to the user.
+  // Takes the first snapshot of this generation. If some node has too little memory, turns
+  // snapshots off
+  // and reports this to the user.
   void Begin(const TrainingState& state, const AttemptStart& start);
 
   // BeforeLaunch must be called before the launch of a step, AfterLaunch after it, and BlockChanges
@@ -67,8 +73,9 @@ class Recovery {
   void BeforeLaunch(int64_t step);
   void AfterLaunch(int64_t step);
   void BlockChanges();
-  // Confirms that a step has finished with finite values and led to `state`. Reports the first such
-  // step after a loss. For `samples`, see ReportedStep.
+  // Confirms that a step has finished with finite values and led to `state`. After a loss, the
+  // first
+  // confirmed step is reported as the end of the heal. For `samples`, see ReportedStep.
   void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
   // See StepRequest.
   double TakeCost();
@@ -76,11 +83,11 @@ class Recovery {
   // is off.
   MetricValues SnapshotValues() const;
 
-  // Throws TrainerError(kPeerLost) once the gang has begun to reconnect.
+  // Throws TrainerError(kPeerLost) if the gang has begun to reconnect.
   void Check() const { interruption_.Check(); }
   // See Interruption::CheckAfterWait.
   void CheckAfterWait() const { interruption_.CheckAfterWait(); }
-  // Must be called when the gang has lost a rank.
+  // Aborts this object's operations. Must be called when the gang has lost a rank.
   void Abort();
 
  private:

@@ -15,8 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The number of steps that are launched ahead of the step whose result the host awaits. The host
-// reads the result of each step while the next step runs, so the device never waits for the host.
+// The number of further steps that the host launches before it reads the result of a step. The
+// device
+// thus runs the next step while the host reads, and never waits for the host.
 constexpr int64_t kStepsAhead = 1;
 
 }  // namespace
@@ -66,7 +67,9 @@ bool TrainingLoop::AfterStep() {
 }
 
 // True if the host must wait for the latest launched step before it launches another, because the
-// work in between needs the weights after that step. On a CPU, the step is complete when Launch
+// work
+// between the two steps needs the weights. Always true on a CPU, where the step is complete when
+// Launch
 // returns.
 bool TrainingLoop::IsPauseDue() const {
   const int64_t evaluation = config_.evaluation.every_steps;
@@ -100,7 +103,7 @@ void TrainingLoop::LaunchStep() {
   if (recovery != nullptr) recovery->AfterLaunch(launched_);
 }
 
-// True at most once per second, because each time mark on the device costs some microseconds.
+// True at most once per second, because each time mark on the device takes some microseconds.
 bool TrainingLoop::IsMeasurementDue() {
   const Clock::time_point now = Clock::now();
   if (now - measured_ < std::chrono::seconds(1)) return false;
@@ -110,7 +113,7 @@ bool TrainingLoop::IsMeasurementDue() {
 
 void TrainingLoop::FinishStep() {
   const StepResult result = parts_.runner.Finish();
-  // If the gang reconnects, the step was aborted and its result must not be used.
+  // If the gang is reconnecting, the step was aborted, so its result must not be used.
   if (parts_.recovery != nullptr) parts_.recovery->Check();
   CheckFinite(result);
   ++state_.step;
@@ -142,14 +145,15 @@ std::string TrainingLoop::PositionsOfStep() const {
       state_.samples, state_.samples + parts_.samples.plan().OfStep(state_.step + 1).count);
 }
 
-// Waits for all launched steps. The other members of a group queue a step before they read the
-// result of the preceding one. If this rank exited earlier, it would look like a lost peer to them.
+// Waits for all launched steps. The other ranks launch a step before they read the result of the
+// preceding one, so a rank that exited without this wait would look like a lost peer to them.
 void TrainingLoop::AwaitLaunchedSteps() {
   try {
     while (parts_.runner.pending() > 0) parts_.runner.Finish();
   } catch (const TrainerError& error) {
-    // Ignored, because the caller is about to throw its own error. With healing, however, the loss
-    // of a peer may be the cause of that error, so it is thrown instead.
+    // The error is ignored, because the caller is about to throw its own. With healing, however,
+    // the loss
+    // of a peer may have caused the caller's error, so the loss is thrown instead.
     if (parts_.recovery != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }
@@ -184,7 +188,9 @@ bool TrainingLoop::Evaluate() {
   return true;
 }
 
-// Records the evaluation to which the checkpoints of this step and later steps refer.
+// Records these results as the latest evaluation. The checkpoints of this step and later steps
+// contain
+// it.
 void TrainingLoop::NoteResults(const std::vector<EvaluationResult>& results) {
   evaluated_step_ = state_.step;
   state_.evaluation = {state_.step, {}};

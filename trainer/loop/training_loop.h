@@ -32,18 +32,19 @@ class TrainingLoop {
     const RankSetup& setup;
     const TrainingSamples& samples;
     StepRunner& runner;
-    Recovery* recovery;    // Null if losing a peer ends the run.
-    Evaluator* evaluator;  // Null if the run does not evaluate.
+    Recovery* recovery;    // Null: the loss of a peer ends the run.
+    Evaluator* evaluator;  // Null: the run does not evaluate.
     TrainingReport& report;
     Saver& saver;
   };
 
-  // Starts from the state in `attempt`. The model and the optimizer of the runner already contain
-  // it.
+  // Starts from the state in `attempt`. The runner's model and optimizer must already be in that
+  // state.
   TrainingLoop(const Parts& parts, const StartedAttempt& attempt);
 
   // Trains until the last step or SIGTERM, then saves. Returns kOk after the last step and
-  // kTerminated after SIGTERM. Throws TrainerError in all other cases.
+  // kTerminated
+  // after SIGTERM. Throws TrainerError on every failure.
   ExitCode Run();
 
   // Completed steps.
@@ -71,7 +72,7 @@ class TrainingLoop {
   const AttemptStart start_;
   TrainingState state_;   // State after the latest finished step.
   int64_t launched_ = 0;  // Latest launched step.
-  bool stop_ = false;     // True if a finished step reported that some rank was asked to stop.
+  bool stop_ = false;     // True once a finished step has reported a stop request on some rank.
   int64_t evaluated_step_ = -1;
   std::unique_ptr<Prefetcher> prefetcher_;          // Set by Run.
   std::chrono::steady_clock::time_point measured_;  // Launch time of the latest measured step.

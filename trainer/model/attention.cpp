@@ -21,7 +21,10 @@ HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
 }
 
 // Returns this rank's rows of a key or value matrix, or of its bias. If there are fewer key heads
-// than ranks, neighbouring ranks share a head; the first rank that has it counts it.
+// than
+// ranks, neighbouring ranks share a head. Sums over all ranks count a shared head on the first of
+// these
+// ranks only (is_first_holder).
 std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const LogicalTensorSlice& whole,
                                          const TensorParallel& tensor) {
   const HeadPlace here = HeadsHere(model, tensor);
@@ -44,7 +47,7 @@ std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const Logical
   return slices;
 }
 
-// Declares the matrix for queries, keys and values, or its bias.
+// Declares the joint matrix of the queries, keys and values, or its bias.
 ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::string& prefix,
                                        const TensorParallel& tensor, bool is_bias) {
   const int64_t size = HeadSize(model);
@@ -65,8 +68,9 @@ ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::stri
   return projection;
 }
 
-// Returns, for each attention head, the projection head that it uses. Undefined if they are the
-// same.
+// Returns, for each head of the attention, the index of the projection head that it uses. Undefined
+// if
+// the two numberings are equal.
 Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device device) {
   if (here.key_slots == here.keys.length) return Tensor();
   const int64_t queries = here.queries.length, keys = here.keys.length;
@@ -129,7 +133,7 @@ Tensor Attention::SumSpread(const Tensor& d_packed) const {
   return sum.index_add(2, spread_, d_packed);
 }
 
-// Leaves out the window if it covers the whole sample.
+// Omits the window if it covers the whole sample.
 AttentionForm Attention::FormFor(const MicroBatch& micro_batch) const {
   const int64_t length = micro_batch.length * parallel_.context.size();
   return {{.window = window_ < length ? window_ : 0,

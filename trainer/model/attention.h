@@ -33,11 +33,12 @@ class Attention final : public ResidualBranch {
   struct Parameters {
     LinearParameters query_key_value;  // [(own query + 2 * own key heads) * head size, hidden]
     LinearParameters output;           // [hidden, own query heads * head size]
-    int64_t head_norms = -1;           // First parameter of HeadNorms; -1 if there are none.
+    int64_t head_norms = -1;           // Index of the first parameter of HeadNorms; -1: none.
   };
 
-  // Returns the declarations of the parameters in the order of Parameters, without head_norms. Each
-  // bias follows its matrix. `prefix` precedes the block's logical names.
+  // Declares the parameters in the order of Parameters, each bias after its matrix, without
+  // head_norms.
+  // `prefix` precedes the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
@@ -52,8 +53,9 @@ class Attention final : public ResidualBranch {
                          WeightGradients& gradients) const override;
 
  private:
-  // Spread copies projection heads to attention heads, several of which may use the same key head.
-  // SumSpread sums the gradients of the attention heads for each projection head.
+  // Spread copies each projection head to the attention heads that use it, because several
+  // attention
+  // heads may use the same key head. SumSpread sums the gradients of these attention heads.
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
   AttentionForm FormFor(const MicroBatch& micro_batch) const;
@@ -62,7 +64,7 @@ class Attention final : public ResidualBranch {
   std::optional<HeadNorms> norms_;
   AttentionHeads projected_;
   AttentionHeads heads_;
-  torch::Tensor spread_;  // int64 [heads_.packed_heads()]: projection heads; may be undefined.
+  torch::Tensor spread_;  // int64 [heads_.packed_heads()]: see SpreadOf; may be undefined.
   const ParameterStore& store_;
   Parameters parameters_;
   AttentionCode code_;

@@ -1,6 +1,7 @@
-// One transformer block. In the sequential form, it computes y = x + attention(norm1(x)) and then y
-// + mlp(norm2(y)). In the parallel form, it computes x + attention(norm1(x)) + mlp(norm2(x))
-// (GPT-NeoX, Black et al. 2022, arXiv 2204.06745).
+// One transformer block. The sequential form computes y = x + attention(norm1(x)) and returns y +
+// mlp(norm2(y)). The parallel form returns x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black
+// et
+// al. 2022, arXiv 2204.06745).
 #ifndef TRAINYARD_TRAINER_MODEL_BLOCK_H_
 #define TRAINYARD_TRAINER_MODEL_BLOCK_H_
 
@@ -26,19 +27,22 @@ struct BlockOptions {
   AttentionKernel attention = AttentionKernel::kAuto;
 };
 
-// Keeps all activations for its backward pass, or recomputes some of them (Recompute). With
-// kSelective it recomputes the norms and the activation function (Korthikanti et al. 2022, arXiv
-// 2205.05198), with kFull the whole block (Chen et al. 2016, arXiv 1604.06174). The results have
-// the same bits in all cases.
+// Either keeps all activations for the backward pass or recomputes some of them. kSelective
+// recomputes
+// the norms and the activation function (Korthikanti et al. 2022, arXiv 2205.05198). kFull
+// recomputes
+// the whole block (Chen et al. 2016, arXiv 1604.06174). The results have the same bits in all
+// cases.
 class Block {
  public:
-  // Declares the parameters of layer number `layer` as one group. Layers are counted from 0 over
-  // the whole model.
+  // Declares the parameters of one layer as one group. `layer` is counted from 0 over the whole
+  // model.
   static GroupDeclaration Declare(const ModelConfig& model, int64_t layer,
                                   const TensorParallel& tensor);
 
-  // `first_parameter` is the index of the group's first parameter in the store. The store must
-  // outlive this object.
+  // `first_parameter` is the index in the store of the block's first parameter. The store must
+  // outlive
+  // this object.
   Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
         const BlockOptions& options, const ModelParallel& parallel = {});
 
@@ -62,7 +66,7 @@ class Block {
   // Returns residual + branch(norm(x)).
   torch::Tensor ForwardHalf(const Half& half, const torch::Tensor& x, const torch::Tensor& residual,
                             MicroBatch& micro_batch) const;
-  // Returns the sum of residual_gradient and the gradient of x.
+  // Returns residual_gradient + the gradient of x.
   torch::Tensor BackwardHalf(const Half& half, const torch::Tensor& dy,
                              const torch::Tensor& residual_gradient, MicroBatch& micro_batch,
                              WeightGradients& gradients) const;

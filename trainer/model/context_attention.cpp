@@ -12,8 +12,10 @@ namespace {
 
 using torch::Tensor;
 
-// The keys and values of all ranks, one rank after another, from this rank backwards. They arrive
-// either all at once or around a ring, while the caller computes.
+// Provides the keys and values of all ranks, in the order RankAt(0), RankAt(1), ...: this rank
+// first,
+// then the ranks before it. With kAllGather, all arrive in the constructor. Otherwise, they travel
+// around a ring while the caller computes.
 class KeyValueStream {
  public:
   // `own` is [batch, length, 2 * key heads, head_size], contiguous.
@@ -30,7 +32,9 @@ class KeyValueStream {
     return (context_.index() - step + context_.size()) % context_.size();
   }
 
-  // Returns the keys and values of RankAt(step). Must be called with step 0, 1, ... in this order.
+  // Returns the keys and values of RankAt(step). The caller must call it with step 0, 1, 2, ... in
+  // this
+  // order.
   Tensor At(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
     if (step > 0) {
@@ -50,14 +54,16 @@ class KeyValueStream {
   }
 
   const ContextParallel& context_;
-  Tensor all_;  // Indexed by rank. Undefined for a ring.
+  Tensor all_;  // Indexed by rank. Undefined if the exchange is a ring.
   Tensor current_;
   Tensor next_;
   Work work_;
 };
 
-// Sums the gradients of each rank's keys and values over the ranks, in the order of KeyValueStream.
-// The sums are exchanged either all at once or around the same ring, following the keys and values.
+// Sums, over the ranks, the gradients of each rank's keys and values. The steps are those of
+// KeyValueStream. With kAllGather, one reduce-scatter sums them at the end. Otherwise, the sums
+// travel
+// around the ring one step behind the keys and values.
 class KeyValueGradients {
  public:
   KeyValueGradients(const ContextParallel& context, const Tensor& own_key_values)
@@ -71,14 +77,13 @@ class KeyValueGradients {
     shape_.erase(shape_.begin());
   }
 
-  // Returns the sum so far of the gradients for the keys of step `step`. The caller must add its
-  // own part.
+  // Returns a tensor to which the caller must add its gradients of the keys of step `step`.
   Tensor Begin(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
     return torch::zeros(shape_, options_);
   }
 
-  // Passes on `sum`, the tensor that Begin has returned.
+  // Passes on `sum`, the tensor that Begin has returned and to which the caller has added.
   void End(int64_t step, Tensor sum) {
     if (all_.defined()) return;
     if (step > 0) {
@@ -109,7 +114,7 @@ class KeyValueGradients {
   const ContextParallel& context_;
   torch::TensorOptions options_;
   std::vector<int64_t> shape_;
-  Tensor all_;  // Indexed by rank. Undefined for a ring.
+  Tensor all_;  // Indexed by rank. Undefined if the exchange is a ring.
   Tensor received_;
   Work work_;
 };
@@ -118,7 +123,7 @@ Tensor KeyValues(const Tensor& packed, const AttentionHeads& heads) {
   return packed.narrow(2, heads.query_heads, 2 * heads.key_heads).contiguous();
 }
 
-// The parts of the attention of this rank's queries, one for each rank with keys.
+// Divides the attention of this rank's queries into parts, one per rank that owns keys.
 class Parts {
  public:
   Parts(const Tensor& packed, const AttentionHeads& heads, const ContextParallel& context,
@@ -134,8 +139,9 @@ class Parts {
                            {context_.size(), query_.size(1), form_.limits.window});
   }
 
-  // Returns views of the queries and keys that see each other. `key_value` contains all tokens of
-  // the rank `key_rank`.
+  // Returns views of the queries and keys that `tokens` selects. `key_value` contains the keys and
+  // values of
+  // all tokens of rank `key_rank`.
   AttentionPart Part(int64_t key_rank, const VisibleTokens& tokens, const Tensor& key_value) const {
     const Tensor keys = key_value.narrow(1, tokens.first_key, tokens.keys);
     return {query_.narrow(1, tokens.first_query, tokens.queries),
@@ -192,7 +198,7 @@ Tensor ContextAttentionForward(const Tensor& packed, const AttentionHeads& heads
     const AttentionPart part = parts.Part(key_rank, tokens, key_value);
     Tensor part_out = torch::empty(part.query.sizes(), out.options());
     const Tensor part_log_sum_exp = AttentionPartForward(part, part_out);
-    if (step == 0) {  // Own tokens: each of them sees at least itself.
+    if (step == 0) {  // Own tokens: each sees at least itself.
       sum = part_out.to(ComputeType(out.scalar_type()), /*non_blocking=*/false, /*copy=*/true);
       log_sum_exp = part_log_sum_exp;
       continue;

@@ -12,7 +12,8 @@
 namespace trainyard::trainer {
 
 // Divides each sample into 2 * size chunks of equal length. Rank r has chunks r and 2 * size - 1 -
-// r ("zigzag"), so that causal attention takes the same work on every rank.
+// r
+// ("zigzag"), so that causal attention takes equal work on every rank.
 class ContextParallel {
  public:
   ContextParallel() = default;  // One rank.
@@ -23,7 +24,7 @@ class ContextParallel {
   int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
   int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
   ContextExchange exchange() const { return exchange_; }
-  // Must be called only if there are several ranks.
+  // Must not be called if there is only one rank.
   Communicator& group() const { return *group_; }
 
   // Returns the positions of the tokens of `rank` in a sample of `length` tokens: int64 [length /

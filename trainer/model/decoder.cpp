@@ -55,7 +55,7 @@ class Decoder::Groups {
   int64_t position_group_ = -1;
   int64_t head_norm_ = -1;
   int64_t head_group_ = -1;
-  int64_t head_weight_ = -1;  // -1: uses the token table on this rank.
+  int64_t head_weight_ = -1;  // -1: the head uses this rank's token table.
   int64_t head_weight_group_ = -1;
   int64_t shared_group_ = -1;
 
@@ -194,8 +194,9 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
   return rotary_;
 }
 
-// Returns the positions of the rows of a micro-batch, int64 [rows]. Undefined if the model has no
-// learned positions. `length` is the number of tokens per sample over all ranks.
+// Returns the positions of this rank's tokens of a micro-batch, int64 [rows]. Undefined if the
+// model
+// has no learned positions. `length` is the number of tokens per sample over all ranks.
 Tensor Decoder::LearnedPositions(const MicroBatch& micro_batch, int64_t length) const {
   if (!HasLearnedPositions(model_)) return Tensor();
   if (micro_batch.position_ids.defined()) return micro_batch.position_ids;
@@ -203,8 +204,8 @@ Tensor Decoder::LearnedPositions(const MicroBatch& micro_batch, int64_t length) 
   return context.PositionsOf(context.index(), length, options_.device).repeat({micro_batch.batch});
 }
 
-// Returns the values for this rank's tokens, [rows]. `of_tokens` contains the values for whole
-// samples, [batch, length].
+// Selects the values of this rank's tokens, [rows], from `of_tokens`, the values of whole samples,
+// [batch, length].
 Tensor Decoder::OnThisRank(const Tensor& of_tokens) const {
   const ContextParallel& context = options_.parallel.context;
   if (context.size() == 1) return of_tokens.reshape({-1});
@@ -277,8 +278,8 @@ Tensor Decoder::LossAndGradient(const Tensor& x, const MicroBatch& micro_batch, 
   const WeightUse use_matrix(*access_, head_weight_group_, Pass::kForward);
   Tensor gradient = head_->LossAndGradient(x, micro_batch.targets, loss, gradients);
   gradients.FinishGroup(group);
-  // If this rank has the embedding too, the gradient of the tied matrix is not complete before that
-  // of the embedding.
+  // If this rank also has the embedding, the gradient of the tied matrix is complete only after the
+  // embedding's backward pass.
   const bool is_alone = head_weight_group_ != group && !embedding_.has_value();
   if (is_alone) gradients.FinishGroup(head_weight_group_);
   return gradient;

@@ -1,7 +1,9 @@
-// A decoder-only transformer. The settings determine its form: RMSNorm or LayerNorm, rotary or
-// learned positions, grouped-query attention with or without head norms, feed-forward layers with
-// or without a gate, with or without biases, sequential or parallel branches, tied or untied head.
-// It covers LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
+// A decoder-only transformer. The settings choose RMSNorm or LayerNorm, rotary or learned
+// positions,
+// grouped-query attention with or without head norms, feed-forward layers with or without a gate,
+// biases or none, sequential or parallel branches, and a tied or an untied head. This covers LLaMA
+// 2, 3
+// and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
 #ifndef TRAINYARD_TRAINER_MODEL_DECODER_H_
 #define TRAINYARD_TRAINER_MODEL_DECODER_H_
 
@@ -31,64 +33,75 @@ struct DecoderOptions {
   BlockOptions blocks = {};
   DocumentOptions documents = {};
   int64_t recomputed_layers = 0;        // Number of first blocks per chunk to recompute; 0: all.
-  std::optional<uint64_t> seed = 1234;  // Seed of the initial values; unset: loaded later.
+  std::optional<uint64_t> seed = 1234;  // Seed of the initial values; unset: values are loaded.
   StoreParts parts = {};                // This rank's part of state, gradients, values.
   ModelParallel parallel = {};          // This rank's part of the model.
 };
 
-// Rows of tokens, and the loss weight of each prediction.
+// Samples, and the loss weight of each prediction.
 struct TrainingTokens {
   torch::Tensor tokens;        // int64 [batch, length + 1] on the device.
   torch::Tensor loss_weights;  // fp32 [batch * length], or fp64 for an fp64 model.
 };
 
-// This rank's chunks of the model. A chunk consists of layers, with the embedding if the model
-// begins in it and the head if the model ends in it. Parameter groups are in the order of the
-// backward pass: chunks from last to first, and in each chunk the head, the blocks from last to
-// first, the embedding, and the learned positions. A tied head uses the weight of the embedding. If
-// the two are on different ranks, both ranks have this weight as group kEmbeddingGroup, and each
-// has a part of its gradient. Not copyable, because its parts refer to its parameters. Not
-// thread-safe.
+// This rank's chunks of the model. A chunk is a run of consecutive layers, plus the embedding at
+// the
+// start of the model and the head at its end. Parameter groups are in the order of the backward
+// pass:
+// chunks from last to first, and in each chunk the head, the blocks from last to first, the
+// embedding,
+// and the learned positions.
+//
+// A tied head uses the weight of the embedding. If the head and the embedding are on different
+// ranks,
+// both ranks have this weight as group kEmbeddingGroup, and each computes a part of its gradient.
+//
+// Not copyable, because its parts refer to its parameters. Not thread-safe.
 class Decoder {
  public:
   static constexpr char kEmbeddingGroup[] = "embedding";
-  // Learned positions are a separate group, because the last stage may have the embedding's group
-  // without them.
+  // Learned positions are a separate group, because with a tied head the last stage has the
+  // embedding's
+  // group without them.
   static constexpr char kPositionGroup[] = "positions";
-  static constexpr char kHeadGroup[] = "head";  // The final norm, and the matrix if it is untied.
+  static constexpr char kHeadGroup[] = "head";  // The final norm, and the output matrix if untied.
 
   Decoder(const ModelConfig& model, const DecoderOptions& options);
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  // Returns the name of the logical tensor with the head's matrix. For a tied head, it is the
-  // tensor of the embedding.
+  // Returns the name of the logical tensor that contains the head's matrix. For a tied head, this
+  // is the
+  // embedding's tensor.
   static const char* HeadTensor(const ModelConfig& model);
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
   ParameterStore& parameters() { return *parameters_; }
-  // Returns the groups of a chunk in the order of the forward pass.
+  // The groups of a chunk in the order of the forward pass.
   std::vector<int64_t> GroupsOf(int64_t chunk) const;
-  // Returns the group of a tied weight that this stage shares with another stage; -1 if there is
-  // none.
+  // The group of a tied weight that this stage shares with another stage; -1 if there is none.
   int64_t shared_embedding_group() const { return shared_embedding_group_; }
 
-  // Sets the object that is called before and after weights are used. It must outlive this object.
-  // If it is not set, all weights must always be available.
+  // Sets the object that is called before and after weights are used. `access` must outlive this
+  // object.
+  // Without a call of UseWeights, all weights must always be available.
   void UseWeights(WeightAccess& access) { access_ = &access; }
 
-  // Returns this rank's tokens of a micro-batch, for one pass through a chunk.
+  // Prepares this rank's tokens of a micro-batch for one pass through a chunk.
   MicroBatch Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mode mode) const;
-  // Returns an uninitialised tensor of the shape that is passed from chunk to chunk. `length` is
-  // the number of tokens per sample over all ranks.
+  // Returns an uninitialised tensor of the shape that a chunk passes to the next chunk. `length` is
+  // the
+  // number of tokens per sample over all ranks.
   torch::Tensor NewActivations(int64_t samples, int64_t length) const;
 
   // Runs the blocks of the chunk, preceded by the embedding if the chunk has it. `x` is the output
   // of the preceding chunk; it is undefined for the chunk with the embedding.
   torch::Tensor Forward(int64_t chunk, torch::Tensor x, MicroBatch& micro_batch) const;
-  // Computes the loss. Must be called only for the chunk with the head. Adds the weighted sum of
-  // the losses of this rank's tokens to `loss`, an fp64 scalar on the device. The sum is equal on
-  // all tensor-parallel ranks. Returns the gradient of x.
+  // Computes the loss and returns the gradient of x. Must be called only for the chunk with the
+  // head.
+  // Adds the weighted sum of the losses of this rank's tokens to `loss`, an fp64 scalar on the
+  // device.
+  // The sum is equal on all tensor-parallel ranks.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const MicroBatch& micro_batch,
                                 torch::Tensor& loss, WeightGradients& gradients) const;
   void Loss(const torch::Tensor& x, const MicroBatch& micro_batch, torch::Tensor& loss) const;
@@ -109,7 +122,7 @@ class Decoder {
   // A group index is -1 if the chunk does not have the group.
   struct Chunk {
     std::vector<Block> blocks;
-    std::vector<int64_t> block_groups;  // Index of each block's group.
+    std::vector<int64_t> block_groups;  // Index of each block's group, in model order.
     int64_t head_group = -1;
     int64_t embedding_group = -1;
     int64_t position_group = -1;
@@ -134,8 +147,9 @@ class Decoder {
   int64_t shared_embedding_group_ = -1;
   mutable WeightAccess always_there_;
   WeightAccess* access_ = &always_there_;
-  // Table for samples of rotary_length_ tokens. It contains this rank's positions of a sample, or
-  // all positions if positions are counted per document.
+  // Table for samples of rotary_length_ tokens. It contains this rank's positions of a sample or,
+  // if
+  // each document counts its own positions, all positions.
   mutable RotaryTable rotary_;
   mutable int64_t rotary_length_ = 0;
 };

@@ -1,5 +1,7 @@
-// Finds documents inside samples. Token files consist of consecutive documents, each ended by a
-// token. A sample is a section of a token file, so it may contain several documents.
+// Finds documents inside samples. A token file consists of consecutive documents, each of which
+// ends
+// with the end-of-document token. A sample is a section of a token file, so it may contain several
+// documents.
 #ifndef TRAINYARD_TRAINER_MODEL_DOCUMENTS_H_
 #define TRAINYARD_TRAINER_MODEL_DOCUMENTS_H_
 
@@ -9,7 +11,7 @@
 
 namespace trainyard::trainer {
 
-// The effect of documents on the model. By default they have none.
+// The effect of document boundaries on the model. By default they have none.
 struct DocumentOptions {
   int64_t end_token = -1;        // Token that ends each document.
   bool reset_attention = false;  // True: a token sees only tokens of its own document.
@@ -18,14 +20,15 @@ struct DocumentOptions {
   bool any() const { return reset_attention || reset_positions; }
 };
 
-// Returns, for each token, the position in its sample at which the token's document begins: int64
-// [batch, length]. The value is 0 if the document began before the sample. `tokens` is int64
-// [batch, length].
+// Returns, for each token, the position in its sample at which its document begins, int64 [batch,
+// length]. The position is 0 if the document began before the sample. `tokens` is int64 [batch,
+// length].
 torch::Tensor DocumentStarts(const torch::Tensor& tokens, int64_t end_token);
 
-// Returns the weight of each prediction, fp32 [batch * length]: 0 for the prediction after an
-// end-of-document token, otherwise 1. `tokens` is int64 [batch, length + 1] and contains inputs and
-// targets.
+// Returns the weight of each prediction, fp32 [batch * length]. The weight is 0 if the input token
+// is
+// an end-of-document token, because the next document cannot be predicted from it; otherwise 1.
+// `tokens` is int64 [batch, length + 1], the inputs and the targets.
 torch::Tensor CountedPredictions(const torch::Tensor& tokens, int64_t end_token);
 
 }  // namespace trainyard::trainer

@@ -29,7 +29,7 @@ ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::
   return {{std::move(table)}, /*decays=*/true};
 }
 
-// Returns the positions of the rows that this rank has between the matrices.
+// Returns the positions of the rows that this rank has between matrix products (TensorParallel).
 Tensor Embedding::PositionsHere(const MicroBatch& micro_batch) const {
   const int64_t rows = tensor_.RowsHere(micro_batch.rows());
   const int64_t first = tensor_.splits_rows() ? tensor_.index() * rows : 0;

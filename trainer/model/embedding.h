@@ -1,5 +1,5 @@
 // The token table, whose rows are divided among tensor-parallel ranks, and the table of learned
-// positions, which every rank has completely.
+// positions, of which every rank has a full copy.
 #ifndef TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 #define TRAINYARD_TRAINER_MODEL_EMBEDDING_H_
 
@@ -20,13 +20,13 @@ namespace trainyard::trainer {
 // Returns this rank's part of the vocabulary.
 IndexRange VocabularyHere(const ModelConfig& model, const TensorParallel& tensor);
 
-// Declares a matrix [vocabulary, hidden]. This rank has the rows of VocabularyHere.
+// Declares a matrix [vocabulary, hidden], of which this rank has the rows of VocabularyHere.
 ParameterDeclaration DeclareVocabularyMatrix(const ModelConfig& model, const std::string& name,
                                              const TensorParallel& tensor);
 
-// Declares a matrix [max_position_embeddings, hidden], which every rank has completely. Weight
-// decay applies to it as to the token table, because nanoGPT and Megatron-LM apply weight decay to
-// all two-dimensional parameters.
+// Declares a matrix [max_position_embeddings, hidden], of which every rank has a full copy. Weight
+// decay applies to it, because nanoGPT and Megatron-LM apply weight decay to all two-dimensional
+// parameters.
 ParameterDeclaration DeclarePositionMatrix(const ModelConfig& model, const std::string& name,
                                            const TensorParallel& tensor);
 
@@ -34,8 +34,8 @@ class Embedding {
  public:
   struct Parameters {
     int64_t table = 0;
-    int64_t first_token = 0;  // Token of the first table row on this rank.
-    int64_t positions = -1;   // -1 if there are no learned positions.
+    int64_t first_token = 0;  // The token of row 0 of this rank's table.
+    int64_t positions = -1;   // Index of the position table; -1: none.
   };
 
   // The store must outlive this object.

@@ -26,7 +26,7 @@ Targets Part(const Targets& targets, int64_t first, int64_t rows) {
 
 }  // namespace
 
-// If the vocabulary is divided among ranks, they exchange 12 bytes per row.
+// If the vocabulary is divided among ranks, they exchange 12 bytes per row to combine their losses.
 void Head::AddLoss(Tensor& logits, const Targets& targets, LossPass pass, Tensor& loss) const {
   if (tensor_.size() == 1) return CrossEntropy(logits, targets, pass, loss);
   Tensor statistics = torch::empty({logits.size(0), kCrossEntropyStatistics},
@@ -49,8 +49,9 @@ Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& lo
     AddLoss(logits, Part(targets, first, rows), LossPass::kLossAndGradient, loss);
     Tensor d_part = dx.narrow(0, first, rows);
     LinearInputGradient(logits, weight, d_part);
-    // Computed immediately, because a deferred product would keep the logits of all chunks in
-    // memory.
+    // The product is computed immediately, because a deferred product would keep the logits of all
+    // chunks
+    // in memory.
     LinearWeightGradient(logits, part, gradients.Target(parameters_.weight));
   });
   return norm_.Backward(tensor_.Sum(dx), x, normal.statistics, Tensor(), gradients);

@@ -1,4 +1,4 @@
-// The end of the model: the final norm, the product with the vocabulary matrix, and the loss.
+// The end of the model: the final norm, the vocabulary matrix, and the loss.
 #ifndef TRAINYARD_TRAINER_MODEL_HEAD_H_
 #define TRAINYARD_TRAINER_MODEL_HEAD_H_
 
@@ -14,15 +14,16 @@
 
 namespace trainyard::trainer {
 
-// Computes logits for only some thousand rows at a time. The gradients of such a chunk of rows are
-// computed right after its loss (as in Liger Kernel, arXiv 2410.10989). The vocabulary is divided
-// among tensor-parallel ranks, which all compute the same loss.
+// Processes the rows in chunks of some thousand, so that only one chunk's logits are in memory. The
+// gradients of a chunk are computed right after its loss (as in Liger Kernel, arXiv 2410.10989).
+// The
+// vocabulary is divided among tensor-parallel ranks, which all compute the same loss.
 class Head {
  public:
   struct Parameters {
-    int64_t weight = 0;  // [vocabulary on this rank, hidden]; the embedding's if tied.
+    int64_t weight = 0;  // [vocabulary on this rank, hidden]; if tied, the embedding's.
     int64_t first_token = 0;
-    int64_t largest_part = 0;  // Largest vocabulary part of a rank; so all use equal chunks.
+    int64_t largest_part = 0;  // Size of the largest part; gives all ranks equal chunks.
   };
 
   // The store must outlive this object.
@@ -30,8 +31,9 @@ class Head {
        const TensorParallel& tensor)
       : store_(store), norm_(norm), parameters_(parameters), tensor_(tensor) {}
 
-  // x is [RowsHere(rows), hidden], before the norm. Adds the weighted loss of the rows to `loss`,
-  // an fp64 scalar. Adds the gradients of the weights to `gradients`. Returns the gradient of x.
+  // x is [RowsHere(rows), hidden], the input of the norm. Adds the weighted loss of the rows to
+  // `loss`,
+  // an fp64 scalar, and the gradients of the weights to `gradients`. Returns the gradient of x.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss,
                                 WeightGradients& gradients) const;
 

@@ -17,8 +17,9 @@
 
 namespace trainyard::trainer {
 
-// Has two weights [head_size], which every tensor-parallel rank has completely. The ranks have
-// different heads, so each rank computes a part of the gradient.
+// Has two weights [head_size], of which every tensor-parallel rank has a full copy. Because the
+// ranks
+// have different heads, each rank computes only a part of the gradients.
 class HeadNorms {
  public:
   // Declares the weight for queries and the weight for keys. `prefix` precedes the block's logical
@@ -31,16 +32,19 @@ class HeadNorms {
   HeadNorms(const ParameterStore& store, int64_t first_parameter, double epsilon)
       : store_(store), first_parameter_(first_parameter), epsilon_(epsilon) {}
 
-  // Normalises, in place, the query and key heads of packed rows (attention_heads.h). Keeps the
-  // tensors that Backward needs.
+  // Normalises the query and key heads of packed rows (attention_heads.h) in place. Keeps the
+  // tensors
+  // that Backward needs in the stash of `micro_batch`.
   void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
 
-  // Replaces the gradient of the normalised heads with the gradient of the heads before Forward.
+  // On entry, d_packed contains the gradients of the normalised heads. Replaces them with the
+  // gradients
+  // of the heads before Forward.
   void Backward(torch::Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
                 WeightGradients& gradients) const;
 
  private:
-  // Normalises the heads that share one weight, [batch, length, heads, head_size].
+  // Normalises heads with the weight `parameter`. heads: [batch, length, heads, head_size].
   void Normalise(int64_t parameter, torch::Tensor heads, MicroBatch& micro_batch) const;
   void Differentiate(int64_t parameter, torch::Tensor d_heads, MicroBatch& micro_batch,
                      WeightGradients& gradients) const;

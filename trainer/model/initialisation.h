@@ -1,5 +1,6 @@
-// Computes initial weights as a pure function of (seed, logical name, element), so that the model
-// starts with the same weights for every layout, world size and slice.
+// Initial weights as a pure function of (seed, logical name, element), so that training starts with
+// the
+// same weights in every layout and world size.
 #ifndef TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 #define TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 
@@ -12,11 +13,12 @@
 
 namespace trainyard::trainer {
 
-// Returns the initial values of the slice as an fp32 CPU tensor of its shape. Time and memory are
+// Returns the initial values of the slice, an fp32 CPU tensor of the slice's shape. Time and memory
+// are
 // proportional to the size of the slice, not of the whole tensor.
 torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice);
 
-// Returns element number `index` of an endless sequence of standard normal numbers.
+// Returns element number `index` of the infinite sequence of standard normal numbers for `key`.
 float StandardNormal(uint64_t key, int64_t index);
 
 }  // namespace trainyard::trainer

@@ -13,25 +13,27 @@
 
 namespace trainyard::trainer {
 
-// Activations are stored as rows [batch * length, hidden], with the tokens of each sample in order.
-// Between the matrices of tensor-parallel ranks, a rank may have fewer rows
+// Activations are rows [batch * length, hidden], with the tokens of each sample in order. Between
+// matrix products, a tensor-parallel rank may have only some of the rows
 // (TensorParallel::RowsHere).
 struct MicroBatch {
   int64_t batch = 0;   // Samples.
   int64_t length = 0;  // Number of tokens per sample on this rank.
-  // Table for the positions of one sample, or of all rows (ops/rotary.h). Empty if the model has no
-  // rotary positions.
+  // Table for the positions either of one sample or of all rows (ops/rotary.h). Empty if the model
+  // has
+  // no rotary positions.
   RotaryTable rotary;
   Stash stash;
   torch::Tensor inputs = {};     // int64 [rows()]; set only for the embedding.
   torch::Tensor positions = {};  // int64 [rows()], in the sample; set only for learned positions.
   Targets targets = {};          // Set only for the head.
   // int64 [batch, length]: for each token, the position in its sample at which its document begins
-  // (documents.h). Undefined unless attention is limited to documents.
+  // (documents.h). Undefined if tokens may see other documents.
   torch::Tensor document_starts = {};
   torch::Tensor document_bias = {};  // For cuDNN (ops/visible_keys.h).
-  // int64 [rows()]: positions, counted from the first token of the document. If undefined,
-  // positions are counted from the start of the sample (ContextParallel::PositionsOf).
+  // int64 [rows()]: positions counted from the first token of the document. If undefined, positions
+  // are
+  // counted from the start of the sample (ContextParallel::PositionsOf).
   torch::Tensor position_ids = {};
 
   int64_t rows() const { return batch * length; }

@@ -59,7 +59,7 @@ Tensor Mlp::Backward(const Tensor& dy, const Tensor& x, MicroBatch& micro_batch,
   PendingTensor x_rows = tensor_.BeginGather(x);
   gradients.AddBias(parameters_.down.bias, dy);
   Tensor again = keeps_activation_ ? Tensor() : torch::empty_like(d_activation);
-  // Writes the gradient over `packed`, which is not read afterwards.
+  // The gradient overwrites `packed`, which is not needed afterwards.
   ActivationBackward(activation_, d_activation, packed, packed, again);
   gradients.AddLinear(parameters_.down.weight, dy_rows, keeps_activation_ ? activation : again);
   return ColumnParallelBackward({packed, x_rows.Get()}, parameters_.up, store_, tensor_, gradients);

@@ -23,8 +23,9 @@ class Mlp final : public ResidualBranch {
     LinearParameters down;  // [hidden, ffn here]
   };
 
-  // Returns the declarations of the parameters in the order of Parameters. Each bias follows its
-  // matrix. `prefix` precedes the block's logical names.
+  // Declares the parameters in the order of Parameters, each bias after its matrix. `prefix`
+  // precedes the
+  // block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);

@@ -1,4 +1,4 @@
-// The part of the model that a rank has, and the ranks with which it shares the computation.
+// The part of the model that a rank has, and the groups of ranks with which it shares computation.
 #ifndef TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
 #define TRAINYARD_TRAINER_MODEL_MODEL_PARALLEL_H_
 

@@ -18,14 +18,15 @@ namespace trainyard::trainer {
 // The kind of a model's norms and the number of their parameters.
 struct NormForm {
   Normalization kind = Normalization::kRmsNorm;
-  int64_t vectors = 1;  // Vectors per norm: 0: none; 1: weight; 2: weight and bias.
+  int64_t vectors = 1;  // Vectors per norm. 0: none; 1: weight; 2: weight and bias.
   double epsilon = 1e-5;
 };
 
 NormForm NormFormOf(const ModelConfig& model);
 
-// Declares the vectors of a norm. Each is [width], and every tensor-parallel rank has it
-// completely. `name` does not include ".weight".
+// Declares the vectors of a norm, [width], of which every tensor-parallel rank has a full copy.
+// `name`
+// does not include ".weight".
 std::vector<ParameterDeclaration> DeclareNorm(const std::string& name, int64_t width,
                                               const NormForm& form, const TensorParallel& tensor);
 
@@ -44,7 +45,9 @@ class Norm {
   // x: [rows, hidden].
   Result Forward(const torch::Tensor& x) const;
 
-  // Returns the gradient of x in the memory of dy. If residual_gradient is defined, it is added.
+  // Returns the gradient of x, plus residual_gradient if it is defined. The result reuses the
+  // memory of
+  // dy.
   torch::Tensor Backward(torch::Tensor dy, const torch::Tensor& x, const torch::Tensor& statistics,
                          const torch::Tensor& residual_gradient, WeightGradients& gradients) const;
 

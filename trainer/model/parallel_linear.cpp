@@ -10,8 +10,11 @@ namespace {
 
 using torch::Tensor;
 
-// The number of parts into which a sum is divided. One part is exchanged while the product for the
-// next part is computed. More parts would overlap more, but smaller products are slower.
+// The number of parts into which the rows of a sum over ranks are divided. One part is exchanged
+// while
+// the product for the next part is computed. More parts would hide more of the exchange, but
+// smaller
+// products are slower.
 constexpr int64_t kSumParts = 2;
 
 // Returns the bias; undefined if there is none.
@@ -19,8 +22,9 @@ Tensor BiasOf(const LinearParameters& parameters, const ParameterStore& store) {
   return parameters.bias >= 0 ? store.Value(parameters.bias) : Tensor();
 }
 
-// Calls multiply(rows, index of the first row) for this rank's own rows, and then for the rows of
-// the other ranks as they arrive. Returns all rows.
+// Calls multiply(rows, index of the first row), first for this rank's own rows and then for the
+// rows of
+// the other ranks once they have arrived. Returns all rows.
 Tensor MultiplyAsRowsArrive(
     const Tensor& own, const TensorParallel& tensor,
     const std::function<void(const Tensor& rows, int64_t first)>& multiply) {
@@ -43,13 +47,13 @@ Tensor PartOfEach(const Tensor& rows, int64_t ranks, int64_t part, int64_t parts
   return rows.view({ranks, of_rank, -1}).narrow(1, part * of_part, of_part);
 }
 
-// Returns the number of parts of a sum. It is one if the rows cannot be divided evenly.
+// Returns the number of parts of a sum: kSumParts, or 1 if the rows cannot be divided evenly.
 int64_t PartsOf(int64_t rows, const TensorParallel& tensor) {
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;
   return rows / ranks % kSumParts == 0 ? kSumParts : 1;
 }
 
-// Returns residual + x weight^T, summed over several ranks.
+// Returns residual + the sum of x weight^T over the ranks.
 Tensor SummedProduct(const Tensor& x, const Tensor& weight, const Tensor& residual,
                      const TensorParallel& tensor) {
   const int64_t ranks = tensor.splits_rows() ? tensor.size() : 1;

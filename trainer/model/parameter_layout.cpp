@@ -15,7 +15,7 @@ int64_t AlignUp(int64_t elements, int64_t alignment) {
   return (elements + alignment - 1) / alignment * alignment;
 }
 
-// Returns the shape of the slices when they are stacked along the first dimension.
+// Returns the shape of a parameter: its slices, stacked along the first dimension.
 std::vector<int64_t> StackedShape(const ParameterDeclaration& declaration) {
   std::vector<int64_t> shape = declaration.slices.front().shape;
   shape[0] = 0;
@@ -68,7 +68,7 @@ ElementRange Intersect(const ElementRange& a, const ElementRange& b) {
 std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64_t group,
                                    const std::function<bool(const LogicalTensorSlice&)>& takes) {
   std::vector<ElementRange> ranges;
-  bool follows = false;  // True if the preceding slice was accepted.
+  bool follows = false;  // True if the range can be extended: the preceding slice was accepted.
   for (const StoredSlice& slice : slices) {
     if (slice.group != group) continue;
     const bool is_taken = takes(slice.logical);
@@ -97,8 +97,9 @@ ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, in
       }
       (decays ? groups_.back().decaying : groups_.back().constant) = {first, next - first};
     }
-    // Makes the next group, and each of the `parts` equal parts of this group, begin at a multiple
-    // of kAlignment.
+    // Makes each of the `parts` equal parts of this group, and therefore also the next group, begin
+    // at a
+    // multiple of kAlignment.
     next = AlignUp(next, kAlignment * parts);
     groups_.back().all.length = next - groups_.back().all.first;
     groups_.back().counted =

@@ -1,4 +1,4 @@
-// Computes the positions of a rank's parameters in flat buffers. Pure; uses no device memory.
+// Computes the positions of a rank's parameters in flat buffers. Allocates no device memory.
 #ifndef TRAINYARD_TRAINER_MODEL_PARAMETER_LAYOUT_H_
 #define TRAINYARD_TRAINER_MODEL_PARAMETER_LAYOUT_H_
 
@@ -9,20 +9,22 @@
 
 namespace trainyard::trainer {
 
-// This rank's slice of a logical tensor, with the name and shape that the tensor has in checkpoints
-// and on Hugging Face.
+// This rank's slice of a logical tensor. A logical tensor has the name and shape that are used in
+// checkpoints and on Hugging Face.
 struct LogicalTensorSlice {
   std::string name;                   // For example model.layers.0.self_attn.q_proj.weight.
   std::vector<int64_t> global_shape;  // Shape of the whole tensor; equal for every layout.
   std::vector<int64_t> offset;        // Offset of the slice, one entry per dimension.
   std::vector<int64_t> shape;         // Shape of the slice.
-  double init_std = 0;                // Standard deviation; 0: all elements are initial_value.
+  double init_std = 0;                // Standard deviation. 0: all elements are initial_value.
   double initial_value = 1;
-  // True for one of the tensor-parallel ranks and pipeline stages that have these elements. Only
-  // this first holder counts them in norms and stores them in checkpoints.
+  // True on one of the tensor-parallel ranks and pipeline stages that have these elements. Only
+  // this
+  // first holder counts them in norms and stores them in checkpoints.
   bool is_first_holder = true;
-  // True if each tensor-parallel rank that has these elements computes only a part of their
-  // gradient.
+  // True if several tensor-parallel ranks have these elements and each computes only a part of
+  // their
+  // gradient, so that the parts must be summed.
   bool has_partial_gradient = false;
 
   bool IsWhole() const { return shape == global_shape; }
@@ -31,7 +33,7 @@ struct LogicalTensorSlice {
 // Returns a slice that covers the whole tensor.
 LogicalTensorSlice WholeLogicalTensor(std::string name, std::vector<int64_t> shape,
                                       double init_std);
-// Returns a vector with this initial value in every element.
+// Returns a vector whose elements are all initialised to initial_value.
 LogicalTensorSlice LogicalVector(std::string name, int64_t width, double initial_value);
 // Returns rows [first, first + rows) of a whole tensor.
 LogicalTensorSlice RowsOf(LogicalTensorSlice whole, int64_t first, int64_t rows);
@@ -42,15 +44,14 @@ LogicalTensorSlice RowsOfLogicalTensor(std::string name, std::vector<int64_t> sh
 LogicalTensorSlice ColumnsOfLogicalTensor(std::string name, std::vector<int64_t> shape,
                                           int64_t first, int64_t columns, double init_std);
 
-// A tensor that the model's computation uses. It consists of logical slices, stacked along the
+// A tensor with which the model computes. It consists of logical slices that are stacked along the
 // first dimension, so that matrices with the same input need only one matrix product.
 struct ParameterDeclaration {
   std::vector<LogicalTensorSlice> slices;
   bool decays = false;  // Weight decay applies.
 };
 
-// Parameters whose gradients become complete at the same time: those of a block, of the embedding
-// or of the head.
+// Parameters whose gradients become complete at the same time, such as those of one block.
 struct GroupDeclaration {
   std::string name;  // Place in the model; equal for every layout.
   std::vector<ParameterDeclaration> parameters;
@@ -79,14 +80,14 @@ struct StoredSlice {
 std::vector<ElementRange> RangesOf(const std::vector<StoredSlice>& slices, int64_t group,
                                    const std::function<bool(const LogicalTensorSlice&)>& takes);
 
-// Part number `index` of `count` equal parts.
+// Part number `index` of `count` equal parts. Parts are counted from 0.
 struct Shard {
   int64_t index = 0;
   int64_t count = 1;
 };
 
-// A group's place in the flat buffers, where groups are consecutive. In each group, the parameters
-// with weight decay come first.
+// The range of a group in the flat buffers. In each group, the parameters with weight decay come
+// first.
 struct ParameterGroup {
   std::string name;
   ElementRange all;
@@ -102,8 +103,9 @@ class ParameterLayout {
  public:
   static constexpr int64_t kAlignment = 64;
 
-  // `groups` must be in the order of the backward pass. Every group can be split into `parts` equal
-  // parts, or into any divisor of that number.
+  // `groups` must be in the order of the backward pass. Every group can be divided into `parts`
+  // equal
+  // parts, or into any number of parts that divides `parts`.
   ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts);
 
   struct Parameter {

@@ -13,27 +13,34 @@
 namespace trainyard::trainer {
 
 // The parts of each group that this rank keeps between steps (ZeRO, Rajbhandari et al. 2020, arXiv
-// 1910.02054). Ranks that train on different samples have the same parameters. The ranks that share
-// one copy divide it among themselves; `owned` is this rank's part of it.
+// 1910.02054). Ranks that train on different samples need the same parameters. A set of such ranks
+// divides one copy of the parameters among its members; `owned` is this rank's part of the copy.
 struct StoreParts {
   int64_t zero = 0;    // ZeRO stage. 1 shards the optimizer state, 2 also gradients, 3 also values.
-  Shard owned = {};    // Everything if `zero` is 0.
+  Shard owned = {};    // The whole group if `zero` is 0.
   Shard stored = {};   // Part of `owned` that this rank saves and loads.
-  bool trains = true;  // False for evaluation: no gradients, no low bits.
+  bool trains = true;  // False for evaluation: no gradients and no low bits.
 };
 
 // The buffers of a rank's parameters. The model computes with `values`. `gradients` contains sums
-// over micro-batches. fp32 and fp64 values are the master weights. If the values are bf16, the
+// over
+// micro-batches. fp32 and fp64 values are themselves the master weights. If the values are bf16,
+// the
 // gradients are fp32, and `low_bits` contains the rest of the fp32 master weights
 // (ops/master_weights.h).
-// A buffer contains either all elements of the layout or, group after group, only the owned parts.
-// Only owned parts are kept of the optimizer state from ZeRO stage 1 on, of gradients from stage 2
-// on, and of values at stage 3. A complete group of such gradients or values exists only while it
+//
+// A buffer contains either all elements of the layout or, group after group, only the parts that
+// this
+// rank owns. It contains only these parts of the optimizer state from ZeRO stage 1, of the
+// gradients
+// from stage 2, and of the values in stage 3. The whole of such a group is then in memory only
+// while it
 // is needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
-  // Allocates and initialises the buffers. The values are a pure function of (seed, logical name,
-  // element). Without a seed they are 0 and must be loaded.
+  // Allocates and initialises the buffers. The initial values are a pure function of (seed, logical
+  // name,
+  // element). Without a seed, they are 0 and must be loaded.
   ParameterStore(const std::vector<GroupDeclaration>& groups, torch::ScalarType type,
                  torch::Device device, std::optional<uint64_t> seed, const StoreParts& parts = {});
 
@@ -51,51 +58,58 @@ class ParameterStore {
   // Returns this rank's part of a group, as used in the optimizer state and in checkpoints.
   ElementRange OwnedOf(int64_t group) const { return layout_.PartOf(group, parts_.owned); }
   ElementRange StoredOf(int64_t group) const { return layout_.PartOf(group, parts_.stored); }
-  // Returns the elements that the rank with part number `part` stores.
+  // Returns the elements of a group that the rank with part number `part` saves and loads.
   ElementRange StoredOf(int64_t group, int64_t part) const {
     return layout_.PartOf(group, {part, parts_.stored.count});
   }
 
-  // Value returns a parameter, and Gradient its gradient, in the shape of the parameter. With zero
-  // 3, the values of the group must be held. With zero 2 and 3, the gradients of a group are
-  // allocated at first use.
+  // Value returns a parameter, and Gradient its gradient, both in the shape of the parameter. In
+  // ZeRO
+  // stage 3, HoldValues must have been called for the parameter's group. In stages 2 and 3, the
+  // first use
+  // allocates the gradients of a group.
   torch::Tensor Value(int64_t parameter) const;
   torch::Tensor Gradient(int64_t parameter);
 
-  // Return the values or the gradients of the whole group as a flat tensor.
+  // WholeValues and WholeGradients return all elements of a group as a flat tensor.
   torch::Tensor WholeValues(int64_t group) const;
   torch::Tensor WholeGradients(int64_t group);
-  // For zero 3: HoldValues allocates the memory for the values of a group, and DropValues frees it.
+  // For ZeRO stage 3: HoldValues allocates memory for the values of a whole group, and DropValues
+  // frees
+  // it.
   void HoldValues(int64_t group);
   void DropValues(int64_t group);
-  // For zero 2 and 3: frees the memory for the gradients of a group.
+  // For ZeRO stages 2 and 3: frees the memory for the gradients of a whole group.
   void DropGradients(int64_t group);
 
-  // Returns elements of a group that this rank keeps. With zero 3, only owned elements of the
-  // values; with zero 2 and 3, only owned elements of the gradients.
+  // Returns elements of a group that this rank keeps. The range must be owned: in ZeRO stage 3 for
+  // Values,
+  // and in stages 2 and 3 for Gradients.
   torch::Tensor Values(int64_t group, const ElementRange& range) const;
   torch::Tensor Gradients(int64_t group, const ElementRange& range) const;
   // Returns owned elements of a buffer of optimizer state.
   torch::Tensor State(const torch::Tensor& buffer, int64_t group, const ElementRange& range) const;
-  // Returns the size of a state buffer: the number of elements that this rank owns.
+  // The size of an optimizer state buffer: the number of elements that this rank owns.
   int64_t state_elements() const { return elements() / parts_.owned.count; }
 
-  // The buffers. Each contains all elements, or only those that this rank owns.
+  // Each buffer contains either all elements or only those that this rank owns.
   const torch::Tensor& values() const { return values_; }
   const torch::Tensor& gradients() const { return gradients_; }
   const torch::Tensor& low_bits() const { return low_bits_; }  // May be undefined.
 
-  // Sets the part of a slice's master weights that this rank keeps: values, and the low bits of
-  // owned elements. `elements` is one-dimensional and may have any type and device.
+  // Sets those master weights of a slice that this rank keeps. It keeps the low bits only of the
+  // elements
+  // that it owns. `elements` is one-dimensional and may have any type and device.
   void SetMaster(const StoredSlice& slice, const torch::Tensor& elements);
 
-  // Describes rows of a slice's elements. Row r begins at element first + r * stride.
+  // The positions of rows within a slice. Row r begins at element first + r * stride.
   struct RowPlaces {
     int64_t first = 0;
     int64_t stride = 0;
   };
-  // Sets some elements that this rank owns. `rows` is [n, length], on the device of the store.
-  // Several threads may set different elements concurrently.
+  // Sets the elements at `places`, all of which this rank must own. `rows` is [n, length], on the
+  // device
+  // of the store. Several threads may set different elements concurrently.
   void SetMaster(const StoredSlice& slice, const RowPlaces& places, const torch::Tensor& rows);
 
  private:
@@ -109,8 +123,8 @@ class ParameterStore {
   torch::Tensor values_;
   torch::Tensor low_bits_;
   torch::Tensor gradients_;
-  std::vector<torch::Tensor> held_values_;     // Indexed by group; used with zero 3.
-  std::vector<torch::Tensor> held_gradients_;  // Indexed by group; used with zero 2 and 3.
+  std::vector<torch::Tensor> held_values_;     // Indexed by group; used in ZeRO stage 3.
+  std::vector<torch::Tensor> held_gradients_;  // Indexed by group; used in stages 2 and 3.
 };
 
 }  // namespace trainyard::trainer

@@ -1,5 +1,5 @@
-// Vectors that every tensor-parallel rank has completely: those of norms, and biases that are added
-// after a sum over ranks.
+// Vectors of which every tensor-parallel rank has a full copy: those of norms, and biases that are
+// added after a sum over ranks.
 #ifndef TRAINYARD_TRAINER_MODEL_REPLICATED_VECTOR_H_
 #define TRAINYARD_TRAINER_MODEL_REPLICATED_VECTOR_H_
 
@@ -12,7 +12,8 @@
 
 namespace trainyard::trainer {
 
-// If a rank has only a part of the rows, it computes only the corresponding part of the gradient.
+// If ranks have only a part of the rows (sequence parallelism), each rank computes only the
+// corresponding part of the gradient.
 inline ParameterDeclaration DeclareReplicatedVector(const std::string& name, int64_t width,
                                                     double initial_value,
                                                     const TensorParallel& tensor) {

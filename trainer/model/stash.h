@@ -1,4 +1,4 @@
-// The tensors that a forward pass keeps for its backward pass, which are the activation memory of a
+// The tensors that a forward pass keeps for its backward pass. They are the activation memory of a
 // micro-batch.
 #ifndef TRAINYARD_TRAINER_MODEL_STASH_H_
 #define TRAINYARD_TRAINER_MODEL_STASH_H_
@@ -11,16 +11,18 @@
 
 namespace trainyard::trainer {
 
-// A stack of tensors. Backward pops them in the reverse of the order in which Forward pushed them.
-// A popped tensor is freed when its user releases it. A pipeline has one stash per micro-batch in
-// flight.
+// A stack of tensors. Backward pops the tensors in the reverse of the order in which Forward pushed
+// them.
+// The memory of a popped tensor is freed when its user releases the tensor. A pipeline has one
+// stash per
+// micro-batch in flight.
 class Stash {
  public:
-  enum class Mode { kKeep, kDiscard };  // kDiscard: there is no backward pass.
+  enum class Mode { kKeep, kDiscard };  // kDiscard: no backward pass follows.
 
   explicit Stash(Mode mode = Mode::kKeep) : mode_(mode) {}
 
-  // False if tensors are discarded. A module may then skip computing tensors that it would only
+  // False if tensors are discarded. Forward may then skip computing tensors that it would only
   // push.
   bool keeps() const { return mode_ == Mode::kKeep; }
 

@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer {
 
-// A tensor that is available once an operation has completed.
+// A tensor that becomes available when an operation completes.
 class PendingTensor {
  public:
   PendingTensor(torch::Tensor tensor, Work work)
@@ -28,10 +28,12 @@ class PendingTensor {
 };
 
 // Ranks that compute the same rows, each with a part of every matrix (Shoeybi et al. 2019, arXiv
-// 1909.08053). Between the matrices, each rank has all rows. With sequence parallelism (Korthikanti
-// et al. 2022, arXiv 2205.05198), it has one of `size` equal parts, in rank order. In the forward
+// 1909.08053). Between matrix products, each rank has all rows or, with sequence parallelism
+// (Korthikanti et al. 2022, arXiv 2205.05198), one of `size` equal parts, in rank order. In the
+// forward
 // pass, Gather precedes a matrix that is split by output columns, and Sum follows a matrix that is
-// split by input columns. In the backward pass, the two are swapped.
+// split by input columns. In the backward pass, Sum takes the place of Gather, and Gather that of
+// Sum.
 class TensorParallel {
  public:
   TensorParallel() = default;  // One rank.
@@ -41,12 +43,14 @@ class TensorParallel {
 
   int64_t size() const { return group_ == nullptr ? 1 : group_->size(); }
   int64_t index() const { return group_ == nullptr ? 0 : group_->rank(); }
-  // True if each rank has only a part of the rows between the matrices.
+  // True if each rank has only a part of the rows between matrix products.
   bool splits_rows() const { return group_ != nullptr && splits_rows_; }
   int64_t RowsHere(int64_t rows) const { return splits_rows() ? rows / size() : rows; }
   int64_t AllRows(int64_t here) const { return splits_rows() ? here * size() : here; }
 
-  // Starts gathering rows. `rows` is [RowsHere(n), width]. The result contains all n rows.
+  // Starts to gather the rows of all ranks. `rows` is [RowsHere(n), width]. The result contains all
+  // n
+  // rows.
   PendingTensor BeginGather(const torch::Tensor& rows) const;
   torch::Tensor Gather(const torch::Tensor& rows) const { return BeginGather(rows).Get(); }
 
@@ -55,7 +59,7 @@ class TensorParallel {
   PendingTensor BeginSum(torch::Tensor part) const;
   torch::Tensor Sum(torch::Tensor part) const { return BeginSum(std::move(part)).Get(); }
 
-  // Returns the tensors of all ranks, [size, ...]. `tensor` must have the same shape on all ranks.
+  // Returns the tensors of all ranks, [size, ...]. All must have the same shape.
   torch::Tensor Collect(const torch::Tensor& tensor) const;
 
  private:

@@ -3,12 +3,13 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns the index of the chunk that is the second half of a rank's tokens. The first half is
-// chunk number `rank`.
+// Returns the index of the chunk that is the second half of a rank's tokens. The first half is the
+// chunk with index `rank`.
 int64_t LateChunk(int64_t rank, const ContextShape& shape) { return 2 * shape.ranks - 1 - rank; }
 
-// True if the window of some query in query_chunk includes a key in key_chunk, which is an earlier
-// chunk.
+// True if the window of some query in query_chunk includes a key in key_chunk. key_chunk must be
+// the
+// earlier of the two.
 bool Reaches(int64_t query_chunk, int64_t key_chunk, const ContextShape& shape) {
   const int64_t nearest = (query_chunk - key_chunk - 1) * (shape.length / 2) + 1;
   return shape.window == 0 || nearest < shape.window;
@@ -16,7 +17,8 @@ bool Reaches(int64_t query_chunk, int64_t key_chunk, const ContextShape& shape) 
 
 }  // namespace
 
-// If the ranks differ, each chunk of keys is completely before or completely after each chunk of
+// If the ranks differ, every chunk of keys lies completely before or completely after every chunk
+// of
 // queries.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape) {
   const int64_t length = shape.length, half = length / 2, late = LateChunk(rank, shape);

@@ -1,4 +1,6 @@
-// Finds the tokens of two context-parallel ranks that may see each other.
+// For attention between two context-parallel ranks: finds the queries of one rank and the keys of
+// the
+// other that may see each other.
 #ifndef TRAINYARD_TRAINER_MODEL_VISIBLE_TOKENS_H_
 #define TRAINYARD_TRAINER_MODEL_VISIBLE_TOKENS_H_
 
@@ -8,7 +10,9 @@
 
 namespace trainyard::trainer {
 
-// Queries of one rank and keys of another rank, as indices into the tokens of each rank.
+// A range of one rank's queries and a range of another rank's keys. Both are indices into the
+// rank's own
+// tokens.
 struct VisibleTokens {
   int64_t first_query = 0;
   int64_t queries = 0;  // Number of queries; 0: no query sees a key.
@@ -17,16 +21,20 @@ struct VisibleTokens {
   AttentionMask mask = AttentionMask::kNone;
 };
 
-// Sizes that describe how a sample is divided among ranks, in the chunks of ContextParallel.
+// The sizes that determine the chunks of ContextParallel.
 struct ContextShape {
   int64_t ranks = 1;
   int64_t length = 0;  // Number of tokens per sample on each rank.
   int64_t window = 0;  // See AttentionLimits; 0: no window.
 };
 
-// Returns the smallest halves of the two ranks' tokens that include every pair of a query and a key
-// that it sees, given causality and the window. Without a window, every returned query sees every
-// returned key, apart from the causal mask.
+// Returns the queries of `rank` and the keys of `key_rank` that take part in attention: all, one
+// half
+// (a chunk) or none of each rank's tokens. These are the fewest that include every key that some
+// query
+// sees, given causality and the window. Without a window, every returned query sees every returned
+// key,
+// apart from the causal mask.
 VisibleTokens TokensVisibleTo(int64_t rank, int64_t key_rank, const ContextShape& shape);
 
 }  // namespace trainyard::trainer

@@ -8,21 +8,23 @@ namespace trainyard::trainer {
 
 enum class Pass { kForward, kBackward };
 
-// Provides the values of parameter groups. Until they are needed, they may be in transit or absent
-// from this rank. The default implementation assumes that all values are always available.
+// Provides the values of parameter groups. While the model does not need them, the values may be in
+// transit or absent from this rank. The default implementation assumes that all values are always
+// available.
 class WeightAccess {
  public:
   virtual ~WeightAccess() = default;
 
-  // Makes work that is queued later see the values of the group. `pass` determines which group is
-  // needed next.
+  // Makes work that is queued after this call see the values of the group. `pass` determines which
+  // group
+  // is needed next, so that its transfer can start early.
   virtual void Acquire(int64_t /*group*/, Pass /*pass*/) {}
-  // States that the values are not needed before the next Acquire. Each Release belongs to one
-  // Acquire; such pairs may nest.
+  // States that the caller does not need the values before the next Acquire. Each Release ends one
+  // Acquire. Pairs may be nested.
   virtual void Release(int64_t /*group*/) {}
 };
 
-// Acquires the values of a group, and releases them in the destructor.
+// Acquires the values of a group in the constructor and releases them in the destructor.
 class WeightUse {
  public:
   WeightUse(WeightAccess& access, int64_t group, Pass pass) : access_(access), group_(group) {

@@ -60,7 +60,7 @@ void WeightGradients::RunDeferred() {
   Run(std::exchange(current_, {}));
 }
 
-// Releases the factors of each product as soon as the product is queued.
+// Frees the factors of each product as soon as the product is queued.
 void WeightGradients::Run(BackwardPass pass) {
   while (!pass.empty()) {
     const Deferred next = std::move(pass.front());

@@ -1,4 +1,4 @@
-// Adds the gradients of weights from backward passes to the gradient buffer.
+// Adds the weight gradients of backward passes to the gradient buffer.
 #ifndef TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
 #define TRAINYARD_TRAINER_MODEL_WEIGHT_GRADIENTS_H_
 
@@ -14,9 +14,11 @@
 
 namespace trainyard::trainer {
 
-// Computes gradients of weights. A module passes the factors of a gradient instead of multiplying
-// them. The product can then run immediately, during a collective, or after the input gradients of
-// other micro-batches (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). Not thread-safe.
+// Adds up weight gradients. A module passes the two factors of a gradient instead of multiplying
+// them,
+// so that the product can run immediately, during a collective, or after the input gradients of
+// other
+// micro-batches (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). Not thread-safe.
 class WeightGradients {
  public:
   enum class Timing { kAtOnce, kDeferred };
@@ -24,42 +26,48 @@ class WeightGradients {
   // The store must outlive this object.
   explicit WeightGradients(ParameterStore& store, Timing timing = Timing::kAtOnce);
 
-  // Called when the gradients of a group are complete for one micro-batch, in the order of the
-  // groups. With kAtOnce, FinishGroup calls it; otherwise it is called when the deferred work runs.
+  // Called in the order of the groups, whenever the gradients of a group are complete for one
+  // micro-batch. With kAtOnce, FinishGroup calls it. With kDeferred, RunOldest and RunDeferred call
+  // it.
   using GroupFinished = std::function<void(int64_t group)>;
   void OnGroupFinished(GroupFinished callback) { group_finished_ = std::move(callback); }
 
-  // Begins a step: the next gradient of each parameter overwrites the gradient of the preceding
-  // step.
+  // Begins a step: the first gradient of each parameter overwrites the preceding step's gradient,
+  // and
+  // later gradients are added.
   void BeginStep();
-  // Makes the next gradient of each parameter in the group overwrite the preceding gradient.
+  // Makes the next gradient of each parameter in the group overwrite the preceding gradient instead
+  // of
+  // being added to it.
   void BeginGroup(int64_t group);
 
-  // Adds dy^T x to the gradient of a matrix. Both tensors must not change until the product has
-  // run.
+  // Adds dy^T x to the gradient of a matrix, now or later. The caller must not change the tensors
+  // until
+  // the product has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
   // Adds the sum of dy's rows to the gradient of a bias, immediately. Does nothing if `parameter`
   // is -1 (no bias).
   void AddBias(int64_t parameter, const torch::Tensor& dy);
 
-  // Returns the destination for a gradient that the caller writes immediately. Marks the gradient
-  // as written.
+  // Returns the destination for a gradient that the caller writes immediately, and records that the
+  // gradient is no longer empty.
   GradientTarget Target(int64_t parameter);
 
-  // Must be called by the model after the last gradient of a group in one micro-batch.
+  // The model must call it after the last gradient of a group in each micro-batch.
   void FinishGroup(int64_t group);
 
-  // With kDeferred: ends a backward pass. RunOldest later runs the work of this pass as a unit.
+  // With kDeferred: ends a backward pass, whose work RunOldest later runs as a unit.
   void EndPass();
-  // With kDeferred: RunOldest runs the work of the oldest backward pass, in order. RunDeferred runs
-  // all work.
+  // With kDeferred: RunOldest runs the work of the oldest backward pass that has not yet run.
+  // RunDeferred
+  // runs all work, oldest first.
   void RunOldest();
   void RunDeferred();
 
  private:
   struct Deferred {
-    int64_t parameter = 0;  // Index of a group if there is no product.
+    int64_t parameter = 0;  // If there is no product: the index of a finished group.
     torch::Tensor dy;
     torch::Tensor x;
   };

@@ -13,7 +13,7 @@ const char* ApproximationOf(Activation gelu) {
   return gelu == Activation::kGeluTanh ? "tanh" : "none";
 }
 
-// `x` must have its compute type.
+// The type of `x` must be a compute type.
 Tensor Activated(Activation kind, const Tensor& x) {
   if (kind == Activation::kSquaredRelu) return at::relu(x).square_();
   return at::gelu(x, ApproximationOf(kind));
@@ -45,7 +45,7 @@ void ActivationBackward(Activation kind, const Tensor& dout, const Tensor& packe
 void SwiGluForward(const Tensor& packed, Tensor& out) {
   if (gpu::HasKernels(packed)) return gpu::SwiGluForward(packed, out);
   const auto compute = ComputeType(out.scalar_type());
-  if (compute != out.scalar_type()) {  // Computes in the wide type and rounds once.
+  if (compute != out.scalar_type()) {  // Computes in the wider type and rounds once.
     Tensor wide = torch::empty_like(out, compute);
     SwiGluForward(packed.to(compute), wide);
     out.copy_(wide);
@@ -73,7 +73,7 @@ void SwiGluBackward(const Tensor& dout, const Tensor& packed, Tensor& d_packed, 
   if (out.defined()) at::mul_out(out, gated, up);
   Tensor d_gate = d_packed.narrow(-1, 0, width);
   Tensor d_up = d_packed.narrow(-1, width, width);
-  const Tensor d_gated = dout * up;  // Computed first, because d_up may be up.
+  const Tensor d_gated = dout * up;  // First, because d_up may share up's memory.
   at::mul_out(d_up, gated, dout);
   at::silu_backward_out(d_gate, d_gated, gate);
 }

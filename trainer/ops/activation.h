@@ -10,11 +10,11 @@
 
 namespace trainyard::trainer {
 
-// `out` is [rows, width]. `packed` has the same shape; for SwiGLU it is [rows, 2 * width], gate
+// `out` is [rows, width]. `packed` is [rows, width]; for SwiGLU it is [rows, 2 * width], gate
 // first.
 void ActivationForward(Activation kind, const torch::Tensor& packed, torch::Tensor& out);
 
-// Writes the gradient of packed to d_packed, which may be the same memory as packed. If `out` is
+// Writes the gradient of `packed` to d_packed, which may share the memory of `packed`. If `out` is
 // defined, recomputes the forward result into it.
 void ActivationBackward(Activation kind, const torch::Tensor& dout, const torch::Tensor& packed,
                         torch::Tensor& d_packed, torch::Tensor& out);

@@ -15,8 +15,9 @@ namespace {
 
 using torch::Tensor;
 
-// The number of elements that are updated at once. The buffers of such a piece stay in the CPU
-// cache through all passes of an update, and fp32 sums stay short.
+// The number of elements that are updated at once. They are few enough that their buffers stay in
+// the
+// CPU cache through all passes of an update and that fp32 sums lose little precision.
 constexpr int64_t kPieceElements = int64_t{1} << 15;
 
 double ValueOf(const Tensor& step_values, StepValue which) {
@@ -24,7 +25,8 @@ double ValueOf(const Tensor& step_values, StepValue which) {
 }
 
 // Rounds `moment` (fp32) stochastically to `out` (bf16, on a CPU). Does nothing if both are the
-// same tensor. `shift` selects which half of the random bits is used.
+// same
+// tensor. `shift` selects the half of the random bits.
 void RoundMoment(const Tensor& moment, int64_t step, int64_t first_element, int shift,
                  Tensor& out) {
   if (moment.is_same(out)) return;
@@ -56,8 +58,9 @@ void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& st
   square.lerp_(gradient * gradient, 1 - factors.beta2);
   Tensor denominator =
       square.sqrt().div_(ValueOf(step_values, StepValue::kRootCorrection)).add_(factors.epsilon);
-  // If all gradients so far were 0 and epsilon is 0, numerator and denominator are 0. The update is
-  // then 0.
+  // If epsilon is 0 and all gradients so far were 0, numerator and denominator are 0. A denominator
+  // of 1
+  // makes the update 0 instead of NaN.
   if (factors.epsilon == 0) denominator.masked_fill_(denominator == 0, 1);
   if (factors.weight_decay != 0) {
     weight.mul_(1 - ValueOf(step_values, StepValue::kLearningRate) * factors.weight_decay);

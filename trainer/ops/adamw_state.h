@@ -8,15 +8,16 @@
 
 namespace trainyard::trainer {
 
-// Flat tensors, all of the same length.
+// Flat tensors of equal length.
 struct AdamWState {
   torch::Tensor values;         // fp32 or fp64 master weights; or bf16, with low_bits.
   torch::Tensor low_bits;       // Low 16 bits of the master weights (master_weights.h).
   torch::Tensor gradients;      // In the compute type of `values`.
   torch::Tensor first_moment;   // fp32, fp64 or bf16 (rounded stochastically).
   torch::Tensor second_moment;  // The same types as first_moment.
-  // Rounding seed of element 0. Element i uses the seed first_element + i. An element has the same
-  // seed in every layout, so it is rounded in the same way in every layout.
+  // The seed for the stochastic rounding of element 0; element i uses first_element + i. An element
+  // has
+  // the same seed in every layout, so it is rounded in the same way in every layout.
   int64_t first_element = 0;
 };
 

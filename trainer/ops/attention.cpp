@@ -30,7 +30,7 @@ AttentionKernel KernelFor(const Tensor& rows, const AttentionForm& form) {
   return is_fused ? AttentionKernel::kCudnn : AttentionKernel::kManual;
 }
 
-// Returns the scaled scores. The scores of hidden keys are masked.
+// Returns the scaled scores, with those of hidden keys masked.
 Tensor Scores(const GroupedHeads& heads, int64_t length, const AttentionLimits& limits) {
   const Tensor& query = heads.query;
   const double scale = ScoreScale(query.size(2));
@@ -69,8 +69,9 @@ Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tenso
 
 namespace {
 
-// P: the softmax weights. With dP = dO v^T, the gradient of the scores is dS = P * (dP - sum of P *
-// dP over the row).
+// P is the softmax weights. With dP = dO v^T, the gradient of the scores is dS = P * (dP - s),
+// where s
+// is the sum of P * dP over the row.
 void ManualBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
                     Tensor& d_packed) {
   const int64_t keys = heads.key_heads, queries = heads.query_heads;

@@ -11,13 +11,14 @@ namespace trainyard::trainer {
 // Implementations of attention.
 enum class AttentionKernel {
   kAuto,    // kCudnn for bf16 on a GPU without document masks, else kManual.
-  kCudnn,   // Fused cuDNN graph: bf16 on a GPU. A bias masks documents.
+  kCudnn,   // Fused cuDNN graph: bf16 on a GPU. Masks documents with a bias.
   kFlash,   // LibTorch's flash attention: bf16 on a GPU. No documents; not reproducible.
   kSdpa,    // LibTorch's memory-efficient attention: GPU. No window or documents; not reproducible.
   kManual,  // Matrix products and softmax in the compute type. Any device, type and limit.
 };
 
-// The visible keys and the implementation. Both passes must use the same form.
+// The visible keys and the implementation. The forward and the backward pass must use the same
+// form.
 struct AttentionForm {
   AttentionLimits limits = {};
   AttentionKernel kernel = AttentionKernel::kAuto;
@@ -31,8 +32,9 @@ struct AttentionKept {
   AttentionForm form = {};
 };
 
-// kYes if the gradients must have the same bits in every run. With kNo, cuDNN needs less memory,
-// but adds in the order in which its thread blocks finish. kFlash and kSdpa support only kNo.
+// kYes: the gradients have the same bits in every run. With kNo, cuDNN needs less memory, but adds
+// in
+// the order in which its thread blocks finish. kFlash and kSdpa support only kNo.
 enum class Reproducible { kYes, kNo };
 
 }  // namespace trainyard::trainer

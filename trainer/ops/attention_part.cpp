@@ -68,7 +68,8 @@ Tensor AttentionPartForward(const AttentionPart& part, Tensor& out) {
   return log_sum_exp.view({out.size(0), out.size(2), out.size(1)});
 }
 
-// P: the weights of this part's keys in the softmax over all keys. D: the sum of dO * O over a row.
+// P is the weights of this part's keys in the softmax over all keys. D is the sum of dO * O over a
+// row.
 // With dP = dO v^T, the gradient of the scores is dS = P * (dP - D).
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients) {
@@ -91,7 +92,8 @@ void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whol
   UnstackHeads(at::bmm(d_scores.transpose(1, 2), matrices.query), gradients.key);
 }
 
-// Exponentials are taken relative to the larger of the two values, so they cannot overflow.
+// Exponents are taken relative to the larger of the two logarithms, so that the exponentials cannot
+// overflow.
 void MergeAttention(Tensor& out_sum, Tensor& log_sum_exp, const Tensor& part_out,
                     const Tensor& part_log_sum_exp) {
   if (gpu::HasKernels(part_out)) {

@@ -1,5 +1,8 @@
-// Attention over some of the keys, for sequences split over several devices. The outputs of the
-// parts are merged into the attention over all keys. The gradients of the parts are added.
+// Attention over a part of the keys, for sequences that are split over several devices.
+// MergeAttention
+// combines the outputs of the parts into the attention over all keys. The gradients of the parts
+// are
+// added.
 #ifndef TRAINYARD_TRAINER_OPS_ATTENTION_PART_H_
 #define TRAINYARD_TRAINER_OPS_ATTENTION_PART_H_
 
@@ -11,19 +14,23 @@ namespace trainyard::trainer {
 
 // out = softmax(q k^T / sqrt(head_size)) v over the part's keys only, rounded to the type of the
 // query. `out` has the shape of `query`. Returns the logarithms of the sums of exponentials, in the
-// compute type, contiguous [batch, query_heads, query_length]. For a query that sees none of the
-// part's keys, the logarithm is below -1e29 and the output is finite but meaningless.
-// MergeAttention gives this output no weight.
+// compute type, contiguous [batch, query_heads, query_length].
+//
+// If a query sees none of the part's keys, its logarithm is below -1e29 and its output is finite
+// but
+// meaningless. MergeAttention gives this output no weight.
 torch::Tensor AttentionPartForward(const AttentionPart& part, torch::Tensor& out);
 
-// Computes the gradients that result from the part's keys. Writes every element of them.
+// Computes the part's share of the gradients. Writes every element of them.
 void AttentionPartBackward(const AttentionPart& part, const WholeAttention& whole,
                            Reproducible reproducible, const AttentionPartGradients& gradients);
 
-// Merges a part into out_sum and log_sum_exp, the attention over the keys merged so far. out_sum:
-// in the compute type, with strides like those of a part. log_sum_exp: in the compute type, [batch,
-// query_heads, query_length], with no gaps in its last dimension. Before the first merge, out_sum
-// has zeros and log_sum_exp has -infinity. The part must have at least one key.
+// Merges a part into out_sum and log_sum_exp, the attention over the keys of the earlier parts.
+// out_sum
+// is in the compute type, with strides like those of a part. log_sum_exp is [batch, query_heads,
+// query_length] in the compute type, with no gaps in its last dimension. Before the first merge,
+// the
+// caller must set out_sum to 0 and log_sum_exp to -infinity. The part must have at least one key.
 void MergeAttention(torch::Tensor& out_sum, torch::Tensor& log_sum_exp,
                     const torch::Tensor& part_out, const torch::Tensor& part_log_sum_exp);
 

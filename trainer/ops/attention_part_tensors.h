@@ -15,27 +15,29 @@ enum class AttentionMask {
 };
 
 // The tensors have the shape [batch, length, heads, head_size] unless stated otherwise, and all
-// have the same type. The strides of batch and token are arbitrary, so a tensor can be columns of
-// packed rows or half of a sequence. The heads and elements of a token have no gaps. Queries that
-// also see earlier keys need two parts: kNone over the earlier keys, and kCausal over as many keys
-// as queries. A part with hidden keys uses the plain implementation on every device.
+// have
+// the same type. The strides of batch and token are arbitrary, so a tensor can be columns of packed
+// rows or half of a sequence. The heads and elements of a token have no gaps. Queries that also see
+// earlier keys need two parts: kNone over the earlier keys, and kCausal over as many keys as
+// queries.
+// If `hidden` is defined, the part is computed without fused kernels on every device.
 struct AttentionPart {
   torch::Tensor query;  // Has query_heads heads, a multiple of key_heads (attention_heads.h).
   torch::Tensor key;    // key_heads heads.
   torch::Tensor value;  // Like key.
   AttentionMask mask = AttentionMask::kCausal;
-  torch::Tensor hidden = {};  // From HiddenKeys; if defined, it is used instead of the mask.
+  torch::Tensor hidden = {};                        // From HiddenKeys; if defined, replaces `mask`.
   AttentionKernel kernel = AttentionKernel::kAuto;  // kAuto, kCudnn or kManual.
 };
 
-// The softmax over the keys of all parts, for the queries of one part.
+// The result of the attention over all parts, for the queries of one part.
 struct WholeAttention {
   torch::Tensor dout;         // Like query.
   torch::Tensor out;          // Like query.
   torch::Tensor log_sum_exp;  // In the compute type, [batch, query_heads, query_length].
 };
 
-// Gradients of one part, with the shapes and type of the part's inputs. The caller adds the
+// The gradients of one part, with the shapes and type of the part's inputs. The caller adds the
 // gradients of all parts in the compute type.
 struct AttentionPartGradients {
   torch::Tensor query;

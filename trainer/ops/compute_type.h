@@ -6,8 +6,8 @@
 
 namespace trainyard::trainer {
 
-// Returns fp32 for 16-bit types. Returns fp32 and fp64 (used as a reference by the tests)
-// unchanged.
+// fp32 for 16-bit types. fp32 and fp64 are their own compute types; the tests use fp64 as a
+// reference.
 inline torch::ScalarType ComputeType(torch::ScalarType stored) {
   return stored == torch::kBFloat16 || stored == torch::kHalf ? torch::kFloat32 : stored;
 }

@@ -27,7 +27,7 @@ void CrossEntropy(Tensor& logits, const Targets& targets, LossPass pass, Tensor&
 }
 
 int64_t CrossEntropyRowsPerChunk(int64_t vocabulary, torch::Device device) {
-  constexpr int64_t kGpuRows = 8192;  // Whole GEMM tiles; 2 GB of bf16 logits for 128,256 tokens.
+  constexpr int64_t kGpuRows = 8192;  // Fills GEMM tiles; 2 GB of bf16 logits for 128,256 tokens.
   constexpr int64_t kCpuLogits = int64_t{1} << 20;  // 4 MiB in fp32.
   return device.is_cuda() ? kGpuRows : std::max<int64_t>(kCpuLogits / vocabulary, 64);
 }

@@ -1,4 +1,4 @@
-// Cross-entropy loss. Replaces the logits by their gradient.
+// Cross-entropy loss, which replaces the logits with their gradient.
 #ifndef TRAINYARD_TRAINER_OPS_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_OPS_CROSS_ENTROPY_H_
 
@@ -11,14 +11,15 @@
 namespace trainyard::trainer {
 
 // Adds the sum of w * -log softmax(logits)[target] over the rows to `loss`, an fp64 scalar. Then
-// replaces each row of logits [rows, vocabulary] by its gradient w * (softmax - onehot). The
-// gradient is computed in the compute type and rounded once. With kLossOnly, the logits are not
-// changed.
+// replaces each row of logits [rows, vocabulary] with its gradient w * (softmax - onehot), computed
+// in
+// the compute type and rounded once. With kLossOnly, the logits do not change.
 void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
                   torch::Tensor& loss);
 
-// Returns the number of rows per chunk. On a CPU, the logits of a chunk fit the cache. On a GPU, a
-// chunk is large enough to keep the GPU busy.
+// The number of rows per chunk. On a CPU, the logits of a chunk fit into the cache. On a GPU, a
+// chunk
+// is large enough to keep the GPU busy.
 int64_t CrossEntropyRowsPerChunk(int64_t vocabulary, torch::Device device);
 
 }  // namespace trainyard::trainer

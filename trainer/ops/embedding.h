@@ -10,7 +10,7 @@
 
 namespace trainyard::trainer {
 
-// The table may cover a part of the vocabulary. Row i belongs to token first_token + i.
+// The table may cover only a part of the vocabulary. Row i belongs to token first_token + i.
 
 // out[r] = table[tokens[r] - first_token], or zeros if the table has no such row. table: [table
 // rows, width]. tokens: int64 [rows]. out: [rows, width].
@@ -20,8 +20,9 @@ void EmbeddingForward(const torch::Tensor& table, const torch::Tensor& tokens, t
 // x[r] += table[tokens[r]]. The table must cover the whole vocabulary.
 void AddEmbedding(const torch::Tensor& table, const torch::Tensor& tokens, torch::Tensor& x);
 
-// target[tokens[r] - first_token] += dy[r]. Unless the target accumulates, it is set to zero first.
-// Tokens without a row in the target are skipped. The order of addition depends only on the tokens.
+// target[tokens[r] - first_token] += dy[r]. Unless the target accumulates, it is first set to zero.
+// Tokens without a row in the target are skipped. The order of the additions depends only on the
+// tokens.
 void EmbeddingBackward(const torch::Tensor& dy, const torch::Tensor& tokens,
                        const GradientTarget& target, int64_t first_token = 0);
 

@@ -1,6 +1,7 @@
-// Operations implemented by CUDA kernels. Each function has the name and contract of the function
-// in this folder that calls it. Builds with CUDA use gpu_cuda.cpp, gpu_attention_cuda.cpp,
-// gpu_norms_cuda.cpp and gpu_torch_attention_cuda.cpp. Builds without CUDA use gpu_absent.cpp.
+// Operations implemented by CUDA kernels. Each has the name and contract of the function in this
+// folder
+// that calls it. The CUDA build uses gpu_cuda.cpp, gpu_attention_cuda.cpp, gpu_norms_cuda.cpp and
+// gpu_torch_attention_cuda.cpp. The build without CUDA uses gpu_absent.cpp.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -23,7 +24,7 @@
 namespace trainyard::trainer::gpu {
 
 // True for fp32 and bf16 tensors on a GPU. Other types on a GPU, such as the fp64 of the tests, use
-// the plain operations.
+// LibTorch's operations.
 bool HasKernels(const torch::Tensor& tensor);
 
 // True for bf16 tensors on a GPU. cuDNN's attention has no fp32 version.
@@ -61,14 +62,14 @@ void Rotate(torch::Tensor& packed, const RotaryTable& table, const AttentionHead
 // Creates the plans of fused attention for micro-batches of this shape. Returns "" on success, or
 // cuDNN's reason if it has no plan.
 std::string PrepareAttention(const AttentionBatch& batch, Reproducible reproducible);
-// The backward pass uses the limits stored in `kept`.
+// AttentionBackward has no `limits` argument, because `kept` contains the limits.
 torch::Tensor AttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                torch::Tensor& out, const AttentionLimits& limits);
 void AttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
                        const AttentionHeads& heads, Reproducible reproducible,
                        torch::Tensor& d_packed);
 
-// Attention computed by LibTorch's kernels.
+// FlashAttention* and EfficientAttention* run LibTorch's kernels.
 torch::Tensor FlashAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                     torch::Tensor& out, int64_t window);
 void FlashAttentionBackward(const torch::Tensor& dout, const AttentionKept& kept,
@@ -121,8 +122,9 @@ void AdamWUpdate(const AdamWState& state, const AdamWFactors& factors,
 void SquaredSum(const torch::Tensor& values, torch::Tensor& sum);
 void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tensor& step_values);
 
-// After this call, a matrix product whose shape is in no table is timed at its first use. Timing
-// makes the results of the backward pass wrong (kernels/gemm.h).
+// After this call, a matrix product whose shape is in no table is timed at its first use. The
+// timing
+// runs make the results of the backward pass wrong (kernels/gemm.h), so this is for tuning only.
 void TuneMatrixProducts();
 // Writes the algorithms chosen for the timed matrix products, in the format of kernels/gemm_tables.
 void SaveTunedMatrixProducts(const std::string& path);

@@ -1,5 +1,6 @@
-// Passes tensors to the attention kernels. Attention over all keys of packed rows is run as one
-// causal part.
+// Passes tensors to the attention kernels. Attention over all keys of packed rows runs as one part
+// with
+// a causal mask.
 #include "trainer/kernels/attention.h"
 #include "trainer/kernels/attention_merge.h"
 #include "trainer/kernels/cuda_check.h"
@@ -14,8 +15,9 @@ using kernels::AttentionShape;
 using kernels::AttentionStrides;
 using torch::Tensor;
 
-// The stride of a dimension of size 1 is arbitrary. It is normalised here, because cuDNN would
-// create another plan for every stride.
+// The stride of a dimension of size 1 is arbitrary. This function normalises it, because cuDNN
+// would
+// otherwise need another plan for every stride.
 AttentionStrides StridesOf(const Tensor& rows) {
   const int64_t heads = rows.size(2), head_size = rows.size(3);
   TORCH_CHECK(
@@ -67,7 +69,7 @@ AttentionShape ShapeOf(const AttentionPart& part, const GraphLimits& limits,
 
 AttentionShape ForwardShape(const AttentionPart& part, const Tensor& out,
                             const GraphLimits& limits) {
-  // kYes costs nothing here: the forward pass is deterministic without extra memory.
+  // The forward pass is deterministic without extra memory, so kYes costs nothing.
   AttentionShape shape = ShapeOf(part, limits, Reproducible::kYes);
   shape.out = StridesOf(out);
   return shape;

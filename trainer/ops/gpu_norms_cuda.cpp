@@ -25,7 +25,7 @@ bool Accumulates(const std::optional<GradientTarget>& target) {
   return target.has_value() && target->accumulate;
 }
 
-// heads: [batch, length, heads, head_size], a view of packed rows without gaps between rows.
+// heads: [batch, length, heads, head_size], a view of packed rows that has no gap between samples.
 kernels::PackedHeads PackedHeadsOf(const Tensor& heads) {
   const int64_t size = heads.size(3), row_stride = heads.stride(1);
   TORCH_CHECK(heads.stride(3) == 1 && heads.stride(2) == size &&

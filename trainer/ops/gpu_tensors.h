@@ -32,8 +32,9 @@ void CheckContiguous(const Tensors&... tensors) {
   TORCH_CHECK((tensors.is_contiguous() && ...), "this kernel needs contiguous tensors");
 }
 
-// Returns temporary memory. Once released, the memory can be reused by the next operation on the
-// same stream.
+// Returns temporary memory. When the tensor is released, the next operation on the same stream can
+// reuse
+// the memory.
 inline torch::Tensor Workspace(size_t bytes, const torch::Tensor& like) {
   return torch::empty({static_cast<int64_t>(bytes)}, like.options().dtype(torch::kUInt8));
 }

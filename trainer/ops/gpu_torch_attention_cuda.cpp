@@ -37,7 +37,9 @@ std::optional<int64_t> After(int64_t window) {
   return window == 0 ? std::nullopt : std::optional<int64_t>(0);
 }
 
-// Returns the arguments for dropout seeds. They are not used, because attention has no dropout.
+// Returns dropout seeds, which LibTorch requires as arguments but does not use, because attention
+// has no
+// dropout.
 Tensor NoSeed(const Tensor& like) { return torch::zeros({2}, like.options().dtype(torch::kInt64)); }
 
 // Repeats each key head for the query heads that share it. Returns [batch, query heads, length,

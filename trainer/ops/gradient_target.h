@@ -6,8 +6,9 @@
 
 namespace trainyard::trainer {
 
-// The first micro-batch of a step overwrites the gradient and later ones add to it. Gradients
-// therefore need not be set to zero first.
+// The first micro-batch of a step overwrites the gradient and later micro-batches add to it, so
+// that no
+// pass is needed to set gradients to zero.
 struct GradientTarget {
   torch::Tensor gradient;   // In the compute type of the weight (compute_type.h).
   bool accumulate = false;  // True: adds to `gradient`. False: overwrites it.

@@ -14,7 +14,7 @@ Tensor Normalised(const Tensor& x, const Tensor& statistics) {
   return (wide - statistics[0].unsqueeze(-1)).mul_(statistics[1].unsqueeze(-1));
 }
 
-// Adds up the rows. Overwrites the target with the sum or adds the sum to it.
+// Overwrites the target with the sum of the rows, or adds the sum to it.
 void AddUp(const Tensor& rows, const std::optional<GradientTarget>& target) {
   if (!target.has_value()) return;
   Tensor sum = target->gradient;

@@ -1,4 +1,4 @@
-// Multiplies by a weight matrix, adds biases, and computes the gradients of both.
+// Products with a weight matrix, biases, and the gradients of both.
 #ifndef TRAINYARD_TRAINER_OPS_LINEAR_H_
 #define TRAINYARD_TRAINER_OPS_LINEAR_H_
 
@@ -11,13 +11,15 @@ namespace trainyard::trainer {
 // x: [rows, in], weight: [out, in], y: [rows, out]. All are contiguous and of the same type.
 // Products of 16-bit types are added up in fp32.
 
-// y = x weight^T + bias; bias: [out], or undefined. In 16-bit types the product may be rounded
-// before the bias is added.
+// y = x weight^T + bias; bias: [out], or undefined. In 16-bit types, the product may be rounded
+// before the
+// bias is added.
 void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y,
                    const torch::Tensor& bias = {});
 
 // y = residual + x weight^T + bias. residual: [rows, out]; y may share its memory. In 16-bit types,
-// rounding may take place before residual is added and again before bias is added.
+// the
+// product may be rounded before residual is added, and the sum again before bias is added.
 void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
                                const torch::Tensor& residual, torch::Tensor& y,
                                const torch::Tensor& bias = {});
@@ -25,14 +27,17 @@ void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weig
 // dx = dy weight.
 void LinearInputGradient(const torch::Tensor& dy, const torch::Tensor& weight, torch::Tensor& dx);
 
-// target = dy^T x, or target += dy^T x. Computed in the type of the target.
+// target = dy^T x or, if the target accumulates, target += dy^T x. Computed in the type of the
+// target.
 void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
                           const GradientTarget& target);
 
-// y += bias in every row. bias: [out]. In 16-bit types, y is rounded again.
+// y += bias in every row. bias: [out]. In 16-bit types, this rounds y once more.
 void AddBias(const torch::Tensor& bias, torch::Tensor& y);
 
-// target = the sum of the rows of dy, or target += this sum. Computed in the type of the target.
+// target = the sum of the rows of dy or, if the target accumulates, target += this sum. Computed in
+// the
+// type of the target.
 void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
 
 }  // namespace trainyard::trainer

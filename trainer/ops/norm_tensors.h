@@ -10,14 +10,16 @@
 
 namespace trainyard::trainer {
 
-// Values that HeadNormForward keeps for the gradient. Each row is one head of one token, in order.
+// Values that HeadNormForward keeps for the backward pass. Each row is one head of one token, in
+// order.
 struct HeadNormKept {
-  torch::Tensor x;            // [rows, head_size]: heads before the norm; undefined if not kept.
+  torch::Tensor x;            // [rows, head_size]: input of the norm; undefined if not kept.
   torch::Tensor inverse_rms;  // [rows] in the compute type.
 };
 
-// Each tensor is [width], of the type of x. It is undefined if the norm does not have it (OLMo,
-// arXiv 2402.00838).
+// Each tensor is [width], of the type of x. A tensor is undefined if the norm does not have it
+// (OLMo,
+// arXiv 2402.00838, has neither).
 struct LayerNormWeights {
   torch::Tensor weight;
   torch::Tensor bias;

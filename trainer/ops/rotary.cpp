@@ -11,7 +11,7 @@ using torch::Tensor;
 
 namespace {
 
-// Returns the rotation angles per position, [rotary_size / 2], fp64.
+// Returns the rotation angle per position for each pair of elements, [rotary_size / 2], fp64.
 Tensor AnglesOfOnePosition(int64_t rotary_size, const RotaryFrequencies& of) {
   const auto exact = torch::TensorOptions().dtype(torch::kFloat64);
   const Tensor exponents =

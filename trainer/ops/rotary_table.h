@@ -1,4 +1,4 @@
-// A table of rotation angles, and the direction of a rotation.
+// The table of sines and cosines for rotary positions, and the direction of a rotation.
 #ifndef TRAINYARD_TRAINER_OPS_ROTARY_TABLE_H_
 #define TRAINYARD_TRAINER_OPS_ROTARY_TABLE_H_
 

@@ -10,9 +10,9 @@ namespace {
 
 using torch::Tensor;
 
-// The positions of the target tokens within a part of the vocabulary.
+// The positions of the target tokens within one part of the vocabulary.
 struct TargetPlaces {
-  Tensor index;   // int64 [rows, 1], inside the part.
+  Tensor index;   // int64 [rows, 1], relative to the part's first token.
   Tensor inside;  // bool [rows, 1]; if false, index is meaningless.
 };
 
@@ -29,8 +29,8 @@ void CrossEntropyStatistics(const Tensor& logits, const Tensor& target_tokens, i
     return gpu::CrossEntropyStatistics(logits, target_tokens, first_token, statistics);
   }
   const Tensor wide = logits.to(ComputeType(logits.scalar_type()));
-  // If all logits are -infinity, the maximum is clamped to a finite value, because the difference
-  // of two infinite maxima would be NaN.
+  // If all logits are -infinity, the maximum is clamped to a finite number, because -infinity minus
+  // -infinity is NaN.
   const Tensor largest = wide.amax(1, true).clamp_min(std::numeric_limits<float>::lowest());
   const TargetPlaces places = PlacesOf(target_tokens, first_token, logits.size(1));
   statistics.narrow(1, 0, 1).copy_(largest);
@@ -59,7 +59,7 @@ void CrossEntropyOfPart(Tensor& logits, const Targets& targets, int64_t first_to
   loss.add_(losses.to(torch::kFloat64).sum());
   if (pass == LossPass::kLossOnly) return;
   const TargetPlaces places = PlacesOf(targets.tokens, first_token, logits.size(1));
-  Tensor gradient = logits.to(compute);  // Shares memory with logits of the compute type.
+  Tensor gradient = logits.to(compute);  // Not a copy if the logits have the compute type.
   gradient.sub_(log_sum_exp).exp_();
   gradient.scatter_add_(1, places.index, -places.inside.to(compute));
   gradient.mul_(weights).masked_fill_(uncounted, 0);

@@ -18,28 +18,32 @@ class AdamW {
  public:
   AdamW(const OptimizerConfig& config, ParameterStore& store);
 
-  // Returns the step values that the host computes, as an fp64 CPU tensor in the format of
-  // kernels/step_values.h. step: the number of the update, from 1, used for the bias correction.
+  // Returns the step values that the host sets, as an fp64 CPU tensor in the format of
+  // kernels/step_values.h. step: the number of the update, from 1, for the bias correction.
   torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
-  // Measures the gradients of a group that this rank both owns and counts. Call it when the
-  // gradients are complete.
+  // Measures the norms of those gradients of a group that this rank both owns and counts. Must be
+  // called
+  // after the gradients are complete.
   void MeasureGroup(int64_t group);
-  // Sets element `which` of `step_values`, such as kSquaredNorm, to this rank's sum of squares. If
-  // another rank counts the same gradients, sets it to 0. Call it after measuring all groups.
+  // Sets element `which` of `step_values`, such as kSquaredNorm, to this rank's sum of squares, or
+  // to 0
+  // unless `counts`, because another rank then counts the same gradients. Must be called after all
+  // groups
+  // have been measured.
   void SumSquares(bool counts, StepValue which, torch::Tensor& step_values) const;
 
-  // A part of a group that is measured separately: the parameters with weight decay, or those
+  // A part of a group that is measured separately: either its parameters with weight decay or those
   // without.
   struct MeasuredPart {
     int64_t group = 0;
     bool decays = false;
   };
   const std::vector<MeasuredPart>& measured_parts() const { return measured_parts_; }
-  // Squared norms of measured_parts(), in fp64, on the store's device.
+  // The squared norm of each element of measured_parts(), in fp64, on the store's device.
   const torch::Tensor& squared_norms() const { return all_squared_norms_; }
 
-  // Sets kGradientNorm, kGradientScale and kFinite in `step_values`. Call it when kLoss and
+  // Sets kGradientNorm, kGradientScale and kFinite in `step_values`. Must be called after kLoss and
   // kSquaredNorm have been summed over all ranks.
   void FinishGradientNorm(torch::Tensor& step_values) const;
 
@@ -47,7 +51,8 @@ class AdamW {
   // device.
   void UpdateGroup(int64_t group, const torch::Tensor& step_values);
 
-  // The first and second moments. They are state buffers of the store, in the configured types.
+  // The first and second moments, in the configured types. They are optimizer state buffers of the
+  // store.
   torch::Tensor& first_moment() { return first_moment_; }
   torch::Tensor& second_moment() { return second_moment_; }
 
@@ -60,7 +65,7 @@ class AdamW {
   ParameterStore& store_;
   torch::Tensor first_moment_;
   torch::Tensor second_moment_;
-  std::vector<std::vector<ElementRange>> measured_;  // By group: ranges owned and counted.
+  std::vector<std::vector<ElementRange>> measured_;  // By group: ranges both owned and counted.
   std::vector<MeasuredPart> measured_parts_;         // One per range in measured_, same order.
   std::vector<torch::Tensor> squared_norms_;         // By group: fp64, one per range.
   torch::Tensor all_squared_norms_;                  // One tensor that backs all of squared_norms_.

@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns the progress of the decay: 0 before its start, 1 after its end.
+// Returns the completed fraction of the decay: 0 before its start, 1 after its end.
 double Progress(const ScheduleSpans& spans, int64_t samples) {
   if (samples <= spans.decay_begin) return 0;
   if (samples >= spans.decay_end) return 1;

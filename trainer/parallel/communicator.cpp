@@ -148,7 +148,7 @@ std::vector<double> SumOverMembers(Communicator& communicator, const std::vector
   communicator.AllReduce(tensor).WaitOnHost();
   const Tensor host = tensor.cpu();
   sums.assign(host.data_ptr<double>(), host.data_ptr<double>() + host.numel());
-  // CheckPresence makes the same check for the sums of a step (trainer/step/step_runner.cpp).
+  // CheckPresence (trainer/step/step_runner.cpp) makes the same check for the sums of a step.
   if (sums.back() != number * static_cast<double>(communicator.size())) {
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in a sum of group " + communicator.name() +
                                                 ": a rank has left the gang.");

@@ -1,5 +1,6 @@
 // Communication within a group of ranks. During training, ranks communicate only through this
-// class. The build selects the backend: Gloo for CPU, NCCL for GPU.
+// class.
+// The build selects the backend: Gloo for CPUs, NCCL for GPUs.
 #ifndef TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 #define TRAINYARD_TRAINER_PARALLEL_COMMUNICATOR_H_
 
@@ -21,13 +22,15 @@ namespace trainyard::trainer {
 
 class Rendezvous;
 
-// Time limits. A member that does not respond within them counts as lost.
+// A member that does not respond within these time limits counts as lost.
 struct PeerLimits {
-  // The ranks of a gang start within seconds of each other, but a slow file system may delay a rank
-  // by minutes.
+  // The ranks of a gang usually start within seconds of each other, but a slow file system may
+  // delay a
+  // rank by minutes.
   std::chrono::seconds connect{300};
-  // Long enough for a peer to save or load a large checkpoint. The death of a peer is usually
-  // detected at once, because its connection is closed.
+  // Long enough for a peer to save or load a large checkpoint. A dead peer is usually detected at
+  // once,
+  // because its connections close.
   std::chrono::seconds operation{600};
 };
 
@@ -37,17 +40,23 @@ struct CommunicatorGroup {
   int64_t my_rank = 0;         // World rank; an element of `ranks`.
   PeerLimits limits = {};
 
-  // Returns the position of my_rank in the group.
+  // The position of my_rank in the group.
   int64_t Position() const;
 };
 
 // All members must begin the same operations in the same order, each from one thread. The tensors
-// must be contiguous, of equal sizes and types, and on the communicator's device. Operations of a
-// group run one after another, concurrently with the caller's work. On a GPU, an operation runs on
-// the group's own stream, after the work that was queued on the current stream when the operation
-// began. Sums are added in the same order in every run, and every member gets the same bits. Sums
-// of bf16 and fp16 are rounded to their type.
-// If a member is lost or does not respond in time, every method, and every wait for a Work, throws
+// must
+// be contiguous, of equal sizes and types, and on the communicator's device. Operations of a group
+// run
+// one after another, concurrently with the caller's work. On a GPU, an operation runs on the
+// group's
+// own stream, after the work that was already queued on the current stream when the operation
+// began.
+// Sums are added in the same order in every run, and every member gets the same bits. Sums of bf16
+// and
+// fp16 are rounded to their type.
+//
+// If a member is lost or does not respond in time, every method and every wait for a Work throws
 // TrainerError(kPeerLost) naming the operation. The communicator is then unusable. None of its
 // operations is still running, so freeing device memory does not wait for the lost member.
 class Communicator {
@@ -61,35 +70,42 @@ class Communicator {
   int64_t rank() const { return rank_; }                        // Position within the group.
   int64_t size() const { return static_cast<int64_t>(ranks_.size()); }
 
-  // After this call, waits for the operations of this group are counted as `part` of a step's time.
-  // The clock must outlive the use of the group.
+  // Counts all later waits for the operations of this group as `part` of a step's time. `clock`
+  // must
+  // outlive the use of the group.
   void CountWaits(StepClock& clock, StepPart part);
 
   [[nodiscard]] Work AllReduce(torch::Tensor tensor, ReduceOp op = ReduceOp::kSum);
-  // Concatenates the members' inputs along the first dimension, in rank order. The input may be the
-  // part of the output that belongs to this member.
+  // Concatenates the members' inputs along the first dimension, in rank order. The input may be
+  // this
+  // member's part of the output.
   [[nodiscard]] Work AllGather(torch::Tensor output, torch::Tensor input);
-  // Reduces the members' inputs. The output is this member's share of the result, along the first
-  // dimension. The output may be the corresponding part of the input; the other parts of the input
-  // are then undefined.
+  // Reduces the members' inputs. Each member's output is its share of the result along the first
+  // dimension,
+  // in rank order. The output may be the corresponding part of the input; the other parts of the
+  // input are
+  // then undefined.
   [[nodiscard]] Work ReduceScatter(torch::Tensor output, torch::Tensor input,
                                    ReduceOp op = ReduceOp::kSum);
-  // Sends input_rows[m] rows of the input to each member m, in member order, and receives
-  // output_rows[m] rows from each. A count may be 0.
+  // Sends input_rows[m] rows of the input to each member m, and receives output_rows[m] rows from
+  // each
+  // member m. Both tensors contain the rows in member order. A count may be 0.
   [[nodiscard]] Work AllToAll(torch::Tensor output, torch::Tensor input,
                               std::vector<int64_t> output_rows, std::vector<int64_t> input_rows);
   [[nodiscard]] Work Broadcast(torch::Tensor tensor, int64_t root);
-  // Sends and receives concurrently. Transfers between the same two members are matched in order. A
-  // member without transfers does not call Exchange.
+  // Sends and receives concurrently. The sends of one member match the receives of another in
+  // order. A
+  // member without transfers must not call Exchange.
   [[nodiscard]] Work Exchange(std::vector<Transfer> transfers);
-  // Runs `work`, or the device work it queues, after all earlier operations and before all later
-  // ones. `work` must not use the group.
+  // Runs `work` after all earlier operations and before all later ones. This also applies to device
+  // work
+  // that `work` queues. `work` must not use the group.
   [[nodiscard]] Work Then(std::function<void()> work);
 
   // Returns when all members have called Barrier.
   void Barrier();
 
-  // Waits until done() is true. Used to wait for device work that depends on the other members.
+  // Waits until done() is true, for device work that depends on the other members.
   virtual void WaitUntil(const std::function<bool()>& done) = 0;
 
   // Ends all operations on this rank, including those waiting for a member. The communicator is
@@ -98,7 +114,7 @@ class Communicator {
 
   const FlightRecord& flight() const { return flight_; }
 
-  // Returns the sequence number of the next SumOverMembers call, from 1. It is the same on every
+  // Returns the sequence number, from 1, of the next SumOverMembers call. It is the same on every
   // member.
   uint64_t CountSum() { return ++sums_; }
 
@@ -106,7 +122,7 @@ class Communicator {
   explicit Communicator(const CommunicatorGroup& group)
       : name_(group.name), ranks_(group.ranks), rank_(group.Position()) {}
 
-  // Begins an operation that has been validated. `sequence` is its number in flight().
+  // Begins a validated operation. `sequence` is the operation's number in flight().
   virtual Work Begin(Operation operation, uint64_t sequence) = 0;
   virtual torch::Device device() const = 0;
 
@@ -127,22 +143,25 @@ class Communicator {
 std::unique_ptr<Communicator> MakeSingleProcessCommunicator(
     torch::Device device = torch::Device(torch::kCPU));
 
-// Connects the members of a group. All members must call it. `rendezvous` may be null for a group
-// of one. Throws TrainerError(kPeerLost) if a member does not connect in time.
+// Connects the members of a group. All members must call it. `rendezvous` may be null if the group
+// has
+// only one member. Throws TrainerError(kPeerLost) if a member does not connect in time.
 std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const CommunicatorGroup& group,
                                            torch::Device device);
 
-// Returns element-wise sums of small host values. They are the same on every member. Throws
-// TrainerError(kPeerLost) if a member is lost, and also if a member has left the group meanwhile,
-// because the sums are then invalid.
+// Returns the element-wise sums of small host values, which are the same on every member. Throws
+// TrainerError(kPeerLost) if a member is lost or has left the group during the sum, because the
+// sums
+// are then invalid.
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device);
 
 // Returns the name and version of the communication library, such as "NCCL 2.27.7".
 std::string CommunicationLibrary();
 
-// Connects a group of several ranks; called by ConnectGroup. Implemented by one backend per build:
-// Gloo or NCCL.
+// Connects a group of several ranks. Each backend, Gloo or NCCL, implements it; a build contains
+// one of
+// them. Called by ConnectGroup.
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device device);
 

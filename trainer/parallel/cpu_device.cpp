@@ -1,4 +1,4 @@
-// Device functions of a build without CUDA.
+// Implements device.h in builds without CUDA.
 #include <malloc.h>
 
 #include "trainer/config/trainer_error.h"
@@ -9,8 +9,9 @@ namespace trainyard::trainer {
 namespace {
 
 // Makes glibc keep the memory of freed tensors for later tensors. By default, glibc returns large
-// blocks to the kernel, and the kernel must clear their pages when they are allocated again. That
-// takes a tenth of a step of a small model.
+// blocks to the kernel, which must clear their pages before the next allocation. Clearing takes a
+// tenth
+// of the step time of a small model.
 void KeepFreedMemory() {
   constexpr int kLargestThreshold = 32 << 20;  // glibc's maximum.
   constexpr int kKeptBytes = 1 << 30;

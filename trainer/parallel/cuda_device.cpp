@@ -1,4 +1,4 @@
-// Device functions of a build with CUDA.
+// Implements device.h in builds with CUDA.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <cuda_runtime_api.h>
@@ -37,7 +37,7 @@ DeviceMemory CurrentDeviceMemory(DeviceKind kind) {
   if (kind == DeviceKind::kCpu) return {};
   size_t free_bytes = 0, total_bytes = 0;
   if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
-    cudaGetLastError();  // Clears the error; LibTorch would report it after its next kernel.
+    cudaGetLastError();  // Clears the error; otherwise LibTorch reports it later.
     return {};
   }
   return {static_cast<int64_t>(total_bytes), static_cast<int64_t>(free_bytes)};
@@ -46,7 +46,7 @@ DeviceMemory CurrentDeviceMemory(DeviceKind kind) {
 int64_t PeakMemoryBytes(torch::Device device) {
   if (!device.is_cuda()) return PeakResidentBytes();
   const auto statistics = c10::cuda::CUDACachingAllocator::getDeviceStats(device.index());
-  return statistics.allocated_bytes[0].peak;  // Index 0 counts all pools.
+  return statistics.allocated_bytes[0].peak;  // Index 0 is the total of all pools.
 }
 
 }  // namespace trainyard::trainer

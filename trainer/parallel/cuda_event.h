@@ -1,4 +1,4 @@
-// CUDA stream events. CUDA errors become TrainerError(kInternal).
+// CUDA events, which mark points of a stream. CUDA errors become TrainerError(kInternal).
 #ifndef TRAINYARD_TRAINER_PARALLEL_CUDA_EVENT_H_
 #define TRAINYARD_TRAINER_PARALLEL_CUDA_EVENT_H_
 
@@ -6,8 +6,9 @@
 
 namespace trainyard::trainer {
 
-// Throws TrainerError(kInternal) unless `result` is success. operation: the name of the CUDA call,
-// for the message.
+// Throws TrainerError(kInternal) if `result` is an error. The message contains `operation`, the
+// name of
+// the CUDA call.
 void CheckCuda(const char* operation, cudaError_t result);
 
 // An event on the device that was current at construction. Not thread-safe.
@@ -19,10 +20,11 @@ class CudaEvent {
   CudaEvent& operator=(const CudaEvent&) = delete;
 
   void Record(cudaStream_t stream);
-  // True if the work that was queued before the latest Record is done.
+  // True if the work that was queued before the latest Record is complete.
   bool IsReached() const;
-  // Makes work that is queued on the stream after this call wait for the latest Record, if there is
-  // one.
+  // Makes later work on the stream wait until the latest Record is reached. Has no effect before
+  // the first
+  // Record.
   void Block(cudaStream_t stream) const;
 
  private:

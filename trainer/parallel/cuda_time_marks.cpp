@@ -1,4 +1,4 @@
-// GPU times, measured with CUDA events.
+// Time marks of GPU work, measured with CUDA events.
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
 

@@ -12,9 +12,11 @@
 
 namespace trainyard::trainer {
 
-// Makes the rank's device current and returns it: the CPU, or GPU number `local_rank` of the
-// visible GPUs. If each rank sees only one GPU, uses that GPU. Throws TrainerError(kBadConfig) if
-// there is no such device.
+// Makes the rank's device current and returns it: the CPU, or GPU number `local_rank` of those
+// visible.
+// If only one GPU is visible to each rank, uses it. Throws TrainerError(kBadConfig) if there is no
+// such
+// device.
 torch::Device OpenDevice(DeviceKind kind, int64_t local_rank);
 
 // Name of the device, such as "CPU" or "NVIDIA H200".
@@ -25,18 +27,17 @@ struct DeviceMemory {
   int64_t free_bytes = 0;   // Memory that no program uses.
 };
 
-// Returns the memory of the GPU that OpenDevice made current; unknown for a CPU.
+// The memory of the GPU that OpenDevice made current; unknown for a CPU.
 DeviceMemory CurrentDeviceMemory(DeviceKind kind);
 
-// Returns the peak number of bytes in use so far: resident memory on a CPU, allocated memory on a
-// GPU.
+// The peak number of bytes in use so far: resident memory on a CPU, allocated memory on a GPU.
 int64_t PeakMemoryBytes(torch::Device device);
 
-// Returns the peak resident size of this process so far, in bytes.
+// The peak resident size of this process so far, in bytes.
 int64_t PeakResidentBytes();
 
-// Returns the peak dense speed of the named device in FLOP/s, from its data sheet. Returns 0 if it
-// is unknown, as for CPUs.
+// The peak dense speed of the named device in FLOP/s, from its data sheet; 0 if unknown, as for
+// CPUs.
 double PeakFlops(const std::string& device_name, Precision precision);
 
 }  // namespace trainyard::trainer

@@ -33,7 +33,7 @@ void ExitDeadline::SetTime(Clock::time_point time) {
 void ExitDeadline::Run() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!stop_) {
-    if (time_ == Clock::time_point::max()) {  // wait_until of some libraries cannot wait this long.
+    if (time_ == Clock::time_point::max()) {  // Some libraries' wait_until cannot wait this long.
       changed_.wait(lock);
     } else if (Clock::now() >= time_) {
       End();
@@ -43,7 +43,8 @@ void ExitDeadline::Run() {
   }
 }
 
-// Writes with write(2), because another thread may hold the lock of a stream forever.
+// Calls write(2) instead of writing to a stream, because a blocked thread may hold the stream's
+// lock.
 void ExitDeadline::End() const {
   const std::string line = "trainyard-trainer: " + message_ + "\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());

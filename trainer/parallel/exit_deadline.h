@@ -1,4 +1,4 @@
-// A deadline at which the process is ended, for waits that cannot be interrupted.
+// Ends the process at a deadline, because some waits cannot be interrupted.
 #ifndef TRAINYARD_TRAINER_PARALLEL_EXIT_DEADLINE_H_
 #define TRAINYARD_TRAINER_PARALLEL_EXIT_DEADLINE_H_
 
@@ -12,19 +12,22 @@
 
 namespace trainyard::trainer {
 
-// A CUDA call that waits for a device whose peer is lost never returns, and no thread can interrupt
-// it. This class therefore ends the whole process, from a thread that calls only the clock.
-// Destructors and exit handlers are skipped, because they may wait for the device too. Thread-safe.
+// Ends the whole process at a deadline, from a thread that waits only for the clock. This is needed
+// because a CUDA call that waits for a device whose peer is lost never returns, and no thread can
+// interrupt it. Skips destructors and exit handlers, because they may wait for the device, too.
+// Thread-safe.
 class ExitDeadline {
  public:
-  // `message`: one line for the user, written to stderr. There is no deadline until Set is called.
+  // `message` is one line for the user, written to stderr at the deadline. There is no deadline
+  // until Set
+  // is called.
   ExitDeadline(ExitCode code, std::string message);
   // Cancels the deadline.
   ~ExitDeadline();
   ExitDeadline(const ExitDeadline&) = delete;
   ExitDeadline& operator=(const ExitDeadline&) = delete;
 
-  // Sets the deadline to `from_now` after now. Replaces the previous deadline.
+  // Sets the deadline to `from_now` from the time of the call. Replaces the previous deadline.
   void Set(std::chrono::milliseconds from_now);
   void Clear();
 

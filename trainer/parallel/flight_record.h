@@ -1,4 +1,4 @@
-// Records the latest operations of a group on this rank. When a gang hangs, the records of all
+// A record of the latest operations of a group on this rank. When a gang hangs, the records of all
 // ranks show which rank is missing in which operation.
 #ifndef TRAINYARD_TRAINER_PARALLEL_FLIGHT_RECORD_H_
 #define TRAINYARD_TRAINER_PARALLEL_FLIGHT_RECORD_H_
@@ -17,23 +17,24 @@ struct FlightEntry {
   Operation::Kind kind = Operation::Kind::kLocal;
   int64_t bytes = 0;
   double queued = 0;   // Time at which the training thread queued it.
-  double entered = 0;  // Time at which the device began it and waits for members.
+  double entered = 0;  // Time at which the device began it and waited for members.
 };
 
 // Thread-safe.
 class FlightRecord {
  public:
-  // Larger than the number of operations that a host queues ahead of its device. The operation that
-  // the device runs is therefore always kept.
+  // Larger than the number of operations that a host queues ahead of its device, so that the record
+  // always
+  // contains the operation that the device runs.
   static constexpr uint64_t kKept = 4096;
 
   // Records a queued operation and returns its sequence number.
   uint64_t Queue(const Operation& operation);
-  // Marks all operations up to `sequence` as entered, or as left.
+  // Enter marks all operations up to `sequence` as entered, Leave marks them as left.
   void Enter(uint64_t sequence);
   void Leave(uint64_t sequence);
 
-  // Returns the latest sequence number whose low 32 bits are `low_bits`; 0 before the first
+  // Returns the latest queued sequence number whose low 32 bits are `low_bits`; 0 before the first
   // operation.
   uint64_t Widen(uint32_t low_bits) const;
 
@@ -41,18 +42,20 @@ class FlightRecord {
   // returns an entry for the next operation, without times.
   FlightEntry Current() const;
 
-  // Returns the number of operations entered plus the number of operations left. It grows as long
-  // as the rank makes progress.
+  // The number of operations entered plus the number of operations left. It grows whenever the rank
+  // makes
+  // progress.
   uint64_t moves() const;
 
  private:
   FlightEntry& At(uint64_t sequence) { return entries_[sequence % kKept]; }
-  // Marks the kept entries up to `sequence`, a queued operation, as entered. Requires mutex_.
+  // Marks the kept entries up to `sequence` as entered. `sequence` must have been queued. Requires
+  // mutex_.
   void EnterUpTo(uint64_t sequence);
 
   mutable std::mutex mutex_;
   std::vector<FlightEntry> entries_ = std::vector<FlightEntry>(kKept);
-  uint64_t queued_ = 0;  // Latest sequence number in each of these states.
+  uint64_t queued_ = 0;  // The latest sequence number in each of the three states.
   uint64_t entered_ = 0;
   uint64_t left_ = 0;
 };

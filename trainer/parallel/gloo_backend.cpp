@@ -22,7 +22,7 @@ namespace {
 
 using torch::Tensor;
 
-// LibTorch's Gloo process group, extended by a way to end waits for a member.
+// LibTorch's Gloo process group, with an added Close, which ends all waits for members.
 class ClosableGloo final : public c10d::ProcessGroupGloo {
  public:
   using ProcessGroupGloo::ProcessGroupGloo;
@@ -31,7 +31,7 @@ class ClosableGloo final : public c10d::ProcessGroupGloo {
     for (const auto& context : contexts_) context->closeConnections();
   }
 
-  // Releases the store, so that it may be closed. Call it once all members are connected.
+  // Releases the store, so that it may be closed. Must be called after all members have connected.
   void DropStore() { store_.reset(); }
 
   // Sets the time limit of the operations that follow.
@@ -61,7 +61,7 @@ c10::intrusive_ptr<ClosableGloo> ConnectGloo(Rendezvous& rendezvous,
   }
 }
 
-// Runs operations in order on a thread of the group.
+// Runs the operations in order, on a thread of its own.
 class GlooCommunicator final : public Communicator {
  public:
   GlooCommunicator(const CommunicatorGroup& group, c10::intrusive_ptr<ClosableGloo> gloo,
@@ -74,12 +74,13 @@ class GlooCommunicator final : public Communicator {
     listener_.reset();
     if (unfinished_ > 0) Abort();
     thread_.reset();
-    // A thread of Gloo waits in the abandoned operation until the group's time limit. The group is
-    // leaked, because this thread uses it.
+    // A thread of Gloo still waits in the abandoned operation, until the group's time limit.
+    // Because this
+    // thread uses the group, the group is deliberately leaked.
     if (was_left_) static_cast<void>(gloo_.release());
   }
 
-  // A completed Work has no device work left, so done() must be true.
+  // On a CPU, a completed Work has no work left on a device, so done() must already be true.
   void WaitUntil(const std::function<bool()>& done) override {
     TORCH_CHECK(done(), "a Gloo operation returned before it was complete");
   }
@@ -145,7 +146,7 @@ class GlooCommunicator final : public Communicator {
       case Operation::Kind::kAllGather:
         return Gather(output, operation.input);
       case Operation::Kind::kReduceScatter: {
-        // This LibTorch's Gloo has no reduce-scatter.
+        // The Gloo of this LibTorch version has no reduce-scatter.
         Tensor whole = operation.input.clone();
         AllReduceWide(whole, operation.reduce);
         output.copy_(whole.flatten().chunk(size())[rank()].view_as(output));
@@ -169,7 +170,9 @@ class GlooCommunicator final : public Communicator {
     }
   }
 
-  // Converts to fp32, adds, and rounds once. Gloo would round 16-bit numbers after every addition.
+  // Converts the tensor to fp32, adds, and rounds once, because Gloo would round 16-bit numbers
+  // after
+  // every addition.
   void AllReduceWide(Tensor& tensor, ReduceOp op) {
     const bool is_narrow =
         tensor.scalar_type() == torch::kBFloat16 || tensor.scalar_type() == torch::kFloat16;
@@ -189,8 +192,9 @@ class GlooCommunicator final : public Communicator {
     Await(gloo_->allgather(outputs, inputs));
   }
 
-  // Gloo supports neither bf16 nor 16-bit integers. Operations without arithmetic therefore treat
-  // such tensors as bytes.
+  // Gloo does not support bf16 and 16-bit integers. Operations without arithmetic therefore treat
+  // such
+  // tensors as bytes.
   static Tensor BytesIfNarrow(const Tensor& tensor) {
     return tensor.element_size() == 2 ? tensor.view(torch::kUInt8) : tensor;
   }
@@ -204,7 +208,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   void Transact(const std::vector<Transfer>& transfers) {
-    constexpr int kTag = 0;  // One tag suffices: transfers match in order.
+    constexpr int kTag = 0;  // One tag suffices, because transfers match in order.
     {
       const std::lock_guard<std::mutex> lock(transfers_mutex_);
       for (const Transfer& transfer : transfers) {
@@ -228,7 +232,7 @@ class GlooCommunicator final : public Communicator {
   bool was_left_ = false;  // True if an operation was abandoned.
   std::mutex transfers_mutex_;
   std::vector<Pending> transfers_;      // Transfers of the running exchange.
-  std::atomic<int64_t> unfinished_{0};  // Operations; after a failure, never 0.
+  std::atomic<int64_t> unfinished_{0};  // Number of operations; never 0 after a failure.
   std::unique_ptr<Interruption::Listener> listener_;
   // Must be the last member: it is destroyed first, because its thread uses all others.
   std::unique_ptr<TaskThread> thread_ = std::make_unique<TaskThread>();

@@ -9,7 +9,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Pauses between polls. They are short at first, because ranks usually arrive together. Later they
+// Pauses between polls. The first pauses are short, because ranks usually arrive together. Later
+// pauses
 // are long, so that a thousand ranks can poll one process.
 constexpr std::chrono::milliseconds kShortestPause{1};
 constexpr std::chrono::milliseconds kLongestPause{50};

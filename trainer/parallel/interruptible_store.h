@@ -13,15 +13,15 @@
 
 namespace trainyard::trainer {
 
-// Waits by polling. LibTorch's store cannot be interrupted while it waits. If one of its own waits
-// times out, it takes the late reply for the reply to the next request.
+// Waits by polling, because the waits of LibTorch's store cannot be interrupted. Moreover, after a
+// timeout, LibTorch's store mistakes the late reply for the reply to its next request.
 class InterruptibleStore final : public c10d::PrefixStore {
  public:
-  // `interruption` must outlive this store. limit: the maximum duration of each wait.
+  // `interruption` must outlive this store. `limit` is the maximum duration of each wait.
   InterruptibleStore(const std::string& prefix, c10::intrusive_ptr<c10d::Store> store,
                      const Interruption& interruption, std::chrono::milliseconds limit);
 
-  // These methods throw TrainerError(kPeerLost) on interruption or after the limit.
+  // get and wait throw TrainerError(kPeerLost) on interruption or after the limit.
   std::vector<uint8_t> get(const std::string& key) override;
   void wait(const std::vector<std::string>& keys) override;
   void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& limit) override;

@@ -12,8 +12,9 @@ bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted) {
       work.wait(kLook);
       return true;
     } catch (const std::exception&) {
-      // Either the work failed or this wait timed out: LibTorch throws the same error type for
-      // both. If the work is complete, it failed or finished just after the timeout. Another wait
+      // LibTorch throws the same error type if the work failed and if this wait timed out. If the
+      // work is
+      // complete, it either failed or finished just after the timeout; the wait after the loop
       // shows which.
       if (work.isCompleted()) break;
     }

@@ -1,4 +1,4 @@
-// An abortable wait for LibTorch work.
+// An abortable wait for an operation of LibTorch.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_WAIT_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTIBLE_WAIT_H_
 
@@ -7,9 +7,10 @@
 
 namespace trainyard::trainer {
 
-// Returns true when `work` has completed. Returns false if `aborted` is set earlier. Throws the
-// error of `work` if it failed. Gloo does not always notice a closed connection, so `aborted` is
-// checked every 200 ms.
+// Returns true when `work` has completed, and false if `aborted` is set before that. Throws the
+// error of
+// `work` if it fails. Checks `aborted` every 200 ms, because Gloo does not always notice a closed
+// connection.
 bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted);
 
 }  // namespace trainyard::trainer

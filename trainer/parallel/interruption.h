@@ -1,4 +1,4 @@
-// Interrupts waits for peers, from another thread, when the gang reconnects.
+// When the gang reconnects, interrupts this rank's waits for peers, from another thread.
 #ifndef TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 #define TRAINYARD_TRAINER_PARALLEL_INTERRUPTION_H_
 
@@ -13,11 +13,11 @@
 
 namespace trainyard::trainer {
 
-// Interrupts the waits of one generation of a gang's connections. Thread-safe. Must outlive its
-// listeners.
+// Interrupts the waits of one generation of the gang. Thread-safe. Must outlive its listeners.
 class Interruption {
  public:
-  // The destructor removes the function. If the function is running, the destructor waits for it to
+  // The destructor removes the function. If the function is running, the destructor first waits for
+  // it to
   // return.
   class Listener {
    public:
@@ -32,21 +32,23 @@ class Interruption {
     const int64_t number_;
   };
 
-  // Registers `end`, which is called once on interruption, or immediately if the interruption has
-  // already taken place. `end` must not call Listen and must not throw.
+  // Registers `end`, which is called once on interruption. If the interruption has already taken
+  // place,
+  // calls `end` immediately. `end` must not call Listen and must not throw.
   std::unique_ptr<Listener> Listen(std::function<void()> end);
 
-  // Calls the first listener. Then calls all others concurrently, each on its own thread, because
-  // aborting a group takes a while. Returns when all of them have returned. Later calls do nothing.
+  // Calls the first listener, then all others concurrently, each on its own thread, because
+  // aborting a
+  // group takes a while. Returns when all of them have returned. A second call does nothing.
   void Interrupt();
   // Returns on interruption, or after `limit` at the latest.
   void WaitFor(std::chrono::milliseconds limit);
 
   // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;
-  // Does the same as Check, for results that look wrong. First waits some seconds for the
-  // interruption, because other ranks may already be reconnecting before this rank has received the
-  // order.
+  // Like Check, for use after a result that looks wrong. First waits some seconds for the
+  // interruption,
+  // because other ranks may have received the order to reconnect earlier than this rank.
   void CheckAfterWait();
 
  private:

@@ -35,7 +35,7 @@ bool IsOfConnection(const std::error_code& code) {
                    error.what());
       _exit(static_cast<int>(ExitCode::kPeerLost));
     }
-  } catch (...) {  // Reported by the previous handler.
+  } catch (...) {  // Reported by the previous terminate handler.
   }
   previous();
   std::abort();

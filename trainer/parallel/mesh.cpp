@@ -7,8 +7,9 @@
 namespace trainyard::trainer {
 namespace {
 
-// If ep does not divide dp, RankGrid would use ep = 1. A run must not start with a layout other
-// than the given one.
+// If ep does not divide dp, RankGrid silently uses ep = 1. The run must not start with a layout
+// other
+// than the configured one.
 RankGrid GridOf(const LayoutConfig& layout) {
   if (layout.dp < 1 || layout.dp % layout.ep != 0) {
     throw TrainerError(ExitCode::kBadConfig,
@@ -25,7 +26,7 @@ RankGrid GridOf(const LayoutConfig& layout) {
 Mesh::Mesh(const LayoutConfig& layout) : grid_(GridOf(layout)) {}
 
 std::vector<int64_t> Mesh::RanksAlong(int64_t rank, const std::vector<Axis>& axes) const {
-  // For each axis, replaces every member by one member per position along the axis.
+  // For each axis, replaces every member with one member per position along the axis.
   std::vector<RankCoordinates> members = {grid_.CoordinatesOf(rank)};
   for (const Axis axis : axes) {
     std::vector<RankCoordinates> spread;

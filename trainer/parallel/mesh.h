@@ -1,4 +1,5 @@
-// The groups of ranks along the axes of a layout (proto/layout/rank_order.h).
+// The groups of ranks along the axes of a layout (proto/layout/rank_order.h), such as data-parallel
+// groups.
 #ifndef TRAINYARD_TRAINER_PARALLEL_MESH_H_
 #define TRAINYARD_TRAINER_PARALLEL_MESH_H_
 
@@ -13,19 +14,19 @@ namespace trainyard::trainer {
 // Pure and immutable.
 class Mesh {
  public:
-  // layout.dp must be set and must be a multiple of layout.ep. Throws TrainerError(kBadConfig)
+  // layout.dp must be set and be a multiple of layout.ep. Throws TrainerError(kBadConfig)
   // otherwise.
   explicit Mesh(const LayoutConfig& layout);
 
   const RankGrid& grid() const { return grid_; }
 
-  // Returns `rank` and the ranks that differ from it only along these axes, in ascending order.
+  // Returns `rank` and those ranks whose coordinates differ from it only along `axes`, in ascending
+  // order.
   std::vector<int64_t> RanksAlong(int64_t rank, const std::vector<Axis>& axes) const;
 
-  // Returns the position of `rank` along the pipeline, from 0.
+  // The position of `rank` along the pipeline, from 0.
   int64_t StageOf(int64_t rank) const;
-  // Returns the position of `rank` along dp, from 0. Ranks with equal positions train on the same
-  // samples.
+  // The position of `rank` along dp, from 0. Ranks with equal positions train on the same samples.
   int64_t DataParallelIndex(int64_t rank) const;
 
  private:

@@ -1,4 +1,4 @@
-// Communication between GPUs by direct calls of NCCL.
+// Communication between GPUs through direct calls of NCCL.
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cuda_runtime_api.h>
@@ -31,17 +31,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
-// Duration of the spinning at the beginning of a wait. NCCL queues an operation in some tens of
+// The duration for which a wait spins before it sleeps. NCCL queues an operation in some tens of
 // microseconds, which is less than a sleep takes.
 constexpr std::chrono::microseconds kBusyWait{200};
 constexpr std::chrono::microseconds kPollInterval{20};
 
-// Time limit of an abort. The kernels of the group end within milliseconds of it. NCCL then frees
-// memory and joins threads, and has no time limit of its own for this.
+// Time limit of an abort. The kernels of the group end within milliseconds. Then NCCL frees memory
+// and
+// joins threads, for which it has no time limit of its own.
 constexpr std::chrono::seconds kAbortLimit{10};
 
-// When a peer is lost, the training thread has this much time to notice before OperationWatch ends
-// the process.
+// After the loss of a peer, the training thread has this much time beyond the operation's limit to
+// notice it. Then OperationWatch ends the process.
 constexpr std::chrono::seconds kWatchMargin{30};
 
 void Pause(Clock::time_point start) {
@@ -66,7 +67,7 @@ void CheckNccl(const char* operation, ncclResult_t result) {
                      std::string(operation) + " failed: " + NcclText(result) + ".");
 }
 
-// True for errors that this rank's own calls or device caused.
+// True for errors caused by this rank's own calls or device, not by a peer.
 bool IsOwnFault(ncclResult_t result) {
   return result == ncclInvalidArgument || result == ncclInvalidUsage ||
          result == ncclUnhandledCudaError;
@@ -74,8 +75,8 @@ bool IsOwnFault(ncclResult_t result) {
 
 ncclRedOp_t NcclOp(ReduceOp op) { return op == ReduceOp::kSum ? ncclSum : ncclMax; }
 
-// Returns the NCCL type for arithmetic on the tensor. Operations without arithmetic send any type
-// as bytes.
+// Returns the NCCL type for arithmetic on the tensor. Operations without arithmetic do not use it,
+// because they send every type as bytes.
 ncclDataType_t NcclType(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
     case torch::kFloat32:
@@ -97,14 +98,19 @@ ncclDataType_t NcclType(const Tensor& tensor) {
   }
 }
 
-// Uses a non-blocking NCCL communicator. NCCL's functions return immediately, even when they need
-// the other members: when connecting, and in the first operation, which opens further connections.
-// An NCCL thread then continues the work. Until it has finished, no other function may be called,
-// and the first function may not have queued its work on the stream yet. Finish waits for it.
+// Uses a non-blocking NCCL communicator: NCCL's functions return immediately, even when they need
+// the
+// other members. This is the case when the group connects and in the first operation, which opens
+// further connections. An NCCL thread then continues the work. Until it has finished, no other
+// function
+// may be called, and the called function may not have queued its work on the stream yet. Finish
+// waits
+// for the NCCL thread.
+//
 // All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
  public:
-  // interruption: aborts the group from a thread of the interruption; may be null.
+  // `interruption` aborts the group from a thread of its own. It may be null.
   NcclCommunicator(const CommunicatorGroup& group, torch::Device device, Interruption* interruption)
       : Communicator(group),
         limits_(group.limits),
@@ -132,10 +138,11 @@ class NcclCommunicator final : public Communicator {
     Finish(begin(), limits_.connect);
   }
 
-  // NCCL opens connections between two members at their first transfer, and more connections at
-  // their first large transfer. Opening blocks the host until the other member takes part.
-  // Neighbouring pipeline stages both begin to receive before either sends, so all connections must
-  // be open before that.
+  // Opens all connections between two members. NCCL opens them at the first transfer, and more of
+  // them at
+  // the first large transfer, and then blocks the host until the other member takes part.
+  // Neighbouring
+  // pipeline stages both begin to receive before either sends, so they would block each other.
   void OpenTransfers() {
     if (size() != 2) return;
     constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
@@ -147,15 +154,16 @@ class NcclCommunicator final : public Communicator {
         .WaitOnHost();
   }
 
-  // Polls, because a blocking wait for the stream would never return if a peer is lost. The limit
-  // applies to each operation. The work that this rank does before an operation may take any time.
+  // Polls, because a blocking wait for the stream would never return if a peer is lost. The time
+  // limit
+  // applies to each operation. Work of this rank before an operation may take any time.
   void WaitUntil(const std::function<bool()>& done) override {
     const Clock::time_point start = Clock::now();
     while (!done()) {
       const ncclResult_t state = State();
       if (state != ncclSuccess && state != ncclInProgress) Fail(state);
       if (watch_.RunningFor() > limits_.operation) {
-        operation_ += " or an operation before it";  // An earlier operation may be the running one.
+        operation_ += " or an operation before it";  // An earlier operation may still be running.
         LoseAfter(limits_.operation);
       }
       Pause(start);
@@ -208,8 +216,9 @@ class NcclCommunicator final : public Communicator {
 
   torch::Device device() const override { return device_; }
 
-  // The lock keeps an abort from running at the same time, because an abort frees the communicator.
-  // Neither function waits for members.
+  // The lock excludes a concurrent abort, which would free the communicator. Neither the start nor
+  // an
+  // abort waits for members, so the lock is held briefly.
   ncclResult_t StartUnlessAborted(const Operation& operation) {
     const std::lock_guard<std::mutex> lock(handle_mutex_);
     CheckUsable(NameOf(operation.kind));
@@ -281,7 +290,7 @@ class NcclCommunicator final : public Communicator {
                           stream_.stream());
   }
 
-  // Waits until NCCL has finished the call. result: the value that the call returned.
+  // Waits until NCCL has finished a call that returned `result`.
   void Finish(ncclResult_t result, std::chrono::seconds limit) {
     const Clock::time_point start = Clock::now();
     while (result == ncclInProgress) {
@@ -318,8 +327,9 @@ class NcclCommunicator final : public Communicator {
                        "NCCL failed in " + operation_ + " of group " + name() + ": " + text + ".");
   }
 
-  // Aborts before throwing. The error handler may free memory, which waits for the device, and
-  // without the abort the device would wait for the peer.
+  // Aborts before it throws. Otherwise, an error handler that frees memory would wait for the
+  // device, and
+  // the device for the lost peer.
   [[noreturn]] void Lose(const std::string& reason) {
     const std::string problem = End();
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name() +
@@ -351,18 +361,20 @@ class NcclCommunicator final : public Communicator {
   const PeerLimits limits_;
   const torch::Device device_;
   const c10::cuda::CUDAStream stream_;
-  // Shared with an abort that may not have returned yet. NCCL's threads also write to it.
+  // Shared with an abort that may still be running. NCCL's threads also write to it.
   const std::shared_ptr<ncclComm_t> handle_ = std::make_shared<ncclComm_t>(nullptr);
   std::mutex handle_mutex_;  // Held in calls that must not overlap an abort.
   std::atomic<bool> aborted_{false};
   std::string operation_;  // Name of the latest operation, for error messages.
-  CudaEvent ready_;        // Recorded after the work before the latest operation.
+  CudaEvent ready_;        // Marks the end of the work before the latest operation.
   StreamCounters counters_;
   OperationWatch watch_;
   std::unique_ptr<Interruption::Listener> listener_;
 };
 
-// Passes the id from the first member to the others: the first writes it, the others read it.
+// Passes the id from the first member to the others through the store: the first member writes it,
+// the
+// others read it.
 void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
   if (first) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&id);
@@ -379,7 +391,8 @@ void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
 }
 
 // Creates the group's id on the first member and passes it to the others through the store.
-// Enforces a time limit, because the store has none while the process that serves it is suspended.
+// Enforces a
+// time limit, because the store has no limit of its own if the process that serves it is suspended.
 ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
                            const CommunicatorGroup& group, bool first) {
   const auto id = std::make_shared<ncclUniqueId>();
@@ -402,7 +415,7 @@ ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
 std::string CommunicationLibrary() {
   int version = 0;
   CheckNccl("ncclGetVersion", ncclGetVersion(&version));
-  // Since NCCL 2.9, the number is 10000 * major + 100 * minor + patch.
+  // Since NCCL 2.9, the version number is 10000 * major + 100 * minor + patch.
   return "NCCL " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
          "." + std::to_string(version % 100);
 }

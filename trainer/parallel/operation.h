@@ -1,4 +1,4 @@
-// Describes one operation among the ranks of a group.
+// One operation among the ranks of a group.
 #ifndef TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
 #define TRAINYARD_TRAINER_PARALLEL_OPERATION_H_
 
@@ -36,7 +36,7 @@ struct Operation {
   ReduceOp reduce = ReduceOp::kSum;
   torch::Tensor output;  // For all-reduce and broadcast, also the input.
   torch::Tensor input;
-  int64_t root = 0;                  // For broadcast: position in the group.
+  int64_t root = 0;                  // For broadcast: the sender's position in the group.
   std::vector<int64_t> output_rows;  // All-to-all: number of rows from each member.
   std::vector<int64_t> input_rows;   // All-to-all: number of rows for each member.
   std::vector<Transfer> transfers;   // Exchange.
@@ -46,10 +46,11 @@ struct Operation {
 // Returns the name, such as "all-reduce".
 const char* NameOf(Operation::Kind kind);
 
-// Returns the size of the operation's largest tensor, or of all its transfers together, in bytes.
+// The size in bytes of the operation's largest tensor or, for an exchange, of all transfers
+// together.
 int64_t BytesOf(const Operation& operation);
 
-// Runs the operation for a group of one rank: makes a copy or does nothing.
+// Runs the operation in a group of one rank, where it is a copy or does nothing.
 void RunAlone(const Operation& operation);
 
 }  // namespace trainyard::trainer

@@ -13,37 +13,44 @@
 
 namespace trainyard::trainer {
 
-// Low 32 bits of the sequence numbers (flight_record.h) of the latest operation that the device has
-// begun and the latest that it has ended. The device writes them when it reaches the operation,
-// which may be long after the launch.
+// The latest operation that the device has begun and the latest that it has ended, as the low 32
+// bits of
+// their sequence numbers (flight_record.h). The device writes them when it reaches the operation,
+// which
+// may be long after the launch.
 struct OperationCounters {
   std::atomic<uint32_t> entered{0};
   std::atomic<uint32_t> left{0};
 };
 
-// Measures how long operations wait for peers, using only the counters. It calls no CUDA function,
+// Measures how long operations wait for peers. It reads only the counters and calls no CUDA
+// function,
 // because CUDA functions block while the launch queue of the device is full or memory is being
 // freed.
-// While it polls, the training thread checks RunningFor. If the training thread blocks in CUDA
-// instead, a thread of this class ends the process with kPeerLost. This fallback has a longer
-// limit, because the exception of the training thread is more specific and lets a save in flight
-// finish.
+//
+// Normally, the training thread polls, checks RunningFor and throws. If the training thread is
+// blocked
+// in CUDA instead, a thread of this class ends the process with kPeerLost. This fallback has a
+// longer
+// limit, because the training thread's exception is more specific and lets a save in flight finish.
 class OperationWatch {
  public:
-  // Marks the operations that the device has entered and left in `record`, with a delay of at most
-  // 0.1 s. `counters` and `record` must outlive this object. exit_limit: the maximum duration of
-  // one operation.
+  // Marks in `record` the operations that the device has entered and left, at most 0.1 s late. Ends
+  // the
+  // process if an operation takes longer than exit_limit. `counters` and `record` must outlive this
+  // object.
   OperationWatch(const OperationCounters& counters, FlightRecord& record, const std::string& group,
                  std::chrono::milliseconds exit_limit);
   ~OperationWatch();
   OperationWatch(const OperationWatch&) = delete;
   OperationWatch& operator=(const OperationWatch&) = delete;
 
-  // Returns the time that the device has spent in its current operation, accurate to 0.1 s; 0
-  // outside an operation. Work before the operation is not counted. Thread-safe.
+  // The time that the device has spent in its current operation, accurate to 0.1 s; 0 between
+  // operations.
+  // The work that precedes an operation does not count. Thread-safe.
   std::chrono::milliseconds RunningFor() const;
 
-  // Stops watching. Call it when the caller has noticed the loss. Thread-safe.
+  // Stops watching. Must be called when the caller has noticed the loss. Thread-safe.
   void Stop();
 
  private:
@@ -57,7 +64,7 @@ class OperationWatch {
   FlightRecord& record_;
   const std::chrono::milliseconds exit_limit_;
   ExitDeadline deadline_;
-  uint32_t current_ = 0;                   // Operation to which `since_` refers.
+  uint32_t current_ = 0;                   // The operation to which `since_` refers.
   std::atomic<Clock::rep> since_ = kIdle;  // Time at which `current_` was first seen.
   std::atomic<bool> stop_{false};
   std::thread thread_;  // The last member, because the thread uses all others.

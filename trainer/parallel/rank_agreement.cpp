@@ -11,9 +11,9 @@ namespace trainyard::trainer {
 namespace {
 
 // Keys of the store. Each rank except 0 compares its facts with those of rank 0 and writes the
-// differences as its answer. Rank 0 writes a summary of the answers. If the summary refuses the
-// gang, every rank confirms that it has read the summary, because rank 0's process serves the store
-// and must not end earlier.
+// differences as its answer. Rank 0 writes the result, a summary of the answers. If there are
+// differences, every rank confirms that it has read the result, because rank 0's process serves the
+// store and must not exit earlier.
 constexpr char kFacts[] = "facts";
 constexpr char kResult[] = "result";
 
@@ -38,7 +38,7 @@ void SetText(c10d::Store& store, const std::string& key, const std::string& text
   store.set(key, std::vector<uint8_t>(text.begin(), text.end()));
 }
 
-// Waits for the value of `key` and returns it. whose: the rank to name in the error message.
+// Waits for the value of `key` and returns it. The error message names the rank `whose`.
 std::string TextOf(c10d::Store& store, const std::string& key, const std::string& whose) {
   try {
     const std::vector<uint8_t> bytes = store.get(key);
@@ -52,7 +52,7 @@ std::string TextOf(c10d::Store& store, const std::string& key, const std::string
 
 std::string RankText(int64_t rank) { return "Rank " + std::to_string(rank); }
 
-// Reads the answers of all ranks. Returns "" if all ranks were started alike.
+// Waits for the answers of all ranks. Returns a summary of the differences; "" if there are none.
 std::string SumUp(c10d::Store& store, int64_t world_size) {
   std::string first;
   int64_t refused = 0;
@@ -70,7 +70,7 @@ void AwaitReaders(c10d::Store& store, int64_t world_size) {
   try {
     store.wait(keys, kReadLimit);
   } catch (const std::exception&) {
-    // A rank that has exited does not need the result.
+    // The rank has exited, so it does not need the result.
   }
 }
 

@@ -1,4 +1,4 @@
-// Checks that all ranks of a gang were started with the same settings and library versions.
+// Checks that all ranks of a gang were started with equal settings and library versions.
 #ifndef TRAINYARD_TRAINER_PARALLEL_RANK_AGREEMENT_H_
 #define TRAINYARD_TRAINER_PARALLEL_RANK_AGREEMENT_H_
 
@@ -10,16 +10,18 @@
 
 namespace trainyard::trainer {
 
-// Values by name that must be equal on all ranks: settings and library versions.
+// Settings and library versions by name. They must be equal on all ranks.
 using RankFacts = std::map<std::string, std::string>;
 
 // Returns the differences, such as "optimizer.lr is 0.1 here and 0.2 there, and 3 more values
 // differ"; "" if there are none.
 std::string FactDifferences(const RankFacts& here, const RankFacts& there);
 
-// Collective; call it before connecting any group. If the facts of any rank differ from those of
-// rank 0, throws TrainerError(kBadConfig) on all ranks, so that no rank waits for a refused one.
-// The message names the differences. Throws kPeerLost if a rank does not respond.
+// Collective: all ranks must call it before they connect any group. If the facts of any rank differ
+// from
+// those of rank 0, throws TrainerError(kBadConfig) on all ranks, so that none waits for a rank that
+// has
+// failed. The message names the differences. Throws kPeerLost if a rank does not respond.
 void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, int64_t world_size,
                      const RankFacts& facts);
 

@@ -25,7 +25,8 @@ class Connector {
     return Group(axis, mesh_.RanksAlong(rank_, axes));
   }
 
-  // The name includes the direction, because two stages may have a link in each direction.
+  // The name includes the direction, because there may be a link in each direction between two
+  // stages.
   std::unique_ptr<Communicator> Link(const std::string& kind, int64_t from, int64_t to) const {
     std::string name = kind + std::to_string(from) + "to" + std::to_string(to);
     return connect_({.name = std::move(name),
@@ -39,8 +40,9 @@ class Connector {
   const ConnectGroupFunction& connect_;
 };
 
-// Connects a stage with its neighbours. Stages with an even index connect to the next stage first,
-// the others to the previous stage first. Both ends of a link therefore connect at the same time.
+// Connects a stage to its neighbours. Stages with an even index connect first to the next stage,
+// the
+// others first to the previous stage, so that both ends of a link connect at the same time.
 StageLinks ConnectLinks(const Connector& connector, const Ranks& stages, int64_t stage,
                         bool is_ring) {
   StageLinks links;

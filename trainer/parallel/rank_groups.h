@@ -12,9 +12,11 @@
 
 namespace trainyard::trainer {
 
-// One-way links that carry tensors between neighbouring pipeline stages. Each link is a group of
-// its own, so two stages cannot deadlock by the order of their operations. A link is null if there
-// is no neighbour.
+// One-way links that carry tensors between neighbouring pipeline stages. Each link is a separate
+// group,
+// so that two stages cannot deadlock by beginning their operations in different orders. A link is
+// null
+// if there is no neighbour.
 struct StageLinks {
   std::unique_ptr<Communicator> activations_from;  // Link from the previous stage.
   std::unique_ptr<Communicator> activations_to;    // Link to the next stage.
@@ -22,15 +24,18 @@ struct StageLinks {
   std::unique_ptr<Communicator> gradients_to;      // Link to the previous stage.
 };
 
-// Only the links may be null.
+// All groups are set, but some links may be null.
 struct RankGroups {
-  std::unique_ptr<Communicator> world;    // For control: stop, save, loss, norm.
+  std::unique_ptr<Communicator> world;    // All ranks: stop, save, loss, norm.
   std::unique_ptr<Communicator> tensor;   // tp.
   std::unique_ptr<Communicator> context;  // cp.
-  // The dp * cp ranks that have the same parameters and different tokens form a grid of size
-  // `shard` times `replica`. The ranks of `shard` are neighbours and share one copy of the state
-  // that ZeRO shards. The ranks of `replica` have the same part of this state. Without hybrid
-  // sharding, `shard` contains all dp * cp ranks.
+  // The dp * cp ranks that have equal parameters and different tokens form a grid of size `shard`
+  // times
+  // `replica`. The ranks of `shard` are neighbours and divide among themselves the state that ZeRO
+  // shards.
+  // The ranks of `replica` have equal parts of this state. Without hybrid sharding, `shard`
+  // contains all
+  // dp * cp ranks.
   std::unique_ptr<Communicator> shard;
   std::unique_ptr<Communicator> replica;
   StageLinks links;
@@ -40,16 +45,17 @@ struct RankGroups {
 // Calls `each` for every group with more than one member.
 void ForEachGroup(const RankGroups& groups, const std::function<void(Communicator&)>& each);
 
-// After this call, waits for a group are counted as the part of a step's time that belongs to its
-// axis. The clock must outlive the use of the groups.
+// Counts all later waits for a group as the part of a step's time that belongs to the group's axis.
+// `clock` must outlive the use of the groups.
 void CountWaits(const RankGroups& groups, StepClock& clock);
 
-// Creates the communicator of a group. All members must call it, and must create their groups in
+// Creates the communicator of a group. All members must call it, and each rank must create the
+// groups in
 // the same order.
 using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const CommunicatorGroup&)>;
 
-// Connects the groups of `rank`. has_tied_embedding: true if the model's head uses the weight of
-// the embedding.
+// Connects the groups of `rank`. has_tied_embedding: true if the model's head uses the embedding's
+// weight.
 RankGroups ConnectRankGroups(const Mesh& mesh, int64_t rank, const LayoutConfig& layout,
                              bool has_tied_embedding, const ConnectGroupFunction& connect);
 

@@ -32,11 +32,12 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(env.master_port);
   options.isServer = env.rank == 0;
-  options.waitWorkers = false;  // If true, LibTorch 1.13 does not report a missing worker.
+  options.waitWorkers = false;  // If true, LibTorch 1.13 does not report missing workers.
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
-  // Two runs may use the same port by mistake. The run that could not bind the port soon ends;
-  // until then, separate keys keep the two runs apart. They also keep out ranks of an earlier
+  // By mistake, two runs may use the same port. The run that could not bind the port soon exits.
+  // Until
+  // then, separate keys keep the ranks of the two runs apart. They also exclude ranks of an earlier
   // generation.
   const std::string run =
       env.checkpoint_dir + "#" + std::to_string(env.attempt) + "#" + std::to_string(env.generation);
@@ -89,7 +90,7 @@ void WaitForAllRanks(c10d::Store& store, const RuntimeEnvironment& env,
   }
   try {
     missing = "missing: rank " + MissingRanks(store, env.world_size);
-  } catch (const std::exception&) {  // Rank 0 has exited. Report the first reason.
+  } catch (const std::exception&) {  // Rank 0 has exited. Report the first reason instead.
   }
   throw TrainerError(ExitCode::kPeerLost, "Not all of the " + std::to_string(env.world_size) +
                                               " ranks joined the rendezvous within " +
@@ -112,24 +113,26 @@ bool HasServer(const RuntimeEnvironment& env) {
   return is_there;
 }
 
-// Waits until rank 0 listens. LibTorch's store would wait one second after each failed attempt to
-// connect.
+// Waits until rank 0 listens. Polls here, because LibTorch's store would wait for one second after
+// each
+// failed attempt to connect.
 void AwaitServer(const RuntimeEnvironment& env, std::chrono::seconds timeout,
                  const Interruption& interruption) {
   constexpr std::chrono::milliseconds kPause{10};
   const auto end = std::chrono::steady_clock::now() + timeout;
   while (env.rank != 0 && !HasServer(env)) {
     interruption.Check();
-    if (std::chrono::steady_clock::now() > end) return;  // LibTorch's store reports the error.
+    if (std::chrono::steady_clock::now() > end) return;  // LibTorch's store will report the error.
     std::this_thread::sleep_for(kPause);
   }
 }
 
-// Opens the store and waits for all ranks. LibTorch's store limits the time of its waits but not of
-// its reads from rank 0. If rank 0's process is suspended, it never replies.
+// Opens the store and waits for all ranks. RunWithin limits the total time, because LibTorch's
+// store
+// limits its waits but not its reads from rank 0, which never replies if its process is suspended.
 c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono::seconds timeout,
                                      const Interruption* interruption) {
-  constexpr std::chrono::seconds kMargin{5};  // The store fails first, with a more specific error.
+  constexpr std::chrono::seconds kMargin{5};  // Lets the store fail first, with a clearer error.
   if (interruption != nullptr) AwaitServer(env, timeout, *interruption);
   const auto store = std::make_shared<c10::intrusive_ptr<c10d::Store>>();
   const bool met = RunWithin(2 * timeout + kMargin, [env, timeout, store, interruption] {
@@ -147,8 +150,9 @@ c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono:
                                               std::to_string(env.master_port) + ".");
 }
 
-// Returns the address of this host that the kernel uses as source for packets to `target`, such as
-// "10.0.0.7". Sends no packet.
+// Returns the address of this host that the kernel would use as the source of packets to `target`,
+// such
+// as "10.0.0.7". Sends no packet.
 std::string SourceAddress(const addrinfo& target) {
   const int socket = ::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return "";

@@ -1,4 +1,4 @@
-// The place where the ranks of an attempt connect: a key-value store that rank 0 serves at
+// Connects the ranks of an attempt through a key-value store that rank 0 serves at
 // MASTER_ADDR:MASTER_PORT.
 #ifndef TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
 #define TRAINYARD_TRAINER_PARALLEL_RENDEZVOUS_H_
@@ -22,16 +22,19 @@ namespace trainyard::trainer {
 class Rendezvous {
  public:
   // Waits until every rank has connected. Throws TrainerError: kTryAgain if rank 0 cannot bind the
-  // port, kPeerLost if a rank does not connect in time. `interruption` ends every wait of this
-  // object and the operations of all groups connected through it. It may be null; otherwise it must
-  // outlive this object and the groups.
+  // port,
+  // kPeerLost if a rank does not connect in time. `interruption` ends every wait of this object and
+  // all
+  // operations of the groups that are connected through it. It may be null; otherwise it must
+  // outlive this
+  // object and these groups.
   Rendezvous(const RuntimeEnvironment& env, std::chrono::seconds timeout,
              Interruption* interruption = nullptr);
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  // Returns a separate store for the keys of one group.
+  // Returns a store whose keys are separate from those of other groups.
   c10::intrusive_ptr<c10d::Store> StoreOf(const std::string& group) const;
 
   // This host's numeric address on the route to rank 0.

@@ -1,4 +1,4 @@
-// Breakdown of a rank's step time.
+// Divides a rank's step time into parts.
 #ifndef TRAINYARD_TRAINER_PARALLEL_STEP_CLOCK_H_
 #define TRAINYARD_TRAINER_PARALLEL_STEP_CLOCK_H_
 
@@ -14,13 +14,13 @@
 
 namespace trainyard::trainer {
 
-// A wait is counted only if the rank does no other work meanwhile.
+// A wait counts only while the rank does no other work.
 enum class StepPart : size_t {
   kCompute,
   kInputWait,     // For the micro-batch.
   kTensorWait,    // Waits for operations along the tensor axis.
   kContextWait,   // Waits for operations along the context axis.
-  kPipelineWait,  // Waits for a neighbouring stage, including its computation: the bubble.
+  kPipelineWait,  // Waits for a neighbouring stage, including its computation (the bubble).
   kDataWait,      // Wait for gradient sums and, with ZeRO, for weights.
   kWorldWait,     // Waits for the loss and the norm over all ranks.
   kOptimizer,
@@ -28,7 +28,7 @@ enum class StepPart : size_t {
 };
 inline constexpr size_t kStepParts = 9;
 
-// Seconds for each StepPart. Their sum is the time that the step takes on the device.
+// Seconds per StepPart. Their sum is the time that the step takes on the device.
 using StepTimes = std::array<double, kStepParts>;
 
 double& TimeOf(StepTimes& times, StepPart part);
@@ -39,19 +39,20 @@ class StepClock {
  public:
   explicit StepClock(torch::Device device);
 
-  // Starts a measurement. Its first part is kCompute. Does nothing if the previous measurement has
-  // not been collected.
+  // Starts a measurement, which begins with kCompute. Does nothing if the previous measurement has
+  // not
+  // been collected.
   void Begin();
-  // Ends the current measurement.
   void End();
   bool is_measuring() const { return state_ == State::kMeasuring; }
 
-  // Counts the device's time from this point on as `part` and returns the previous part. If no
-  // measurement is running, does nothing and returns kCompute.
+  // Counts the device's time from now on as `part` and returns the previous part. Without a running
+  // measurement, does nothing and returns kCompute.
   StepPart Switch(StepPart part);
 
-  // Returns a measurement that has ended, once; nullopt if there is none. The device must have
-  // reached the end of the measurement.
+  // Returns the ended measurement and clears it; nullopt if there is none. The device must have
+  // reached
+  // the end of the measurement.
   std::optional<StepTimes> Collect();
 
  private:
@@ -59,13 +60,13 @@ class StepClock {
 
   std::unique_ptr<TimeMarks> marks_;
   State state_ = State::kIdle;
-  std::vector<StepPart> parts_;  // The part that begins at each mark.
+  std::vector<StepPart> parts_;  // The part that begins at each time mark.
 };
 
-// Counts the device's time during its lifetime as one part.
+// Counts the device's time between its construction and destruction as `part`.
 class StepPartScope {
  public:
-  // clock: may be null; otherwise it must outlive this object.
+  // `clock` must outlive this object. It may be null.
   StepPartScope(StepClock* clock, StepPart part) : clock_(clock) {
     if (clock_ != nullptr) before_ = clock_->Switch(part);
   }

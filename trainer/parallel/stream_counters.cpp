@@ -9,10 +9,11 @@
 namespace trainyard::trainer {
 namespace {
 
-// Looks up a driver function through the CUDA runtime. A program linked to the driver would not
-// start on machines without it.
+// Looks up a driver function through the CUDA runtime, because a program linked to the driver would
+// not
+// start on machines without a driver.
 void* DriverFunction(const char* name) {
-  constexpr unsigned int kVersion = 11070;  // First version with this function signature.
+  constexpr unsigned int kVersion = 11070;  // First CUDA version with this signature.
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
   CheckCuda("cudaGetDriverEntryPoint",
@@ -39,8 +40,8 @@ StreamCounters::StreamCounters()
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
 }
 
-// Ignores errors, because a destructor cannot report them. They would come from earlier work on the
-// device.
+// Ignores errors, because a destructor cannot report them. They would be errors of earlier device
+// work.
 StreamCounters::~StreamCounters() { static_cast<void>(cudaFreeHost(counters_)); }
 
 void StreamCounters::Enter(cudaStream_t stream, uint32_t operation) {
@@ -51,7 +52,7 @@ void StreamCounters::Leave(cudaStream_t stream, uint32_t operation) {
   Write(stream, counters_->left, operation);
 }
 
-// The CUDA runtime allocated this host memory, so it has the same address on the device.
+// The device can use the host address of `counter`, because the CUDA runtime allocated this memory.
 void StreamCounters::Write(cudaStream_t stream, const std::atomic<uint32_t>& counter,
                            uint32_t value) {
   const CUresult result =

@@ -1,4 +1,4 @@
-// Counters in host memory. A GPU writes them when it reaches a point of a stream.
+// Counters in host memory that a GPU writes when it reaches a point of a stream.
 #ifndef TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 #define TRAINYARD_TRAINER_PARALLEL_STREAM_COUNTERS_H_
 
@@ -13,7 +13,7 @@
 namespace trainyard::trainer {
 
 // Belongs to the device that is current at construction. All writes must have completed before
-// destruction. Not thread-safe, except counters(). Throws TrainerError(kInternal).
+// destruction. Not thread-safe, except counters(). Methods throw TrainerError(kInternal).
 class StreamCounters {
  public:
   StreamCounters();
@@ -21,8 +21,8 @@ class StreamCounters {
   StreamCounters(const StreamCounters&) = delete;
   StreamCounters& operator=(const StreamCounters&) = delete;
 
-  // Makes the device set a counter to `operation` when the work queued on the stream so far is
-  // done.
+  // Makes the device set a counter to `operation` when it has done the work queued on the stream so
+  // far.
   void Enter(cudaStream_t stream, uint32_t operation);
   void Leave(cudaStream_t stream, uint32_t operation);
 

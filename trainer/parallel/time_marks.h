@@ -1,4 +1,4 @@
-// Measures the times between points of a rank's work.
+// Measures the times between marks in a rank's work.
 #ifndef TRAINYARD_TRAINER_PARALLEL_TIME_MARKS_H_
 #define TRAINYARD_TRAINER_PARALLEL_TIME_MARKS_H_
 
@@ -14,19 +14,20 @@ class TimeMarks {
  public:
   virtual ~TimeMarks() = default;
 
-  // Adds a mark that is reached when the work queued on the current stream so far is done.
+  // Adds a mark, which is reached when the work queued on the current stream so far is done.
   virtual void Add() = 0;
 
-  // Returns the seconds between consecutive marks and clears the marks. The last mark must have
-  // been reached.
+  // Returns the seconds between consecutive marks and removes the marks. The last mark must have
+  // been
+  // reached.
   virtual std::vector<double> TakeGaps() = 0;
 };
 
 // Returns marks timed by the clock of the calling thread.
 std::unique_ptr<TimeMarks> MakeHostTimeMarks();
 
-// Returns marks timed by the GPU, which must be current. For a CPU, the marks are timed by the
-// clock of the calling thread.
+// Returns marks timed by the GPU `device`, which must be current, or for a CPU by the clock of the
+// calling thread.
 std::unique_ptr<TimeMarks> MakeTimeMarks(torch::Device device);
 
 }  // namespace trainyard::trainer

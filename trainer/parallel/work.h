@@ -1,4 +1,4 @@
-// An operation that may still be running.
+// A communication operation that may still be running.
 #ifndef TRAINYARD_TRAINER_PARALLEL_WORK_H_
 #define TRAINYARD_TRAINER_PARALLEL_WORK_H_
 
@@ -9,9 +9,10 @@
 
 namespace trainyard::trainer {
 
-// Keeps the operation's tensors alive until a wait has returned. Until then they must not be read,
-// written or returned to the allocator. Wait on the thread that began the operation, unless the
-// group has failed.
+// Keeps the operation's tensors alive until a wait has returned. Until then, the caller must not
+// read or
+// write them or return them to the allocator. The thread that began the operation must wait for it,
+// unless the group has failed.
 class Work {
  public:
   class Completion {
@@ -26,8 +27,10 @@ class Work {
   explicit Work(std::shared_ptr<Completion> completion) : completion_(std::move(completion)) {}
 
   // Makes work that is queued on the current stream after this call see the result. On a CPU,
-  // blocks the caller until the result is available. A second call does nothing. Throws
-  // TrainerError(kPeerLost) if a member is lost.
+  // blocks until
+  // the result is available. A second call does nothing. Throws TrainerError(kPeerLost) if a member
+  // is
+  // lost.
   void Wait() {
     if (const auto completion = std::exchange(completion_, nullptr)) {
       const StepPartScope waiting(clock_, part_);
@@ -35,8 +38,8 @@ class Work {
     }
   }
 
-  // Blocks the caller until the result is available, at most for the group's time limit. Throws the
-  // same errors as Wait.
+  // Blocks until the result is available, at most for the group's time limit. Throws the errors of
+  // Wait.
   void WaitOnHost() {
     if (const auto completion = std::exchange(completion_, nullptr)) completion->WaitOnHost();
   }
@@ -44,7 +47,7 @@ class Work {
   // True if the result is available. A wait then returns immediately.
   bool IsDone() const { return completion_ == nullptr || completion_->IsDone(); }
 
-  // Counts later waits as `part` of a step's time. clock: may be null.
+  // Counts later waits for this operation as `part` of a step's time. `clock` may be null.
   void CountWaits(StepClock* clock, StepPart part) {
     clock_ = clock;
     part_ = part;

@@ -12,7 +12,7 @@ struct CommandLine {
   bool print_config = false;
   std::string verify_checkpoint;  // Checkpoint directory. If set, verify it and exit.
   std::string verify_data;        // Token file directory. If set, verify it and exit.
-  std::string tune;               // If set, write tuned matrix products to this file and exit.
+  std::string tune;               // If set, write a table of tuned matrix products here and exit.
   std::string answer;             // If set, print this text of --help or --version and exit.
 };
 

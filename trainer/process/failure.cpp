@@ -13,9 +13,10 @@
 namespace trainyard::trainer {
 namespace {
 
-// Texts by which allocation errors are recognised that have no error type of their own. They come
-// from the CUDA runtime, from cuBLAS and cuDNN (including calls by our kernels), and from
-// LibTorch's CPU allocator.
+// Texts that identify allocation errors without an error type of their own. The errors come from
+// the
+// CUDA runtime, from cuBLAS and cuDNN (including calls by our kernels), and from LibTorch's CPU
+// allocator.
 constexpr std::string_view kOutOfHostMemoryText = "can't allocate memory";
 constexpr std::array<std::string_view, 3> kOutOfMemoryTexts = {
     "out of memory", "STATUS_ALLOC_FAILED", kOutOfHostMemoryText};
@@ -26,7 +27,7 @@ bool IsOutOfMemory(const std::exception& error, const std::string& text) {
                      [&](std::string_view part) { return text.find(part) != std::string::npos; });
 }
 
-// Returns the first line of `text`, without the advice of the allocator about its own settings.
+// Returns the first line of `text`, without LibTorch's advice about its allocator settings.
 std::string CauseOf(const std::string& text) {
   const std::size_t end = std::min(
       {text.find('\n'), text.find(" If reserved"), text.find(" See documentation"), text.size()});
@@ -41,11 +42,11 @@ Failure OutOfMemory(const std::string& cause, const std::string& advice) {
   return {ExitCode::kBadConfig, "The run needs more memory than there is: " + cause + " " + advice};
 }
 
-// text: the message of the error.
+// Returns the failure for an error that is not a TrainerError. `text` is the message of the error.
 Failure FailureOfLibrary(const std::exception& error, const std::string& text,
                          const RunConfig* config) {
   if (!IsOutOfMemory(error, text)) return {ExitCode::kInternal, text};
-  // Only GPU memory is predicted.
+  // GPU memory is predicted; host memory is not.
   const bool is_predicted = config != nullptr && config->resources.device == DeviceKind::kGpu &&
                             text.find(kOutOfHostMemoryText) == std::string::npos;
   return OutOfMemory(CauseOf(text),

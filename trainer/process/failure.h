@@ -1,4 +1,4 @@
-// Exit code and message for an exception that ends the trainer.
+// The exit code and the message for an exception that ends the trainer.
 #ifndef TRAINYARD_TRAINER_PROCESS_FAILURE_H_
 #define TRAINYARD_TRAINER_PROCESS_FAILURE_H_
 
@@ -12,15 +12,16 @@ namespace trainyard::trainer {
 
 struct Failure {
   ExitCode code = ExitCode::kInternal;
-  // One line that states what happened. If the settings are the cause, it also states what to
-  // change.
+  // One line that states what happened and, if the settings are the cause, what to change.
   std::string message;
 };
 
-// Returns the exit code and the message for an error. A TrainerError keeps its code. Lack of memory
-// on the device or the host is kBadConfig, because the same settings would fail again. Any other
-// error is kInternal. `config`: the settings of the run, if known; they are used to explain a lack
-// of GPU memory.
+// Returns the exit code and the message for an error. A TrainerError keeps its code. Lack of device
+// or
+// host memory is kBadConfig, because a retry with the same settings would fail again. Any other
+// error is
+// kInternal. `config` contains the settings of the run, if known, which explain a lack of GPU
+// memory.
 Failure FailureOf(const std::exception& error, const RunConfig* config = nullptr);
 
 }  // namespace trainyard::trainer

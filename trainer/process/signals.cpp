@@ -28,7 +28,7 @@ void WatchSignals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGUSR1, &action, nullptr);
-  // A write to a dead peer then fails with an error. Otherwise the signal would kill this rank.
+  // With SIGPIPE ignored, a write to a dead peer fails with an error instead of killing this rank.
   signal(SIGPIPE, SIG_IGN);
 }
 

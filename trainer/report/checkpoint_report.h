@@ -10,10 +10,11 @@
 
 namespace trainyard::trainer {
 
-// Used on the checkpoint writer's thread.
+// Must be used on the checkpoint writer's thread.
 class CheckpointReport {
  public:
-  // metric: the metric by which checkpoints are compared. stop_grace_seconds: the time between
+  // `metric` is the metric by which checkpoints are compared. stop_grace_seconds is the time
+  // between
   // SIGTERM and SIGKILL. `telemetry` and `report` must outlive this object.
   CheckpointReport(TelemetryWriter& telemetry, RunReport& report, std::string metric,
                    double stop_grace_seconds);

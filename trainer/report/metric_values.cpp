@@ -10,8 +10,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// The worker accepts 256 keys per record (worker/tail/telemetry_line.h). They include the keys that
-// every record has.
+// The maximum number of norms in one record. The worker accepts 256 keys per record
+// (worker/tail/telemetry_line.h), including the keys that every record has.
 constexpr size_t kNormsOfRecord = 200;
 
 }  // namespace

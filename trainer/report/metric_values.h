@@ -12,22 +12,24 @@
 
 namespace trainyard::trainer {
 
-// Returns exp(loss). The loss is capped at 20, as in Megatron-LM, so that charts stay readable when
+// Returns exp(loss). The loss is capped at 20, as in Megatron-LM, so that charts stay readable if
 // training diverges.
 double TrainingPerplexity(double loss);
 
-// Returns the values of one step. They are the same on every rank.
+// Returns the values of one step, which are the same on every rank.
 MetricValues LossValues(double loss, double grad_norm, double learning_rate);
 
 MetricValues MainValues(const StepReport& report);
 
-// Returns the gradient norms of the model's parts (GradientPartNames). They are split into several
-// records, because the worker limits the keys of a record.
+// Returns the gradient norms of the model's parts (GradientPartNames), split into several records
+// because
+// the worker limits the number of keys per record.
 std::vector<MetricValues> PartNormRecords(const ModelConfig& model,
                                           const std::vector<double>& norms);
 
-// batches: from the latest step; if nullopt, there are no values. The noise scale is included if
-// `average` has an estimate of it.
+// `batches` are from the latest step; if nullopt, the result is empty. The result contains the
+// noise
+// scale if `average` can estimate it.
 MetricValues NoiseValues(const std::optional<BatchGradients>& batches,
                          const NoiseScaleAverage& average);
 

@@ -22,8 +22,8 @@ struct StepReport {
   double step_seconds = 0;
   double tokens_per_second = 0;
   double samples_per_second = 0;
-  double mfu = 0;         // Counts full attention; 0 if unknown.
-  double mfu_causal = 0;  // Counts only attention to earlier tokens.
+  double mfu = 0;         // Assumes full attention; 0 if unknown.
+  double mfu_causal = 0;  // Counts attention to earlier tokens only.
   double seconds_left = 0;
 };
 
@@ -33,7 +33,7 @@ struct SourceFacts {
   int64_t tokens = 0;
   int64_t samples = 0;  // Samples per data epoch.
   int64_t share = 1;    // This source's share, relative to the sum of all shares.
-  double passes = 0;    // Number of passes over the source during the whole run.
+  double passes = 0;    // Passes over the source in the whole run.
 };
 
 struct HeaderFacts {
@@ -45,7 +45,8 @@ struct HeaderFacts {
   std::string resumed_from;
 };
 
-// Prints only if enabled. Thread-safe, because checkpoint lines come from the writer's thread.
+// Prints nothing unless enabled. Thread-safe, because checkpoint lines come from the writer's
+// thread.
 class RunReport {
  public:
   explicit RunReport(bool enabled) : enabled_(enabled) {}

@@ -12,8 +12,9 @@ std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
   char measured[64];
   std::snprintf(measured, sizeof(measured), "%.1f GB took %.1f s",
                 static_cast<double>(save.bytes) / 1e9, save.seconds);
-  // The advice is twice the measured time: storage may become slower, and a stop first waits for
-  // the running step.
+  // Recommends twice the measured time, because storage may become slower and a stop first waits
+  // for the
+  // running step.
   return std::string("The save of ") + measured + ", but stop_grace allows only " +
          NumberText(grace_seconds) +
          " s, so stopping the job would interrupt the save and lose the steps since the last "

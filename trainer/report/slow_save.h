@@ -1,4 +1,4 @@
-// Texts that warn of slow saves.
+// Warnings about slow saves.
 #ifndef TRAINYARD_TRAINER_REPORT_SLOW_SAVE_H_
 #define TRAINYARD_TRAINER_REPORT_SLOW_SAVE_H_
 
@@ -12,13 +12,13 @@ struct MeasuredSave {
   int64_t bytes = 0;
 };
 
-// Returns a warning of one sentence, with the remedy, if a save like `save` takes longer than
-// `grace_seconds`, which is the time between SIGTERM and SIGKILL. Returns "" otherwise.
+// Returns a one-sentence warning, with the remedy, if a save like `save` takes longer than
+// `grace_seconds`, the time between SIGTERM and SIGKILL; otherwise "".
 std::string SlowSaveText(const MeasuredSave& save, double grace_seconds);
 
-// Returns the alert for a save that is due while the previous one is still in flight. awaited: the
-// ranks whose files rank 0 does not see, formatted by RankSetText. If it is empty, the storage is
-// slow.
+// Returns the alert for a save that is due while the previous save is in flight. `awaited` names
+// the
+// ranks whose files rank 0 does not see (RankSetText). If it is empty, the cause is slow storage.
 std::string LateSaveText(const std::string& directory, const std::string& awaited);
 
 }  // namespace trainyard::trainer

@@ -12,7 +12,7 @@
 
 namespace trainyard::trainer {
 
-// Returns facts about each source, over the whole run.
+// Returns the facts of each source over the whole run.
 std::vector<SourceFacts> FactsOfSources(const RunConfig& config, const SampleSource& source);
 
 // Returns the number of passes over each source after `samples` training samples.

@@ -13,15 +13,17 @@
 
 namespace trainyard::trainer {
 
-// Writes one `flight` record per group when no group of the rank has begun or ended an operation
-// for kLimit. The records are written once per stall, because repeated records would look like
-// progress. A rank that is only slow writes them too. Look and Write are thread-safe.
+// If no group of the rank has begun or ended an operation for kLimit, writes one `flight` record
+// per
+// group. A rank that is only slow may write them, too. The records are written once per stall,
+// because
+// the worker would take repeated records for progress. Look and Write are thread-safe.
 class StallWatch {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kLimit{5};
 
-  // Checks every second, on a thread of its own. `groups` and `telemetry` must outlive this object.
+  // Starts a thread that checks every second. `groups` and `telemetry` must outlive this object.
   StallWatch(const RankGroups& groups, TelemetryWriter& telemetry);
   ~StallWatch();
   StallWatch(const StallWatch&) = delete;
@@ -29,7 +31,7 @@ class StallWatch {
 
   void Look(Clock::time_point now);
 
-  // Writes the records immediately, for example after the loss of a peer.
+  // Writes the records immediately. Called, for example, after the loss of a peer.
   void Write();
 
  private:

@@ -7,8 +7,9 @@
 
 namespace trainyard::trainer {
 
-// Returns the seconds under the keys of telemetry_keys.h: compute, optimizer, and every wait that
-// is not zero.
+// Returns the seconds under the keys of telemetry_keys.h: compute, optimizer, and each wait that is
+// not
+// zero.
 MetricValues StepTimeValues(const StepTimes& times);
 
 }  // namespace trainyard::trainer

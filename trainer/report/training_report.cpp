@@ -47,8 +47,9 @@ void TrainingReport::FinishStep(const TrainingState& state, const StepResult& re
   WritePartNorms(state.step, result);
 }
 
-// Part norms have records of their own, because they may be due at other steps and grow with the
-// model.
+// Part norms have separate records, because they may be due at other steps than metrics and their
+// number
+// grows with the model.
 void TrainingReport::WritePartNorms(int64_t step, const StepResult& result) {
   if (parts_.env.rank != 0 || result.part_norms.empty()) return;
   for (const MetricValues& values : PartNormRecords(parts_.config.model, result.part_norms)) {

@@ -19,7 +19,7 @@
 
 namespace trainyard::trainer {
 
-// The values of a step that rank 0 reports. Every rank knows them.
+// The values of a step that rank 0 reports. All ranks know them.
 struct ReportedStep {
   int64_t step = 0;
   double loss = 0;
@@ -28,10 +28,12 @@ struct ReportedStep {
   std::string samples;  // Range of sample positions, "a:b".
 };
 
-// Averages over the steps between two `metrics` records. Use it from one thread only.
+// Collects the steps between two `metrics` records, over which the values are averaged. Must be
+// used from
+// one thread.
 class TrainingReport {
  public:
-  // All of these must outlive the report.
+  // All members must outlive the report.
   struct Parts {
     const RunConfig& config;
     const RuntimeEnvironment& env;
@@ -48,19 +50,22 @@ class TrainingReport {
   void Header(const HeaderFacts& facts, const std::string& memory_warning);
   void EnterPhase(Phase phase, int64_t step) { parts_.progress.EnterPhase(phase, step); }
 
-  // Adds a finished step to the current interval. samples: number of samples of the step.
+  // Adds a finished step, which used `samples` samples, to the current interval.
   void AddStep(const StepResult& result, int64_t samples);
-  // Returns the positions of the interval's samples. `state` is the state after its latest step.
+  // Returns the positions of the interval's samples. `state` is the state after the interval's
+  // latest step.
   std::string PositionsOfInterval(const TrainingState& state) const;
   // Reports the step that led to `state` to the worker. stall_seconds: defined at
   // RankProgress::Step.
   void FinishStep(const TrainingState& state, const StepResult& result, double stall_seconds);
-  // Reports the interval, which ends with the step that led to `state`. Then begins the next
-  // interval. more: values to report in addition to those of the step.
+  // Reports the interval, which ends with the step that led to `state`, and begins the next
+  // interval. The
+  // values in `more` are reported in addition to those of the step.
   void EndInterval(const TrainingState& state, const StepResult& result, double stall_seconds,
                    const MetricValues& more);
-  // Reports a step that the previous process may not have reported. If it did, there are two
-  // records of the step with the same values.
+  // Reports a step that the previous process may already have reported. In that case, there are two
+  // records
+  // of the step, with equal values.
   void Repeat(const ReportedStep& step);
 
   // Reports the loss on one of the evaluation sets.
@@ -69,13 +74,13 @@ class TrainingReport {
   void Summary(int64_t step, double seconds) { parts_.console.Summary(step, seconds); }
 
  private:
-  // Totals since the last metric record.
+  // Totals since the latest `metrics` record.
   struct Interval {
     int64_t steps = 0;
     int64_t samples = 0;
     double seconds = 0;
     double stall_seconds_before = 0;
-    MetricValues step_times;  // Times of the latest step of the interval that was measured.
+    MetricValues step_times;  // Times of the interval's latest measured step.
   };
 
   StepReport ReportOf(const TrainingState& state, const StepResult& result) const;
@@ -85,7 +90,7 @@ class TrainingReport {
 
   const Parts parts_;
   Interval interval_;
-  bool has_attention_ = false;  // True once a record names the attention backend.
+  bool has_attention_ = false;  // True once a record has named the attention backend.
 };
 
 }  // namespace trainyard::trainer

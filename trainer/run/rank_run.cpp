@@ -30,9 +30,11 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns the time within which a rank must exit after it has lost a peer. It gives a save in
-// flight as much time as the checkpoint writer waits for other ranks. The work after the save takes
-// a few seconds, unless a CUDA call waits for a device that cannot be stopped.
+// Returns the time within which a rank must exit after the loss of a peer. It gives a save in
+// flight the
+// time for which the checkpoint writer waits for other ranks, plus 20 s for the work after the
+// save. That
+// work takes a few seconds, unless a CUDA call waits for a device that cannot be stopped.
 std::chrono::milliseconds LeaveLimit() {
   constexpr std::chrono::seconds kReleaseOfDevice{20};
   const std::chrono::duration<double> save(CheckpointWriterOptions().peer_timeout_seconds);
@@ -44,8 +46,7 @@ RunConfig WithDocumentToken(RunConfig config) {
   return config;
 }
 
-// Maximum time for which the exit is delayed if telemetry cannot be written because the disk is
-// full.
+// The maximum time for which the exit waits to write telemetry while the disk is full.
 constexpr std::chrono::seconds kLastRecords{60};
 
 // Telemetry and progress of one process.
@@ -72,8 +73,9 @@ void ReportFailure(const RuntimeEnvironment& env, const std::exception& error,
                                failure.message);
 }
 
-// Waits, after the loss of a peer, for an order to continue. Returns nullopt if the run ends.
-// Destroys the failed run before it waits, because the next run needs its device memory.
+// Waits, after the loss of a peer, for an order to continue. Returns nullopt if the run must end
+// instead.
+// Destroys the failed run before the wait, because the next run needs its device memory.
 template <typename RunType>
 std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
                                            [[maybe_unused]] std::unique_ptr<RunType>& run,
@@ -89,15 +91,17 @@ std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
   return std::nullopt;
 }
 
-// make: constructs the run. Returns the exit code or, after a heal order, the environment to
-// continue with.
+// Constructs a run with `make` and runs it. Returns the exit code or, after a heal order, the
+// environment
+// with which to continue.
 template <typename RunType>
 std::variant<ExitCode, RuntimeEnvironment> RunOnce(
     const RunConfig& config, const RuntimeEnvironment& env, Records& records, Healing* healing,
     const std::function<std::unique_ptr<RunType>()>& make) {
-  std::optional<ExitDeadline> leaving;  // Outlives the run, to limit the time of its destructor.
-  // Declared outside of the try block, because its destructor waits for the checkpoint in flight.
-  // The alert must be written before that.
+  std::optional<ExitDeadline> leaving;  // Outlives the run, to limit its destructor's time.
+  // Declared outside of the try block, because its destructor waits for the save in flight, and the
+  // alert
+  // must be written before that.
   std::unique_ptr<RunType> run;
   try {
     run = make();
@@ -119,7 +123,7 @@ std::variant<ExitCode, RuntimeEnvironment> RunOnce(
   }
 }
 
-// Prepares a spare: loads libraries, opens the device and maps the data.
+// Prepares a standby: loads libraries, opens the device and maps the data.
 void Warm(const RunConfig& config, const RuntimeEnvironment& env) {
   SetThreads(config, env);
   const torch::Device device = OpenDevice(config.resources.device, env.local_rank);

@@ -10,7 +10,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Weights that are loaded from a checkpoint or received from a peer need no random initialisation.
+// Omits the random initialisation of weights that are loaded from a checkpoint or received from a
+// peer.
 DecoderOptions OptionsOf(const RankSetup& setup) {
   const RuntimeEnvironment& env = setup.env;
   DecoderOptions options =
@@ -56,7 +57,7 @@ void Trainer::OpenEvaluator() {
   evaluator_->CheckTokenizer(samples_.source().file(0));
 }
 
-// After the loss of a peer, continues from the state in the gang's memory. Otherwise starts the
+// After the loss of a peer, continues from the state in the gang's memory. Otherwise, starts the
 // attempt.
 void Trainer::Start() {
   std::optional<RestoredRun> restored;
@@ -93,7 +94,7 @@ void Trainer::PrintHeader(const AttemptStart& start) {
   report_.Header(facts, setup_.memory_warning);
 }
 
-// If a peer is lost, the operations of all groups are aborted before the members are destroyed.
+// After the loss of a peer, all groups are aborted before the members of this object are destroyed.
 ExitCode Trainer::Run() {
   try {
     return loop_->Run();

@@ -26,14 +26,17 @@
 
 namespace trainyard::trainer {
 
-// Creates the parts of a run and connects them. A member is constructed after those on which it
-// depends. Use it from one thread only, except WriteFlights.
+// Creates and connects the parts of a run. Each member is declared after those on which it depends.
+// Must
+// be used from one thread, except WriteFlights.
 class Trainer {
  public:
   // Connects the ranks, opens the data, builds the model, and loads the checkpoint from which the
-  // run resumes. `config` must be resolved (ResolveRunConfig). `telemetry`, `progress` and
-  // `healing` must outlive this object. healing: null if the loss of a peer ends the run. If
-  // env.generation > 1, the gang continues in place. Throws TrainerError.
+  // run
+  // resumes. If env.generation > 1, continues in place instead. `config` must be resolved
+  // (ResolveRunConfig). `telemetry`, `progress` and `healing` must outlive this object. healing:
+  // null if
+  // the loss of a peer ends the run. Throws TrainerError.
   Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
           RankProgress& progress, Healing* healing = nullptr);
   Trainer(const Trainer&) = delete;
@@ -42,12 +45,14 @@ class Trainer {
   // See TrainingLoop::Run.
   ExitCode Run();
 
-  // Writes this rank's position in each of its groups. This helps to find the rank that blocks the
+  // Writes this rank's current operation in each of its groups, which helps to find the rank that
+  // blocks the
   // others. Thread-safe.
   void WriteFlights() { setup_.stall_watch.Write(); }
 
-  // Prepares this object for destruction after the loss of a peer. No work that waits for the peer
-  // remains.
+  // Prepares this object for destruction after the loss of a peer. Afterwards, no work waits for
+  // the lost
+  // peer.
   void PrepareToHeal();
 
  private:
@@ -63,7 +68,7 @@ class Trainer {
   Decoder model_;
   AdamW optimizer_;
   StepRunner runner_;
-  std::unique_ptr<Recovery> recovery_;  // Null if losing a peer ends the run.
+  std::unique_ptr<Recovery> recovery_;  // Null: the loss of a peer ends the run.
   std::optional<Evaluator> evaluator_;
   TrainingReport report_;
   // Set by Start.

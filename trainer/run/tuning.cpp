@@ -28,7 +28,7 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
   }
   gpu::TuneMatrixProducts();
   ModelConfig shape = config.model;
-  shape.window_size = 0;  // No effect on matrix products; cuDNN may not support it.
+  shape.window_size = 0;  // Matrix products do not need it; cuDNN may not support it.
   Decoder model(shape, {.type = config.train.precision == Precision::kBf16 ? torch::kBFloat16
                                                                            : torch::kFloat32,
                         .device = device,
@@ -36,8 +36,9 @@ void TuneMatrixProductsOf(const RunConfig& config, const std::string& path) {
                         .seed = config.train.seed});
   WeightGradients gradients(model.parameters());
   torch::Tensor loss = torch::zeros({}, torch::dtype(torch::kFloat64).device(device));
-  // The first micro-batch of a step overwrites gradients and the second one adds to them. Two
-  // rounds tune both kinds of product.
+  // Gradients are overwritten in the first micro-batch of a step and added to in the second one.
+  // These are
+  // different products, so two rounds are needed to tune both.
   for (int round = 0; round < 2; ++round) {
     model.ForwardBackward(Noise(config, device), loss, gradients);
   }

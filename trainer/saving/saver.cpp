@@ -14,8 +14,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Maximum time for which a due save waits for the previous one. After it, training continues, and
-// the save begins at the first step at which the writers of all ranks are idle.
+// The maximum time for which training waits for the previous save when a save is due. After that,
+// training continues, and the save begins at the first step at which the writers of all ranks are
+// idle.
 constexpr std::chrono::milliseconds kSaveTimeout{2000};
 
 CheckpointWriterOptions WriterOptions(const RankSetup& setup, const FirstState& first,
@@ -55,7 +56,7 @@ Saver::Saver(RankSetup& setup, const FirstState& first, const ClaimedDirectory& 
   ReserveMemory();
 }
 
-// Reserves memory now only if a save will be due before the run ends.
+// Reserves host memory for the snapshot, but only if a save will be due before the run ends.
 void Saver::ReserveMemory() {
   const RunConfig& config = setup_.config;
   const auto is_due = [&](int64_t every) { return every > 0 && every < config.train.steps; };
@@ -90,7 +91,8 @@ void Saver::SaveIfDue(const TrainingState& state) {
 }
 
 void Saver::BeginDue(const TrainingState& state) {
-  // The phase begins before the wait, because the wait delays training just as the save does.
+  // The phase begins before the wait, because the wait delays training just as the save itself
+  // does.
   EnterPhase(Phase::kCheckpoint, state.step);
   if (AreWritersIdle(kSaveTimeout)) return Save(state, SaveKind::kPeriodic);
   EnterPhase(Phase::kTrain, state.step);
@@ -99,15 +101,18 @@ void Saver::BeginDue(const TrainingState& state) {
                               LateSaveText(setup_.env.checkpoint_dir, writer_.AwaitedRanks()));
 }
 
-// Called after every step. It does not block, so it has no phase of its own.
+// Begins a pending save once the writers are idle. Called after every step while a save is pending.
+// Does not
+// wait for the writers, so the check has no phase of its own.
 void Saver::BeginLate(const TrainingState& state) {
   if (!AreWritersIdle(std::chrono::milliseconds(0))) return;
   EnterPhase(Phase::kCheckpoint, state.step);
   Save(state, SaveKind::kPeriodic);
 }
 
-// True if the writers of all ranks are idle. The result is the same on every rank, because all
-// ranks must save together.
+// True if the writers of all ranks are idle after waiting at most read_timeout. All ranks get the
+// same
+// result, because they must save together.
 bool Saver::AreWritersIdle(std::chrono::milliseconds read_timeout) {
   const auto start = Clock::now();
   const double busy = writer_.WaitUntilIdle(read_timeout) ? 0 : 1;
@@ -116,7 +121,7 @@ bool Saver::AreWritersIdle(std::chrono::milliseconds read_timeout) {
   return are_idle;
 }
 
-// Call it in phase kCheckpoint.
+// Must be called in phase kCheckpoint.
 void Saver::Save(const TrainingState& state, SaveKind kind) {
   writer_.Save(state.step, TrainingStateToJson(state, setup_.config), chunks_(), kind,
                wait_seconds_);
@@ -127,8 +132,9 @@ void Saver::Save(const TrainingState& state, SaveKind kind) {
   if (kind == SaveKind::kPeriodic) EnterPhase(Phase::kTrain, state.step);
 }
 
-// True if a periodic save of the latest step has failed on some rank. The result is the same on
-// every rank, because all ranks must save together.
+// True if a periodic save of the latest step has failed on some rank. All ranks get the same
+// result,
+// because they must save together.
 bool Saver::HasLostNewest() {
   writer_.Finish();
   const double lost = writer_.HasLostSave() ? 1 : 0;

@@ -23,44 +23,53 @@ struct FirstState {
   std::string resumed_from;  // Checkpoint from which the attempt started, or empty.
 };
 
-// All ranks save at the same steps. Use it from one thread only.
+// All ranks save at the same steps. Must be used from one thread.
 class Saver {
  public:
   // Returns the chunks that this rank writes, as views of the live tensors.
   using ChunksFunction = std::function<std::vector<TensorChunk>()>;
 
-  // Creates the checkpoint writer. claim: from ClaimDirectory. `setup` must outlive this object.
+  // Creates the checkpoint writer. `claim` is from ClaimDirectory. `setup` must outlive this
+  // object.
   Saver(RankSetup& setup, const FirstState& first, const ClaimedDirectory& claim,
         ChunksFunction chunks);
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
 
-  // Returns and clears the save request of this process, which is then sent with step `step`.
-  // StepResult::save reports the requests of all ranks.
+  // Returns and clears this process's save request. The caller sends it to the other ranks with
+  // step
+  // `step`; StepResult::save then reports the requests of all ranks.
   bool TakeRequest(int64_t step);
   // Requests a save of the next state passed to SaveIfDue.
   void Request() { is_requested_ = true; }
-  // Requests a save if the settings ask for one at every evaluation, or if they ask for one at the
-  // best evaluations and is_best is true.
+  // Requests a save if the settings ask for a save after every evaluation, or if is_best is true
+  // and they
+  // ask for a save after each best evaluation.
   void NoteEvaluation(bool is_best);
 
-  // True if a save may begin at the end of `step`. The device must then not run ahead of this step.
+  // True if a save may begin at the end of `step`. In that case, the device must not begin the next
+  // step
+  // before the host has called SaveIfDue.
   bool MayBeginAt(int64_t step) const;
 
-  // Call it after each step. Begins a save if one is due. If the previous save is still in flight
-  // after a short wait, the due save begins at a later step. While training waits, the phase is
-  // kCheckpoint; afterwards it is kTrain.
+  // Begins a save if one is due. Must be called after each step. If the previous save is still in
+  // flight
+  // after a short wait, the save begins at a later step instead. The phase is kCheckpoint while
+  // training
+  // waits, and kTrain afterwards.
   void SaveIfDue(const TrainingState& state);
 
-  // Call it before the saved tensors change. For details see CheckpointWriter::BlockChanges.
+  // Must be called before the saved tensors change. See CheckpointWriter::BlockChanges.
   void BlockChanges() { writer_.BlockChanges(); }
 
-  // Saves the last state in phase kCheckpoint, unless it has already been saved. Waits for the save
-  // in flight.
+  // Saves the last state in phase kCheckpoint, unless it is already saved, and waits for the save
+  // in
+  // flight.
   void Finish(const TrainingState& state);
 
-  // Call it if the gang continues without some rank, after `step` steps. Drops the save in flight.
-  // A request that has not led to a save is kept for the next run of this process.
+  // Drops the save in flight. Must be called if the gang continues after `step` steps without some
+  // rank. A
+  // request that has not led to a save is kept for the next run in this process.
   void Drop(int64_t step);
 
  private:
@@ -75,8 +84,8 @@ class Saver {
   RankSetup& setup_;
   const ChunksFunction chunks_;
   const int64_t first_step_;
-  int64_t saved_step_;         // Latest step given to the writer, or loaded; else -1.
-  bool is_requested_ = false;  // Reset when a save becomes due.
+  int64_t saved_step_;         // Latest step passed to the writer or loaded; else -1.
+  bool is_requested_ = false;  // Cleared by SaveIfDue.
   int64_t request_step_ = -1;  // Step that was launched with the latest request.
   bool is_pending_ = false;    // True if a save is due but has not begun.
   double wait_seconds_ = 0;    // Time for which the save has delayed training.

@@ -22,8 +22,10 @@ struct StartedAttempt {
 };
 
 // Loads the checkpoint from which the attempt starts, if there is one. All ranks must call it.
-// Throws TrainerError, for example if the checkpoint is damaged or if the run would overwrite
-// checkpoints of another job.
+// Throws
+// TrainerError, for example if the checkpoint is damaged or if the run would overwrite another
+// job's
+// checkpoints.
 StartedAttempt StartAttempt(RankSetup& setup, const LoadTarget& target);
 
 }  // namespace trainyard::trainer

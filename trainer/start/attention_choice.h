@@ -6,9 +6,10 @@
 
 namespace trainyard::trainer {
 
-// Returns the implementation for train.attention_backend. For `auto`, returns kManual if this GPU's
-// cuDNN does not support the window or the document masks. Creates the cuDNN plans if it returns
-// kCudnn. Throws TrainerError(kBadConfig) if cuDNN has no plan and there is no fallback.
+// Returns the implementation that train.attention_backend names. `auto` falls back to kManual if
+// this
+// GPU's cuDNN does not support the window or the document masks. For kCudnn, also creates the cuDNN
+// plans. Throws TrainerError(kBadConfig) if cuDNN has no plan and there is no fallback.
 AttentionBackend ChooseAttention(const RunConfig& config);
 
 // Returns the settings with train.attention_backend set to ChooseAttention(config).

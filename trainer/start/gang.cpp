@@ -18,11 +18,13 @@
 namespace trainyard::trainer {
 namespace {
 
-// The ranks of a gang start within seconds of each other, but a slow file system may delay a rank
-// by minutes.
+// The ranks of a gang usually start within seconds of each other, but a slow file system may delay
+// a
+// rank by minutes.
 constexpr std::chrono::seconds kRendezvousTimeout{300};
 
-// Returns everything that affects the results of a run or the order of its collective operations.
+// Returns all settings and versions that affect the results of a run or the order of its
+// collectives.
 RankFacts FactsOf(const RunConfig& config, const RuntimeEnvironment& env) {
   RankFacts facts = {{"job", std::to_string(env.job_id)},
                      {"attempt", std::to_string(env.attempt)},

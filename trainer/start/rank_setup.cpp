@@ -8,7 +8,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Memory is not predicted for a run that only evaluates.
+// There is no memory prediction for a run that only evaluates.
 std::string MemoryWarning(const RunConfig& config) {
   if (config.evaluation.only) return "";
   return CheckMemory(config, CurrentDeviceMemory(config.resources.device));

@@ -21,7 +21,7 @@
 
 namespace trainyard::trainer {
 
-// The settings, device, records and connections of one rank, for training and for evaluation. The
+// The settings, device, telemetry and connections of one rank, for training and for evaluation. The
 // other parts of a run keep references to it.
 struct RankSetup {
   // Opens the device, predicts the memory of a training run, and connects the ranks. `settings`
@@ -33,12 +33,12 @@ struct RankSetup {
   RankSetup(const RankSetup&) = delete;
   RankSetup& operator=(const RankSetup&) = delete;
 
-  // Closes the store through which the ranks connected. The groups no longer use it. Once it is
-  // closed, the death of rank 0's process is a peer loss like that of any other rank. All ranks
-  // must call it.
+  // Closes the store through which the ranks connected, because the groups no longer use it. From
+  // then on,
+  // the death of rank 0's process is handled like the loss of any other rank. All ranks must call
+  // it.
   void CloseRendezvous();
 
-  // Aborts the operations of all groups.
   void AbortGroups();
 
   const RuntimeEnvironment env;
@@ -48,9 +48,9 @@ struct RankSetup {
   const Mesh mesh;
   const int64_t threads;
   const torch::Device device;
-  const RunConfig config;                  // With the attention backend resolved for this device.
+  const RunConfig config;                  // Its attention backend is resolved for this device.
   const std::string memory_warning;        // Empty if memory is sufficient.
-  std::unique_ptr<Rendezvous> rendezvous;  // Null for a single rank and after it was closed.
+  std::unique_ptr<Rendezvous> rendezvous;  // Null for a single rank and after CloseRendezvous.
   const RankGroups groups;
   StallWatch stall_watch;
 };

@@ -21,13 +21,14 @@
 namespace trainyard::trainer {
 namespace {
 
-// A client of a network file system sees a new file within seconds. Ranks wait this long only if
-// they are then refused.
+// A client of a network file system sees a new file within seconds. A rank that does not see the
+// file
+// waits this long before the gang is refused.
 constexpr std::chrono::seconds kSeeLimit{5};
 constexpr std::chrono::milliseconds kLongestPause{200};
 
-// Ranks exchange text as sums of doubles. Each double contains this many hexadecimal digits or
-// bytes.
+// Ranks exchange text as sums of doubles. Each double carries kDigitsPerValue hexadecimal digits or
+// kBytesPerValue bytes.
 constexpr std::size_t kDigitsPerValue = 8;
 constexpr std::size_t kBytesPerValue = 6;
 constexpr std::size_t kHostValues = 8;
@@ -48,7 +49,7 @@ std::string ShareNonce(Communicator& world, torch::Device device, const std::str
   return shared;
 }
 
-// Polls until `what_is_wrong` returns "", but at most for kSeeLimit. Returns its last result.
+// Polls until what_is_wrong() returns "", at most for kSeeLimit. Returns the latest result.
 std::string AwaitSight(const std::function<std::string()>& what_is_wrong) {
   const auto end = std::chrono::steady_clock::now() + kSeeLimit;
   for (std::chrono::milliseconds pause(2);; pause = std::min(pause * 2, kLongestPause)) {
@@ -58,8 +59,9 @@ std::string AwaitSight(const std::function<std::string()>& what_is_wrong) {
   }
 }
 
-// Returns this rank's values for a sum over all ranks. They encode whether it sees a difference,
-// and its host name.
+// Returns values that encode, for a sum over all ranks, whether this rank sees a difference, and
+// its host
+// name.
 std::vector<double> SightOf(bool differs) {
   std::array<char, kHostValues * kBytesPerValue> host{};
   gethostname(host.data(), host.size() - 1);
@@ -85,8 +87,9 @@ std::string HostIn(const double* values) {
   return host.substr(0, host.find('\0'));
 }
 
-// The ranks that see the shared file, such as "rank 0 on a", and the ranks that do not, such as
-// "ranks 2,3 on b and ranks 4,5 on c".
+// `same` names the ranks that see the shared file, such as "rank 0 on a". `other` names the ranks
+// that do
+// not, such as "ranks 2,3 on b and ranks 4,5 on c".
 struct Sights {
   std::string same, other;
 };
@@ -115,8 +118,10 @@ Sights CompareSights(Communicator& world, torch::Device device, bool differs) {
   return {RanksOnHosts(same), RanksOnHosts(other)};
 }
 
-// If the gang has shared the directory before, it is now missing on some node, and a retry may
-// succeed on other nodes or after a remount. At the first start of the job, the settings are wrong.
+// If the gang has shared the directory before, it is now missing on some node, so a retry may
+// succeed on
+// other nodes or after a remount (kTryAgain). At the job's first start, the settings are wrong
+// (kBadConfig).
 ExitCode CodeOf(const RuntimeEnvironment& env) {
   const bool has_shared =
       env.generation > 1 || env.resume_from.starts_with(env.checkpoint_dir + "/");
@@ -157,7 +162,7 @@ void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const Runt
                            const std::string& checkpoint) {
   const auto is_missing = [&] { return FileBytes(checkpoint + "/" + kManifestName) < 0; };
   const bool nobody_sees = SumOverMembers(world, {is_missing() ? 0.0 : 1.0}, device)[0] == 0;
-  if (nobody_sees) return;  // If no rank sees it, the reader reports the error.
+  if (nobody_sees) return;  // The reader will report the error.
   const std::string missing = AwaitSight([&] { return is_missing() ? "missing" : ""; });
   const Sights sights = CompareSights(world, device, !missing.empty());
   if (!sights.other.empty()) Refuse(env, "The checkpoint " + checkpoint, sights);

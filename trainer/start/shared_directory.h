@@ -1,5 +1,6 @@
-// Checks before training that all ranks see the same checkpoint directory. Ranks with different
-// directories at its path would never complete a checkpoint.
+// Checks before training that all ranks see the same checkpoint directory. If its path led to
+// different
+// directories, no checkpoint would ever be complete.
 #ifndef TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
 #define TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
 
@@ -13,16 +14,21 @@
 
 namespace trainyard::trainer {
 
-// Rank 0 claims env.checkpoint_dir for the attempt, and every rank reads the claim's nonce there.
-// All ranks must call it. If some ranks do not see the claim, all ranks throw: kTryAgain if the
+// Rank 0 claims env.checkpoint_dir for the attempt by writing a nonce, and every rank reads the
+// nonce
+// there. All ranks must call it. If some ranks do not see the nonce, all ranks throw: kTryAgain if
+// the
 // gang has shared the directory before, else kBadConfig. The message names the ranks and hosts.
-// Rank 0 also throws the errors of RaiseFence and, if `checks_owner`, of CheckOwnerHasEnded. The
-// other ranks then lose a peer.
+// Rank 0
+// also throws the errors of RaiseFence and, if `checks_owner`, of CheckOwnerHasEnded; the other
+// ranks
+// then throw kPeerLost.
 ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
                                 const RuntimeEnvironment& env, bool checks_owner);
 
-// If only some ranks see the checkpoint, all ranks throw, with the codes of ClaimDirectory. All
-// ranks must call it.
+// All ranks must call it. If some ranks see the checkpoint and others do not, all ranks throw, with
+// the
+// codes of ClaimDirectory.
 void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
                            const std::string& checkpoint);
 

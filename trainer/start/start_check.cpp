@@ -11,16 +11,18 @@
 namespace trainyard::trainer {
 namespace {
 
-// The host computes one tile of the product. The device computes kTiles x kTiles equal tiles, so
-// that all of its multiprocessors take part. Factors are from -2 to 2, so sums of 64 products are
-// at most 256, which bfloat16 represents exactly.
+// The host computes one tile of the product. The device computes kTiles x kTiles copies of this
+// tile, so
+// that all of its multiprocessors take part. Factors are from -2 to 2, so a sum of 64 products is
+// at most
+// 256, which bfloat16 represents exactly.
 constexpr int64_t kTile = 64;
 constexpr int64_t kTiles = 16;
 
-// Number of elements that each group adds up: 256 KiB.
+// Number of elements that each group sums: 256 KiB.
 constexpr int64_t kElements = int64_t{1} << 16;
 
-// Returns [kTile, kTile] integers from -2 to 2.
+// Returns a matrix [kTile, kTile] of integers from -2 to 2.
 torch::Tensor Factors(int64_t stride) {
   return torch::arange(kTile * kTile, torch::kInt64)
       .mul(stride)
@@ -66,7 +68,7 @@ void CheckGroups(const RankGroups& groups, torch::Device device, Interruption* i
     Work work;
   };
   std::vector<Sum> sums;
-  // Links between stages are not tested. They do no reductions, and a test would need device
+  // Links between stages are not tested, because they compute no sums and a test would take device
   // memory.
   for (Communicator* group :
        {groups.world.get(), groups.tensor.get(), groups.context.get(), groups.shard.get(),

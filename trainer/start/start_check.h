@@ -1,5 +1,6 @@
-// Checks before training that the device computes correctly and that the sums of the groups are
-// correct. A faulty device or link is thus found before it causes an unexplained loss.
+// Checks before training that the device computes correctly and that the groups add correctly, so
+// that a
+// faulty device or link is found before it causes an inexplicable loss value.
 #ifndef TRAINYARD_TRAINER_START_START_CHECK_H_
 #define TRAINYARD_TRAINER_START_START_CHECK_H_
 
@@ -12,19 +13,22 @@
 
 namespace trainyard::trainer {
 
-// Multiplies [M, K] by [K, N].
+// Multiplies a matrix [M, K] by a matrix [K, N].
 using MultiplyFunction = std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&)>;
 
-// Multiplies small integers, whose products are exact in every number type, and compares all
+// Multiplies matrices of small integers, whose products are exact in every number type, and
+// compares all
 // results. Uses float32 and, on a GPU, also bfloat16. Takes milliseconds. Throws
 // TrainerError(kDeviceFault).
 void CheckDevice(torch::Device device);
 void CheckDevice(torch::Device device, const MultiplyFunction& multiply);
 
-// Adds known numbers over all groups at once. All ranks must call it. Throws
-// TrainerError(kTryAgain) naming the group if a sum is wrong, or kPeerLost if a member is lost. A
-// sum may be wrong because a peer has left to reconnect, so the check then first waits for the
-// order to reconnect. interruption: may be null.
+// Sums known numbers over all groups at once. All ranks must call it. If a sum is wrong, throws
+// TrainerError(kTryAgain) naming the group. Before that, waits for an order to reconnect, because a
+// peer
+// that has left to reconnect also makes sums wrong. Throws kPeerLost if a member is lost.
+// interruption:
+// may be null.
 void CheckGroups(const RankGroups& groups, torch::Device device,
                  Interruption* interruption = nullptr);
 

@@ -24,10 +24,10 @@ constexpr char kSecondMoment[] = "optimizer.exp_avg_sq.";
 // Key of the skip ranges. The value has the format of TRAINYARD_SKIP_SAMPLES.
 constexpr char kSkipSamples[] = "skip_samples";
 
-// Key of the shares of the sources. They determine the order of a blend.
+// Key of the sources' shares, which determine the order of blended data.
 constexpr char kDataShares[] = "data_shares";
 
-// Key of the averages for the gradient noise scale. The key is absent if they are zero.
+// Key of the averages for the gradient noise scale. Absent if they are zero.
 constexpr char kNoise[] = "gradient_noise";
 
 NoiseScaleAverage NoiseFromJson(const json& state) {
@@ -36,10 +36,9 @@ NoiseScaleAverage NoiseFromJson(const json& state) {
   return {noise.at("gradient").get<double>(), noise.at("trace").get<double>()};
 }
 
-// Key of the best evaluation.
 constexpr char kBest[] = "best_evaluation";
 
-// Returns an empty result if the checkpoint has no best evaluation, or only an incomplete one.
+// Returns an empty result if the checkpoint has no complete best evaluation.
 BestEvaluation BestFromJson(const json& state) {
   const json best = state.value(kBest, json::object());
   if (!best.contains("step") || !best.contains("set") || !best.contains("loss")) return {};
@@ -64,17 +63,17 @@ void CheckModel(const CheckpointReader& reader, const ModelConfig& model) {
           ". Resume with the settings of the run that wrote the checkpoint.");
 }
 
-// Fills a slice from any stored type, on any device.
+// Fills a slice with elements of any stored type, on any device.
 using Fill = ElementSink;
 
 BoxRequest RequestOf(const std::string& name, const Box& box, Fill fill) {
   return {name, box.offset, box.shape, [fill = std::move(fill)](const ElementRows& elements) {
-            const torch::NoGradGuard no_grad;  // Applies only to this thread.
+            const torch::NoGradGuard no_grad;  // Set here because the mode is per thread.
             fill(elements);
           }};
 }
 
-// A checkpoint of step 0 may have weights only. AdamW's moments then keep their initial zeros.
+// A checkpoint of step 0 may contain only weights. AdamW's moments then keep their initial zeros.
 bool HasMoments(const CheckpointReader& reader) {
   const auto& tensors = reader.tensors();
   const auto is_moment = [](const auto& tensor) { return tensor.first.starts_with(kMoments); };
@@ -88,8 +87,9 @@ struct StoredPiece {
   Box box;             // Its position in the logical tensor.
 };
 
-// The stored part of a rank may end anywhere in a matrix. Its overlap with a slice may therefore be
-// several boxes.
+// A rank's stored part may end anywhere in a matrix, so its overlap with a slice may consist of
+// several
+// boxes.
 void ForEachStoredPiece(const ParameterStore& parameters,
                         const std::function<void(const StoredPiece&)>& visit) {
   for (const StoredSlice& slice : parameters.slices()) {
@@ -105,8 +105,9 @@ void ForEachStoredPiece(const ParameterStore& parameters,
   }
 }
 
-// Sends the part of a buffer that each rank has read to the other ranks that keep it. is_whole:
-// true if the buffer has all elements instead of only the owned ones.
+// Each rank has read its stored part of the buffer. Sends this part to the other ranks that need
+// it.
+// is_whole: true if the buffer contains all elements, not only the owned ones.
 void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, bool is_whole) {
   const ParameterStore& parameters = target.parameters;
   const bool has_shards = parameters.parts().zero > 0;
@@ -126,8 +127,9 @@ void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, boo
   }
 }
 
-// Returns the name of a tensor that has a non-finite value in the part this rank has read; empty if
-// there is none.
+// Returns the name of a tensor with a non-finite value in the part that this rank has read; "" if
+// there
+// is none.
 std::string TensorNotFinite(const LoadTarget& target) {
   std::string found;
   const auto look = [&](const std::string& name, const torch::Tensor& elements) {
@@ -146,7 +148,7 @@ std::string TensorNotFinite(const LoadTarget& target) {
   return found;
 }
 
-// Throws on all ranks if any rank has found a non-finite value. All ranks must call it.
+// Throws on all ranks if any rank has read a non-finite value. All ranks must call it.
 void CheckFiniteState(const CheckpointReader& reader, const LoadTarget& target) {
   const std::string tensor = TensorNotFinite(target);
   const torch::Device device = target.parameters.device();

@@ -1,4 +1,4 @@
-// The state that is needed, besides the settings, to continue a run from a checkpoint.
+// The state that, in addition to the settings, is needed to continue a run from a checkpoint.
 #ifndef TRAINYARD_TRAINER_STATE_TRAINING_STATE_H_
 #define TRAINYARD_TRAINER_STATE_TRAINING_STATE_H_
 
@@ -19,57 +19,64 @@
 
 namespace trainyard::trainer {
 
-// Counts are totals over all ranks. Any layout can therefore continue at the same place.
+// Counts are totals over all ranks, so that any layout can continue from the same point.
 struct TrainingState {
   int64_t step = 0;     // Optimizer steps completed.
-  int64_t samples = 0;  // Number of samples used, and the number of the next one.
+  int64_t samples = 0;  // Number of samples used; the next sample's number.
   int64_t tokens = 0;
-  std::vector<SkipRange> skip;   // Positions that no sample uses.
+  std::vector<SkipRange> skip;   // Positions that are left out of all samples.
   NoiseScaleAverage noise = {};  // 0 if train.gradient_noise_scale was off.
   StoredEvaluation evaluation;   // The latest one.
   BestEvaluation best;           // Over all attempts that led to this state.
 };
 
-// Returns the chunks that this rank writes. These are the chunks of its stored part
-// (StoreParts::stored) of which it is the first holder. They are views of the live tensors, which
-// the writer copies.
+// Returns the chunks that this rank writes: those of its stored part (StoreParts::stored) of which
+// it is
+// the first holder. They are views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer);
 
-// Returns the state other than tensors, for the manifest.
+// Returns the state other than tensors, as stored in the checkpoint's manifest.
 nlohmann::json TrainingStateToJson(const TrainingState& state, const RunConfig& config);
 
-// The inverse of TrainingStateToJson. Throws TrainerError(kBadCheckpoint).
+// The inverse of TrainingStateToJson. Throws TrainerError(kBadCheckpoint) for an invalid state.
 TrainingState TrainingStateFromJson(const nlohmann::json& state);
 
-// The tensors to fill from a checkpoint, and the groups of their rank.
+// The tensors to fill from a checkpoint, and this rank's groups.
 struct LoadTarget {
   ParameterStore& parameters;
   AdamW* optimizer;  // Null: weights only.
   const RankGroups& groups;
 };
 
-// Loads weights and optimizer state. All ranks must call it: each one reads its part and sends it
-// to the ranks that keep the same values. A checkpoint of step 0 may have no optimizer state; the
-// optimizer then keeps its initial state. The result has the skip ranges that the checkpoint
-// contains. Throws TrainerError(kBadConfig) naming the difference if the checkpoint is of another
-// model, kBadCheckpoint on all ranks if it has non-finite values, and the errors of the reader.
+// Loads weights and optimizer state. All ranks must call it: each rank reads its stored part and
+// sends it
+// to the ranks that have the same values. A checkpoint of step 0 may have no optimizer state; the
+// optimizer then keeps its initial state. The result has the checkpoint's skip ranges. Throws
+// TrainerError(kBadConfig) naming the difference if the checkpoint is of another model,
+// kBadCheckpoint on
+// all ranks if it has non-finite values, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 
-// Sends the stored part (StoreParts::stored) of each rank to the ranks that keep the same values.
-// All ranks must call it, with their stored part in place.
+// Sends each rank's stored part (StoreParts::stored) to the ranks that have the same values. All
+// ranks
+// must call it after they have filled their stored parts.
 void ShareStoredParts(const LoadTarget& target);
 
-// Returns the skip ranges of a run that resumes from this trainer state. They are the ranges of the
-// checkpoint, plus those parts of `given` that lie after the samples used so far. The samples
-// already used are therefore the same if `given` is empty, equal or longer. A checkpoint of an
-// earlier version has no ranges; its run is assumed to have used `given` from the start. Throws
+// Returns the skip ranges of a run that resumes from this trainer state: the ranges of the
+// checkpoint,
+// plus those parts of `given` that lie after the samples used so far. The samples used so far
+// therefore
+// stay the same, whether `given` is empty, equal or longer. A checkpoint of an earlier version has
+// no
+// ranges; its run is assumed to have used `given` from the start. Throws
 // TrainerError(kBadCheckpoint).
 std::vector<SkipRange> ResumedSkipRanges(const nlohmann::json& trainer_state,
                                          const std::vector<SkipRange>& given);
 
-// Returns the differences from the checkpoint that affect the order of samples: settings that have
-// changed, and skip ranges that `given` lacks. Each difference is one line for the user.
+// Returns the differences between the checkpoint and this run that affect the order of samples:
+// changed
+// settings, and skip ranges that `given` lacks. Each difference is one line for the user.
 std::vector<std::string> DataOrderChanges(const nlohmann::json& trainer_state,
                                           const RunConfig& config,
                                           const std::vector<SkipRange>& given);

@@ -10,7 +10,8 @@ namespace {
 
 using torch::Tensor;
 
-// Lower limit for the norm of weights, so that zero weights can begin to learn (section 4.1 of the
+// Lower limit for the norm of a unit's weights, so that zero weights can begin to learn (section
+// 4.1 of the
 // paper).
 constexpr double kSmallestNorm = 1e-3;
 
@@ -22,7 +23,9 @@ int64_t ColumnsOf(const LogicalTensorSlice& slice) {
   return slice.shape.size() > 1 ? slice.shape[1] : slice.shape[0];
 }
 
-// Returns the sum of squares of each row, in fp64, whose range includes the squares of fp32 values.
+// Returns the sum of squares of each row, in fp64, because the square of an fp32 value may be out
+// of the
+// range of fp32.
 Tensor SquaresOfRows(const Tensor& rows) {
   return at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, /*keepdim=*/false, torch::kFloat64)
       .square();
@@ -39,7 +42,9 @@ AdaptiveClip::AdaptiveClip(double ratio, const ModelConfig& model, Decoder& deco
   }
 }
 
-// Numbers the units stage by stage. All ranks of a stage have the same tensors.
+// Numbers the units of all stages, one stage after another. All ranks of a stage have the same
+// logical
+// tensors.
 void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decoder) {
   int64_t here = 0;
   for (const StoredSlice& slice : store_.slices()) {
@@ -63,8 +68,9 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
   for (auto& [_, first] : first_units_) first += before;
 }
 
-// This rank's part of a slice may begin and end within a row. It is split into the rest of the
-// first row, whole rows, and the beginning of the last row.
+// This rank's part of a slice may begin and end within a row. It is therefore split into the rest
+// of its
+// first row, whole rows, and the beginning of its last row.
 void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   const LogicalTensorSlice& logical = slice.logical;
   const bool keeps_part = store_.parts().zero > 0;
@@ -87,7 +93,7 @@ void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   }
 }
 
-// The master weights of a piece.
+// Returns the master weights of a piece.
 Tensor AdaptiveClip::Weights(const Piece& piece) const {
   Tensor values = store_.Values(piece.group, piece.range);
   if (store_.low_bits().defined()) {
@@ -114,7 +120,8 @@ Tensor AdaptiveClip::Squares() const {
 }
 
 // If a norm is not finite, comparisons with it are false or the scale is 0 or NaN. The gradient
-// then stays non-finite, and the step is refused just as without clipping.
+// norm then
+// stays non-finite, and the step is rejected as it would be without clipping.
 void AdaptiveClip::Apply(Tensor& step_values) const {
   const Tensor norms = Squares().sqrt_();
   const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_);

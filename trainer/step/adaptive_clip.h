@@ -1,4 +1,5 @@
-// Adaptive gradient clipping (Brock et al. 2021, arXiv 2102.06171), exact on any layout.
+// Adaptive gradient clipping (Brock et al. 2021, arXiv 2102.06171), with the same result in every
+// layout.
 #ifndef TRAINYARD_TRAINER_STEP_ADAPTIVE_CLIP_H_
 #define TRAINYARD_TRAINER_STEP_ADAPTIVE_CLIP_H_
 
@@ -14,33 +15,39 @@
 
 namespace trainyard::trainer {
 
-// Scales the gradient G of a unit with weights W by ratio * max(|W|, 1e-3) / |G| if that is below
-// 1. The units are those of the authors' code: each row of a matrix (an output, or a token's
-// embedding), and each whole vector. The head's matrix is excluded, because the authors exclude the
-// last layer. A tied head is the same matrix as the embedding, so neither is then clipped.
+// Multiplies the gradient G of a unit with weights W by ratio * max(|W|, 1e-3) / |G| if this factor
+// is
+// less than 1. As in the authors' code, a unit is a row of a matrix (an output, or a token's
+// embedding)
+// or a whole vector. The head's matrix is not clipped, because the authors exclude the last layer.
+// If the
+// head is tied, its matrix is the embedding, so the embedding is not clipped either.
 //
-// A rank may have only part of a unit: columns (tensor parallelism) or any consecutive elements
-// (ZeRO). Each element is counted by one rank. One sum over all ranks gives the norms of all units
-// of the model, with the same bits on every rank, so copies of a weight stay equal. The sum takes
-// 16 bytes per unit, which is 45 MB for a 70B LLaMA. Not thread-safe. All arguments must outlive
-// this object.
+// A rank may have only a part of a unit: columns (tensor parallelism) or any consecutive elements
+// (ZeRO).
+// Each element is counted by one rank. One sum over all ranks gives the norms of all units of the
+// model,
+// with the same bits on every rank, so that copies of a weight stay equal. The sum takes 16 bytes
+// per
+// unit, which is 45 MB for a 70B LLaMA. Not thread-safe. All arguments must outlive this object.
 class AdaptiveClip {
  public:
   // Collective: all ranks must construct it at the same time.
   AdaptiveClip(double ratio, const ModelConfig& model, Decoder& decoder, const RankGroups& groups);
 
-  // Clips this rank's gradients, which must be complete. Sets kClippedUnits of `step_values`: on
-  // the first rank to the number of clipped units of the whole model, on other ranks to 0.
+  // Clips this rank's gradients, which must be complete. Sets kClippedUnits of `step_values` to the
+  // number
+  // of clipped units of the whole model on the first rank, and to 0 on the other ranks.
   void Apply(torch::Tensor& step_values) const;
 
  private:
-  // Consecutive elements. They are whole rows of `columns` elements, or a part of one row.
+  // Consecutive elements: either whole rows of `columns` elements, or a part of one row.
   struct Piece {
     int64_t group = 0;
     ElementRange range;
     int64_t columns = 0;
-    int64_t unit = 0;      // Unit of the first row, numbered over the model.
-    bool counted = false;  // True if this rank counts it.
+    int64_t unit = 0;      // Unit of the first row, numbered over the whole model.
+    bool counted = false;  // True if this rank counts the piece.
 
     int64_t rows() const { return range.length / columns; }
   };
@@ -54,7 +61,7 @@ class AdaptiveClip {
   const double ratio_;
   const ParameterStore& store_;
   const RankGroups& groups_;
-  std::map<std::string, int64_t> first_units_;  // First unit of each logical tensor of this stage.
+  std::map<std::string, int64_t> first_units_;  // First unit of each logical tensor of the stage.
   int64_t units_ = 0;                           // Units of the whole model.
   std::vector<Piece> pieces_;
 };

@@ -5,7 +5,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Weight of the past: averages over about a hundred steps.
+// Weight of the past; averages about 100 steps.
 constexpr double kDecay = 0.99;
 
 }  // namespace

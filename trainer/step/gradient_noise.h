@@ -1,5 +1,6 @@
-// Gradient noise scale (McCandlish et al. 2018, arXiv 1812.06162). It is the batch size beyond
-// which more samples per step bring little benefit. Pure functions.
+// The gradient noise scale (McCandlish et al. 2018, arXiv 1812.06162): the batch size above which
+// more
+// samples per step bring little benefit. Pure functions.
 #ifndef TRAINYARD_TRAINER_STEP_GRADIENT_NOISE_H_
 #define TRAINYARD_TRAINER_STEP_GRADIENT_NOISE_H_
 
@@ -8,8 +9,9 @@
 
 namespace trainyard::trainer {
 
-// Squared norms of the mean gradients of two batch sizes in one step. The norm for the small size
-// is an average over several batches.
+// Squared norms of the mean gradient for two batch sizes, measured in one step. The norm for the
+// small
+// size is averaged over several small batches.
 struct BatchGradients {
   double small_squares = 0;
   double big_squares = 0;
@@ -17,27 +19,30 @@ struct BatchGradients {
   int64_t big_samples = 0;
 };
 
-// Unbiased estimates from one step (appendix A.1). They may be negative.
+// Unbiased estimates from one step (appendix A.1 of the paper). They may be negative.
 struct NoiseEstimate {
   double gradient = 0;  // |G|^2: squared norm of the true gradient.
-  double trace = 0;     // tr(Sigma): variance of one sample's gradient, over all elements.
+  double trace = 0;     // tr(Sigma): variance of one sample's gradient, summed over all elements.
 };
 
 // For a batch of B samples with squared norm S, E[S] = |G|^2 + tr(Sigma) / B. The two batch sizes
-// give two such equations, which are solved for |G|^2 and tr(Sigma).
+// give
+// two equations, which are solved for |G|^2 and tr(Sigma).
 NoiseEstimate EstimateNoise(const BatchGradients& gradients);
 
-// Estimates tr(Sigma) / |G|^2 from averages of both over many steps, because their ratio in a
-// single step is biased.
+// Estimates tr(Sigma) / |G|^2. Averages both over many steps before dividing, because the ratio of
+// a
+// single step's estimates is biased.
 struct NoiseScaleAverage {
-  // Exponential averages that start at 0. No bias correction is needed, because it cancels in the
+  // Exponential averages that start at 0. They need no bias correction, because it would cancel in
+  // the
   // ratio.
   double gradient = 0;
   double trace = 0;
 
   void Add(const NoiseEstimate& estimate);
-  // Returns the noise scale in samples; nullopt while the averages cannot separate the gradient
-  // from the noise.
+  // The noise scale in samples; nullopt if the averages cannot yet separate the gradient from the
+  // noise.
   std::optional<double> Scale() const;
 
   bool operator==(const NoiseScaleAverage&) const = default;

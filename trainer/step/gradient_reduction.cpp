@@ -9,8 +9,9 @@ namespace {
 
 using torch::Tensor;
 
-// For sharded gradients: the maximum number of groups whose whole gradients are being reduced, not
-// counting the group that is being computed.
+// The maximum number of groups whose gradients are being reduced while the next group is computed.
+// With
+// sharded gradients, it limits the memory for whole gradients.
 constexpr size_t kGroupsUnderWay = 2;
 
 }  // namespace
@@ -26,13 +27,14 @@ GradientReduction::GradientReduction(ParameterStore& store, AdamW& optimizer,
       keeps_parts_(store.parts().zero >= 2),
       small_batch_(store, groups, shared_embedding) {}
 
-// Waits for those operations of the groups that use this object and the optimizer. After the loss
-// of a peer, the wait fails immediately.
+// Waits for the operations that use this object and the optimizer. After the loss of a peer, the
+// waits
+// fail immediately.
 GradientReduction::~GradientReduction() {
   for (Work& work : measuring_) {
     try {
       work.Wait();
-    } catch (const std::exception&) {  // The caller has already thrown the reason.
+    } catch (const std::exception&) {  // The caller has already thrown the cause.
     }
   }
 }
@@ -43,7 +45,7 @@ void GradientReduction::BeginStep(int64_t passes, bool measures_small_batch) {
   finished_.assign(store_.groups().size(), 0);
 }
 
-// True if other sums follow the sum over the shard group.
+// True if the group's gradients are summed over further ranks after the sum over the shard group.
 bool GradientReduction::IsMeasuredAtTheEnd(int64_t group) const {
   return groups_.replica->size() > 1 || group == shared_embedding_;
 }
@@ -78,8 +80,9 @@ std::vector<Work> GradientReduction::BeginReduction(int64_t group, bool is_first
     works.push_back(ranks.ReduceScatter(owned, whole));
     return works;
   }
-  // The sum of this pass overwrites this rank's part of `whole`. It is then added to the sum of the
-  // previous passes.
+  // The sum of this pass overwrites this rank's part of `whole`. It is then added to `owned`, the
+  // sum of
+  // the previous passes.
   const Tensor sum = whole.chunk(ranks.size())[ranks.rank()];
   works.push_back(ranks.ReduceScatter(sum, whole));
   works.push_back(ranks.Then([owned, sum] { Tensor(owned).add_(sum); }));

@@ -1,4 +1,4 @@
-// Sums gradients over the ranks that each have a part of them.
+// Sums gradients over the ranks that each compute a part of them.
 #ifndef TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 #define TRAINYARD_TRAINER_STEP_GRADIENT_REDUCTION_H_
 
@@ -15,27 +15,33 @@
 
 namespace trainyard::trainer {
 
-// Called when a micro-batch has finished a group of parameters. First adds the parts of the
-// tensor-parallel ranks. Then, while the backward pass continues, sums over all ranks with
-// different tokens: the whole gradient, or each rank's own part of it. With whole gradients (ZeRO 0
-// and 1), this is done in the last micro-batch, otherwise in each one. Not thread-safe. All
-// arguments must outlive this object.
+// Reduces the gradients of each parameter group as soon as a micro-batch has finished the group,
+// while
+// the backward pass continues. First sums over the tensor-parallel ranks. Then sums over all ranks
+// with
+// different tokens, for the whole gradient or for each rank's own part. With ZeRO 0 and 1, this
+// happens
+// in the last micro-batch only, with ZeRO 2 and 3 in every micro-batch. Not thread-safe. All
+// arguments
+// must outlive this object.
 class GradientReduction {
  public:
-  // shared_embedding: the parameter group that the first and the last stage share, or -1.
+  // shared_embedding: the parameter group that the first and the last stage share; -1 if there is
+  // none.
   GradientReduction(ParameterStore& store, AdamW& optimizer, WeightGradients& gradients,
                     const RankGroups& groups, int64_t shared_embedding);
   ~GradientReduction();
   GradientReduction(const GradientReduction&) = delete;
   GradientReduction& operator=(const GradientReduction&) = delete;
 
-  // passes: how often each group is finished in a step. measures_small_batch: true to measure the
-  // first pass separately.
+  // passes: the number of times that each group is finished in a step. measures_small_batch: true
+  // to
+  // measure the gradients of the first pass separately.
   void BeginStep(int64_t passes, bool measures_small_batch);
   void OnGroupFinished(int64_t group);
-  // Makes work that is queued after this call see all gradients and their squares.
+  // Makes work that is queued after this call see all gradients and their squared norms.
   void Finish();
-  // The small batch of the step, if it is measured.
+  // The small batch of the step; valid only if it is measured.
   SmallBatch& small_batch() { return small_batch_; }
 
  private:
@@ -54,7 +60,7 @@ class GradientReduction {
   WeightGradients& gradients_;
   const RankGroups& groups_;
   const int64_t shared_embedding_;
-  const bool keeps_parts_;  // Keeps only parts of the gradients (ZeRO 2 and 3).
+  const bool keeps_parts_;  // True if only parts of gradients are kept (ZeRO 2, 3).
   int64_t passes_ = 0;
   bool measures_small_batch_ = false;
   SmallBatch small_batch_;

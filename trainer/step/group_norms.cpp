@@ -13,7 +13,8 @@ using torch::Tensor;
 
 constexpr char kFinalNorm[] = "final_norm";
 
-// Converts "layer 3" to "layer_3". The vectors in the head's group are those of the final norm.
+// Converts a group name to a part name, such as "layer 3" to "layer_3". In the head's group, the
+// parameters without weight decay are the final norm.
 std::string PartName(const std::string& group, bool decays) {
   if (group == Decoder::kHeadGroup && !decays) return kFinalNorm;
   std::string name = group;

@@ -1,4 +1,4 @@
-// Gradient norms of the model's parts: embedding, each layer, final norm, head.
+// Gradient norms of the model's parts: embedding, positions, each layer, final norm, head.
 #ifndef TRAINYARD_TRAINER_STEP_GROUP_NORMS_H_
 #define TRAINYARD_TRAINER_STEP_GROUP_NORMS_H_
 
@@ -13,24 +13,27 @@
 
 namespace trainyard::trainer {
 
-// Returns the names of the parts of the whole model, the same on every rank: "embedding",
-// "positions", "layer_0" and so on, "final_norm", "head". Parts without weights are left out. The
-// matrix of a tied head is part of "embedding".
+// Returns the names of the parts of the whole model, which are the same on every rank: "embedding",
+// "positions", "layer_0" and so on, "final_norm", "head". Parts without weights are omitted. The
+// matrix
+// of a tied head is part of "embedding".
 std::vector<std::string> GradientPartNames(const ModelConfig& model);
 
-// Computes the squared norms of the parts from AdamW's measurements.
+// Computes the squared norms of the model's parts from AdamW's measurements.
 class GroupNorms {
  public:
   GroupNorms(const ModelConfig& model, const ParameterStore& store, const AdamW& optimizer);
 
-  // Returns the sums of squares that this rank counts: fp64, in the order of GradientPartNames.
-  // They are zeros if another rank counts them. Summed over all ranks, they are the squared norms
-  // of the whole gradient.
+  // Returns this rank's sums of squares: fp64, in the order of GradientPartNames. They are zeros
+  // unless
+  // `counts`, because another rank then counts the same gradients. Summed over all ranks, they are
+  // the
+  // squared norms of the parts of the whole gradient.
   torch::Tensor Squares(bool counts) const;
 
  private:
   const AdamW& optimizer_;
-  torch::Tensor membership_;  // [model part, measured part], 1 or 0. Used to add in a fixed order.
+  torch::Tensor membership_;  // [model part, measured part], 1 or 0. Adds in a fixed order.
 };
 
 }  // namespace trainyard::trainer

@@ -1,4 +1,4 @@
-// Derives a rank's share of the model and of its state from the layout.
+// Derives a rank's share of the model and of its state from the settings and the layout.
 #ifndef TRAINYARD_TRAINER_STEP_MODEL_OPTIONS_H_
 #define TRAINYARD_TRAINER_STEP_MODEL_OPTIONS_H_
 
@@ -9,7 +9,8 @@
 
 namespace trainyard::trainer {
 
-// Returns the options of a rank's model, with train.seed. `config` must be resolved. `groups` must
+// Returns the options of a rank's model, with train.seed as seed. `config` must be resolved.
+// `groups` must
 // be those of the rank and must outlive the model.
 DecoderOptions ModelOptions(const RunConfig& config, const Mesh& mesh, int64_t rank,
                             const RankGroups& groups, torch::Device device);

@@ -9,7 +9,7 @@ namespace trainyard::trainer {
 using torch::Tensor;
 using Schedule = std::vector<StageAction>;
 
-// One step or one evaluation.
+// The execution of one step or one evaluation.
 class Pipeline::Run {
  public:
   Run(const Pipeline& pipeline, const MicroBatches& batches, Stash::Mode mode)
@@ -24,7 +24,7 @@ class Pipeline::Run {
         activation_sender_(pipeline.links_.activations_to.get()),
         gradient_sender_(pipeline.links_.gradients_to.get()) {}
 
-  // gradients: null for forward passes only.
+  // `gradients` is null for an evaluation, which has no backward passes.
   void Execute(Tensor& loss, WeightGradients* gradients) {
     const Schedule schedule = ScheduleOf(place());
     for (size_t i = 0; i < schedule.size(); ++i) {
@@ -38,8 +38,9 @@ class Pipeline::Run {
       } else {
         gradients->RunOldest();
       }
-      // Begins to receive before sending, because the neighbour may wait for this receive before it
-      // accepts this stage's output.
+      // Begins the next receive before it sends, because the neighbour may accept this stage's
+      // output only after
+      // this stage has begun to receive.
       if (i + 1 < schedule.size()) BeginReceive(schedule[i + 1]);
       if (output.defined()) SenderOf(action).Send(std::move(output));
     }
@@ -48,7 +49,7 @@ class Pipeline::Run {
   }
 
  private:
-  // State kept from the forward half to the backward half of a pass.
+  // The state that a pass keeps from its forward half to its backward half.
   struct Passing {
     MicroBatch micro_batch;
     Tensor gradient;  // Gradient of the output, on the stage with the head.
@@ -67,7 +68,7 @@ class Pipeline::Run {
     };
   }
 
-  // Returns the tokens of a micro-batch. All of its passes, through all chunks, need them.
+  // Returns the tokens of a micro-batch, which the passes through all chunks need.
   const TrainingTokens& TokensOf(int64_t micro_batch) {
     while (next_ <= micro_batch) {
       tokens_.emplace(next_, batches_.tokens(next_));
@@ -89,7 +90,7 @@ class Pipeline::Run {
     return action.kind == StageAction::Kind::kForward ? activation_sender_ : gradient_sender_;
   }
 
-  // Returns the output for the next stage. It is undefined for the chunk with the head.
+  // Returns the output for the next stage; undefined for the chunk with the head.
   Tensor Forward(const ChunkPass& pass, Tensor& loss, WeightGradients* gradients) {
     const bool is_first = place().HasEmbedding(pass.chunk), is_last = place().HasHead(pass.chunk);
     MicroBatch micro_batch = model_.Begin(pass.chunk, TokensOf(pass.micro_batch), mode_);
@@ -106,7 +107,7 @@ class Pipeline::Run {
     return is_last ? Tensor() : x;
   }
 
-  // Returns the gradient for the previous stage. It is undefined for the chunk with the embedding.
+  // Returns the gradient for the previous stage; undefined for the chunk with the embedding.
   Tensor Backward(const ChunkPass& pass, WeightGradients& gradients) {
     Passing passing = std::move(passing_.at(pass));
     passing_.erase(pass);

@@ -16,7 +16,7 @@
 
 namespace trainyard::trainer {
 
-// Micro-batches in order, all with the same sample length.
+// Micro-batches in order, all with samples of the same length.
 struct MicroBatches {
   int64_t count = 0;
   int64_t samples = 0;                            // Samples per micro-batch.
@@ -24,20 +24,23 @@ struct MicroBatches {
   std::function<TrainingTokens(int64_t)> tokens;  // Called once per micro-batch, in order.
 };
 
-// With one stage, micro-batches run one after another. All stages must call the same methods with
-// the same counts. Not thread-safe. All arguments must outlive this object.
+// With one stage, micro-batches run one after another. All stages must call the same methods, with
+// the
+// same number of micro-batches. Not thread-safe. All arguments must outlive this object.
 class Pipeline {
  public:
   Pipeline(const Decoder& model, const StageLinks& links, bool zero_bubble)
       : model_(model), links_(links), zero_bubble_(zero_bubble) {}
 
-  // Runs the forward and backward passes. On the stage with the head, adds the losses to `loss`.
+  // Runs the forward and backward passes. The stage with the head adds the losses to `loss`.
   void Train(const MicroBatches& batches, torch::Tensor& loss, WeightGradients& gradients) const;
 
-  // Runs one micro-batch through all chunks of this stage, to load the kernels and the memory that
-  // a step needs. The tensors of neighbours are replaced by zeros, so the resulting gradients are
-  // meaningless. A GPU cannot load kernels while it waits for a neighbour, which may in turn be
-  // waiting for this rank.
+  // Runs one micro-batch through all chunks of this stage, so that the kernels are loaded and the
+  // memory is
+  // allocated before the first step. A GPU cannot load kernels while it waits for a neighbour, and
+  // the
+  // neighbour may be waiting for this rank. Zeros take the place of the neighbours' tensors, so the
+  // gradients are meaningless.
   void Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const;
 
   // Forward passes only.

@@ -8,8 +8,9 @@ namespace {
 
 using Kind = StageAction::Kind;
 
-// The order of a stage's passes. Micro-batches form groups of as many as there are stages. Each
-// group goes through one chunk after another.
+// The order of a stage's passes. The micro-batches are divided into groups of as many micro-batches
+// as
+// there are stages. Each group passes through one chunk after another.
 class PassOrder {
  public:
   explicit PassOrder(const PipelinePlace& place) : place_(place) {}
@@ -23,7 +24,7 @@ class PassOrder {
 
  private:
   int64_t Group() const { return place_.stages * place_.chunks; }
-  // With a single chunk there are no groups, so any number of micro-batches is allowed.
+  // With a single chunk, there are no groups, so the number of micro-batches is arbitrary.
   int64_t ChunkOf(int64_t number) const {
     return place_.chunks == 1 ? 0 : number % Group() / place_.stages;
   }
@@ -35,13 +36,13 @@ class PassOrder {
   PipelinePlace place_;
 };
 
-// Number of forward passes before the first backward pass.
+// The number of forward passes before the first backward pass.
 int64_t WarmUpPasses(const PipelinePlace& place) {
   const int64_t behind = place.stages - 1 - place.stage;
   return place.chunks == 1 ? behind : 2 * behind + (place.chunks - 1) * place.stages;
 }
 
-// Weight gradients waiting for a gap in the schedule.
+// Deferred weight gradients, which wait for a gap in the schedule.
 class WeightGradientQueue {
  public:
   explicit WeightGradientQueue(bool is_used) : is_used_(is_used) {}
@@ -75,7 +76,7 @@ std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t mi
   const int64_t passes = micro_batches * place.chunks;
   const int64_t warm_up = std::min(WarmUpPasses(place), passes);
   WeightGradientQueue weights(zero_bubble);
-  // Later stages keep fewer activations and can therefore defer more weight gradients.
+  // Later stages keep fewer activations, so they have memory to defer more weight gradients.
   const auto kept = static_cast<size_t>(place.stage);
   std::vector<StageAction> actions;
   for (int64_t i = 0; i < warm_up; ++i) actions.push_back(order.Forward(i));
@@ -84,7 +85,7 @@ std::vector<StageAction> TrainingSchedule(const PipelinePlace& place, int64_t mi
     weights.AddBackward(order.Backward(i - warm_up), actions);
     weights.AddUntil(kept, actions);
   }
-  // There are no more forward passes. Runs one weight gradient between two backward passes.
+  // No forward passes remain. One weight gradient runs after each backward pass.
   for (int64_t i = passes - warm_up; i < passes; ++i) {
     weights.AddBackward(order.Backward(i), actions);
     weights.AddUntil(weights.size() - std::min<size_t>(weights.size(), 1), actions);

@@ -52,7 +52,7 @@ void SmallBatch::Finish(Tensor& step_values) {
     SumSquares(shared_embedding_, shared_gradients_);
     shared_gradients_ = Tensor();
   }
-  // Context-parallel ranks have equal sums, so one of them counts.
+  // Context-parallel ranks have equal sums, so only one of them counts its sum.
   if (groups_.context->rank() > 0) return;
   step_values[static_cast<int64_t>(StepValue::kSmallBatchSquares)].copy_(all_squares_.sum());
 }

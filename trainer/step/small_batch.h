@@ -1,4 +1,4 @@
-// Gradient norm of a small batch, for the gradient noise scale.
+// The gradient norm of a small batch, for the gradient noise scale.
 #ifndef TRAINYARD_TRAINER_STEP_SMALL_BATCH_H_
 #define TRAINYARD_TRAINER_STEP_SMALL_BATCH_H_
 
@@ -12,21 +12,27 @@
 
 namespace trainyard::trainer {
 
-// The small batch of a data-parallel rank is its first micro-batch of the step. In every ZeRO
-// stage, its gradients can be measured before other gradients are added to them. The parts of
-// tensor- and context-parallel ranks are added up in a copy. Not thread-safe. All arguments must
-// outlive this object.
+// The small batch of a data-parallel rank is its first micro-batch of a step, because in every ZeRO
+// stage
+// its gradients can be measured before others are added to them. The parts of tensor- and
+// context-parallel
+// ranks are summed in a copy. Not thread-safe. All arguments must outlive this object.
 class SmallBatch {
  public:
-  // shared_embedding: the parameter group that the first and the last stage share, or -1.
+  // shared_embedding: the parameter group that the first and the last stage share; -1 if there is
+  // none.
   SmallBatch(ParameterStore& store, const RankGroups& groups, int64_t shared_embedding);
 
-  // Call it when the first micro-batch has finished a group, before the group's gradients change.
+  // Measures the gradients of a group. Must be called when the first micro-batch has finished the
+  // group,
+  // before the gradients change.
   void Measure(int64_t group);
 
-  // Sets kSmallBatchSquares of `step_values` to the sum of squares that this rank counts. Call it
-  // after measuring all groups. Summed over all ranks, the values are the sum of squares of the
-  // small batches of all data-parallel ranks.
+  // Sets kSmallBatchSquares of `step_values` to the sum of squares that this rank counts. Summed
+  // over all
+  // ranks, these values are the sum over all small batches of their squared norms. Must be called
+  // after all
+  // groups have been measured.
   void Finish(torch::Tensor& step_values);
 
  private:
@@ -35,7 +41,7 @@ class SmallBatch {
   ParameterStore& store_;
   const RankGroups& groups_;
   const int64_t shared_embedding_;
-  torch::Tensor shared_gradients_;      // A copy, kept until Finish.
+  torch::Tensor shared_gradients_;      // A copy of their gradients, kept until Finish.
   torch::Tensor all_squares_;           // fp64, one per counted range of each group.
   std::vector<torch::Tensor> squares_;  // By group: its part of all_squares_.
 };

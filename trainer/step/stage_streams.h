@@ -15,23 +15,27 @@
 
 namespace trainyard::trainer {
 
-// The receiving end of a link. Not thread-safe.
+// The receiving end of a link between two stages. Not thread-safe.
 class StageReceiver {
  public:
   // Creates an empty tensor for a pass.
   using MakeTensor = std::function<torch::Tensor(const ChunkPass&)>;
 
-  // link: may be null if nothing arrives; otherwise it must outlive this object. arrivals: the
-  // passes whose tensors arrive, in order.
+  // link: may be null if no tensor arrives; otherwise it must outlive this object. arrivals: the
+  // passes
+  // whose tensors arrive, in order.
   StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals, MakeTensor make);
 
-  // Starts all receives up to that for this pass. While a receive is running, a GPU cannot load
-  // kernels and memory. Between this call and the work for which the sender waits, no other work
-  // may therefore be queued.
+  // Starts all receives up to and including that of this pass. While a receive is running, a GPU
+  // cannot load
+  // kernels or allocate memory. Therefore, the caller must next queue the work for which the sender
+  // waits,
+  // and no other work before it.
   void Begin(const ChunkPass& pass);
 
-  // Returns the tensor received for a pass. Call it at most once per pass. Work queued after the
-  // call sees the received contents.
+  // Returns the tensor received for a pass. Work queued after the call sees the received contents.
+  // Must be
+  // called at most once per pass.
   torch::Tensor Receive(const ChunkPass& pass);
 
  private:
@@ -46,12 +50,12 @@ class StageReceiver {
   std::map<ChunkPass, Arriving> arriving_;
 };
 
-// The sending end of a link. Not thread-safe.
+// The sending end of a link between two stages. Not thread-safe.
 class StageSender {
  public:
   explicit StageSender(Communicator* link) : link_(link) {}
 
-  // Starts a send. Keeps the tensor until it has been sent.
+  // Starts a send. Keeps the tensor alive until it has been sent.
   void Send(torch::Tensor tensor);
   // Makes work that is queued after this call wait for all sends.
   void Join();

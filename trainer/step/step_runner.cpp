@@ -16,8 +16,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
-// Copies to device memory without blocking the caller. The source must be page-locked memory, which
-// LibTorch reuses only after the copy.
+// Copies to device memory without blocking the caller. `host` must be in page-locked memory, which
+// LibTorch
+// does not reuse before the copy has completed.
 Tensor Upload(const Tensor& host, torch::Device device) {
   return device.is_cuda() ? host.pin_memory().to(device, /*non_blocking=*/true) : host.clone();
 }
@@ -74,7 +75,7 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   if (adaptive_clip_.has_value()) ClipUnits();
   part_squares_ = Tensor();
   if (request.part_norms) SumPartSquares();
-  // The last sum of a step. It shows whether all ranks took part in the step.
+  // The last sum of a step, which shows whether all ranks took part in the whole step.
   SumStepValues();
   {
     const StepPartScope waiting(&parts_.clock, StepPart::kCheckpointWait);
@@ -87,14 +88,16 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
   pending_.push_back(std::move(pending));
 }
 
-// The noise scale needs at least two contributions. The first steps of a batch ramp-up may have
-// only one.
+// The noise scale needs at least two micro-batches over all ranks. The first steps of a batch
+// ramp-up may
+// have only one.
 bool StepRunner::MeasuresNoise() const {
   return parts_.config.train.gradient_noise_scale && rounds_ * parts_.config.layout.dp > 1;
 }
 
-// In a batch ramp-up, later steps have more micro-batches. Creates a new tensor for the weights,
-// because the previous step may still be using the old one.
+// Adapts the loss weights to the number of micro-batches, which grows in a batch ramp-up. Creates a
+// new
+// tensor, because the previous step may still be using the old one.
 void StepRunner::SetRounds(int64_t rounds) {
   if (rounds == rounds_) return;
   rounds_ = rounds;
@@ -104,7 +107,8 @@ void StepRunner::SetRounds(int64_t rounds) {
   loss_weights_ = torch::full({rows}, share, torch::dtype(torch::kFloat32).device(parts_.device));
 }
 
-// Runs the first passes of a pipeline stage.
+// Prepares a pipeline stage for its first step (Pipeline::Rehearse) and drops the resulting
+// gradients.
 void StepRunner::Rehearse() {
   is_rehearsed_ = true;
   if (parts_.model.place().stages == 1) return;
@@ -119,9 +123,11 @@ void StepRunner::Rehearse() {
   }
 }
 
-// Computes this rank's share of the gradients and of the mean loss. Summed over all ranks, these
-// are the gradients and the mean loss of the global batch. Tensor-parallel ranks have the same
-// loss, so only the first one counts it.
+// Computes this rank's share of the gradients and of the mean loss of the global batch. The sum of
+// the
+// shares over all ranks is the whole. Tensor-parallel ranks have equal losses, so only the first of
+// them
+// counts its loss.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
   reduction_.BeginStep(rounds_, MeasuresNoise());
@@ -143,9 +149,13 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   if (parts_.groups.tensor->rank() > 0) loss.zero_();
 }
 
-// Returns all micro-batches of the step. Masked predictions get weight zero, and their weight is
-// spread over the other predictions, so that the loss is the mean over the counted predictions.
-// Their number in the global batch is known only when all ranks have their batches.
+// Returns all micro-batches of the step. Masked predictions get weight 0, and the weights of the
+// other
+// predictions grow by the same factor, so that the loss is the mean over the counted predictions.
+// The
+// factor is known only when all ranks have read their micro-batches, because it depends on the
+// number of
+// counted predictions in the global batch.
 std::vector<TrainingTokens> StepRunner::MaskedBatches(
     const std::function<TrainingTokens()>& next_on_device) {
   std::vector<TrainingTokens> batches;
@@ -158,7 +168,7 @@ std::vector<TrainingTokens> StepRunner::MaskedBatches(
     batches.push_back(std::move(batch));
   }
   parts_.groups.world->AllReduce(counted).Wait();
-  // All tp * cp * pp ranks with the same data-parallel index have the same tokens.
+  // The sum counts each prediction tp * cp * pp times, because so many ranks have the same tokens.
   const LayoutConfig& layout = parts_.config.layout;
   const auto all = static_cast<double>(loss_weights_.numel() * rounds_ * layout.dp * layout.tp *
                                        layout.cp * layout.pp);
@@ -177,7 +187,7 @@ TrainingTokens StepRunner::ToDevice(const TokenBatch& batch) {
   return {Upload(tokens, parts_.device), Upload(weights, parts_.device).mul_(loss_weights_)};
 }
 
-// True if this rank counts its squares. Only one of the ranks with the same gradients does.
+// True if this rank counts its squares. Among ranks with equal gradients, only the first does.
 bool StepRunner::CountsSquares() const {
   const bool has_parts = parts_.model.parameters().parts().zero > 0;
   const Communicator& alike = has_parts ? *parts_.groups.replica : *parts_.groups.shard;
@@ -201,8 +211,8 @@ void StepRunner::SumPartSquares() {
   parts_.groups.world->AllReduce(part_squares_).Wait();
 }
 
-// Updates groups in the order of the next forward pass, because the exchange of the new weights
-// overlaps with that pass.
+// Updates the groups in the order of the next forward pass, because the exchange of the new weights
+// overlaps with this pass.
 void StepRunner::UpdateWeights() {
   const StepPartScope updating(&parts_.clock, StepPart::kOptimizer);
   parts_.optimizer.FinishGradientNorm(step_values_);
@@ -213,8 +223,9 @@ void StepRunner::UpdateWeights() {
   }
 }
 
-// Returns, on a GPU, a copy in host memory that is complete at the next recorded event. On a CPU,
-// returns the tensor itself.
+// On a GPU, returns a copy in host memory, which is complete once the next recorded event is
+// reached. On a
+// CPU, returns the tensor itself.
 Tensor StepRunner::ToHost(const Tensor& values) const {
   if (!parts_.device.is_cuda() || !values.defined()) return values;
   Tensor host =
@@ -231,8 +242,9 @@ void StepRunner::CopyResult(Pending& pending) {
   pending.done->record(streams.getStream(parts_.device));
 }
 
-// Each contribution is the mean gradient of its samples, divided by the number of contributions. In
-// the squared norm, the factor contributions^2 undoes this division.
+// A contribution is one micro-batch. Its gradient is the mean gradient of its samples, divided by
+// the number
+// of contributions. The factor contributions^2 undoes this division in the squared norm.
 std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) const {
   if (!parts_.config.train.gradient_noise_scale || pending.contributions < 2) return std::nullopt;
   const auto contributions = static_cast<double>(pending.contributions);
@@ -246,7 +258,8 @@ std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) cons
 }
 
 // If a member aborts its groups to reconnect, NCCL's kernels on other ranks may end with arbitrary
-// data. This check detects that.
+// data.
+// The sum of kPresence is then wrong.
 void StepRunner::CheckPresence(const Pending& pending) const {
   const int64_t step = pending.result.step;
   const auto all = static_cast<double>(parts_.groups.world->size() * step);

@@ -1,4 +1,4 @@
-// Runs optimizer steps on the device asynchronously.
+// Runs optimizer steps asynchronously on the device.
 #ifndef TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
 #define TRAINYARD_TRAINER_STEP_STEP_RUNNER_H_
 
@@ -28,7 +28,7 @@
 
 namespace trainyard::trainer {
 
-// The results of one optimizer step. They are the same on every rank unless noted.
+// The results of one optimizer step. They are the same on every rank unless noted otherwise.
 struct StepResult {
   int64_t step = 0;
   double loss = 0;       // Mean over the counted predictions of the global batch.
@@ -38,8 +38,8 @@ struct StepResult {
   bool stop = false;         // True if a rank was asked to stop before the step.
   bool save = false;         // True if a rank was asked to save before the step.
   double snapshot_cost = 0;  // Sum of StepRequest::snapshot_cost over all ranks.
-  double seconds = 0;        // Since the end of the previous step; after a pause, since the launch.
-  std::optional<StepTimes> times;         // Times of this rank, if they were requested.
+  double seconds = 0;        // Since the end of the previous step or, if later, since the launch.
+  std::optional<StepTimes> times;         // Times of this rank, if requested.
   int64_t clipped_units = 0;              // By optimizer.adaptive_clip.
   std::vector<double> part_norms;         // In the order of GradientPartNames, if requested.
   std::optional<BatchGradients> batches;  // Set with train.gradient_noise_scale.
@@ -52,13 +52,15 @@ struct StepRequest {
   bool stop = false;         // True if this rank was asked to stop.
   bool save = false;         // True if this rank was asked to save.
   bool measure = false;      // True to measure the parts of the step's time.
-  double snapshot_cost = 0;  // Delay by this rank's latest snapshot, in steps.
-  bool part_norms = false;   // Compute gradient norms by part; the same on every rank.
+  double snapshot_cost = 0;  // Delay caused by this rank's latest snapshot, in steps.
+  bool part_norms = false;   // Compute norms of the model's parts; equal on all ranks.
 };
 
-// Runs a step: the forward and backward passes of this rank's micro-batches, the sums over the
-// ranks, the norm, and the update. All work is queued on the device, and results arrive later. Not
-// thread-safe. All arguments must outlive this object.
+// Runs steps. A step consists of the forward and backward passes of this rank's micro-batches, the
+// sums
+// over the ranks, the gradient norm, and the update. All work is queued on the device, and results
+// arrive
+// later. Not thread-safe. All arguments must outlive this object.
 class StepRunner {
  public:
   struct Parts {
@@ -72,16 +74,18 @@ class StepRunner {
 
   explicit StepRunner(const Parts& parts);
 
-  // Queues a step. next: returns the rank's next micro-batch. before_update: called when all work
-  // that precedes the weight update has been queued.
+  // Queues a step. `next` returns the rank's next micro-batch. `before_update` is called when all
+  // work before
+  // the weight update has been queued.
   void Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
               const std::function<void()>& before_update);
 
-  // Number of steps that were launched but have not finished.
+  // The number of launched but unfinished steps.
   int64_t pending() const { return static_cast<int64_t>(pending_.size()); }
 
-  // Waits for the oldest launched step. Throws TrainerError(kPeerLost) if a peer is lost, or if it
-  // left the gang before the end of the step, because the results are then invalid.
+  // Waits for the oldest launched step. Throws TrainerError(kPeerLost) if a peer is lost or has
+  // left the gang
+  // before the end of the step, because the results are then invalid.
   StepResult Finish();
 
   const Pipeline& pipeline() const { return pipeline_; }
@@ -89,9 +93,9 @@ class StepRunner {
  private:
   struct Pending {
     StepResult result;
-    torch::Tensor values;            // Step values, in host memory once `done`.
+    torch::Tensor values;            // Step values; in host memory once `done` is reached.
     torch::Tensor part_squares;      // Squares by GradientPartNames, likewise; may be undefined.
-    std::optional<c10::Event> done;  // None on a CPU, where the step is already done.
+    std::optional<c10::Event> done;  // Unset on a CPU, where the step is already done.
     std::chrono::steady_clock::time_point launched;
     bool is_measured = false;
     int64_t contributions = 0;  // Micro-batches of the step over all ranks.
@@ -126,7 +130,7 @@ class StepRunner {
   int64_t rounds_ = 0;          // Rounds of the latest step.
   torch::Tensor loss_weights_;  // 1 / (tokens of the global batch), for each row.
   std::deque<Pending> pending_;
-  std::chrono::steady_clock::time_point finished_;  // When the latest step finished.
+  std::chrono::steady_clock::time_point finished_;  // Time at which the latest step finished.
 };
 
 }  // namespace trainyard::trainer

@@ -9,15 +9,17 @@ namespace {
 
 using torch::Tensor;
 
-// Returns the elements of `range` from the gradients of the group. `range` is given in the flat
-// buffers.
+// Returns a view of the elements of `range`, which counts from the beginning of the flat buffers,
+// in
+// `gradients`, which begins at the group.
 Tensor InGroup(const ParameterStore& store, int64_t group, const ElementRange& range,
                const Tensor& gradients) {
   return gradients.narrow(0, range.first - store.groups()[group].all.first, range.length);
 }
 
-// If key heads do not divide evenly, ranks have different, overlapping parts of these tensors. Sums
-// the whole tensors, with zeros for the elements that a rank does not have.
+// If the number of ranks does not divide the number of key heads, ranks have different, overlapping
+// parts of
+// these tensors. Sums whole tensors, with zeros for the elements that a rank does not have.
 void SumLogicalTensors(const ParameterStore& store, const std::vector<const StoredSlice*>& slices,
                        Communicator& tensor, const Tensor& gradients) {
   std::map<std::string, Tensor> wholes;
@@ -38,7 +40,7 @@ void SumLogicalTensors(const ParameterStore& store, const std::vector<const Stor
 
 }  // namespace
 
-// If every rank has the whole of several adjacent tensors, these are summed in one operation.
+// Adjacent slices that are whole tensors on every rank are summed in one operation.
 void SumOverTensorRanks(const ParameterStore& store, int64_t group, Communicator& tensor,
                         const Tensor& gradients) {
   if (tensor.size() == 1) return;

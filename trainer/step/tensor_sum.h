@@ -1,4 +1,4 @@
-// Sums gradients of which each tensor-parallel rank has only a part.
+// Sums gradients of which each tensor-parallel rank has computed only a part.
 #ifndef TRAINYARD_TRAINER_STEP_TENSOR_SUM_H_
 #define TRAINYARD_TRAINER_STEP_TENSOR_SUM_H_
 
@@ -11,9 +11,11 @@
 
 namespace trainyard::trainer {
 
-// Adds up the parts of slices with LogicalTensorSlice::has_partial_gradient, in place. gradients:
-// the flat gradients of a whole group, from one or several passes. All ranks of `tensor` must call
-// it in the same order.
+// Sums, in place, the gradients of slices with LogicalTensorSlice::has_partial_gradient.
+// `gradients` is the
+// flat gradients of a whole group, from one or several passes. All ranks of `tensor` must call it,
+// in the
+// same order of groups.
 void SumOverTensorRanks(const ParameterStore& store, int64_t group, Communicator& tensor,
                         const torch::Tensor& gradients);
 

@@ -1,4 +1,4 @@
-// Sends the weights of a group to the ranks that have only part of them.
+// Sends the weights of a parameter group to the ranks that have only a part of them.
 #ifndef TRAINYARD_TRAINER_STEP_WEIGHT_EXCHANGE_H_
 #define TRAINYARD_TRAINER_STEP_WEIGHT_EXCHANGE_H_
 
@@ -13,8 +13,10 @@
 namespace trainyard::trainer {
 
 // With ZeRO 1 and 2, ranks exchange their updated weights during the next forward pass. With ZeRO
-// 3, ranks gather the weights of a group shortly before a pass needs them, while the previous group
-// is being computed. Not thread-safe.
+// 3, ranks
+// gather the weights of a group shortly before a pass needs them, while the pass computes the
+// previous
+// group. Not thread-safe.
 class WeightExchange final : public WeightAccess {
  public:
   // ranks: the ranks that share one copy of the weights. All arguments must outlive this object.
@@ -23,14 +25,14 @@ class WeightExchange final : public WeightAccess {
   void Acquire(int64_t group, Pass pass) override;
   void Release(int64_t group) override;
 
-  // Call it when this rank's part of a group has new values.
+  // Must be called when this rank's part of a group has new values.
   void OnUpdated(int64_t group);
   // Makes work that is queued after this call see all weights that this rank keeps.
   void Join();
 
  private:
   struct State {
-    int64_t next_forward = -1;  // The group needed next in a pass.
+    int64_t next_forward = -1;  // The group that the pass needs next.
     int64_t next_backward = -1;
     bool is_arriving = false;
     Work arriving;
@@ -43,7 +45,7 @@ class WeightExchange final : public WeightAccess {
 
   ParameterStore& store_;
   Communicator& ranks_;
-  const bool keeps_parts_;  // Keeps only parts of the values (ZeRO 3).
+  const bool keeps_parts_;  // True if only parts of values are kept (ZeRO 3).
   std::vector<State> groups_;
 };
 

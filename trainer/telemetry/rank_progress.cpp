@@ -25,7 +25,7 @@ RankProgress::RankProgress(TelemetryWriter& telemetry, ClockSeconds clock)
 void RankProgress::EnterPhase(Phase phase, int64_t step) {
   phase_times_.Enter(phase, clock_() * 1e3);
   step_ = step;
-  // These phases follow a step, or a restored state after which no step is needed.
+  // These phases follow a step, or a restored state that needs no further step.
   const bool has_state =
       phase == Phase::kEval || phase == Phase::kCheckpoint || phase == Phase::kDone;
   if (has_state) generation_ = connected_generation_;

@@ -1,4 +1,4 @@
-// Progress of one rank: its phases and the time spent in each.
+// The progress of one rank: its phases and the time spent in each.
 #ifndef TRAINYARD_TRAINER_TELEMETRY_RANK_PROGRESS_H_
 #define TRAINYARD_TRAINER_TELEMETRY_RANK_PROGRESS_H_
 
@@ -12,33 +12,39 @@
 
 namespace trainyard::trainer {
 
-// It outlives the trainer, so that an alert about a failure of the trainer can include the last
-// step. Use it from one thread only.
+// Must outlive the trainer, so that an alert about a failure of the trainer can include the last
+// step. Must
+// be used from one thread.
 class RankProgress {
  public:
   using ClockSeconds = std::function<double()>;  // Monotonic.
 
-  // Starts in phase init and writes no record. `telemetry` must outlive this object.
+  // Starts in phase init without writing a record. `telemetry` must outlive this object.
   explicit RankProgress(TelemetryWriter& telemetry);
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
-  // Sets the generation of the gang's current connection. Records contain it once the gang has
-  // healed: after a step in this generation, or when the gang evaluates or saves the restored step.
+  // Sets the generation of the gang's current connections. Records contain the new generation once
+  // the heal is
+  // complete: after a step in this generation, or when the gang evaluates, saves or ends with the
+  // restored
+  // step.
   void SetGeneration(int64_t generation) { connected_generation_ = generation; }
 
-  // Writes the new phase, and a rank record with the final times of the previous phase.
+  // Begins a phase. Writes the phase, and a rank record with the final times of the previous phase.
   void EnterPhase(Phase phase, int64_t step);
 
-  // Records a completed optimizer step. step: total number of steps completed. seconds: duration of
-  // this step. stall_seconds: total time for which all steps so far have waited for data.
+  // Records a completed optimizer step. `step` is the total number of completed steps, `seconds`
+  // the duration
+  // of this step, and stall_seconds the total time for which all steps so far have waited for data.
   void Step(int64_t step, double seconds, double stall_seconds);
   // Records the times of the latest measured step (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
-  // True one second after the last record, and after the first step of a generation. This limits
-  // the number of records when steps are short.
+  // True if the latest record is at least one second old, which limits the number of records when
+  // steps are
+  // short. True after the first step of a generation, too.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
-  // Writes a record with the memory size of the last record. Used, for example, before an exit.
+  // Writes a record with the memory size of the latest record. Called, for example, before an exit.
   void Write() { Write(memory_bytes_); }
 
   // Steps completed.
@@ -49,17 +55,17 @@ class RankProgress {
   const ClockSeconds clock_;
   PhaseTimes phase_times_;
   int64_t connected_generation_ = 1;
-  // The generation of the latest step, and that of the latest record.
+  // generation_ is that of the latest step, written_generation_ that of the latest record.
   int64_t generation_ = 1;
   int64_t written_generation_ = 1;
   int64_t step_ = 0;
   double stall_seconds_ = 0;
   int64_t memory_bytes_ = 0;
-  // Number of steps since the last record, and the sum of their seconds.
+  // The number of steps since the latest record, and the sum of their seconds.
   int64_t steps_ = 0;
   double steps_seconds_ = 0;
   double written_;
-  // Mean seconds per step of the last record that covered steps.
+  // Mean seconds per step, from the latest record that covered steps.
   double step_seconds_ = 0;
   MetricValues step_times_;
 };

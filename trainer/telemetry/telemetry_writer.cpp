@@ -28,7 +28,7 @@ int64_t NowMs() {
 std::string Number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  char text[32];  // The shortest text from which the same double is read has at most 24 characters.
+  char text[32];  // The shortest text that reads back as the same double has at most 24 characters.
   const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value);
   return std::string(text, end.ptr);
 }

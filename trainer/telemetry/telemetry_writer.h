@@ -16,7 +16,8 @@
 namespace trainyard::trainer {
 
 // Names and values of one step, in the order in which they are written. Non-finite values are
-// written as NaN, Infinity and -Infinity, as Python's json module does.
+// written as
+// NaN, Infinity and -Infinity, as in Python's json module.
 using MetricValues = std::vector<std::pair<std::string, double>>;
 
 struct CheckpointRecord {
@@ -27,7 +28,7 @@ struct CheckpointRecord {
   double blocking_seconds = 0;
   double total_seconds = 0;
   bool deleted = false;  // Removed by retention.
-  std::string metric;    // Metric for comparing the run's checkpoints; empty: not evaluated.
+  std::string metric;    // Metric by which checkpoints are compared; empty: not evaluated.
   double metric_value = 0;
 };
 
@@ -35,20 +36,20 @@ struct CheckpointRecord {
 struct RankRecord {
   int64_t generation = 1;   // Generation of the gang in this attempt.
   int64_t step = 0;         // Completed steps.
-  double step_seconds = 0;  // Mean over the steps since the last record.
+  double step_seconds = 0;  // Mean over the steps since the latest record.
   int64_t memory_bytes = 0;
-  // Total seconds since the process started.
+  // Seconds spent in each phase, and in waits for data, in total since the process started.
   double init_seconds = 0;
   double load_seconds = 0;
   double data_stall_seconds = 0;
   double checkpoint_seconds = 0;
   double evaluation_seconds = 0;
-  // Seconds of the latest step that was measured, under the keys of telemetry_keys.h; empty if none
-  // was measured.
+  // Seconds of the latest measured step, under the keys of telemetry_keys.h; empty if no step was
+  // measured.
   MetricValues step_times;
 };
 
-// State of one rank in a group of ranks. FlightRecord in telemetry.proto describes the fields.
+// The state of one rank in a group of ranks. FlightRecord in telemetry.proto describes the fields.
 struct FlightReport {
   std::string group;
   std::string ranks;
@@ -59,44 +60,54 @@ struct FlightReport {
   int64_t entered_ms = 0;
 };
 
-// Appends whole lines with O_APPEND. Records of several threads therefore never mix, and a crash
-// leaves at most one torn line, at the end. Writing never waits for the reader, because the file is
-// a regular file. If the file cannot be opened or written, training continues, and one warning is
-// written to stderr. Records that could not be written, for example because the disk is full, are
-// kept in memory (1 MiB, some hours of training) and retried with each new record. When that memory
-// is full, the newest records are dropped, with a second warning. Thread-safe.
+// Appends whole lines with O_APPEND, so that records of several threads never mix and a crash
+// leaves at most
+// one torn line, at the end. Writing never waits for the reader, because the file is a regular
+// file.
+//
+// If the file cannot be opened or written, training continues, and one warning is written to
+// stderr. Records
+// that could not be written, for example because the disk is full, are kept in memory (1 MiB, some
+// hours of
+// training) and retried with each new record. When this memory is full, the newest records are
+// dropped, with
+// a second warning. Thread-safe.
 class TelemetryWriter {
  public:
   using ClockMs = std::function<int64_t()>;  // Unix milliseconds.
 
-  // Creates the file with mode 0600. If the path is empty, nothing is written. The destructor
-  // retries unwritten records once.
+  // Creates the file with mode 0600. If the path is empty, writes nothing. The destructor retries
+  // unwritten
+  // records once.
   explicit TelemetryWriter(const std::string& path);
   TelemetryWriter(const std::string& path, ClockMs clock);
   ~TelemetryWriter();
   TelemetryWriter(const TelemetryWriter&) = delete;
   TelemetryWriter& operator=(const TelemetryWriter&) = delete;
 
-  // step: number of optimizer steps completed, from 1. total_steps: length of the run; 0 if
-  // unknown. samples: positions "a:b" of the samples used since the last record; empty if not
+  // `step` is the number of completed optimizer steps, from 1. total_steps is the length of the
+  // run; 0 if
+  // unknown. `samples` is the positions "a:b" of the samples used since the latest record; empty:
+  // not
   // reported.
   void WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values,
                     std::string_view samples = "");
   void WritePhase(Phase phase, int64_t step);
   void WriteCheckpoint(const CheckpointRecord& record);
-  // loss: mean nats per token over `tokens` predicted tokens of `data_set`.
+  // `loss` is the mean, in nats per token, over `tokens` predicted tokens of `data_set`.
   void WriteEvaluation(int64_t step, std::string_view data_set, double loss, int64_t tokens);
-  // samples: positions "a:b" of the samples that the alert is about; empty if not reported.
+  // `samples` is the positions "a:b" of the samples that the alert is about; empty: not reported.
   void WriteAlert(int64_t step, std::string_view code, std::string_view message,
                   std::string_view samples = "");
   void WriteRank(const RankRecord& record);
   void WriteFlight(const FlightReport& report);
 
-  // Retries unwritten records until all of them are in the file, but at most for `patience`.
+  // Retries unwritten records until all of them are in the file, for at most `patience`.
   void WriteRest(std::chrono::milliseconds patience);
 
  private:
-  // Appends a line that begins with type and time. `fields` follows; it must begin with ",\"...".
+  // Appends a line that begins with the type and the time. `fields` follows; it must begin with
+  // ",\"...".
   void Append(std::string_view type, const std::string& fields);
   void Flush();
   void Warn(const std::string& what, bool& warned);
@@ -105,7 +116,7 @@ class TelemetryWriter {
   const ClockMs clock_;
   std::mutex mutex_;  // Guards the members below.
   int file_ = -1;
-  std::string waiting_;  // Records not in the file yet, including the rest of a torn line.
+  std::string waiting_;  // Records to be written, including the rest of a torn line.
   bool warned_ = false;
   bool warned_of_loss_ = false;
 };

@@ -63,7 +63,7 @@ void ParallelTasks(size_t tasks, size_t limit,
       others.emplace_back([&queue, thread] { queue.Work(thread); });
     }
   } catch (const std::system_error&) {
-    // No more threads can be created. The existing threads run all tasks.
+    // The system could not create a thread. The existing threads run all tasks.
   }
   queue.Work(0);
   for (std::thread& other : others) other.join();

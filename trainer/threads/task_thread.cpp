@@ -35,7 +35,7 @@ void TaskThread::Run() {
     tasks_.pop_front();
     lock.unlock();
     task();
-    task = {};  // Frees captured resources outside the lock.
+    task = {};  // Releases captured resources without the lock.
     lock.lock();
   }
 }

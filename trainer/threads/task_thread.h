@@ -14,12 +14,13 @@ namespace trainyard::trainer {
 class TaskThread {
  public:
   TaskThread();
-  // Runs all queued tasks before it returns.
+  // Waits until all queued tasks have run.
   ~TaskThread();
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  // Queues a task. The future becomes ready when the task has returned or thrown.
+  // Queues a task. The future becomes ready when the task has returned, or contains what the task
+  // has thrown.
   std::future<void> Add(std::function<void()> task);
 
  private:

@@ -11,14 +11,15 @@
 namespace trainyard::worker {
 namespace {
 
-// The interval of a fallback. Exits are normally noticed by a watch on each process, which is
-// faster but misses some changes.
+// The interval at which all processes are checked. Normally a watch on each process reports its
+// exit
+// earlier, but a watch misses some changes.
 constexpr Timestamp kObserveEveryMs = 500;
 constexpr Timestamp kRetryWriteMs = 1000;
 
 // SIGKILL. It is reported for every rank whose exit was not observed.
 constexpr int kSignalOfUnknownExit = 9;
-// Texts that are added to the end of a rank's output.
+// Texts for the log tail of a rank's reported exit.
 constexpr char kLostRecords[] =
     "the worker's records of this rank are lost, and no process of the rank is left";
 constexpr char kLostAttempt[] =
@@ -64,8 +65,8 @@ void AttemptKernel::Stop(const v1::StopAttempt& command, const WorkerTime& now) 
   CarryOut(attempts_.Stop(command, now.steady_ms), now);
 }
 
-// Takes the stacks of each rank only once. The command may be repeated, and after the signal the
-// rank's threads wait in other places.
+// Takes the stacks of each rank only once, because the command may be repeated, and the stop signal
+// changes where the rank's threads wait.
 void AttemptKernel::TakeStacks(const v1::StopAttempt& command) {
   for (const int rank : command.stacks_of()) {
     const RankKey key{{command.job_id(), command.attempt()}, rank};
@@ -136,8 +137,7 @@ void AttemptKernel::Create(const AttemptKey& attempt, const WorkerTime& now) {
   io_.AddStreams(*command);
   if (status.ok()) return;
   io_.Warn(absl::StrCat("job ", attempt.job_id, " attempt ", attempt.number, ": ", Text(status)));
-  // If CreateAttempt fails, CreationFailed ends the ranks, so that later SpawnRank actions of this
-  // attempt do nothing.
+  // CreationFailed ends the ranks, so that later SpawnRank actions of this attempt do nothing.
   const v1::StartFault fault =
       absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
   CarryOut(attempts_.CreationFailed(attempt, Text(status), fault, now.wall_ms), now);

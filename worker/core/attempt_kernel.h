@@ -19,8 +19,9 @@
 namespace trainyard::worker {
 
 struct WorkerTime {
-  // The milliseconds of a clock that never goes back. It is used for deadlines, so that setting the
-  // wall clock cannot kill a rank early.
+  // Milliseconds of a clock that never goes back. Deadlines use it, so that a change of the wall
+  // clock
+  // cannot kill a rank early.
   Timestamp steady_ms = 0;
   // Used in facts.
   Timestamp wall_ms = 0;
@@ -35,7 +36,7 @@ struct RankStatus {
   Timestamp started_ms = 0;
   // Set for kEnded.
   v1::RankExited exited;
-  // True if the rank has ended but may still have processes.
+  // True if the rank has ended but some of its processes may still run.
   bool processes_remain = false;
 };
 
@@ -57,8 +58,9 @@ class AttemptIo {
   // AddStreams starts sending the files of the attempt's ranks. RemoveStreams stops it.
   virtual void AddStreams(const v1::StartAttempt& command) = 0;
   virtual void RemoveStreams(const AttemptKey& attempt) = 0;
-  // Adds to the report the state that the ranks' files show, and for a cleared attempt the ends of
-  // its streams.
+  // Adds to the report the state that the ranks' files show. If the attempt is cleared, also adds
+  // the
+  // end offsets of its streams.
   virtual void Describe(v1::AttemptReport& report) = 0;
 
   // Launch leads to a call of Launched or LaunchFailed, immediately or later. Observe leads to a
@@ -67,8 +69,9 @@ class AttemptIo {
   // If the rank's process has not been created yet, leads to a call of LaunchFailed. Otherwise has
   // no effect.
   virtual void CancelLaunch(const RankKey& rank) = 0;
-  // Sends SIGTERM, or SIGKILL if `kill` is true. If a SIGKILL is delivered to the rank's processes,
-  // Killed is called.
+  // Sends SIGTERM, or SIGKILL if `kill` is true. Leads to a call of Killed if a SIGKILL is
+  // delivered to
+  // the rank's processes.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   // Replaces the rank's order file.
   virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
@@ -86,7 +89,8 @@ class AttemptKernel {
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
   // Rebuilds the state from the disk after a start of the worker, and observes ranks that may be
-  // alive. `lost` contains the attempts whose command is lost; only job, attempt and ranks are set.
+  // alive.
+  // `lost` contains the attempts whose start command is lost; only job, attempt and ranks are set.
   // These attempts are stopped.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::StartAttempt>& lost = {});
@@ -106,9 +110,11 @@ class AttemptKernel {
   // Call when the controller has acknowledged facts up to facts.acknowledged().
   absl::Status FactsAcknowledged();
 
-  // Launched and LaunchFailed report the result of Launch. Launched: the rank was, or may have
-  // been, spawned; Observed will report its state. LaunchFailed: the rank has no process; `fault`
-  // states whether the job or the node is the cause. Observed reports the result of Observe.
+  // Launched, LaunchFailed and Observed report the results of Launch and Observe:
+  // - Launched: the rank was spawned, or may have been. Observed will report its state.
+  // - LaunchFailed: the rank has no process. `fault` states whether the job or the node is the
+  //   cause.
+  // - Observed: the state of the rank.
   void Launched(const RankKey& rank) { attempts_.SpawnUncertain(rank); }
   void LaunchFailed(const RankKey& rank, const std::string& error, v1::StartFault fault,
                     const WorkerTime& now);
@@ -116,13 +122,12 @@ class AttemptKernel {
   // Reports that a SIGKILL was delivered (see Attempts::RankKilled).
   void Killed(const RankKey& rank, bool waits_in_kernel, const WorkerTime& now);
 
-  // Kills a running rank that exceeds a limit of the node with SIGKILL, and records `reason` in its
-  // exit. Repeat the call until the rank has ended.
+  // Kills with SIGKILL a running rank that exceeds a limit of the node, and records `reason` in the
+  // rank's exit. Repeat the call until the rank has ended.
   void EndForLimit(const RankKey& rank, const std::string& reason);
 
-  // The attempts, for reading only.
   const Attempts& attempts() const { return attempts_; }
-  // True when every action's record is on disk.
+  // True if no action still has to be written to disk.
   bool AllWritten() const { return unwritten_.empty(); }
   std::vector<v1::AttemptReport> Reports();
 

@@ -1,10 +1,13 @@
 // The life of attempts on this node. Pure: commands, rank exits and times are the input, actions
-// are the output.
+// are
+// the output.
 //
 // An attempt is identified by job and number. While several attempts of a job have processes left,
-// only the oldest of them may run. A newer attempt waits until all these processes are gone. Once
-// an attempt was stopped or forgotten, its number is never started again; a command to start it is
-// answered with AttemptCleared.
+// only the oldest of them may run. A newer attempt waits until all these processes are gone. After
+// an
+// attempt was stopped or forgotten, it is never started again; a command to start it is answered
+// with
+// AttemptCleared.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 
@@ -42,12 +45,12 @@ struct RememberAttempt {
 struct SpawnRank {
   RankKey rank;
 };
-// Cancel the spawn of the rank. A launch that still waits for a file server fails now. Any other
-// launch continues; when RankSpawned reports it, the rank is sent a signal.
+// Cancel the spawn of the rank. If the launch is still waiting for a file server, it fails now.
+// Otherwise it continues, and the rank is sent a signal when RankSpawned reports it.
 struct CancelSpawn {
   RankKey rank;
 };
-// Send SIGTERM, or SIGKILL, to the rank's process group.
+// Send SIGTERM or SIGKILL to the rank's process group.
 struct SendSignal {
   RankKey rank;
   bool kill = false;
@@ -75,15 +78,15 @@ struct RankView {
   const char* state = "";
 };
 
-// The exit code that is reported for a rank that could not be spawned, as shells do.
+// The exit code reported for a rank that could not be spawned. Shells use the same code.
 inline constexpr int kSpawnFailedExitCode = 127;
 
-// The time from SIGTERM to SIGKILL for an attempt whose command is lost. The command would contain
-// the job's own grace.
+// The time from SIGTERM to SIGKILL for an attempt whose command is lost. The job's own grace, which
+// the command contained, is then unknown.
 inline constexpr Timestamp kLostGraceMs = 10'000;
 
-// `now` is the time in milliseconds of any clock that never goes back. Times in facts are wall
-// times of the caller.
+// `now` is the time in milliseconds of any clock that never goes back. Times in facts are the
+// caller's wall-clock times.
 class Attempts {
  public:
   // Rebuilds the state from the disk after a start of the worker. A rank without an exit in `facts`
@@ -93,9 +96,11 @@ class Attempts {
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
-  // Commands of the controller. Repeating a command changes nothing, with one exception: a stop
-  // with a shorter grace moves the kill earlier. A start command must have its `processes` set
-  // (WithProcesses).
+  // Start, Stop and Forget apply commands of the controller. Repeating a command changes nothing,
+  // with
+  // one exception: a stop with a shorter grace moves the kill earlier. A start command must have
+  // its
+  // `processes` set (WithProcesses).
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
@@ -105,14 +110,16 @@ class Attempts {
   std::vector<RankKey> OrdersDue(const v1::HealAttempt& command) const;
   // Reports that the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);
-  // Stops every attempt. SIGTERM is sent first. SIGKILL follows after the job's own grace, but at
-  // the latest after `grace_ms_max`.
+  // Stops every attempt: sends SIGTERM now, and SIGKILL after the job's own grace or
+  // `grace_ms_max`,
+  // whichever is shorter.
   Actions StopAll(Timestamp grace_ms_max, Timestamp now);
 
   // The next functions report results of SpawnRank and CreateAttempt, and observed states of
   // unresolved ranks.
   Actions RankSpawned(const RankKey& key, int64_t pid, Timestamp started_ms);
-  // Reports that the rank may or may not have been spawned. It becomes unresolved.
+  // Reports that the rank may or may not have been spawned. The rank is then unresolved (see
+  // Restore).
   void SpawnUncertain(const RankKey& key);
   Actions RankNeverSpawned(const RankKey& key);
   // Reports that the attempt's folder could not be created.
@@ -144,7 +151,8 @@ class Attempts {
   bool WasStarted(const RankKey& key) const;
   // True while SpawnRank of this rank has no result yet.
   bool IsSpawning(const RankKey& key) const;
-  // Returns the process id of a running rank; 0 if the rank is not running or its id is unknown.
+  // Returns the process id of a running rank; 0 if the rank is not running or its process id is
+  // unknown.
   int64_t PidOf(const RankKey& key) const;
   // True while any rank may still run. Unkillable ranks do not count.
   bool AnyAlive() const;
@@ -166,7 +174,7 @@ class Attempts {
     bool killing = false;
     Timestamp kill_at_ms = 0;  // Valid when stopping.
     bool cleared = false;
-    // Set back to false when AttemptCleared is recorded again.
+    // Set to false whenever AttemptCleared is recorded again.
     bool cleared_acknowledged = false;
     bool lost = false;  // The command is unknown: the attempt must be stopped.
   };
@@ -174,8 +182,9 @@ class Attempts {
   void RestoreOne(const v1::StartAttempt& command);
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);
-  // Returns the number of the newest known attempt of the job; 0 if none. This includes attempts on
-  // this node whose job seen_attempts_ has dropped.
+  // Returns the number of the newest known attempt of the job; 0 if none. Counts attempts on this
+  // node
+  // even if seen_attempts_ has dropped their job.
   int64_t NewestSeen(int64_t job_id) const;
   void RaiseSeenAttempt(const AttemptKey& key, Actions& actions);
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,

@@ -11,7 +11,9 @@ namespace {
 // A smaller file is not rewritten, because the rewrite would cost more than it saves.
 constexpr int64_t kCompactAboveBytes = 64 << 10;
 
-// More facts than a node could ever record between two starts of its worker.
+// More than the number of facts that a disk can have lost: no node records so many between two
+// starts
+// of its worker.
 constexpr uint64_t kMostFactsLost = uint64_t{1} << 32;
 
 }  // namespace
@@ -49,9 +51,10 @@ absl::Status FactQueue::Reconcile(uint64_t sequence) {
   acknowledged_ = sequence;
   above_all_known_ = true;
   if (FollowsWithoutHole(sequence)) return absl::OkStatus();
-  // If the controller's number is higher than ours, this worker has lost facts that the controller
-  // has stored. The number then does not cover the facts that are retained here, so all of these
-  // get new numbers.
+  // If `sequence` is above our last number, this worker has lost facts that the controller has
+  // stored.
+  // The controller then has none of the facts that are retained here, so all of them get new
+  // numbers.
   const uint64_t known = sequence > last_sequence_ ? 0 : sequence;
   last_sequence_ = sequence;
   for (v1::Fact& fact : facts_) {
@@ -80,8 +83,9 @@ absl::Status FactQueue::Compact(const std::function<bool(const v1::Fact&)>& need
     return fact.sequence() <= acknowledged_ && !needed(fact);
   };
   const auto dead = std::count_if(facts_.begin(), facts_.end(), droppable);
-  // A rewrite is done only if it drops at least half of the facts. The average cost per fact is
-  // then constant.
+  // Rewrite the file only if that drops at least half of the facts. The average cost per fact is
+  // then
+  // constant.
   if (dead == 0 || static_cast<std::size_t>(dead) * 2 < facts_.size()) return absl::OkStatus();
   facts_.erase(std::remove_if(facts_.begin(), facts_.end(), droppable), facts_.end());
   return Rewrite();

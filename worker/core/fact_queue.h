@@ -1,9 +1,11 @@
-// The worker's facts. They are durable before they are sent, they are numbered without gaps, and
-// each is retained until the controller has stored it and its attempt is forgotten.
+// The worker's facts. They are durable before they are sent, and they are numbered without gaps.
+// Each
+// fact is retained until the controller has stored it and its attempt is forgotten.
 //
 // The disk may have lost the newest facts although the controller has received them. A fact that is
-// appended after a start, before the first Welcome, must not reuse the numbers of lost facts. It
-// therefore gets a number far above them, and Reconcile later assigns its final number.
+// appended after a start of the worker, before the first Welcome, must not reuse the numbers of
+// lost
+// facts. It therefore gets a number far above them, and Reconcile later assigns its final number.
 #ifndef TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 #define TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 
@@ -36,8 +38,10 @@ class FactQueue {
   // Returns the first retained fact with a number above `sequence`; nullptr if there is none.
   const v1::Fact* After(uint64_t sequence) const;
 
-  // Processes a Welcome: the controller has all facts up to `sequence`. The retained facts after it
-  // must follow without a gap. If there is a gap, these facts get new numbers. Causes of a gap:
+  // Processes a Welcome: the controller has all facts up to `sequence`. The retained facts with
+  // higher
+  // numbers must follow without a gap. If there is a gap, these facts get new numbers. Causes of a
+  // gap:
   // facts were appended before this Welcome, or one side has lost facts (facts.bin was damaged, or
   // the controller was restored from an older copy). If an error is returned, the new numbers are
   // valid, and the next Append writes them to the disk first.
@@ -52,8 +56,9 @@ class FactQueue {
 
  protected:
   // Adds a record that was read from the disk. Call in the order of the file. Returns false if the
-  // record's number is below that of the preceding record. A record may have a number without a
-  // fact; it preserves the last number when a rewrite drops the last fact.
+  // record's number is below that of the preceding record. A record without a fact preserves the
+  // last
+  // number after a rewrite has dropped the last fact.
   bool Restore(v1::Fact record);
 
   // AppendRecord durably appends the record. ReplaceRecords durably replaces all records. If an
@@ -66,10 +71,11 @@ class FactQueue {
   bool FollowsWithoutHole(uint64_t sequence) const;
   absl::Status Rewrite();
 
-  // True while the numbers on disk differ from those of facts_. An append would then write numbers
-  // that are out of order.
+  // True while the numbers on disk differ from those in facts_. The disk must then be rewritten
+  // before
+  // the next append, because the appended number would be out of order.
   bool rewrite_due_ = false;
-  // True once it is certain that the newest number is above every number that the controller knows.
+  // True if the newest number is certain to be above every number that the controller knows.
   bool above_all_known_ = false;
   std::vector<v1::Fact> facts_;
   uint64_t last_sequence_ = 0;

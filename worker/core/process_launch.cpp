@@ -22,7 +22,8 @@ constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                           Environment& environment) {
   const v1::ProcessRank& rank = process.ranks(0);
-  // The rank number of a standby is not below the world size, which programs do not expect.
+  // The rank number of a standby is at or above the world size. Programs do not expect that, so a
+  // standby gets 0.
   environment[variable::kRank] = absl::StrCat(process.standby() ? 0 : rank.rank());
   environment[variable::kWorldSize] = absl::StrCat(attempt.world_size());
   environment[variable::kLocalRank] = absl::StrCat(rank.local_rank());
@@ -34,12 +35,13 @@ void AddTorchrunVariables(const v1::StartAttempt& attempt, const v1::Process& pr
   environment[variable::kMasterPort] = absl::StrCat(attempt.master_port());
 }
 
-// Attempts that were started by older controllers lack this key. Their ranks got the variables.
+// A spec without torchrun_env comes from an older controller, under which every rank got the
+// variables.
 bool GetsTorchrunVariables(const v1::JobSpec& spec) {
   return spec.command().empty() || !spec.has_torchrun_env() || spec.torchrun_env();
 }
 
-// Adds the job's own variables. TRAINYARD_* variables are set later and replace them.
+// Adds the job's own variables. TRAINYARD_* variables are set later and override the job's.
 void AddJobVariables(const v1::JobSpec& spec, Environment& environment) {
   for (const auto& [name, value] : spec.env()) {
     if (!absl::StartsWith(name, variable::kReservedPrefix)) environment[name] = value;
@@ -53,8 +55,8 @@ std::string FactorText(double factor) {
   return factor > 0 ? absl::StrFormat("%.17g", factor) : "1";
 }
 
-// Adds the variables only for jobs with spares. Without a spare, no process could replace a lost
-// rank.
+// Adds the variables for healing, but only for jobs with spares: without a spare, no process could
+// replace a lost rank.
 void AddHealVariables(const v1::StartAttempt& attempt, const v1::Process& process,
                       const LaunchSite& site, Environment& environment) {
   if (attempt.spec().restart().spares() == 0) return;
@@ -131,7 +133,7 @@ ProcessLaunch MakeProcessLaunch(const v1::StartAttempt& attempt, const v1::Proce
     if (found != site.worker_environment.end()) environment[name] = found->second;
   }
   environment["OMP_NUM_THREADS"] = absl::StrCat(ThreadsOfProcess(attempt, site.inventory));
-  // Output goes to a file. Without this variable Python would buffer kilobytes of output.
+  // Output goes to a file. Without this variable, Python would buffer kilobytes of it.
   environment["PYTHONUNBUFFERED"] = "1";
   if (HasGpu(site.inventory)) {
     environment[variable::kCudaDevices] = VisibleDevices(attempt, site.inventory);

@@ -23,7 +23,7 @@ struct LaunchSite {
   std::string trainer_program;
   // Variables of the worker's own environment. Only those in PassedThroughVariables() are used.
   std::map<std::string, std::string> worker_environment;
-  // Values on this node of the secrets that the job names in `secrets`, by variable.
+  // The values on this node of the secrets that the job names in its `secrets`, by variable.
   std::map<std::string, std::string> secrets;
   v1::Inventory inventory;
 };
@@ -31,7 +31,7 @@ struct LaunchSite {
 struct ProcessLaunch {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
-  // Additional variables. None of their names is in `environment`.
+  // Environment variables with the values of secrets. None of their names is in `environment`.
   std::map<std::string, std::string> secrets;
   std::string working_directory;
 };

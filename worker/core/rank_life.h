@@ -13,9 +13,11 @@ namespace trainyard::worker {
 // The interval at which SIGKILL is repeated while a rank has processes left.
 inline constexpr Timestamp kKillAgainMs = 5000;
 
-// A rank is unkillable if this many consecutive SIGKILLs, at least kKillAgainMs / 2 apart, have
-// left only processes that wait in the kernel. These processes will never run program code again.
-// An unkillable rank keeps its slot but no longer blocks newer attempts of its job. Only delivered
+// A rank is unkillable if, after this many consecutive SIGKILLs at least kKillAgainMs / 2 apart,
+// its
+// only remaining processes wait in the kernel. These processes will never run program code again.
+// An
+// unkillable rank keeps its slot but no longer blocks newer attempts of its job. Only delivered
 // signals count, because a kill may wait behind a launch, and a paused worker observes nothing.
 inline constexpr int kUnkillableAfterKills = 4;
 
@@ -25,14 +27,14 @@ struct RankLife {
     kSpawning,    // SpawnRank was returned to the caller; no result yet.
     kUnresolved,  // Restored from disk; may have a process.
     kRunning,
-    kExiting,  // RankExited is recorded; it may have processes left.
+    kExiting,  // RankExited is recorded; processes may be left.
     kGone,
     kCancelled,  // Stopped before it was spawned: never had a process.
   };
 
   static Stage StageAfter(const v1::RankExited& exited);
 
-  // False if it has no process now and will have none later.
+  // False if the rank has no process now and will never have one again.
   bool IsAlive() const { return stage != Stage::kGone && stage != Stage::kCancelled; }
   // True while a process of the rank may run program code.
   bool MayRun() const { return IsAlive() && !unkillable; }
@@ -52,9 +54,9 @@ struct RankLife {
   // The number of consecutive delivered kills after which all remaining processes waited in the
   // kernel.
   int vain_kills = 0;
-  Timestamp killed_in_vain_ms = 0;  // Time of the newest of these kills.
+  Timestamp killed_in_vain_ms = 0;  // Time of the newest kill in vain_kills.
   bool unkillable = false;
-  int64_t ordered_generation = 0;  // Newest order written since the start.
+  int64_t ordered_generation = 0;  // Newest order written since the worker's start.
 };
 
 }  // namespace trainyard::worker

@@ -1,5 +1,5 @@
-// Limits on what the ranks of a job may write on one node, all ranks together, and the check of a
-// job against these limits. Pure.
+// Limits on the bytes, files and processes of a job's ranks on one node, and the check of a job
+// against these limits. Pure.
 #ifndef TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
 #define TRAINYARD_WORKER_CORE_RANK_LIMITS_H_
 
@@ -13,21 +13,25 @@ namespace trainyard::worker {
 
 // Values of the worker's flags; 0 means no limit unless stated otherwise.
 struct RankLimits {
-  // The limit on bytes of telemetry that a job has written and the controller has not stored yet.
-  // Telemetry is never dropped, so it needs a limit.
+  // The limit on bytes of telemetry that a job has written but the controller has not stored yet.
+  // Telemetry needs a limit because it is never dropped.
   int64_t telemetry_bytes = int64_t{256} << 20;
   // The limits on telemetry and on output in bytes per second, averaged over RankUsage::kWindowMs.
   int64_t telemetry_rate = int64_t{8} << 20;
   int64_t log_rate = int64_t{64} << 20;
   // The limit on bytes in the job's directory on the node. The directory contains the run
-  // directories of the job's ranks and anything next to them. Telemetry does not count; removed
-  // files that are still open count. 0: a quarter of the disk.
+  // directories of
+  // the job's ranks and anything next to them. Telemetry does not count. Deleted files that are
+  // still
+  // open count. 0 means a quarter of the disk.
   int64_t run_dir_bytes = 0;
-  // The limit on the number of files and directories in the job's directory. 0: a quarter of the
+  // The limit on the number of files and directories in the job's directory. 0 means a quarter of
+  // the
   // number that the disk can hold.
   int64_t run_dir_files = 0;
-  // The limit on the number of processes and threads of a rank. At most half of the number that the
-  // machine can have.
+  // The limit on the number of processes and threads of a rank. LimitsOnMachine reduces it to at
+  // most
+  // half of the number that the machine can have.
   int64_t processes = 32'768;
 };
 
@@ -37,7 +41,7 @@ struct DiskSize {
   int64_t files = 0;
 };
 
-// Files are counted only up to this number. It is above the limit of any rank.
+// Files are counted only up to this number. The limit of any rank is lower.
 inline constexpr int64_t kMostFiles = 1'000'000;
 
 // Returns the limits adjusted to a disk of this size, so that a rank is ended before it fills a
@@ -61,14 +65,18 @@ struct RankFileSizes {
   int64_t run_dir_files = 0;
 };
 
-// The recent history of the sizes (RankFileSizes).
+// The recent history of RankFileSizes.
 class RankUsage {
  public:
   static constexpr Timestamp kWindowMs = 10'000;
 
   // Adds the current sizes to the history. `now` is the time of a clock that never goes back. If a
-  // limit is exceeded, returns one sentence with the limit and the remedy; otherwise an empty text.
-  // Rates are measured from the first call, so a restart of the worker ends no rank.
+  // limit
+  // is exceeded, returns one sentence with the limit and the remedy; otherwise an empty text. Rates
+  // are
+  // measured from the first call. Therefore data that was written before a restart of the worker
+  // cannot
+  // end a rank.
   std::string Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now);
 
  private:
@@ -77,8 +85,9 @@ class RankUsage {
     int64_t telemetry = 0;
     int64_t log = 0;
   };
-  // The first sample is the newest of those that are at least kWindowMs old. If there is none, it
-  // is the oldest sample.
+  // The first sample is the newest one that is at least kWindowMs old. If no sample is that old, it
+  // is
+  // the oldest sample.
   std::deque<Sample> samples_;
 };
 

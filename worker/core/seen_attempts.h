@@ -1,5 +1,5 @@
-// Remembers the attempts that this node has received. A late command for an old attempt is thus
-// recognised even when the attempt's folder is gone.
+// Remembers the attempts that this node has received, so that a late command for an old attempt is
+// recognised even if the attempt's folder is gone.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_SEEN_ATTEMPTS_H_
 
@@ -12,13 +12,16 @@
 
 namespace trainyard::worker {
 
-// The highest attempt number of each job. The number of jobs is limited: the job whose number was
-// not raised for the longest time is dropped first. Dropping a job is safe if the node has no data
-// of it and can get no more commands for it.
+// The highest attempt number of each job. The number of jobs is limited. The job whose number has
+// not
+// been raised for the longest time is dropped first. Dropping a job is safe if the node has no data
+// of
+// the job and can get no more commands for it.
 class SeenAttempts {
  public:
-  // This many jobs use about 8 MB of memory in AttemptNumberLog, the same amount in Attempts, and 2
-  // MB on disk.
+  // This many jobs use about 8 MB of memory in AttemptNumberLog, 8 MB of memory in Attempts, and 2
+  // MB on
+  // disk.
   static constexpr std::size_t kMaxJobs = 65'536;
 
   SeenAttempts() = default;

@@ -18,8 +18,8 @@ class ShimWatch {
 
   enum class Step {
     kNone,
-    kWake,  // Send SIGCONT once: the shim may be stopped.
-    kKill,  // Send SIGKILL: the shim was stopped again, or hangs.
+    kWake,  // Send SIGCONT once, because the shim may be stopped.
+    kKill,  // Send SIGKILL, because the shim was stopped again or hangs.
   };
 
   // Returns the step that is due now for the shim of `rank`. `overdue` is the value just observed

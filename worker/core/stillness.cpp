@@ -8,14 +8,15 @@
 namespace trainyard::worker {
 namespace {
 
-// With fewer step times the duration of a step is unknown.
+// With fewer step times, the worker cannot tell how long a step takes.
 constexpr std::size_t kFewestSteps = 3;
 
 bool IsTraining(const std::string& phase) {
   return phase.empty() || phase == PhaseName(Phase::kTrain);
 }
 
-// Returns the second longest time; 0 if there are too few times. The longest is not used, so that
+// Returns the second longest time; 0 if there are too few times. The longest time is ignored, so
+// that
 // one slow step has no effect.
 int64_t SecondLongest(const std::deque<int64_t>& times) {
   if (times.size() < kFewestSteps) return 0;

@@ -1,5 +1,6 @@
-// Measures how long ranks have neither completed a step nor written anything. The worker reads this
-// from the ranks' files.
+// Measures how long ranks have neither completed a step nor written anything, from the files that
+// the
+// ranks write.
 #ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
 #define TRAINYARD_WORKER_CORE_STILLNESS_H_
 
@@ -16,17 +17,19 @@
 
 namespace trainyard::worker {
 
-// The results do not depend on the node's wall clock, which may be set, on the network, or on the
-// order in which stored telemetry reaches the controller.
+// The results depend neither on the network, nor on the order in which telemetry reaches the
+// controller, nor on the node's wall clock, which may be changed.
 class Stillness {
  public:
   // The number of step times that are kept per rank.
   static constexpr std::size_t kStepsKept = 64;
 
   // Sets still_ms, quiet_ms and slow_step_ms in the reports. `steady_ms` is the time of a clock
-  // that never goes back. If the time since the last call is longer than `longest_pause_ms`, the
-  // worker, and perhaps its ranks, were paused. This time then does not count as time without a
-  // step or output.
+  // that
+  // never goes back. If more than `longest_pause_ms` have passed since the last call, the worker,
+  // and
+  // perhaps its ranks, were paused. The paused time does not count as time without a step or
+  // output.
   void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
 
  private:
@@ -34,8 +37,9 @@ class Stillness {
     int64_t step = 0;
     std::string phase;
     Timestamp since_ms = 0;
-    // The rank's last_activity_ms, by the node's wall clock, and the steady time at which it last
-    // changed.
+    // activity_ms is the rank's last_activity_ms, by the node's wall clock. active_ms is the steady
+    // time
+    // at which activity_ms last changed.
     int64_t activity_ms = 0;
     Timestamp active_ms = 0;
     // True if `since_ms` is the time of a step. False if it is the time of a phase change or of the

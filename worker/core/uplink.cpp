@@ -50,7 +50,9 @@ absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
 }
 
 void Uplink::OnFactsAcknowledged(uint64_t sequence) {
-  // A number above that of the last sent fact is wrong. It must not drop a fact that was not sent.
+  // Limit `sequence` to the last sent fact, because a wrong number must not drop a fact that was
+  // not
+  // sent.
   facts_.Acknowledge(std::min(sequence, fact_sent_));
 }
 
@@ -62,8 +64,8 @@ void Uplink::OnStreamAcknowledged(const v1::StreamAcknowledged& acknowledged) {
   const bool is_log = stream->source->id().kind() == v1::STREAM_KIND_LOG;
   (is_log ? shipped_log_bytes_ : shipped_telemetry_bytes_) += stream->acknowledged - before;
   if (!acknowledged.quarantined()) return;
-  // The controller will not acknowledge the pieces that were already sent. They must not use up the
-  // window that all streams share.
+  // The controller will not acknowledge the pieces that were already sent. Do not count them as in
+  // flight, because all streams share one window.
   stream->sent = stream->acknowledged;
   stream->drained = true;
 }

@@ -1,6 +1,7 @@
 // Decides which message is sent to the controller next. Facts come first, in order, then bytes of
-// the ranks' files. Each file is continued after the last byte that the controller has stored. The
-// state can be rebuilt from the disk and a Welcome.
+// the
+// ranks' files. Each file is sent from the first byte that the controller has not stored. The state
+// can be rebuilt from the disk and a Welcome.
 #ifndef TRAINYARD_WORKER_CORE_UPLINK_H_
 #define TRAINYARD_WORKER_CORE_UPLINK_H_
 
@@ -17,8 +18,8 @@
 
 namespace trainyard::worker {
 
-// The limits on data that was sent but not yet acknowledged. The last piece of a stream may exceed
-// a limit by at most its own size.
+// The limits on data in flight (sent but not yet acknowledged): bytes of one stream, bytes of all
+// streams, and facts. The last piece may exceed a byte limit by at most its own size.
 inline constexpr int64_t kStreamInFlightBytes = 1 << 20;
 inline constexpr int64_t kTotalInFlightBytes = 16 << 20;
 inline constexpr uint64_t kFactsInFlight = 1024;
@@ -50,8 +51,10 @@ class Uplink {
   void AddStream(std::unique_ptr<StreamSource> source);
   void RemoveStreams(const AttemptKey& attempt);
 
-  // Sets the stored offset that the last run of the worker recorded. It is used until the first
-  // Welcome: Positions returns it, so that disk space can be freed by dropping stored bytes first.
+  // Sets the stored offset that the last run of the worker recorded. Until the first Welcome,
+  // Positions
+  // returns it. When disk space must be freed, bytes before it can be dropped first, because the
+  // controller has stored them.
   void AssumeStored(const StreamPosition& stored);
 
   // OnWelcome and the next functions report events of the connection: a Welcome, acknowledgements,
@@ -72,8 +75,7 @@ class Uplink {
 
   // Bytes of streams that were sent but not yet acknowledged.
   int64_t in_flight_bytes() const;
-  // The bytes of output, and the bytes of telemetry, that the controller has stored since the
-  // worker's start.
+  // The bytes of output and of telemetry that the controller has stored since the worker's start.
   int64_t shipped_log_bytes() const { return shipped_log_bytes_; }
   int64_t shipped_telemetry_bytes() const { return shipped_telemetry_bytes_; }
 
@@ -82,8 +84,9 @@ class Uplink {
     std::unique_ptr<StreamSource> source;
     int64_t acknowledged = 0;
     int64_t sent = 0;
-    // True if the stream need not be read again before the next Welcome. Either it has ended and
-    // was read to the end, or the controller has quarantined it.
+    // True if the stream need not be read again before the next Welcome, because it has ended and
+    // was read
+    // to the end, or because the controller has quarantined it.
     bool drained = false;
   };
 

@@ -7,7 +7,7 @@
 namespace trainyard::worker {
 namespace {
 
-// If heartbeats for this many intervals were not sent, the worker itself was paused.
+// The worker was paused if it has not sent heartbeats for this many intervals.
 constexpr int64_t kMissedHeartbeats = 3;
 
 }  // namespace

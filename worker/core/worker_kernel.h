@@ -33,11 +33,12 @@ class WorkerKernel {
   // Returns the next message to send after Welcome; nullopt if there is none now.
   std::optional<v1::WorkerMessage> NextMessage(Timestamp steady_ms);
 
-  // Makes the next heartbeat due now. Call it after a change that the controller should learn soon.
+  // Makes the next heartbeat due now. Call it after a change of which the controller should learn
+  // soon.
   void ReportNow(Timestamp steady_ms) { heartbeat_due_ms_ = steady_ms; }
 
-  // Sets the node's condition, for Hello and heartbeats. Makes a heartbeat due if a trouble begins
-  // or ends.
+  // Sets the node's condition, for Hello and heartbeats. Makes a heartbeat due if trouble begins or
+  // ends.
   void SetCondition(v1::NodeCondition condition, Timestamp steady_ms);
 
   // Call when the worker is about to exit. No more attempts are started, and a heartbeat that

@@ -19,7 +19,8 @@ constexpr int kEccVolatile = 0;           // NVML_VOLATILE_ECC
 constexpr int kEccAggregate = 1;          // NVML_AGGREGATE_ECC
 constexpr unsigned kMemoryTemp = 82;      // NVML_FI_DEV_MEMORY_TEMP
 constexpr unsigned long long kXid = 0x8;  // nvmlEventTypeXidCriticalError
-// Limited, because a driver that reports events endlessly must not block a scrape.
+// The number of events per read is limited, because a driver that reports events endlessly must not
+// block a scrape.
 constexpr int kMaxEventsARead = 100;
 
 struct Utilization {  // nvmlUtilization_t
@@ -52,7 +53,7 @@ struct EventData {  // nvmlEventData_t
   unsigned compute_instance;
 };
 
-// Sets `value` to the result of `function` times `scale`. Does not set it if the driver lacks the
+// Sets `value` to the result of `function` times `scale`. Leaves it unset if the driver lacks the
 // function or the device does not report the value.
 template <typename Number, typename Function, typename... Which>
 void Get(std::optional<double>& value, double scale, Function function, NvmlDevice device,
@@ -95,7 +96,8 @@ class GpuMonitor::Session {
       reading.model = gpu.model;
       reading.last_xid = gpu.last_xid;
       ReadMemory(gpu.device, reading);
-      // Skip the GPU, because one that has fallen off the bus does not respond.
+      // Read nothing more from a GPU that does not respond, such as one that has fallen off the
+      // bus.
       if (!reading.error.empty()) continue;
       ReadLoad(gpu.device, reading);
       ReadErrors(gpu.device, reading);

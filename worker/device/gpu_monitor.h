@@ -43,7 +43,7 @@ struct GpuReading {
   std::optional<double> row_remap_failed;
 };
 
-// Keeps NVML loaded. Use by one thread at a time.
+// Keeps NVML loaded. Not thread-safe.
 class GpuMonitor {
  public:
   // Loads NVML. NOT_FOUND if there is no driver; UNAVAILABLE, with NVML's message, if NVML does not

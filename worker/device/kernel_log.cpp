@@ -51,8 +51,9 @@ std::vector<v1::DeviceError> KernelLog::Read(Timestamp now) {
       Take({record.data(), static_cast<std::size_t>(bytes)}, now);
       continue;
     }
-    // EPIPE: some records were overwritten before they were read. The next read continues after
-    // them.
+    // EPIPE: the kernel overwrote some records before they were read. The next read returns the
+    // oldest
+    // remaining record.
     if (bytes < 0 && (errno == EPIPE || errno == EINTR)) continue;
     break;
   }

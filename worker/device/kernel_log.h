@@ -14,7 +14,8 @@
 namespace trainyard::worker {
 
 // Reads, without blocking, the messages that the kernel logs after the object was created. Used by
-// one thread. If this user may not read the log (kernel.dmesg_restrict without CAP_SYSLOG), no
+// one
+// thread. If the worker's user may not read the log (kernel.dmesg_restrict without CAP_SYSLOG), no
 // errors are found.
 class KernelLog {
  public:

@@ -21,8 +21,9 @@ struct NvmlMemory {  // nvmlMemory_t, in bytes
   unsigned long long used;
 };
 
-// Call Load once. Call the other functions only if it succeeded. The destructor shuts NVML down and
-// unloads it.
+// Call Load once. Call the other functions only if Load succeeded. The destructor shuts NVML down
+// and
+// unloads the library.
 class NvmlLibrary {
  public:
   NvmlLibrary() = default;

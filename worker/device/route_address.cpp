@@ -60,7 +60,8 @@ absl::StatusOr<AddressList> Resolve(const HostPort& target) {
   return AddressList(found, freeaddrinfo);
 }
 
-// Connecting a datagram socket sends nothing. It only makes the kernel look up the route.
+// Connecting a datagram socket sends nothing; it makes the kernel select a route and a local
+// address.
 absl::StatusOr<std::string> LocalAddress(const addrinfo& target) {
   const UniqueFd fd(socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage local = {};

@@ -140,8 +140,9 @@ absl::Status CannotListen(const MetricsServerOptions& options, const char* cause
 struct MetricsServer::Parts {
   explicit Parts(const MetricsServerOptions& options) : page(std::make_shared<Page>(options)) {}
 
-  // Declared before the listener, so that it is destroyed after the listener's thread, which uses
-  // it, has ended.
+  // Declared before the listener and therefore destroyed after it, because the listener's thread
+  // uses
+  // the page.
   const std::shared_ptr<Page> page;
   std::unique_ptr<PageListener> listener;
   std::string address;

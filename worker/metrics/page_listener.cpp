@@ -44,8 +44,9 @@ struct PageListener::Parts {
       boost::system::error_code ignored;
       peer = socket.remote_endpoint(ignored).address();
       parser.header_limit(kRequestBytesMax);
-      // Requests are read beyond their maximum size. If unread bytes were left when the connection
-      // is closed, the client would not get the answer.
+      // Reads beyond the maximum size of a request: a client may not get the answer if the
+      // connection is
+      // closed while it has unread bytes.
       buffer.reserve(2 * kRequestBytesMax);
     }
     void Close() {
@@ -66,7 +67,7 @@ struct PageListener::Parts {
     acceptor.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error) {
-        // The process has probably no free descriptors, so wait until other connections are closed.
+        // The process probably has no free descriptors, so wait until other connections are closed.
         retry.expires_after(std::chrono::milliseconds(200));
         retry.async_wait([this](boost::system::error_code) { Accept(); });
         return;
@@ -124,8 +125,9 @@ struct PageListener::Parts {
     connections.remove(connection);
   }
 
-  // If the new connection would exceed a limit, closes the oldest connection of the peer or of all
-  // peers.
+  // Closes the peer's oldest connection if the new connection would exceed the limit per peer.
+  // Otherwise
+  // closes the oldest of all connections if it would exceed the total limit.
   void MakeRoom(const asio::ip::address& peer) {
     const auto is_of_peer = [&](const Shared& other) { return other->peer == peer; };
     if (std::ranges::count_if(connections, is_of_peer) >= limits.of_peer) {

@@ -14,8 +14,9 @@ namespace trainyard::worker {
 struct PageLimits {
   // The time limit from accepting a connection to the end of the answer.
   std::chrono::milliseconds whole{5'000};
-  // The limits on open connections per peer address and in total. When a limit would be exceeded,
-  // the oldest connection is closed.
+  // The limits on open connections per peer address and in total. A connection that would exceed a
+  // limit
+  // replaces the oldest one, of its peer or of all peers.
   int of_peer = 16;
   int of_all = 64;
 };
@@ -24,7 +25,7 @@ struct PageLimits {
 class PageListener {
  public:
   // `render` creates the page; it is called on the listener's thread. `host` is an address without
-  // brackets. Error messages contain only the cause.
+  // brackets. Errors state the cause but not the address.
   static absl::StatusOr<std::unique_ptr<PageListener>> Start(const std::string& host, int port,
                                                              std::string path,
                                                              std::function<std::string()> render,

@@ -8,14 +8,15 @@
 
 namespace trainyard::worker {
 
-// A list of programs whose environments one thread reads, in order.
+// The programs whose environments one thread reads, in this order.
 struct MarkReader::Batch {
   std::mutex mutex;
   std::condition_variable changed;
   const std::vector<Program> programs;
   // The marks that have been read so far, in the order of the programs.
   std::vector<absl::StatusOr<std::optional<Mark>>> marks;
-  // True if no search waits for the thread any longer. The thread then ends after its current read.
+  // Set when no search waits for the thread any longer. The thread then ends after its current
+  // read.
   bool abandoned = false;
 
   explicit Batch(std::vector<Program> all) : programs(std::move(all)) {}

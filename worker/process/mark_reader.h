@@ -27,9 +27,10 @@ struct Mark {
   pid_t leader = 0;
 };
 
-// To read an environment, the kernel locks the memory of the process. A process that waits for a
-// file server may hold that lock forever. Such a process delays only one search and counts as
-// unmarked until its environment can be read. Thread-safe.
+// Searches the environments of processes for marks. To read an environment, the kernel locks the
+// memory of the process. A process that waits for a file server may hold that lock forever. Such a
+// process delays only one search and counts as unmarked until its environment can be read.
+// Thread-safe.
 class MarkReader {
  public:
   // Errors: RESOURCE_EXHAUSTED means that the next search must try again. Any other error means
@@ -58,7 +59,7 @@ class MarkReader {
   static Program ProgramOf(const ProcessStat& process);
   void Learn(const Program& program, const absl::StatusOr<std::optional<Mark>>& mark);
   void ReadAll(std::vector<Program> programs);
-  // Reads environments until one of them hangs. Returns the programs after that one.
+  // Reads environments until one of them hangs. Returns the programs after the one that hangs.
   std::vector<Program> ReadSome(std::vector<Program> programs);
 
   const Read read_;

@@ -37,11 +37,12 @@ std::optional<int64_t> MemoryKills(const std::string& membership_file,
   if (!membership.ok()) return std::nullopt;
   std::vector<std::string> candidates;
   for (const absl::string_view line : absl::StrSplit(*membership, '\n')) {
-    // The line is "ID:CONTROLLERS:PATH". For version 2, ID is 0 and CONTROLLERS is empty.
+    // The line is "ID:CONTROLLERS:PATH". For cgroup version 2, ID is 0 and CONTROLLERS is empty.
     const std::vector<absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 2));
     if (parts.size() != 3) continue;
-    // In a container the path may be that on the host, although the container's mount shows its own
-    // group as the root.
+    // Try two places: in a container, PATH may be the path on the host, although the container's
+    // mount
+    // shows the container's own group as the root.
     if (parts[1].empty()) {
       candidates.push_back(absl::StrCat(cgroup_root, parts[2], "/memory.events"));
       candidates.push_back(absl::StrCat(cgroup_root, "/memory.events"));

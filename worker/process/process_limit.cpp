@@ -11,8 +11,7 @@
 namespace trainyard::worker {
 namespace {
 
-// The number of processes that are reserved for the worker; at most an eighth of the limit is
-// reserved.
+// The number of processes reserved for the worker, but at most an eighth of the limit.
 constexpr rlim_t kReserve = 512;
 
 int64_t NumberIn(const char* file) {

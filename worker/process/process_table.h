@@ -30,8 +30,9 @@ struct ProcessStat {
 // True if the state is that of a process that has ended but is not reaped yet.
 bool IsDead(char state);
 
-// Parses the text of /proc/PID/stat. Returns nullopt for any other text. The name of the program in
-// the text may contain blanks and brackets.
+// Parses the text of /proc/PID/stat. Returns nullopt for any other text. The program name in the
+// text
+// may contain spaces and parentheses.
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text);
 
 // Returns nullopt if no process has this pid.
@@ -48,9 +49,8 @@ std::vector<ProcessStat> AllProcesses();
 std::vector<pid_t> ChildrenOf(pid_t parent);
 std::vector<ProcessStat> MembersOfGroup(pid_t group);
 
-// True if at least one thread of the process waits in the kernel where no signal reaches it (state
-// D), and every other thread does so too or has ended. The result is correct even if the first
-// thread of the process has ended.
+// True if the process has living threads and all of them wait in the kernel where no signal reaches
+// them (state D). Correct even if the first thread of the process has ended.
 bool WaitsInKernel(pid_t pid);
 
 }  // namespace trainyard::worker

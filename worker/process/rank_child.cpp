@@ -26,8 +26,8 @@ constexpr int kChannelFd = 3;
 constexpr char kDefaultPath[] = "/usr/local/bin:/usr/bin:/bin";
 constexpr char kScoreFile[] = "/proc/self/oom_score_adj";
 constexpr char kShimScore[] = "-900";
-// The first character of the error text from a child that could not execute its program; this one
-// means that the node is at fault.
+// The first character of the error text from a child that could not execute its program. It states
+// the side at fault.
 constexpr char kNodeAtFault = 'n';
 constexpr char kJobAtFault = 'j';
 
@@ -37,7 +37,7 @@ void WriteScore(const std::string& score) {
   if (fd.valid() && write(fd.get(), score.data(), score.size()) < 0) errno = 0;
 }
 
-// Reads one byte from the other side. Returns false at end of file.
+// Reads one byte from the other end of the socket. Returns false at end of file.
 bool ReadByte(int fd) {
   char byte = 0;
   ssize_t count = 0;
@@ -52,8 +52,8 @@ void WriteByte(int fd, char byte) {
   }
 }
 
-// Ignored and blocked signals stay so after execve. They are reset, because a rank must not inherit
-// the shim's settings.
+// Signals that are ignored or blocked stay so after execve. Reset them, because a rank must not
+// inherit the shim's settings.
 void ResetSignals() {
   for (int signal = 1; signal < NSIG; ++signal) std::ignore = ::signal(signal, SIG_DFL);
   sigset_t none;
@@ -159,7 +159,8 @@ bool ArrangeDescriptors(int channel, int output) {
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
   // Reset signals first. A signal that arrives while the rank waits for Release must end the rank;
-  // otherwise it would be lost.
+  // with
+  // the shim's settings it would have no effect.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

@@ -26,10 +26,12 @@ struct StartFailure {
 // first, or the shim is killed, the rank ends without executing it.
 class HeldRank {
  public:
-  // Forks. Returns when the child is ready. The child then leads its own session and process group.
-  // Its stdin is /dev/null, and its stdout and stderr are `output`. All other descriptors of the
-  // shim are closed in it, and its signals have their default actions. `memory_killer_score` was
-  // written to its /proc/self/oom_score_adj. Call only from a single-threaded process.
+  // Forks, and returns when the child is ready. The child then leads its own session and process
+  // group.
+  // Its stdin is /dev/null, and its stdout and stderr are `output`. It has no other descriptors of
+  // the
+  // shim, and its signals have their default actions. `memory_killer_score` was written to its
+  // /proc/self/oom_score_adj. Call only from a single-threaded process.
   static absl::StatusOr<HeldRank> Fork(const RankCommand& command, const UniqueFd& output,
                                        const std::string& memory_killer_score);
 

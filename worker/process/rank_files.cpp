@@ -20,8 +20,9 @@ using Json = nlohmann::json;
 constexpr std::size_t kMaxRecordBytes = 16 << 20;
 
 absl::Status WriteRecord(const std::string& path, const Json& record) {
-  // Invalid UTF-8 is replaced instead of causing an error. Texts were checked before this call, but
-  // a path may not be UTF-8, and writing the record must not fail for that.
+  // Replace invalid UTF-8 instead of failing. Texts were checked before this call, but a path may
+  // not be
+  // UTF-8, and the record must be written nevertheless.
   return WriteFileAtomically(path,
                              record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -126,8 +127,9 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir) {
 bool IsUnused(const std::string& rank_dir) {
   struct stat info = {};
   if (stat(rank_dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-  // The shim creates the output file first and then its own record. Check both, because either of
-  // them may be lost.
+  // The shim creates the output file first and then its own record. Check both, because either may
+  // be
+  // lost.
   const std::string output = PathOf(rank_dir, kOutputFile);
   if (lstat(output.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return false;
   for (const char* name : {kShimFile, kKillFile, kExitFile}) {

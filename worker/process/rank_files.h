@@ -53,8 +53,9 @@ inline constexpr int kSpawnErrorExit = 127;
 
 // The command that a rank executes. No shell is used.
 struct RankCommand {
-  // Program and arguments. A program name without a slash is searched in the PATH of `environment`.
-  // A name with a slash is relative to working_directory.
+  // Program and arguments. A program name without a slash is looked up in the PATH of
+  // `environment`. A
+  // name with a slash is relative to working_directory.
   std::vector<std::string> argv;
   // The complete environment except the secrets. No other variable is inherited.
   std::map<std::string, std::string> environment;
@@ -62,7 +63,9 @@ struct RankCommand {
   std::string working_directory;
   // RankPlace::mark, set by RankLauncher.
   std::string mark = "";
-  // Additional variables. They are never written to a file: the shim gets them in its environment.
+  // Environment variables with the values of secrets. They are never written to a file: the shim
+  // gets
+  // them in its environment.
   std::map<std::string, std::string> secrets = {};
   // The limit on the rank's processes and threads; 0 for no limit. It has an effect only if the
   // kernel can limit the rank's control group.
@@ -109,8 +112,8 @@ absl::StatusOr<RankCommand> ReadRankCommand(const std::string& rank_dir);
 // directory does not exist, because it is created before the first start and must have been lost.
 bool IsUnused(const std::string& rank_dir);
 
-// The functions that read a record return NOT_FOUND if the file does not exist, and DATA_LOSS if it
-// is malformed or not a regular file.
+// ReadRankCommand, ReadShimRecord and ReadRankExit return NOT_FOUND if the file does not exist, and
+// DATA_LOSS if it is malformed or not a regular file.
 absl::Status WriteShimRecord(const std::string& rank_dir, const ShimRecord& record);
 absl::StatusOr<ShimRecord> ReadShimRecord(const std::string& rank_dir);
 

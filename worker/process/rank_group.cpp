@@ -24,7 +24,7 @@ namespace trainyard::worker {
 namespace {
 
 constexpr char kPrefix[] = "trainyard-rank:";
-// Ranks may create groups inside their own.
+// The maximum depth to which groups are searched. Ranks may create groups inside their own.
 constexpr int kMaxDepth = 8;
 
 // Escaped converts a mark to a part of a file name. Unescaped converts it back.
@@ -35,8 +35,9 @@ std::string Unescaped(absl::string_view name) {
   return absl::StrReplaceAll(name, {{"%25", "%"}, {"%2F", "/"}, {"%0A", "\n"}});
 }
 
-// The mount point of the cgroup version 2 file system, and the directory of that file system that
-// is mounted there.
+// A mount of the cgroup version 2 file system: its mount point, and the directory of the file
+// system
+// that appears there (`root`).
 struct GroupMount {
   std::string point;
   std::string root;
@@ -133,8 +134,9 @@ std::string OwnGroup(const std::string& membership_file, const std::string& moun
   if (!membership.ok() || !mount.has_value()) return "";
   for (absl::string_view line : absl::StrSplit(*membership, '\n')) {
     if (!absl::ConsumePrefix(&line, "0::")) continue;
-    // In a container the path may be that on the host, although the mount shows only a part of the
-    // host's tree.
+    // In a container the line may contain the path on the host, although the mount shows only a
+    // part of
+    // the host's tree.
     if (mount->root != "/") absl::ConsumePrefix(&line, mount->root);
     return absl::StrCat(mount->point, line == "/" ? "" : line);
   }

@@ -23,7 +23,6 @@ namespace trainyard::worker {
 std::string OwnGroup(const std::string& membership_file = "/proc/self/cgroup",
                      const std::string& mounts_file = "/proc/self/mountinfo");
 
-// True if groups for ranks can be created.
 bool CanMakeRankGroups();
 
 // Creates the group of the rank with this mark and moves the process into it. `processes_max`

@@ -64,7 +64,7 @@ absl::StatusOr<UniqueFd> MoveUp(UniqueFd fd) {
   return moved;
 }
 
-// Takes the lock of the directory. It is locked during a start and until the shim ends.
+// Takes the lock of the directory, which is held during a start and until the shim ends.
 absl::StatusOr<UniqueFd> TakeLock(const std::string& rank_dir) {
   const std::string path = absl::StrCat(rank_dir, "/", kLockFile);
   TRAINYARD_ASSIGN_OR_RETURN(UniqueFd fd, OpenRegularFile(path, O_RDWR | O_CREAT | O_NOFOLLOW));
@@ -82,7 +82,7 @@ absl::Status CheckUnused(const RankPlace& place) {
   if (!IsUnused(place.records)) {
     return absl::AlreadyExistsError(absl::StrCat("a rank was already started in ", place.records));
   }
-  // Processes of the rank may be running even if its records are lost.
+  // The rank may have running processes even if its records are lost.
   if (!FindMarked(place.mark).empty()) {
     return absl::AlreadyExistsError(
         absl::StrCat("processes of the rank in ", place.records, " are already running"));
@@ -180,7 +180,7 @@ absl::Status RankLauncher::Launch(const RankPlace& place, RankCommand command) c
   ready.Reset();
   const absl::StatusOr<std::string> answer = AwaitAnswer(answer_fd.get(), answer_limit_);
   if (!answer.ok()) {
-    // Kills the first process if it still hangs. A shim that it has already forked is not affected.
+    // Kills the first process if it still hangs. The shim, if already forked, is not affected.
     kill(pid, SIGKILL);
     ReapLater(pid);
     return answer.status();

@@ -44,10 +44,10 @@ bool Runs(const absl::StatusOr<ShimRecord>& record) {
   return record.ok() && IsOfThisBoot(*record) && IsRunning(record->rank);
 }
 
-// Returns the living processes of the rank's group after its leader is gone. They belong to the
-// rank: a group id cannot be reused while the group has a member, and a process that got the
-// leader's pid later would be in the result as the leader of a group, in which case the result is
-// empty.
+// Returns the living processes of the rank's group after its leader is gone. All of them belong to
+// the
+// rank, because a group id cannot be reused while the group has a member. If a member has the
+// leader's pid or is older than the leader, the group is a different one, and the result is empty.
 std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   if (!IsOfThisBoot(record)) return {};
   std::vector<ProcessStat> members = MembersOfGroup(record.rank.pid);
@@ -146,8 +146,9 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
     state.started_ms = record->started_ms;
   }
   if (held) {
-    // A shim that is not stopped is not overdue: it is ending the processes left by its rank, which
-    // may take any time.
+    // The shim is overdue only if it is stopped. A running shim is ending the processes left by its
+    // rank,
+    // which may take any time.
     state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
     return WithRest(std::move(state), held, {});
   }
@@ -161,7 +162,7 @@ absl::StatusOr<RankState> StateWithoutExit(const RankPlace& place, bool held,
   const absl::StatusOr<ShimRecord> record = ReadShimRecord(place.records);
   const bool is_lost = absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status());
   if (!record.ok() && !is_lost) return record.status();
-  // A living shim will soon write the exit record. This replaces a damaged one.
+  // A damaged exit record does not matter here, because a living shim will replace it.
   if (Runs(record)) return Running(*record);
   if (record.ok() && held) return Unreported(*record);
   const std::vector<MarkedProcess> marked = FindMarked(place.mark);
@@ -199,12 +200,14 @@ absl::Status Send(pid_t target, int signal) {
   return ErrnoStatus(errno, "cannot signal process", absl::StrCat(target));
 }
 
-// Kills the rank's group and all processes with its mark. `rank` is the pid of its first process; 0
-// if it is not running.
+// Kills the rank's group and all processes with the rank's mark. `rank` is the pid of the rank's
+// first
+// process; 0 if it is not running.
 absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
   const bool has_group = rank > 0 || (record.ok() && !Leftovers(*record).empty());
-  // An error is ignored. kill.json only prevents that the exit is attributed to the out-of-memory
-  // killer, and the rank must be killed even if the disk is full.
+  // Ignore an error: kill.json only keeps the exit from being attributed to the out-of-memory
+  // killer,
+  // and the rank must be killed even if the disk is full.
   if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
   const absl::Status sent = has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
                                       : absl::NotFoundError("the rank has no running process");
@@ -214,7 +217,8 @@ absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& reco
 }  // namespace
 
 absl::StatusOr<RankState> ReadRankState(const RankPlace& place) {
-  // Test the lock before the records are read. If it is free, no process will change the records.
+  // Test the lock before the records are read. If the lock is free, no process will change the
+  // records.
   TRAINYARD_ASSIGN_OR_RETURN(const bool held, IsHeld(place.records));
   absl::StatusOr<RankExit> exit = ReadRankExit(place.records);
   if (exit.ok()) return StateFromExit(place, *std::move(exit), held);

@@ -76,7 +76,7 @@ struct RankState {
   // True while an ended rank may have processes left. Until this is false, the attempt is not
   // cleared.
   bool processes_remain = false;
-  // True if these processes have no shim that will end them. Then call SweepRank.
+  // True if no shim will end the remaining processes. The caller must then call SweepRank.
   bool unattended = false;
   // True if the rank's process has ended and the shim is late: it has not recorded the end yet, or
   // it is stopped.

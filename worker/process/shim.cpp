@@ -59,10 +59,12 @@ void AnswerReady(Shim& shim) {
   shim.ready.Reset();
 }
 
-// Reports that this process starts nothing, and ends the process. The pipe must not be closed
-// earlier: as soon as the worker has read the whole answer, it may start the rank again, and then
-// it must find no mark of this process. The order is safe, because the kernel frees a process's
-// memory, which contains the mark, before it closes the descriptors.
+// Reports that this process starts nothing, and ends the process. The pipe must stay open until
+// then:
+// as soon as the worker has read the whole answer, it may start the rank again, and it must then
+// find
+// no mark of this process. The kernel frees a process's memory, which contains the mark, before it
+// closes the descriptors. The worker therefore sees the end of the answer after the mark is gone.
 void Refuse(Shim& shim, std::string_view text) {
   shim.lock.Reset();
   Write(shim, text);

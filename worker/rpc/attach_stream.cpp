@@ -30,7 +30,7 @@ using std::chrono::milliseconds;
 
 grpc::ChannelArguments ArgumentsOf(const AttachOptions& options) {
   grpc::ChannelArguments arguments;
-  // Each dial uses a new connection. A shared one would add gRPC's own backoff to ours.
+  // Each dial uses a new connection. A shared connection would add gRPC's own backoff to ours.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.keepalive_ms));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.keepalive_timeout_ms));
@@ -89,8 +89,7 @@ class AttachStream::Call : public grpc::ClientBidiReactor<v1::WorkerMessage, v1:
  public:
   Call(asio::io_context& loop, Connection& connection) : loop_(loop), connection_(&connection) {}
 
-  // Starts the stream. The controller at the other end of the channel has proved that it knows the
-  // token.
+  // Starts the stream to a controller that has proved that it knows the token.
   void Begin(Dialed dialed, v1::Hello hello) {
     keeps_itself_ = shared_from_this();
     token_ = std::move(dialed.token);
@@ -240,7 +239,8 @@ void AttachStream::Call::OnReadDone(bool ok) {
 void AttachStream::Call::OnWriteDone(bool ok) {
   {
     const std::lock_guard lock(mutex_);
-    // After a failed write there must be no further write; gRPC calls OnDone next.
+    // After a failed write, writing_ stays true, so that nothing more is written. gRPC calls OnDone
+    // next.
     writing_ = !ok;
   }
   asio::post(loop_, [self = shared_from_this(), ok] {
@@ -325,13 +325,16 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   welcome_timer.cancel();
   backoff_ms = 0;
   welcome_wait_ms = options.welcome_timeout_ms;
-  // Call this before OnWelcome, which writes to the disk and may hang.
+  // Call this before OnWelcome, so that WriteNow works while OnWelcome writes to the disk, which
+  // may
+  // hang.
   SetWelcomed(call);
   handler.OnWelcome(message.welcome());
 }
 
-// NextMessage may block on a disk. If WriteNow uses the stream during that time, the message waits
-// in `next` until the stream is free.
+// NextMessage may block on a disk. If WriteNow uses the stream meanwhile, the message from
+// NextMessage
+// waits in `next` until the stream is free.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
   if (!next.has_value()) next = handler.NextMessage();

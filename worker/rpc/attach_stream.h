@@ -20,8 +20,7 @@ namespace trainyard::worker {
 struct AttachOptions {
   // HOST:PORT.
   std::string controller;
-  // The path of the token file. If empty, the file is searched in the same places as by the command
-  // line.
+  // The path of the token file. If empty, the worker searches the same places as the command line.
   std::string token_file;
   // The wait before the next dial. It doubles from the minimum to the maximum, with jitter. A
   // Welcome sets it back to the minimum.

@@ -75,7 +75,8 @@ std::string RemovedName(const AttemptKey& key) {
 absl::Status MoveAway(const std::string& root, const AttemptKey& key) {
   TRAINYARD_RETURN_IF_ERROR(
       MoveToRoot({root, absl::StrCat(key.job_id, "/", key.number)}, RemovedName(key)));
-  // Removes the job's folder if this was its last attempt. The call may fail; this is ignored.
+  // Removes the job's folder if this was its last attempt. Otherwise the call fails, which is
+  // ignored.
   rmdir(absl::StrCat(root, "/", key.job_id).c_str());
   return absl::OkStatus();
 }
@@ -241,7 +242,7 @@ absl::Status AttemptFolders::Remove(const AttemptKey& key) const {
 
 absl::Status AttemptFolders::RemoveMovedRuns(const AttemptKey& key) const {
   absl::Status status = RemoveTree(absl::StrCat(runs_, "/", RemovedName(key)));
-  // These were moved aside by MoveAside.
+  // Remove the directories that MoveAside has renamed.
   status.Update(RemoveMoved(runs_, RemovedName(key) + "-"));
   return status;
 }

@@ -24,7 +24,7 @@ inline constexpr char kHealFile[] = "heal.json";
 // Used by one thread. Errors name the path and the cause.
 class AttemptFolders {
  public:
-  // `data_dir` must be an absolute path. Missing directories of it are created.
+  // `data_dir` must be an absolute path. Its missing directories are created.
   explicit AttemptFolders(std::string data_dir);
 
   // Returns the directory of the rank's records.
@@ -62,7 +62,8 @@ class AttemptFolders {
   absl::StatusOr<Found> Scan(const std::set<RankKey>& running = {}) const;
 
   // Removes the attempt's records, and moves the ranks' own directories away; RemoveMovedRuns
-  // removes these later. Returns OK if there are none.
+  // removes
+  // the moved directories later. Returns OK if the attempt has no records and no directories.
   absl::Status Remove(const AttemptKey& key) const;
 
   // RemoveMovedRuns removes those run directories of one attempt that Remove has moved away.
@@ -73,8 +74,7 @@ class AttemptFolders {
 
  private:
   std::string AttemptDir(const AttemptKey& key) const;
-  // Returns whether the job's run directory exists. Returns false if the job has replaced it by
-  // something else.
+  // True if the job's run directory exists. False if the job has replaced it by something else.
   bool HasRunsOf(int64_t job_id) const;
   void ScanAttempt(const AttemptKey& key, std::set<int> running, Found& found) const;
   void MoveRunsWithoutAttempt(const Found& found) const;

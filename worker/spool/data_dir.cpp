@@ -91,8 +91,9 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
   for (const auto& part : std::filesystem::path(path)) {
     made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
     if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
-    // A parent directory on a read-only or foreign file system cannot be created, but that does not
-    // matter if it exists.
+    // The mkdir of a parent directory on a read-only or foreign file system fails even if the
+    // directory
+    // exists. In that case, continue.
     const int error = errno;
     struct stat info {};
     if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;
@@ -168,7 +169,7 @@ absl::Status DataDir::MakeIdentity() {
     const std::string id = RandomId();
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(File("node_id"), id + "\n"));
     node_id_ = id;
-    // Without its node id, a secret has no use.
+    // A secret belongs to one node id, so the new id needs a new secret.
     node_secret_.clear();
   }
   if (node_secret_.empty()) {

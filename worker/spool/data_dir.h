@@ -16,7 +16,8 @@ namespace trainyard::worker {
 // thread.
 int RemoveFormerNodes(const std::string& data_dir);
 
-// The worker keeps this object until it exits. The kernel releases the lock when the process ends.
+// Keeps the data directory locked. The worker keeps this object until it exits; the kernel releases
+// the lock when the process ends.
 class DataDir {
  public:
   // Creates the directory (0700) if it is missing, and reads the node id. ALREADY_EXISTS if another
@@ -55,9 +56,10 @@ class DataDir {
 // Creates a directory and its parents (0700). OK if it already exists.
 absl::Status MakeDirectories(const std::string& path);
 
-// Like MakeDirectories, but the group gets access as far as the umask permits. The controller
-// removes checkpoints and may be another user of the group. INVALID_ARGUMENT on the kernel's own
-// file systems.
+// Like MakeDirectories, but the group gets access as far as the umask permits. The controller needs
+// this to remove checkpoints, because it may run as another user of the group. INVALID_ARGUMENT on
+// the
+// kernel's own file systems.
 absl::Status MakeGroupDirectories(const std::string& path);
 
 // Returns 32 hexadecimal digits from the kernel's random source.

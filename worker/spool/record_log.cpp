@@ -149,7 +149,7 @@ absl::Status RecordLog::RenameIrregular() {
 
 absl::Status RecordLog::ReplaceDamaged(int64_t sound_bytes) {
   const std::string aside = NameAside(path_);
-  // A link is used instead of a rename, so that the original name always leads to a file with the
+  // Use a link instead of a rename, so that the original name always leads to a file with the
   // records.
   if (link(path_.c_str(), aside.c_str()) != 0) {
     return ErrnoStatus(errno, "cannot link", path_);

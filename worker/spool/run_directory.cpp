@@ -19,7 +19,6 @@
 namespace trainyard::worker {
 namespace {
 
-// Returns the parent directory of the path.
 GuardedPath ParentOf(const GuardedPath& path) {
   const std::size_t slash = path.below().rfind('/');
   return {path.root(), slash == std::string::npos ? "" : path.below().substr(0, slash)};
@@ -61,7 +60,7 @@ absl::Status MoveAside(const GuardedPath& path) {
 
 absl::Status MoveToRoot(const GuardedPath& path, const std::string& name) {
   const absl::StatusOr<UniqueFd> parent = OpenGuardedDirectory(ParentOf(path));
-  // If the parent is not a directory of the worker, it contains nothing of the worker.
+  // A parent that is not a directory of the worker contains nothing of the worker.
   const bool has_nothing =
       absl::IsNotFound(parent.status()) || absl::IsFailedPrecondition(parent.status());
   if (has_nothing) return absl::OkStatus();

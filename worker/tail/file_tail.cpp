@@ -18,7 +18,6 @@
 namespace trainyard::worker {
 namespace {
 
-// An open file and its size.
 struct OpenTail {
   UniqueFd fd;
   int64_t size = 0;
@@ -76,7 +75,7 @@ class LineCutter {
   }
 
  private:
-  // Returns false if the rest must wait until more bytes are read.
+  // Cuts one line. Returns false if this is not possible until more bytes are read.
   bool CutOne() {
     const std::size_t newline = text_.find('\n');
     const std::size_t length = std::min(newline, text_.size());

@@ -40,7 +40,7 @@ struct LineReadOptions {
 };
 
 // The lines in [begin_offset, end_offset), without their line ends ("\n" or "\r\n"). The next read
-// must begin at end_offset. It equals begin_offset if there is nothing new.
+// must begin at end_offset. If there is nothing new, end_offset equals begin_offset.
 struct TailLines {
   int64_t begin_offset = 0;
   int64_t end_offset = 0;

@@ -8,7 +8,8 @@
 namespace trainyard::worker {
 namespace {
 
-// The maximum bytes per call. Limits the time of a call on the loop's thread to a few milliseconds.
+// The maximum bytes per call, so that a call blocks the loop's thread for at most a few
+// milliseconds.
 constexpr std::size_t kBytesOfACall = 128 << 10;
 
 }  // namespace

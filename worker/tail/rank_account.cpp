@@ -9,7 +9,9 @@
 namespace trainyard::worker {
 namespace {
 
-// More than needed: a rank is in at most two groups per axis.
+// The number of groups whose records are kept. More than needed: a rank is in at most two groups
+// per
+// axis.
 constexpr int kMaxFlights = 32;
 
 // Returns nullopt if the value is missing, NaN, or not above 0.

@@ -9,11 +9,15 @@
 
 namespace trainyard::worker {
 
-// A program uses the wall clock for the times of its records, which can be set while it runs, or a
-// clock of its own. A record cannot be written after it is read, or before the preceding record. If
-// its time violates this, the program's clock was set. The time between the two records is then
-// computed from the times at which they were read. If the clock was set while the worker did not
-// read the file, this cannot be detected, because the worker does not know how much time passed
+// A program sets the times of its records by the wall clock, which can be changed while it runs, or
+// by
+// a clock of its own. A record cannot be written after it is read, or before the preceding record.
+// If
+// a record's time violates this rule, the program's clock was set. The time between the two records
+// is
+// then computed from the times at which the worker read them. A change of the clock while the
+// worker
+// did not read the file cannot be detected, because the worker does not know how much time passed
 // between the two writes.
 class RecordClock {
  public:

@@ -22,7 +22,7 @@ namespace trainyard::worker {
 // the stream reads them. Used by one thread.
 class RecordTail {
  public:
-  // ReadTelemetry, or ReadParsedLog with a parser.
+  // ReadTelemetry, or ReadParsedLog if the job has a log parser.
   using Parse = std::function<absl::StatusOr<v1::TelemetryBatch>(const TailPosition&)>;
   static constexpr int64_t kHeldBytes = 64 << 10;
 
@@ -30,7 +30,7 @@ class RecordTail {
   RecordTail(GuardedPath path, Parse parse, int64_t account_offset,
              std::shared_ptr<RankAccount> account);
 
-  // Returns records from `offset` on. Returns the same batch and the same errors as ReadTelemetry.
+  // Returns the records from `offset` on. Returns the same errors as ReadTelemetry.
   absl::StatusOr<v1::TelemetryBatch> ReadForStream(int64_t offset, bool ended,
                                                    const ClockReading& now);
 

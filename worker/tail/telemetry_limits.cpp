@@ -47,7 +47,7 @@ void TelemetryLimits::LimitSeries(v1::TelemetryBatch& batch) {
 void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
   const auto is_alert = [](const v1::TelemetryRecord& record) { return record.has_alert(); };
   auto& records = *batch.mutable_records();
-  // If a batch is read again, it is counted again, because it may be longer now.
+  // A batch that is read again may be longer than before. Forget its old count, and count it again.
   alerts_until_.erase(alerts_until_.upper_bound(batch.begin_offset()), alerts_until_.end());
   const int before = alerts_until_.empty() ? 0 : alerts_until_.rbegin()->second;
   if (before > kMaxAlertsOfRank) {

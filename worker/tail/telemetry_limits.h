@@ -14,8 +14,8 @@
 
 namespace trainyard::worker {
 
-// The limits are needed because each metric name creates a series and each alert an event, and the
-// controller keeps both permanently.
+// The limits per rank. They are needed because each metric name creates a series and each alert an
+// event, and the controller keeps both permanently.
 inline constexpr std::size_t kMaxSeriesOfRank = 1000;
 inline constexpr int kMaxAlertsOfRank = 1000;
 

@@ -34,8 +34,8 @@ using Value = std::variant<double, int64_t, bool, std::string>;
 using Values = std::map<std::string, Value>;
 
 // Texts that replace special numbers in the line. They begin with a character that JSON text can
-// contain only as the escape \u0001. A user's text with this escape could be mistaken for a special
-// number, but no name that we read contains it.
+// contain only as the escape \u0001. A string of the user that begins with this escape could be
+// mistaken for a special number, but no name that we read contains it.
 constexpr char kMarkedNan[] = "\"\\u0001nan\"";
 constexpr char kMarkedInfinity[] = "\"\\u0001inf\"";
 constexpr char kMarkedMinusInfinity[] = "\"\\u0001-inf\"";
@@ -48,8 +48,9 @@ std::optional<double> MarkedNumber(const std::string& text) {
   return std::nullopt;
 }
 
-// Replaces the three tokens that Python's json writes but JSON does not have, except inside
-// strings.
+// Replaces NaN, Infinity and -Infinity, which Python's json writes although they are not JSON.
+// Leaves
+// strings unchanged.
 std::string MarkSpecialNumbers(std::string_view line) {
   static constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
       {"NaN", kMarkedNan}, {"-Infinity", kMarkedMinusInfinity}, {"Infinity", kMarkedInfinity}};
@@ -174,7 +175,7 @@ std::optional<double> NumberOf(const Value& value) {
   return std::nullopt;
 }
 
-// Returns an integer of at least 0; it may be written as 5.0. Returns `fallback` if the key is
+// Returns an integer of at least 0, which may be written as 5.0. Returns `fallback` if the key is
 // optional and absent.
 absl::StatusOr<int64_t> Count(const Values& values, const char* key,
                               std::optional<int64_t> fallback = std::nullopt) {
@@ -227,7 +228,9 @@ bool IsMetricName(const std::string& name) {
   return true;
 }
 
-// Reads the optional range "a:b" in `samples`. Ignores any other text, and a metric with that name.
+// Reads the optional range "a:b" in `samples`. Ignores any other text. Ignores a number too,
+// because a
+// number is a metric of that name.
 template <typename Record>
 void ReadSamples(const Values& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);
@@ -290,7 +293,7 @@ absl::Status ReadCheckpoint(const Values& values, v1::CheckpointRecord& record) 
   if (deleted != values.end() && flag == nullptr)
     return Missing(telemetry::kDeleted, "true or false");
   record.set_deleted(flag != nullptr && *flag);
-  // The record of a deleted checkpoint may contain only the step.
+  // The record of a deleted checkpoint needs no path.
   const bool needs_path = !record.deleted() || values.count(telemetry::kPath) > 0;
   if (needs_path) {
     TRAINYARD_ASSIGN_OR_RETURN(const std::string path, Text(values, telemetry::kPath));

@@ -17,11 +17,11 @@ inline constexpr std::size_t kMaxTelemetryTextBytes = 4096;
 inline constexpr int kMaxTelemetryDepth = 8;
 
 // Parses a line. NaN, Infinity and -Infinity are accepted as numbers, because Python's json writes
-// them. In a metrics record every numeric key except type, time_ms, step and total_steps becomes a
-// metric. Other values that are not numbers are ignored if no field needs them. If time_ms is
-// missing, it is 0. INVALID_ARGUMENT, with the cause: the line is not an object, the type or the
-// phase is unknown, a required field is missing or has the wrong type, or a limit is exceeded.
-// Thread-safe.
+// them. In a metrics record, every key with a number becomes a metric, except time_ms, step,
+// total_steps, and names with control characters. Keys with other values are ignored unless a field
+// needs them. If time_ms is missing, it is 0. INVALID_ARGUMENT, with the cause: the line is not an
+// object, the type or the phase is unknown, a required field is missing or has the wrong type, or a
+// limit is exceeded. Thread-safe.
 absl::StatusOr<v1::TelemetryRecord> ParseTelemetryLine(std::string_view line);
 
 }  // namespace trainyard::worker

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct CheckpointDiffOptions {
   std::string a;
   std::string b;
-  std::string tolerance;  // As typed, so that it is not rounded. Empty: compare bitwise.
+  std::string tolerance;  // As typed, to avoid rounding. Empty: compare bitwise.
   std::string only;
   bool all = false;
 };
@@ -23,7 +23,7 @@ void AddCheckpointDiff(CLI::App& noun, Grammar& grammar);
 // Returns the arguments of trainyard-ckpt for these options. format: kTable or kJson.
 std::vector<std::string> DiffWords(const CheckpointDiffOptions& options, OutputFormat format);
 
-// Replaces this process by trainyard-ckpt. Returns only on failure.
+// Replaces this process with trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointDiff(const CheckpointDiffOptions& options, Context& context);
 
 }  // namespace trainyard::cli

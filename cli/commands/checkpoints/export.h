@@ -24,7 +24,7 @@ void AddCheckpointExport(CLI::App& noun, Grammar& grammar);
 // Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> ExportWords(const CheckpointExportOptions& options);
 
-// Replaces this process by trainyard-ckpt. Returns only on failure.
+// Replaces this process with trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointExport(const CheckpointExportOptions& options, Context& context);
 
 }  // namespace trainyard::cli

@@ -21,7 +21,7 @@ void AddCheckpointImport(CLI::App& noun, Grammar& grammar);
 // Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> ImportWords(const CheckpointImportOptions& options);
 
-// Replaces this process by trainyard-ckpt. Returns only on failure.
+// Replaces this process with trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointImport(const CheckpointImportOptions& options, Context& context);
 
 }  // namespace trainyard::cli

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct CheckpointReshardOptions {
   std::string from;
   std::string to;
-  int files = 0;  // 0: choose the number so that a file has about 4 GiB.
+  int files = 0;  // 0: as many as needed for files of about 4 GiB.
   bool weights_only = false;
   bool force = false;
 };
@@ -23,7 +23,7 @@ void AddCheckpointReshard(CLI::App& noun, Grammar& grammar);
 // Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> ReshardWords(const CheckpointReshardOptions& options);
 
-// Replaces this process by trainyard-ckpt. Returns only on failure.
+// Replaces this process with trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointReshard(const CheckpointReshardOptions& options, Context& context);
 
 }  // namespace trainyard::cli

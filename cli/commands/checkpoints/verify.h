@@ -20,7 +20,7 @@ void AddCheckpointVerify(CLI::App& noun, Grammar& grammar);
 // Returns the arguments of trainyard-ckpt for these options.
 std::vector<std::string> VerifyWords(const CheckpointVerifyOptions& options);
 
-// Replaces this process by trainyard-ckpt. Returns only on failure.
+// Replaces this process with trainyard-ckpt. Returns only on failure.
 Outcome RunCheckpointVerify(const CheckpointVerifyOptions& options, Context& context);
 
 }  // namespace trainyard::cli

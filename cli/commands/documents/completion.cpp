@@ -13,12 +13,13 @@
 namespace trainyard::cli {
 namespace {
 
-// One level of the grammar: "" for the program, "job submit" for a command.
+// One level of the grammar. Its path is "" for the program, and for example "job submit" for a
+// command.
 struct Level {
   std::string path;
   std::vector<std::string> commands;
   std::vector<std::string> options;
-  // True if positional arguments are files.
+  // True if a positional argument names a file or a directory.
   bool files = false;
 };
 
@@ -35,8 +36,9 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
   return names;
 }
 
-// True if a positional argument of the command names a file or a directory. This is the case if the
-// argument is called `file` or the command works on local files.
+// True if a positional argument of the command names a file or a directory. This holds for
+// arguments called
+// `file` and for commands that work on local files.
 bool TakesFiles(const CLI::App& app) {
   static const std::set<std::string> kCommands = {"prepare", "verify", "diff", "reshard"};
   for (const CLI::Option* option : app.get_options()) {
@@ -48,7 +50,7 @@ bool TakesFiles(const CLI::App& app) {
   return false;
 }
 
-// Global options are offered at every level.
+// Appends the level of `app` and all levels below it. Global options are offered at every level.
 void Collect(const CLI::App& app, const std::string& path, const std::vector<std::string>& global,
              std::vector<Level>& levels) {
   Level level{path, {}, OptionsOf(app), TakesFiles(app)};
@@ -85,8 +87,9 @@ std::string FormatNames() {
   });
 }
 
-// Returns patterns for a shell `case`, each of which matches a level followed by one of its
-// subcommands: " job"|"job submit".
+// Returns patterns for a shell `case`, such as " job"|"job submit". Each pattern is a level, a
+// space and one
+// of the level's subcommands.
 std::string DescentPatterns(const std::vector<Level>& levels) {
   std::vector<std::string> patterns;
   for (const Level& level : levels) {
@@ -108,7 +111,7 @@ std::string WordCases(const std::vector<Level>& levels) {
   return text;
 }
 
-// The scripts call Level::path `level`, because zsh ties the name `path` to PATH.
+// The scripts call Level::path `level`, because in zsh a variable called `path` is tied to PATH.
 constexpr char kBash[] = R"(# bash completion: source <(trainyard completion bash)
 _trainyard() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}

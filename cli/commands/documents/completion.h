@@ -1,5 +1,6 @@
-// `trainyard completion`: shell completion, generated from the grammar so that it is always up to
-// date.
+// `trainyard completion`: shell completion. The scripts are generated from the grammar, so they are
+// always up
+// to date.
 #ifndef TRAINYARD_CLI_COMMANDS_DOCUMENTS_COMPLETION_H_
 #define TRAINYARD_CLI_COMMANDS_DOCUMENTS_COMPLETION_H_
 

@@ -11,7 +11,7 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddExplain(CLI::App& parent, Grammar& grammar);
 
-// `key`: a setting; empty for all.
+// `key` is a setting; empty: all settings.
 Outcome RunExplain(const std::string& key, Context& context);
 
 }  // namespace trainyard::cli

@@ -13,18 +13,20 @@
 
 namespace trainyard::cli {
 
-// Parses all references before any request is sent, so that nothing changes if one of them is
+// Parses all references before the caller sends any request, so that nothing changes if a reference
+// is
 // mistyped.
 absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
 
-// Calls `request` for each job and prints its errors. After an error, continues with the other
-// jobs, except if the controller is unreachable. The first error determines the exit code.
+// Calls `request` for each job and prints its errors. After an error, continues with the next job,
+// unless the
+// controller is unreachable. The first error determines the exit code.
 ExitCode ForEachJob(const std::vector<std::string>& jobs,
                     const std::function<absl::Status(const std::string& job)>& request,
                     Context& context);
 
-// Calls `change` for each job, with the error handling of ForEachJob, and prints the changed job
-// that `change` returns.
+// Calls `change` for each job and prints the changed job that it returns. Handles errors like
+// ForEachJob.
 Outcome ChangeJobs(const std::vector<std::string>& jobs,
                    const std::function<absl::StatusOr<v1::Job>(const std::string& job)>& change,
                    Context& context);

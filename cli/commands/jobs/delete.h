@@ -1,4 +1,4 @@
-// `trainyard delete`: deletes ended jobs with their data.
+// `trainyard delete`: deletes ended jobs and their data.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_DELETE_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_DELETE_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 struct DeleteOptions {
   std::vector<std::string> jobs;
   bool checkpoints = false;
-  bool yes = false;  // If false, nothing is deleted.
+  bool yes = false;  // False: only shows what would be deleted.
 };
 
 // Adds the command and its options.

@@ -16,7 +16,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns the response for scripts. If `attempt` is not 0, only that attempt is included.
+// Returns the response as a document for scripts. If `attempt` is not 0, it contains only that
+// attempt.
 nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t attempt,
                                 Timestamp now) {
   v1::GetJobResponse shown = response;
@@ -30,7 +31,7 @@ nlohmann::json DescribeDocument(const v1::GetJobResponse& response, int64_t atte
   return StableJson(shown);
 }
 
-// Returns OK if the job has the attempt, or if `number` is 0. A job keeps only its newest attempts.
+// Returns OK if `number` is 0 or the job has this attempt. A job keeps only its newest attempts.
 absl::Status CheckAttempt(const v1::Job& job, int64_t number) {
   if (number == 0) return absl::OkStatus();
   if (std::ranges::find(job.attempts(), number, &v1::Attempt::number) != job.attempts().end()) {

@@ -39,7 +39,7 @@ class Follower {
   }
 
  private:
-  // Returns the job's number once it is known, because a newer job may get the same name.
+  // Returns the job's number once it is known, because a newer job may have the same name.
   std::string JobText() const { return job_.id() == 0 ? options_.job : absl::StrCat(job_.id()); }
 
   void OnLost() {
@@ -59,7 +59,7 @@ class Follower {
     progress_.Show(job);
   }
 
-  // Ignores errors: if the controller is lost, the watch reports it.
+  // Ignores errors, because the watch reports the loss of the controller.
   void ShowPendingReason() {
     if (job_.state() == explained_) return;
     explained_ = job_.state();
@@ -126,7 +126,7 @@ absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFro
     const std::string& text) {
   if (text.empty()) return std::nullopt;
   const int64_t limit_ms = ParseDurationText(text);
-  // A year. This is long enough for every wait and short enough not to overflow a clock.
+  // A year, which is long enough for every wait and short enough not to overflow a clock.
   constexpr int64_t kMaxMs = int64_t{366} * 24 * 3600 * 1000;
   if (limit_ms < 0 || limit_ms > kMaxMs) {
     return absl::InvalidArgumentError(

@@ -12,7 +12,7 @@ namespace trainyard::cli {
 
 struct FollowOptions {
   std::string job;
-  // True to show progress on console.err. JSON output always contains every update.
+  // True: show progress on console.err. JSON output always contains every update.
   bool progress = true;
   std::optional<std::chrono::steady_clock::time_point> deadline;  // Unset: no time limit.
 };
@@ -23,7 +23,8 @@ struct FollowOptions {
 Outcome FollowJob(const FollowOptions& options, Context& context);
 
 // Returns the deadline for --timeout, counted from now; nullopt if `text` is empty. Returns
-// INVALID_ARGUMENT if it is not a duration.
+// INVALID_ARGUMENT
+// if `text` is not a duration.
 absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFrom(
     const std::string& text);
 

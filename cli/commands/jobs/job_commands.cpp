@@ -16,7 +16,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Adds the commands that exist both at top level and under `job`.
+// Adds the commands that exist both at the top level and under `job`.
 void AddDailyCommands(CLI::App& parent, Grammar& grammar) {
   AddSubmit(parent, grammar);
   AddPlan(parent, grammar);

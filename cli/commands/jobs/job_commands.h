@@ -1,4 +1,4 @@
-// The job commands, at top level and under the noun `job`.
+// The commands for jobs, at the top level and under the noun `job`.
 #ifndef TRAINYARD_CLI_COMMANDS_JOBS_JOB_COMMANDS_H_
 #define TRAINYARD_CLI_COMMANDS_JOBS_JOB_COMMANDS_H_
 

@@ -22,14 +22,14 @@ absl::Status WrongRanks(const std::string& text) {
       absl::StrCat("--rank ", text, ": must be ranks and ranges, such as 0 or 0,8-15"));
 }
 
-// Parses the ranks of --rank, such as "0,8-15". Returns an empty list, which means all ranks, for
-// an empty text.
+// Parses the ranks of --rank, such as "0,8-15". An empty text gives an empty list, which means all
+// ranks.
 absl::StatusOr<std::vector<int>> ParseRanks(const std::string& text) {
   std::vector<int> ranks;
   if (text.empty()) return ranks;
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
     const std::vector<std::string> ends = absl::StrSplit(part, '-');
-    // For a single rank, both ends of the range are the same element.
+    // A single rank is a range whose ends are equal.
     int first = 0;
     int last = 0;
     if (ends.size() > 2 || !absl::SimpleAtoi(ends.front(), &first) ||
@@ -58,7 +58,8 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
   request.mutable_ranks()->Add(ranks.begin(), ranks.end());
   request.set_attempt(reference.attempt != 0 ? reference.attempt : options.attempt);
   request.set_grep(options.grep);
-  // In the request, tail 0 means every line. `--tail 0` is therefore sent as new_only.
+  // In the request, tail 0 means all lines. `--tail 0`, which means no old lines, is therefore sent
+  // as new_only.
   request.set_tail(options.tail.value_or(0));
   request.set_new_only(options.tail == 0);
   request.set_follow(options.follow);
@@ -73,15 +74,15 @@ class LogPrinter {
         format_(context.format),
         timestamps_(options.timestamps),
         colors_(context.console.out_is_tty),
-        // Lines have no rank prefix if the user chose a single rank.
+        // Lines have a rank prefix unless the user chose a single rank.
         prefix_(request.ranks_size() != 1) {
     if (format_ == OutputFormat::kCsv) out_ << "attempt,rank,time,offset,text\n";
   }
 
-  // Returns false if the output has failed, for example because the reader of a pipe has closed it.
+  // Returns false if writing has failed, for example because the reader of a pipe has exited.
   bool Print(const v1::LogLine& line) {
     if (format_ == OutputFormat::kJson) {
-      // Indent -1 prints each object on one line.
+      // Indent -1 prints an object on one line.
       out_ << DumpJson(StableJson(line), -1) << "\n";
     } else if (format_ == OutputFormat::kCsv) {
       out_ << line.attempt() << "," << line.rank() << "," << IsoTime(line.time_ms()) << ","
@@ -98,13 +99,12 @@ class LogPrinter {
   std::ostream& out_;
   const OutputFormat format_;
   const bool timestamps_;
-  // True if colours in the output of ranks are kept. They are shown on a terminal but not written
-  // to a file.
+  // True if the ranks' colour codes are kept: in a terminal, but not in a file.
   const bool colors_;
   const bool prefix_;
 };
 
-// Returns the result of `logs -f` after Ctrl-C. Tells the user that the job is still running.
+// After Ctrl-C in `logs -f`: reports that the job continues, and returns the exit code.
 absl::StatusOr<ExitCode> Detached(const std::string& job, Console& console) {
   PrintNote(console,
             absl::StrCat("detached; the job continues\n  output  trainyard logs -f ", job));

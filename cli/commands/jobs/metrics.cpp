@@ -22,10 +22,10 @@
 namespace trainyard::cli {
 namespace {
 
-// Number of rows that fit on a screen.
+// The number of table rows, so that the table fits on a screen.
 constexpr int kTableBuckets = 20;
 
-// Rejects names of series that the job does not have. A column without values would look like
+// Rejects names of series that the job does not have, because an empty column would look like
 // missing data.
 absl::Status CheckKeys(const std::vector<std::string>& asked, const std::vector<std::string>& known,
                        const std::string& job) {
@@ -80,7 +80,7 @@ absl::StatusOr<std::vector<std::string>> ChooseKeys(const MetricsOptions& option
   return known;
 }
 
-// Returns one row for each step at which at least one series has a point.
+// Returns one row per step at which at least one series has a point.
 Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   Listing listing;
   listing.columns = {{"STEP", true}, {"TIME", false, true}};
@@ -113,7 +113,7 @@ Listing SeriesListing(const v1::GetSeriesResponse& response, bool exact) {
   return listing;
 }
 
-// Prints a note if points were merged, with the command that shows all of them.
+// If points were merged, prints a note with the command that shows all of them.
 void NoteThinning(const v1::GetSeriesResponse& response, const std::string& job, Console& console) {
   int64_t points = 0, shown = 0;
   for (const v1::Series& series : response.series()) {

@@ -13,10 +13,10 @@ namespace trainyard::cli {
 struct MetricsOptions {
   std::string job;
   std::vector<std::string> keys;
-  bool all = false;  // True: every series; false: only the main ones.
+  bool all = false;  // True: every series. False: only the main series.
   int64_t from_step = 0;
   int64_t to_step = 0;
-  // -1: 20 for tables, and every point for other formats.
+  // -1: 20 for tables, all points for other formats.
   int buckets = -1;
 };
 

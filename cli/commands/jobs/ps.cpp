@@ -14,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Number of jobs requested in one ListJobs call.
+// The maximum number of jobs requested in one ListJobs call.
 constexpr int kPageSize = 500;
 
 absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
@@ -23,13 +23,14 @@ absl::StatusOr<v1::JobState> ParseState(const std::string& text) {
     return static_cast<v1::JobState>(value->number());
   }
   std::vector<std::string> names;
-  // Starts at 1, because value 0 is UNSPECIFIED.
+  // Skips value 0, which is UNSPECIFIED.
   for (int i = 1; i < type.value_count(); ++i) names.push_back(EnumShortName(*type.value(i)));
   return absl::InvalidArgumentError(
       absl::StrCat("--state ", text, ": must be one of ", absl::StrJoin(names, ", ")));
 }
 
-// Returns a request for jobs that have not ended, or for those selected by --all or --state.
+// Returns a request for the jobs selected by --all or --state, or by default for those that have
+// not ended.
 absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   v1::ListJobsRequest request;
   request.set_user(options.user);
@@ -44,15 +45,17 @@ absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
   return request;
 }
 
-// Fetches pages until there are `limit` jobs. next_cursor of the result is empty if the controller
-// has no further jobs.
+// Fetches pages until the result has `limit` jobs or the controller has no further jobs. In the
+// second
+// case, next_cursor of the result is empty.
 absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int limit,
                                               Client& client) {
   v1::ListJobsResponse all;
   while (all.jobs_size() < limit) {
     request.set_limit(std::min(kPageSize, limit - all.jobs_size()));
     TRAINYARD_ASSIGN_OR_RETURN(v1::ListJobsResponse page, client.ListJobs(request));
-    // A page without jobs is the last one, even if it has a cursor: otherwise the loop may not end.
+    // A page without jobs is treated as the last one even if it has a cursor, so that the loop
+    // always ends.
     if (page.jobs().empty()) page.clear_next_cursor();
     all.MergeFrom(page);
     all.set_next_cursor(page.next_cursor());
@@ -62,7 +65,7 @@ absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int l
   return all;
 }
 
-// Explains why the list is empty, and which option lists more jobs.
+// Explains why the list is empty and which option would list more jobs.
 std::string EmptyListNote(const PsOptions& options) {
   if (!options.states.empty() || (options.all && !options.user.empty())) return "no job matches";
   if (!options.user.empty()) return "no job matches; add -a to include ended jobs";

@@ -16,7 +16,7 @@ struct PsOptions {
   int limit = 100;
 };
 
-// Makes `command` list jobs. Adds the options and the function.
+// Makes `command` list jobs: adds the options and the runner.
 void MakeJobList(CLI::App& command, Grammar& grammar);
 
 Outcome RunPs(const PsOptions& options, Context& context);

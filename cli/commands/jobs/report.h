@@ -8,13 +8,14 @@
 
 namespace trainyard::cli {
 
-// Selects the loss curve of one job or, if `by` is set, the time ledger of many jobs.
+// If `by` is empty, the report is the loss curve of one job; otherwise, the time ledger of many
+// jobs.
 struct ReportOptions {
   std::string job;
   std::string by;     // cluster, user, job or week.
   std::string since;  // A duration, such as 7d; empty for all time.
   std::string user;   // Include only this user's jobs.
-  int limit = 0;      // Maximum number of groups; 0: 100.
+  int limit = 0;      // Maximum number of groups. 0 means 100.
 };
 
 // Adds the command and its options.

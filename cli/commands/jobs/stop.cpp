@@ -12,11 +12,12 @@
 namespace trainyard::cli {
 namespace {
 
-// True if the user agrees, or if no confirmation is needed. Returns an error if there is no
-// terminal for the question.
+// True if the user agrees or no confirmation is needed. Returns an error if a question is needed
+// but there is
+// no terminal.
 absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std::string>& jobs,
                                Console& console) {
-  // A stop, unlike a kill, lets the job save a checkpoint first.
+  // Unlike a kill, a stop lets the job save a checkpoint first.
   const bool harmless = !options.kill && jobs.size() == 1;
   if (harmless || options.yes) return true;
   const std::string list = absl::StrJoin(jobs, ", ");

@@ -9,8 +9,8 @@
 
 namespace trainyard::cli {
 
-// Returns an id by which the controller distinguishes a repeated submit from the submit of another
-// job. It is not a secret.
+// Returns an id by which the controller recognises a repeated submit of the same job. It is not a
+// secret.
 std::string MakeRequestId();
 
 struct SubmissionTerms {

@@ -17,8 +17,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Adds advice to the error of a timeout: the job may or may not exist, and it is safe to submit
-// again with the same id.
+// Adds advice to a timeout error: the job may exist, and it is safe to submit again with the same
+// id.
 absl::Status WithRepeatAdvice(const absl::Status& status, const std::string& request_id) {
   const bool unsure = status.code() == absl::StatusCode::kDeadlineExceeded;
   if (!unsure || request_id.empty()) return status;
@@ -61,7 +61,7 @@ void AddSubmit(CLI::App& parent, Grammar& grammar) {
   command->add_option("--request-id", options->request_id,
                       "idempotency key; repeated submits with the same key create only one job");
   grammar.runners[command] = [options, &grammar](Context& context) {
-    options->job.command = grammar.command;  // Cut from the arguments before they were parsed.
+    options->job.command = grammar.command;  // RunTrainyard removed it before parsing.
     return RunSubmit(*options, context);
   };
 }
@@ -85,8 +85,9 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   if (!submitted.ok()) return WithRepeatAdvice(submitted.status(), request_id);
   const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;
-  // With JSON output, nothing is printed here, because the first update of the stream contains the
-  // job.
+  // If the command follows the job with JSON output, nothing is printed here, because the first
+  // update of the
+  // stream contains the job.
   if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     PrintSubmitted(job, context, !stays);
   }

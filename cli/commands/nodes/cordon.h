@@ -11,7 +11,7 @@ namespace trainyard::cli {
 struct CordonOptions {
   std::string node;  // Name or id.
   std::string reason;
-  // If false, the node is uncordoned.
+  // False: uncordon the node.
   bool cordoned = true;
 };
 

@@ -11,7 +11,7 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddNodeDescribe(CLI::App& node, Grammar& grammar);
 
-// `name`: a node's name or id.
+// `name` is a node's name or id.
 Outcome RunNodeDescribe(const std::string& name, Context& context);
 
 }  // namespace trainyard::cli

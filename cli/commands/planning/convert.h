@@ -11,10 +11,10 @@
 namespace trainyard::cli {
 
 struct ConvertOptions {
-  std::vector<std::string> files;  // The files that describe one run; "-": standard input.
-  std::string format;              // If empty, it is detected from the text.
-  std::string name;                // If empty, it is taken from the files.
-  int64_t nodes = 0;               // With per_node: the cluster, if the files do not name one.
+  std::vector<std::string> files;  // The files of one run; "-": standard input.
+  std::string format;              // Empty: detected from the text.
+  std::string name;                // Empty: taken from the files.
+  int64_t nodes = 0;               // With per_node: used if the files name no cluster.
   int64_t per_node = 0;
   bool keeps_command = false;  // True: the job runs the program that the script starts.
 };

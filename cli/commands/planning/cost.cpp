@@ -26,11 +26,11 @@
 namespace trainyard::cli {
 namespace {
 
-// A run, without its price.
+// The estimate of a run, without its price.
 struct Run {
   std::string what;  // For the heading.
   planner::Cluster cluster;
-  double flops = 0;  // Includes attention if the model is known. Otherwise 6 N D.
+  double flops = 0;  // With attention if the model is known; else 6 N D.
   double seconds = 0;
   double mfu = 0;
   std::string layout;         // Empty if there is no model.
@@ -106,7 +106,7 @@ std::string DaysText(double seconds) {
 struct Priced {
   Run run;
   planner::Reliability reliability;
-  double device_hours = 0;  // Includes stops and the time for checkpoints.
+  double device_hours = 0;  // Includes interruptions and checkpoints.
 };
 
 std::string PricedText(const Priced& priced, const CostOptions& options) {

@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 
 struct CostOptions {
-  JobFileOptions job;  // If it has no file: parameters and tokens.
+  JobFileOptions job;  // Without a file: parameters and tokens are set.
   std::string parameters;
   std::string tokens;
   ClusterOptions cluster;
@@ -23,7 +23,7 @@ struct CostOptions {
   double checkpoint_seconds = planner::Interruptions().checkpoint_seconds;
   double restart_seconds = planner::Interruptions().restart_seconds;
   double checkpoint_interval = 0;  // In seconds; 0: the optimal interval.
-  std::string svg;                 // File to write a figure to; empty for none.
+  std::string svg;                 // File for a figure; empty: none.
 };
 
 // Adds the command and its options.

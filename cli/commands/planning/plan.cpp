@@ -27,8 +27,9 @@
 namespace trainyard::cli {
 namespace {
 
-// The placement of the job in the cluster: the controller's answer, its refusal, or the reason why
-// the controller gave neither.
+// The placement of the job in the cluster: the controller's answer or refusal. If the controller
+// gave
+// neither, the reason.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer =
       absl::UnavailableError("the controller was not contacted");
@@ -36,8 +37,9 @@ struct Placement {
   std::string unknown_because;
 };
 
-// True for codes with which the controller refuses a job. Any other code means that it could not
-// answer.
+// True for the codes with which the controller refuses a job. All other codes mean that the
+// controller could
+// not answer.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status);
@@ -66,7 +68,8 @@ Placement AskController(const v1::JobSpec& spec, bool offline, Context& context)
 }
 
 // Returns the predicted bytes per GPU. Returns nullopt for jobs that run other programs, use CPUs,
-// could not start, or have a layout chosen by the controller.
+// could not
+// start, or let the controller choose the layout.
 std::optional<double> PredictedMemory(const ResolvedSpec& resolved) {
   const RunConfig config = RunConfigOf(resolved.spec);
   const bool is_known = RunsOurTrainer(resolved.spec) && !resolved.spec.auto_layout() &&
@@ -82,7 +85,7 @@ void PrintMemory(const ResolvedSpec& resolved, Console& console) {
   *console.out << "\nPredicted peak memory per GPU: " << GigabytesText(*bytes) << "\n";
 }
 
-// Returns the reasons in its settings and its checkpoint why the job could not start.
+// Returns the reasons why the job could not start with these settings and this checkpoint.
 std::vector<std::string> WarningsOf(const ResolvedSpec& resolved, const CheckpointFit& start) {
   std::vector<std::string> warnings = CheckLaunch(resolved.spec, resolved.origins);
   if (!start.problem.empty()) warnings.push_back(start.problem);
@@ -103,10 +106,10 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
     document["predicted_memory_bytes"] = std::llround(*bytes);
   }
   if (!start.unchecked.empty()) document["resume_from_unchecked"] = start.unchecked;
-  // Without an answer, an empty message is used, so that the document has all keys.
+  // An empty message takes the place of a missing answer, so that the document always has all keys.
   const v1::PlanJobResponse none;
   const nlohmann::json answer = StableJson(placement.answer.ok() ? *placement.answer : none);
-  // emplace does not overwrite existing keys, so the spec is the one that this command resolved.
+  // emplace keeps existing keys, so the document keeps the spec that this command resolved.
   for (const auto& [key, value] : answer.items()) document.emplace(key, value);
   if (placement.unknown_because.empty() && !placement.answer.ok()) {
     document["refusal"] = std::string(placement.answer.status().message());
@@ -114,7 +117,7 @@ nlohmann::json PlanDocument(const ResolvedSpec& resolved, const Placement& place
   return document;
 }
 
-// Prints problems for which `submit` would reject the job. `plan` only warns of them.
+// Prints, as warnings, the problems for which `submit` would reject the job.
 void PrintWarnings(const std::vector<std::string>& warnings, Console& console) {
   if (warnings.empty()) return;
   *console.out << "\nsubmit would refuse this job\n";
@@ -151,8 +154,9 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
 }
 
 // Plans without a controller. If no layout fits, prints an error that states what is missing, and
-// returns kFailed. Returns INVALID_ARGUMENT for an unknown device or network, and for features that
-// the device does not have.
+// returns
+// kFailed. Returns INVALID_ARGUMENT for an unknown device or network, and for features that the
+// device lacks.
 Outcome PlanOnDevice(const PlanOptions& options, Context& context) {
   const planner::LayoutChoice choice =
       options.layout == "written" ? planner::LayoutChoice::kWritten : planner::LayoutChoice::kBest;

@@ -1,5 +1,6 @@
 // `trainyard plan`: shows every setting of a job with its origin, and the job's placement. With
-// --device, shows the job's best layout on a cluster that need not exist.
+// --device,
+// shows the job's best layout on a hypothetical cluster.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_H_
 
@@ -14,10 +15,10 @@ namespace trainyard::cli {
 struct PlanOptions {
   JobFileOptions job;
   bool offline = false;
-  // The cluster for which to find a layout. Not used if it has no device.
+  // The cluster for which to find a layout; unused if it names no device.
   ClusterOptions cluster;
   std::string layout = "best";  // Layout to plan: best or written.
-  std::string svg;              // File to write a figure of the step to; empty for none.
+  std::string svg;              // File for a figure of the step; empty: none.
 };
 
 // Adds the command and its options.

@@ -1,4 +1,4 @@
-// Plans layouts on a cluster that need not exist, for `plan --device`, `cost` and `recipe new`.
+// Plans layouts on a hypothetical cluster, for `plan --device`, `cost` and `recipe new`.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_LAYOUT_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_LAYOUT_H_
 
@@ -10,12 +10,12 @@
 
 namespace trainyard::cli {
 
-// Returns the plan for a job file or a recipe.
+// Returns the plan for a job file or a recipe on the cluster.
 absl::StatusOr<planner::LayoutPlan> PlanFor(const JobFileOptions& job,
                                             const ClusterOptions& cluster,
                                             planner::LayoutChoice choice, const Context& context);
 
-// Prints the assumptions of the plan, one note each.
+// Prints each assumption of the plan as a note.
 void PrintPlanNotes(const planner::LayoutPlan& plan, Console& console);
 
 }  // namespace trainyard::cli

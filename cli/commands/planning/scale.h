@@ -1,4 +1,5 @@
-// `trainyard scale`: divides a compute budget between parameters and tokens, by published scaling
+// `trainyard scale`: divides a compute budget between parameters and tokens, according to published
+// scaling
 // laws.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_SCALE_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_SCALE_H_
@@ -15,7 +16,7 @@ struct ScaleOptions {
   std::string parameters;
   std::string tokens;
   std::string like;  // A recipe whose family determines the shape.
-  std::string svg;   // File to write a figure to; empty for none.
+  std::string svg;   // File for a figure; empty: none.
 };
 
 // Adds the command and its options.

@@ -1,4 +1,6 @@
-// `trainyard recipe check`: counts the parameters and reports impossible settings and figures.
+// `trainyard recipe check`: counts the parameters of recipes and reports impossible settings and
+// wrong
+// figures.
 #ifndef TRAINYARD_CLI_COMMANDS_RECIPES_CHECK_H_
 #define TRAINYARD_CLI_COMMANDS_RECIPES_CHECK_H_
 

@@ -29,7 +29,7 @@ namespace trainyard::cli {
 namespace {
 
 struct Base {
-  std::string name;  // Name as written in `extends`.
+  std::string name;  // As written in `extends`.
   RunConfig config;
 };
 
@@ -44,7 +44,9 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
   return Base{name, RunConfigOf(resolved.spec)};
 }
 
-// Returns the trainable GPU recipe whose model size is nearest to `parameters`, compared by ratio.
+// Returns the trainable GPU recipe whose model size is nearest to `parameters`, measured by the
+// ratio of
+// the two.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs found");
   double distance = 0;
@@ -71,8 +73,9 @@ int64_t DevicesOf(const RunConfig& config) {
   return config.resources.nodes * config.resources.slots_per_node;
 }
 
-// Returns the base's batch size times the ratio of the numbers of devices. The data-parallel size
-// grows by the same ratio if the rest of the layout is unchanged.
+// Returns the base's batch size, scaled in proportion to the number of devices. If the rest of the
+// layout is
+// unchanged, the data-parallel size grows in the same proportion.
 int64_t ScaledBatch(const RunConfig& base, int64_t devices) {
   const double target = static_cast<double>(base.train.global_batch) *
                         static_cast<double>(devices) / static_cast<double>(DevicesOf(base));
@@ -94,8 +97,9 @@ double RateFactor(const std::string& rule, double batches) {
   return rule == "linear" ? batches : std::sqrt(batches);
 }
 
-// Rejects a learning rate that is higher than in any published run of this size. A scaling rule
-// holds only up to a certain batch size, and the rule does not state that size.
+// Rejects a learning rate that is higher than in any published run of a model of this size. A
+// scaling rule for
+// the learning rate holds only up to some batch size, which the rule does not state.
 absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
   const double rate = base.optimizer.lr * factor;
   const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
@@ -108,7 +112,7 @@ absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, d
       "\npass a smaller --global-batch, --lr-rule sqrt or --lr-rule keep"));
 }
 
-// A new job, and the recipe on which it is based.
+// A new job file and the recipe that it extends.
 struct Made {
   Base base;
   planner::LayoutPlan plan;
@@ -116,8 +120,8 @@ struct Made {
   std::string name;
 };
 
-// Keeps the number of samples of the run. Converts lengths in steps to samples, with the batch size
-// of the base.
+// Keeps the number of samples of the run. Uses the base's batch size to convert lengths in steps to
+// samples.
 void SetLength(const RunConfig& base, RunConfig& config) {
   const int64_t samples = BatchPlan(base.train).SamplesThrough(base.train.steps);
   if (base.train.tokens == 0) config.train.samples = samples;
@@ -143,8 +147,9 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.resources.nodes = cluster.nodes;
   config.resources.slots_per_node = cluster.per_node;
   config.train.global_batch = batch;
-  // Removes the ramp-up. It is designed for one batch size, and its increments may not divide
-  // another one.
+  // Removes the batch ramp-up, because it is designed for one batch size and its increments may not
+  // divide
+  // another batch size.
   config.train.rampup_batch_start = 0;
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;
@@ -159,8 +164,9 @@ std::string Entry(const char* key, int64_t value) {
 
 std::string NumberOf(double value) { return NumberText(value, 4); }
 
-// Writes every setting of the layout search. `extends` merges settings, so those of the base must
-// be overwritten.
+// Returns a line with every setting that the layout search determines. The line must contain all of
+// them,
+// because `extends` would otherwise keep the base's values.
 std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
   std::string recompute = "none";
   for (const auto& [name, value] : SettingNames<Recompute>::kNames) {

@@ -1,5 +1,5 @@
-// `trainyard recipe new`: adapts a recipe to other hardware, by rules that are usually applied by
-// hand.
+// `trainyard recipe new`: adapts a recipe to other hardware, by rules that engineers usually apply
+// by hand.
 #ifndef TRAINYARD_CLI_COMMANDS_RECIPES_NEW_H_
 #define TRAINYARD_CLI_COMMANDS_RECIPES_NEW_H_
 
@@ -14,7 +14,7 @@ namespace trainyard::cli {
 struct RecipeNewOptions {
   std::string like;  // A recipe, or a parameter count such as 3B.
   ClusterOptions cluster;
-  int64_t global_batch = 0;  // 0: proportional to the number of devices.
+  int64_t global_batch = 0;  // 0: in proportion to the number of devices.
   std::string rate_rule = "sqrt";
   std::string name;
 };

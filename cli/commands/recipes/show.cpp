@@ -15,7 +15,7 @@ void AddRecipeShow(CLI::App& noun, Grammar& grammar) {
   grammar.runners[command] = [name](Context& context) { return RunRecipeShow(*name, context); };
 }
 
-// Prints the file unchanged, including its comments, whatever the output format is.
+// Prints the file unchanged, with its comments, in every output format.
 Outcome RunRecipeShow(const std::string& name, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const JobFileText file, ReadRecipe(name, context.recipe_directories));
   *context.console.out << file.text;

@@ -11,8 +11,9 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns OK if the data directory on this machine is that of the controller that answered. If the
-// controller runs elsewhere, another controller's store may be at the same path here.
+// Returns OK if the data directory on this machine belongs to the controller that answered. If that
+// controller
+// runs on another machine, the same path here may belong to another controller.
 absl::Status CheckStoreIsHere(const v1::GetServerInfoResponse& info, const std::string& server) {
   const std::string place =
       absl::StrCat("the controller at ", server, " keeps its data in ", info.data_dir());

@@ -1,5 +1,4 @@
-// `trainyard server backup`: copies the controller's store. It must run on the controller's
-// machine.
+// `trainyard server backup`: copies the controller's store. Must run on the controller's machine.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_BACKUP_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_BACKUP_H_
 
@@ -11,7 +10,7 @@ namespace trainyard::cli {
 
 struct BackupOptions {
   std::string directory;  // To write.
-  std::string data_dir;   // Empty: that of the controller that answers.
+  std::string data_dir;   // Empty: that of the running controller.
 };
 
 // Adds the command and its options.

@@ -11,8 +11,9 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddServerCheck(CLI::App& server, Grammar& grammar);
 
-// `data_dir`: the directory of a stopped controller. If empty, the controller that answers checks
-// its own store.
+// data_dir is the directory of a stopped controller. If it is empty, the running controller checks
+// its own
+// store.
 Outcome RunServerCheck(const std::string& data_dir, Context& context);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,5 @@
-// Runs the controller's program on this machine. Only that program can read the controller's files.
+// Runs the controller's program on this machine, because only that program can read the
+// controller's files.
 #ifndef TRAINYARD_CLI_COMMANDS_SERVER_CONTROLLER_PROGRAM_H_
 #define TRAINYARD_CLI_COMMANDS_SERVER_CONTROLLER_PROGRAM_H_
 
@@ -10,8 +11,8 @@
 namespace trainyard::cli {
 
 // Runs trainyard-controller, which is in the directory of this program, with --data-dir and
-// `words`, and waits for its end. It prints its own errors and results. Returns kFailed if it
-// fails.
+// `words`, and waits
+// for its end. The program prints its own errors and results. Returns kFailed if it fails.
 Outcome RunControllerProgram(const std::string& data_dir, const std::vector<std::string>& words,
                              Context& context);
 

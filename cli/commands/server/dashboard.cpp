@@ -13,7 +13,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns "https://HOST:PORT/login#code=...". HOST is the host by which this program reaches the
+// Returns "https://HOST:PORT/login#code=...", where HOST is the host by which this program reaches
+// the
 // controller.
 absl::StatusOr<std::string> LoginUrl(const std::string& server,
                                      const v1::CreateLoginCodeResponse& login) {
@@ -25,8 +26,9 @@ absl::StatusOr<std::string> LoginUrl(const std::string& server,
                       login.http_port(), login.path());
 }
 
-// Returns a text such as "after 12h00m of inactivity, and at the latest after 7d00h"; empty for an
-// older controller.
+// Returns a text such as "after 12h00m of inactivity, and at the latest after 7d00h"; "" if the
+// controller is
+// too old to report it.
 std::string SessionEnd(const v1::CreateLoginCodeResponse& login) {
   if (login.session_idle_ms() == 0) return "";
   return absl::StrCat("; the session ends after ", ShortDuration(login.session_idle_ms()),

@@ -9,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// If there are no ids and end_all is false, the sessions are listed.
+// Without ids and with end_all false, the sessions are listed.
 struct SessionsOptions {
   std::vector<std::string> ended_ids;
   bool end_all = false;

@@ -13,7 +13,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Prints the space that the stores use, the space on the disk, and the rules by which space is
+// Prints the space used by the stores, the free space on the disk, and the rules by which space is
 // freed.
 void PrintSpace(const v1::GetServerInfoResponse& info, Timestamp now, Context& context) {
   std::ostream& out = *context.console.out;

@@ -9,7 +9,7 @@ namespace trainyard::cli {
 // Adds the command and its options.
 void AddVersion(CLI::App& parent, Grammar& grammar);
 
-// client_only: do not contact the controller.
+// client_only: true to show only this program's version, without contacting the controller.
 Outcome RunVersion(bool client_only, Context& context);
 
 }  // namespace trainyard::cli

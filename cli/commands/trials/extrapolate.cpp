@@ -26,7 +26,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Maximum number of points of one call. In a longer run, each loss is the mean of neighbouring
+// The maximum number of points per request. In a longer run, each point is the mean of neighbouring
 // losses.
 constexpr int kLossBuckets = 10'000;
 
@@ -73,7 +73,7 @@ std::vector<planner::LossPoint> PointsOf(const v1::Series& losses) {
   return points;
 }
 
-// Returns the median of the newer half of the rates.
+// Returns the median of the newer half of the rates, as the present rate.
 double PresentRate(const v1::Series* rates) {
   if (rates == nullptr || rates->last().empty()) return 0;
   std::vector<double> values(rates->last().begin() + rates->last_size() / 2, rates->last().end());
@@ -81,7 +81,7 @@ double PresentRate(const v1::Series* rates) {
   return planner::MedianOf(std::move(values));
 }
 
-// Returns 0 for jobs that run other programs, because their warm-up is not known.
+// Returns 0 for jobs that run other programs, because their warm-up is unknown.
 double WarmupTokens(const v1::JobSpec& spec) {
   if (!RunsOurTrainer(spec)) return 0;
   const RunConfig config = RunConfigOf(spec);
@@ -89,7 +89,7 @@ double WarmupTokens(const v1::JobSpec& spec) {
          static_cast<double>(config.train.seq_length);
 }
 
-// Returns an empty text if the slots are not GPUs of a known kind.
+// Returns the name of the job's GPU; "" if the slots are not GPUs of a known kind.
 std::string DeviceOf(const v1::Job& job, Context& context) {
   const v1::Attempt* attempt = NewestAttempt(job);
   const RunConfig config = RunConfigOf(job.spec());

@@ -1,5 +1,6 @@
-// `trainyard extrapolate`: predicts the loss, days and cost of a run with more tokens from the
-// progress of the run so far.
+// `trainyard extrapolate`: predicts, from a run's progress, the loss, days and cost of the run with
+// more
+// tokens.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 

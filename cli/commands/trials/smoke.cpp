@@ -64,8 +64,8 @@ class ScratchFile {
   std::string path_;
 };
 
-// Verifies every byte of the checkpoint with trainyard-ckpt. Does nothing if this machine cannot
-// see the checkpoint.
+// Verifies every byte of the checkpoint with trainyard-ckpt, unless this machine cannot see the
+// checkpoint.
 void VerifyCheckpoint(const v1::Job& job, const Context& context, planner::SmokeFacts& facts) {
   const v1::Checkpoint* checkpoint = NewestCheckpoint(job);
   if (checkpoint == nullptr) return;
@@ -94,7 +94,7 @@ RunConfig ConfigOf(const v1::Job& job) {
   return RunConfigOf(spec);
 }
 
-// Adds predictions for the job's slots if their device is known.
+// Adds predictions for the job's slots, if the kind of their device is known.
 absl::Status AddPredictions(const v1::Job& job, const std::string& calibration, Context& context,
                             planner::SmokeFacts& facts) {
   const v1::Attempt* attempt = NewestAttempt(job);
@@ -106,14 +106,14 @@ absl::Status AddPredictions(const v1::Job& job, const std::string& calibration, 
   const bool is_gpu = facts.config.resources.device == DeviceKind::kGpu;
   const bool is_known = planner::PeakFlops(facts.config.train.precision, *cluster.device) > 0 &&
                         facts.config.layout.zero_size == 0;
-  // Predicted times of CPU slots are meaningful only with a calibration.
+  // Times of CPU slots can be predicted only with a calibration.
   if (is_known && (is_gpu || !calibration.empty())) {
     TRAINYARD_RETURN_IF_ERROR(ApplyCalibration(calibration, cluster));
     facts.predicted_tokens_per_second = ExpectationOf(facts.config, cluster).run.tokens_per_second;
   }
   if (!is_gpu) return absl::OkStatus();
   facts.device_bytes = static_cast<double>(cluster.device->rating->memory_bytes);
-  // Rank 0 reports the memory, and it is in the first stage.
+  // Predicts for stage 0, because rank 0 reports the memory and is in this stage.
   facts.predicted_bytes = PredictStageMemory(facts.config, 0).Tensors();
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// `trainyard smoke`: runs ten steps of a job and checks the results.
+// `trainyard smoke`: runs a few steps of a job on real slots and checks the results.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_SMOKE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_SMOKE_H_
 
@@ -10,12 +10,11 @@
 
 namespace trainyard::cli {
 
-// Options for short jobs on real slots.
 struct SmokeOptions {
   JobFileOptions job;
   int64_t steps = 10;
-  std::string random_data;  // Directory for random tokens used in place of the job's data.
-  std::string calibration;  // Calibration file; empty for none.
+  std::string random_data;  // Directory for random tokens that replace the job's data.
+  std::string calibration;  // Calibration file; empty: none.
 };
 
 // Adds the command and its options.

@@ -1,4 +1,4 @@
-// Data of trials: the data of the job, or random tokens in place of it.
+// The data of trials: the job's data, or random tokens that replace it.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_DATA_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_DATA_H_
 
@@ -9,8 +9,9 @@
 
 namespace trainyard::cli {
 
-// Random tokens that are used in place of a job's data. The destructor removes them, unless the
-// user named a directory for them.
+// Random tokens that replace a job's data. The destructor removes them, unless the user named a
+// directory for
+// them.
 class TrialData {
  public:
   TrialData() = default;
@@ -18,12 +19,12 @@ class TrialData {
   TrialData(const TrialData&) = delete;
   TrialData& operator=(const TrialData&) = delete;
 
-  // Replaces the job's data by random tokens in either of two cases: `random_data` names a
-  // directory for them, which every node must see, or the controller is on this machine and the
-  // job's data is not. Reports the replacement on console.err.
+  // Replaces the job's data with random tokens, and reports this on console.err, in two cases:
+  // - `random_data` names a directory for the tokens. Every node must see this directory.
+  // - The controller is on this machine, and the job's data is not.
   absl::Status Substitute(const std::string& random_data, Context& context, ResolvedSpec& resolved);
 
-  // The replacement and the reason for it, in one line; empty if nothing was replaced.
+  // One line with the replacement and its reason; empty if nothing was replaced.
   const std::string& note() const { return note_; }
 
  private:

@@ -20,13 +20,15 @@
 namespace trainyard::cli {
 namespace {
 
-// Number of steps of an unwatched trial, as a multiple of the requested steps. If the command dies
-// before it kills the trial, the trial ends after these steps.
+// A trial that is to be killed is submitted with this many times the requested steps. If the
+// command dies
+// before the kill, the trial therefore still ends.
 constexpr int64_t kStepsUnwatched = 20;
-// Medians exclude the first 1 / kSettlingPart of the steps, but at least kSettlingSteps steps.
+// Medians exclude the first steps: 1 / kSettlingPart of all steps, but at least kSettlingSteps.
 constexpr size_t kSettlingPart = 5;
 constexpr size_t kSettlingSteps = 2;
-// Pause between requests for metrics: those of the last steps may arrive after the job has ended.
+// The pause between requests for metrics, because those of the last steps may arrive after the job
+// has ended.
 constexpr std::chrono::milliseconds kMetricPause{100};
 constexpr int kMetricTries = 100;
 
@@ -70,7 +72,7 @@ v1::ScheduleSpec TrialSchedule(int64_t warmup_steps) {
 }
 
 void CutCheckpoints(v1::CheckpointSpec& checkpoint) {
-  checkpoint.clear_dir();  // Keeps them apart from the real run's checkpoints.
+  checkpoint.clear_dir();  // Keeps trial and real checkpoints apart.
   checkpoint.clear_best_metric();
   checkpoint.clear_always_save_checkpoint();
   checkpoint.set_every_steps(0);
@@ -103,8 +105,7 @@ class TrialRun {
  private:
   std::string Number() const { return absl::StrCat(trial_.job.id()); }
 
-  // Watches until the job has ended. With `until_steps`, watches only until it has completed its
-  // steps.
+  // Watches until the job has ended or, with `until_steps`, has completed its steps.
   absl::Status Watch(bool until_steps) {
     v1::WatchJobRequest request;
     request.set_job(Number());
@@ -129,7 +130,7 @@ class TrialRun {
     progress_.Note(absl::StrCat("waiting: ", OneLine(why->pending().message())));
   }
 
-  // Returns OK even if the job has ended in the meantime.
+  // Returns OK even if the job has already ended.
   absl::Status Kill() {
     v1::StopJobRequest request;
     request.set_job(Number());
@@ -209,7 +210,7 @@ absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const Trial
   spec.mutable_evaluation()->set_only(false);
   CutCheckpoints(*spec.mutable_checkpoint());
   spec.mutable_restart()->set_max_restarts(0);
-  // No spares: a failure must be reported instead of healed.
+  // Without spares, a failure is reported instead of healed.
   spec.mutable_restart()->set_spares(0);
   FillDefaults(spec, trial.origins);
   const std::vector<std::string> problems = CheckSubmission(spec, trial.origins);

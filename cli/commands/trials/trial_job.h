@@ -1,5 +1,6 @@
-// Short jobs for `smoke` and `tune`. The command submits them as ordinary jobs, follows them and
-// measures them.
+// Short jobs (trials) for `smoke` and `tune`. The command submits a trial as an ordinary job,
+// follows it and
+// measures it.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_JOB_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_JOB_H_
 
@@ -18,49 +19,55 @@ namespace trainyard::cli {
 
 struct TrialOptions {
   int64_t steps = 10;
-  // True: kill the job after these steps, so that it saves no checkpoint. False: let it run to its
+  // True: kill the job after its steps, so that it saves no checkpoint. False: let it run to its
   // end.
   bool kills = false;
 };
 
-// Values of each metric, by name, in the order of steps.
+// The values of each metric in the order of steps, by the metric's name.
 using TrialMetrics = std::map<std::string, std::vector<double>>;
 
 struct Trial {
   v1::Job job;  // In its final state, with attempts and checkpoints.
   TrialMetrics metrics;
-  bool killed = false;  // True if it was killed after its steps, as requested.
+  bool killed = false;  // True if the job was killed after its steps, as requested.
 
-  // Returns the reason why the job ended before it had completed its steps; empty if it completed
-  // them.
+  // The reason why the job ended before it had completed its steps; empty if it completed them.
   std::string Failure() const;
 };
 
-// Reduces the job to a trial. The trial has `steps` steps, each logged, with a warm-up over all of
-// them to the highest learning rate. It has no evaluations, restarts or batch ramp-up, and saves
-// one checkpoint at the end. `suffix` is appended to its name. Returns INVALID_ARGUMENT with all
-// reasons if the trial could not start.
+// Reduces the job to a trial of `steps` steps, each of which is logged. Over these steps, the
+// learning rate
+// rises to its peak. A trial has no evaluations, restarts or batch ramp-up, and saves one
+// checkpoint at its
+// end. `suffix` is appended to its name. Returns INVALID_ARGUMENT with all reasons if the trial
+// could not
+// start.
 absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const TrialOptions& options,
                                        const std::string& suffix);
 
-// Submits the job, shows its progress on console.err, and waits for its end. After Ctrl-C, kills
+// Submits the job, shows its progress on console.err, and waits for its end. If interrupted by
+// Ctrl-C, kills
 // the job, reports this on console.err and returns CANCELLED.
 absl::StatusOr<Trial> RunTrial(const ResolvedSpec& trial, const TrialOptions& options,
                                Context& context);
 
-// Returns the median without the first steps, in which caches and clocks settle; 0 if there are no
+// Returns the median over the steps after the first ones, in which caches and clocks settle; 0 if
+// there are no
 // values.
 double SettledMedian(const TrialMetrics& metrics, const std::string& name);
 
-// Returns the parts of a step, each as a SettledMedian; 0 for parts that the job does not report.
+// Returns the times of the parts of a step, each as a SettledMedian; 0 for parts that the job does
+// not report.
 planner::StepTime MeasuredParts(const TrialMetrics& metrics);
 planner::StepWaits MeasuredWaits(const TrialMetrics& metrics);
 
-// A cluster whose slots are all like the slot of the rank. It has no device if the rates of the
-// device are unknown.
+// A cluster whose slots are all like the slot of the reporting rank. It has no device if the
+// performance data
+// of the device is unknown.
 struct TrialCluster {
   planner::Cluster cluster;
-  std::string model;  // Model name that the driver of the GPU reports.
+  std::string model;  // Model name as reported by the GPU's driver.
 };
 absl::StatusOr<TrialCluster> ClusterOfRank(const v1::RankPlacement& rank, const RunConfig& config,
                                            Context& context);

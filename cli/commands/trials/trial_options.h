@@ -1,4 +1,4 @@
-// Options that `smoke` and `tune` share.
+// The options that `smoke` and `tune` share.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_OPTIONS_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_OPTIONS_H_
 

@@ -29,7 +29,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns the seconds of the job's steps, without the time spent waiting for input data.
+// Returns the seconds per step of the job, without the waits for input data.
 double WorkSeconds(const TrialMetrics& metrics) {
   return SettledMedian(metrics, telemetry::kStepSeconds) -
          SettledMedian(metrics, telemetry::kInputWaitSeconds);
@@ -100,7 +100,7 @@ class Tuner {
     return SlotsOfJob(base_.spec, report_.config, context_);
   }
 
-  // Reads the measured sweep. The trials get the number of steps for which the sweep was written.
+  // Reads the measured sweep. The trials use the sweep's number of steps.
   absl::Status ReadMeasured() {
     if (options_.measured.empty()) return absl::OkStatus();
     TRAINYARD_ASSIGN_OR_RETURN(measured_, ReadSweep(options_.measured));
@@ -112,6 +112,8 @@ class Tuner {
   }
 
   // If the job has no data, sets a placeholder path, because validation rejects a job without data.
+  // The machine
+  // that runs the sweep chooses the data.
   void LeaveDataToTheMachine() {
     v1::DataSpec& data = *resolved_.spec.mutable_data();
     names_data_ = !data.path().empty() || !data.blend().empty();
@@ -131,7 +133,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Returns the spec for the trainer. It has no `data` if the job names none.
+  // Returns the spec for the trainer, without `data` if the job names none.
   nlohmann::json SpecTextOf(const planner::TuneCandidate& candidate) const {
     nlohmann::json spec = MessageToJson(SpecOf(candidate).spec);
     if (!names_data_) spec.erase("data");
@@ -192,7 +194,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Ignores `data`, because step times do not depend on the tokens.
+  // Ignores differences in `data`, because step times do not depend on the tokens.
   absl::Status CheckSameRun(size_t index, const planner::TuneCandidate& candidate) const {
     nlohmann::json found = measured_.runs[index].spec;
     nlohmann::json planned = SpecTextOf(candidate);
@@ -233,8 +235,9 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // Measures one candidate. If its job fails, the failure becomes a row of the results. An error
-  // ends the sweep.
+  // Measures one candidate. If its job fails, the failure becomes a row of the results. A returned
+  // error ends
+  // the sweep.
   absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
     PrintNote(context_.console, absl::StrCat("run ", report_.results.size() + 1, " of ", planned_,
                                              ": ", TextOf(candidate)));
@@ -310,7 +313,7 @@ class Tuner {
     if (report_.jobs.empty()) jobs = " those of " + options_.measured;
     for (size_t i = 0; i < report_.results.size(); ++i) {
       const planner::TuneResult& result = report_.results[i];
-      // Runs with another attention implementation have no predictions.
+      // Runs that try another attention implementation have no predictions.
       if (!result.Ran() || result.candidate.reason == planner::TuneReason::kAttention) continue;
       RunConfig config = planner::WithCandidate(report_.config, result.candidate);
       config.layout.zero_size = 0;
@@ -339,8 +342,8 @@ class Tuner {
   TrialOptions trial_options_{.steps = options_.steps, .kills = true};
   TrialData data_;
   ResolvedSpec resolved_;
-  ResolvedSpec base_;  // The trial with the settings of the job file.
-  Sweep measured_;     // Empty if jobs make the measurements.
+  ResolvedSpec base_;  // The trial with the job file's settings.
+  Sweep measured_;     // Empty if jobs are to make the measurements.
   bool names_data_ = true;
   TuneReport report_;
   size_t planned_ = 0;
@@ -349,7 +352,7 @@ class Tuner {
   std::vector<planner::StepWaits> waits_;
 };
 
-// Adds the options for machines without daemons.
+// Adds the options that exchange sweeps through files, for machines without daemons.
 void AddSweepFiles(CLI::App& command, TuneOptions& options) {
   CLI::Option* sweep = command.add_option(
       "--sweep", options.sweep,

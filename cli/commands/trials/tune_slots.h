@@ -11,16 +11,18 @@
 
 namespace trainyard::cli {
 
-// Device name of a sweep on CPU slots.
+// The device name of a sweep on CPU slots.
 inline constexpr char kCpuSlots[] = "cpu";
 
 // Returns the slots that the controller would assign to the job now. Returns INVALID_ARGUMENT if
-// the rates of the device are unknown.
+// the
+// performance data of their device is unknown.
 absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunConfig& config,
                                             Context& context);
 
-// Returns the slots of one machine without daemons. device: the name of its GPUs or kCpuSlots; if
-// it is empty and the job asks for CPUs, kCpuSlots. Returns INVALID_ARGUMENT if the job asks for
+// Returns the slots of one machine without daemons. `device` is the name of its GPUs or kCpuSlots.
+// If it is
+// empty and the job asks for CPUs, kCpuSlots is used. Returns INVALID_ARGUMENT if the job asks for
 // other slots.
 absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::string& device);
 

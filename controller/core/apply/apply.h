@@ -1,4 +1,4 @@
-// The only function that changes the state.
+// The only functions that change the state.
 #ifndef TRAINYARD_CONTROLLER_CORE_APPLY_APPLY_H_
 #define TRAINYARD_CONTROLLER_CORE_APPLY_APPLY_H_
 

@@ -89,7 +89,8 @@ void ApplyKind(const v1::RankStarted& started, const v1::Event&, ClusterState& s
     entry.started_ranks.insert(started.rank());
 }
 
-// A hung rank's output and stacks are reported when it is killed, which is after the verdict.
+// Adds the rank's output and stacks to the verdict on a hang. The worker reports them when it kills
+// the rank, which is after the verdict.
 void AddFinalOutput(const v1::RankExited& exited, v1::Attempt& attempt) {
   const auto& hung = attempt.verdict().ranks();
   const bool is_first = !hung.empty() && hung[0] == PlaceOf(attempt.ranks(exited.rank()));

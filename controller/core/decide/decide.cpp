@@ -98,7 +98,8 @@ absl::StatusOr<std::vector<v1::Event>> Cordon(const ClusterState& state, const C
   TRAINYARD_RETURN_IF_ERROR(CheckLength("reason", request.reason(), kMaxReasonBytes));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string node_id, FindNode(state, request.node()));
   const v1::Node& node = state.nodes.at(node_id).node;
-  // When a user uncordons a node, its failed starts are forgotten: the user has repaired it, so it
+  // A user who uncordons a node has repaired it. Therefore its failed starts are forgotten, and the
+  // node
   // need not wait for its backoff.
   const bool forgives = !request.cordoned() && node.health().failed_starts() > 0;
   std::vector<v1::Event> events;

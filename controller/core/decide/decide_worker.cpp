@@ -110,8 +110,8 @@ v1::Event LossOf(const NodeEntry& node, const JobEntry& entry, const std::string
   return event;
 }
 
-// Fails attempts whose ranks were started on this node but of which its worker no longer has any
-// data on disk. Because the data is lost, the worker will not report any more facts about these
+// Fails attempts whose ranks were started on this node if the worker no longer has any data of the
+// attempt on disk. Because the data is lost, the worker will not report any more facts about these
 // ranks.
 void FailForgottenAttempts(const ClusterState& state, const NodeEntry& node, const v1::Hello& hello,
                            const CoreOptions& options, Timestamp now,
@@ -268,7 +268,9 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
                                         v1::Event event) {
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
-  // A record with the number of a later attempt would survive the rollback of its own attempt.
+  // A record must not name a later attempt than the one that sent it, because a rollback of the
+  // sending
+  // attempt would not remove the record.
   if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {

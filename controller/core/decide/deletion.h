@@ -38,9 +38,10 @@ struct DirectoryOfJob {
 // controller/api/directory_use.h compares the directories themselves.
 std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64_t job_id);
 
-// Divides the job's checkpoints into removable and kept ones. Their paths come from trainers and
-// users, so they are not trusted: a checkpoint is removable only if it is within the job's own
-// directory under CoreOptions::checkpoint_root, and if no other job writes or reads there.
+// Divides the job's checkpoints into removable and kept ones. The paths are untrusted, because they
+// come from trainers and users. Therefore a checkpoint is removable only if it is within the job's
+// own
+// directory under CoreOptions::checkpoint_root, and no other job writes or reads there.
 CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry& entry,
                                       const CoreOptions& options);
 

@@ -1,11 +1,11 @@
-// Handles an event log that lacks events which workers or other stores have seen. This happens if
-// an older copy of the log replaced it (a file copy or a disk snapshot), or if its write-ahead log
-// was removed.
+// Handles an event log that lacks events known to workers or to other stores. Events are lost if an
+// older copy replaced the log (a file copy or a disk snapshot), or if the log's write-ahead log was
+// removed.
 //
 // Each store and each worker keeps the newest mark of the log (v1::LogMark). A mark that is not in
-// the log proves that events are lost. The handling is as after a restore: lost job and attempt
-// numbers are never assigned again, ranks that are missing from the log continue unmanaged, and
-// their files are not removed.
+// the log proves that events are lost. The loss is then handled like a restore: job and attempt
+// numbers that may have been used are never assigned again. Ranks that are missing from the log
+// continue unmanaged, and their files are not removed.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_LOST_HISTORY_H_
 
@@ -23,8 +23,11 @@
 
 namespace trainyard::controller {
 
-// INVALID_ARGUMENT: no cluster can have reached the mark. This check prevents a worker from using
-// up the job ids, because each loss that a worker reports skips at most 10^9 of them.
+// INVALID_ARGUMENT: the mark is further ahead than any cluster can have come. Each loss that a
+// worker
+// reports skips the job ids up to its mark. This check limits the skip to 10^9 ids, so that a
+// worker
+// cannot use up the job ids.
 absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 
 // Returns true if the log has already recorded that the mark's event was lost. In this case the job

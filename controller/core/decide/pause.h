@@ -1,5 +1,7 @@
-// Jobs that a user prevents from running: a job is paused after its first start, or held before it.
-// Such a job has no slots and is not queued, but keeps its name and its checkpoint directory.
+// Jobs that a user prevents from running. A job that has already started is paused; a job that has
+// not started is held. Paused and held jobs have no slots and are not queued, but keep their name
+// and
+// checkpoint directory.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 
@@ -16,7 +18,7 @@
 namespace trainyard::controller {
 
 // Returns no events if the job is already paused or pausing. Errors: NOT_FOUND, INVALID_ARGUMENT.
-// FAILED_PRECONDITION: the job has ended, is stopping, or has finished.
+// FAILED_PRECONDITION: the job has ended, is stopping, or has finished and is about to end.
 absl::StatusOr<std::vector<v1::Event>> DecidePause(const ClusterState& state,
                                                    const v1::PauseJobRequest& request,
                                                    const Principal& principal, Timestamp now);

@@ -8,7 +8,7 @@ namespace trainyard::controller {
 std::string ChangedNode(const v1::Event& event) {
   using google::protobuf::FieldDescriptor;
   if (event.has_node_joined()) return event.node_joined().node().id();
-  // FactsReceived only counts the node's facts and changes neither its state nor its health nor its
+  // FactsReceived only counts the node's facts. It does not change the node's state, health or
   // slots.
   if (event.has_facts_received()) return "";
   const auto* reflection = v1::Event::GetReflection();

@@ -8,8 +8,8 @@
 
 namespace trainyard::controller {
 
-// Returns the id of the node whose state, health or slots the event changes. Empty if there is
-// none, and for an event about an attempt that changes slots on all nodes of the gang.
+// Returns the id of the node whose state, health or slots the event changes. Empty if the event
+// changes no node, or if it changes the slots of all nodes of a gang.
 std::string ChangedNode(const v1::Event& event);
 
 }  // namespace trainyard::controller

@@ -109,7 +109,8 @@ std::string SparesText(const ClusterState& state, const Observations& observatio
   return text;
 }
 
-// Returns "; " followed by the limit of the live gang's state. Empty if the state has no limit.
+// Returns "; " followed by LimitText of the live gang. Empty if the job has no live attempt, or if
+// LimitText is empty.
 std::string LimitHint(const Observations& observations, const JobEntry& entry, Timestamp now,
                       const CoreOptions& options) {
   if (LiveAttempt(entry) == nullptr) return "";

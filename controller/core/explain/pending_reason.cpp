@@ -115,8 +115,9 @@ v1::PendingReason LayoutIsBeingChosen() {
                 "the layout of the job is being chosen, which takes about a second");
 }
 
-// Returns true if the job is the first in the queue and waits for a layout choice. If the newest
-// schedule names this job as the head, the schedule decides.
+// Returns true if the job waits for a layout choice. The job must be the first in the queue. If the
+// newest schedule names it as the head, the schedule's shortage is used instead of the job's
+// choices.
 bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   if (view.schedule.awaits_workers) return false;
   const std::optional<QueueHead>& head = view.schedule.head;
@@ -126,8 +127,8 @@ bool AwaitsChoice(const ClusterView& view, const JobEntry& entry) {
   return GangRequestOf(entry.job.spec()).auto_layout && NewestFullChoice(entry) == nullptr;
 }
 
-// Returns the head of the queue. This is the head that the newest schedule names, if that job still
-// waits, and otherwise the first job that requests slots. Returns nullptr if no job requests slots.
+// Returns the job that the newest schedule names as the head, if the job still waits. Otherwise
+// returns the first job in the queue that requests slots, or nullptr if there is none.
 const JobEntry* HeadOfQueue(const ClusterView& view) {
   if (view.schedule.head.has_value()) {
     const JobEntry* head = FindEntry(view.state, view.schedule.head->job_id);

@@ -16,8 +16,9 @@ namespace trainyard::controller {
 std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observations,
                                                  const JobEntry& entry);
 
-// End of a sentence: the stop saved no checkpoint, and the reason. Empty if the newest attempt had
-// no trouble saving.
+// Returns the end of a sentence that states that the stop saved no checkpoint, and why. Empty if
+// the
+// newest attempt had no trouble saving.
 std::string UnsavedText(const Observations& observations, const JobEntry& entry);
 
 }  // namespace trainyard::controller

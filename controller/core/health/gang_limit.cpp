@@ -20,15 +20,14 @@
 namespace trainyard::controller {
 namespace {
 
-// kMorePatience is the factor by which each consecutive hung attempt raises a limit.
-// kMostHangsInARow is the maximum number of such attempts that are counted. Limits are raised
-// because a phase judged as a hang may only have been long, such as the slower of two kinds of
-// evaluations.
+// Each consecutive hung attempt multiplies the limits by kMorePatience, for at most
+// kMostHangsInARow
+// attempts, because a phase that was judged as a hang may only have been long. An example is the
+// slower of two kinds of evaluations.
 constexpr int64_t kMorePatience = 3;
 constexpr int kMostHangsInARow = 4;
 
-// Returns the time. If it is in the future, because the clock was set back, returns 0 instead,
-// which means long ago.
+// Returns the time, or 0 (long ago) if the time is in the future because the clock was set back.
 Timestamp Past(Timestamp time_ms, Timestamp now) { return time_ms > now ? 0 : time_ms; }
 
 // Returns an upper bound on the longest phase of this kind in the job's ended attempts: the largest
@@ -70,8 +69,9 @@ class RunningLimit {
     Timestamp since_ms = 0, still_since_ms = 0;
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
-      // If some ranks report steps or phases, ranks that report neither are skipped. This applies
-      // only until a rank has left.
+      // If some ranks report steps or phases, ranks that report neither are skipped until a rank
+      // has
+      // exited with 0.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
       const auto [found, is_new] = by_phase.try_emplace(rank.phase);
       GangLimit& limit = found->second;
@@ -203,9 +203,11 @@ class RunningLimit {
     return limit;
   }
 
-  // Returns the limit after ranks have left. Either the other ranks wait for a rank that left, or
-  // they have trained a last step that only the program knows and now save without reporting a
-  // phase.
+  // Returns the limit after some ranks exited with 0. Two cases are possible: the other ranks wait
+  // for
+  // an exited rank, or they have trained a last step that only the program knows and now save
+  // without
+  // reporting a phase. The second case gets a longer limit, and output counts as progress.
   GangLimit TrainWithoutLeft() const {
     GangLimit limit = Train();
     limit.state = GangState::kLeft;
@@ -249,7 +251,7 @@ class RunningLimit {
     return limit_ms;
   }
 
-  // Returns the number of steps from one step that the program reports to the next.
+  // Returns the distance between two reported steps: 10 if the program reports every tenth step.
   int64_t Stride() const {
     const auto& [first, second] = gang_.first_steps;
     return std::max<int64_t>(1, second - first);
@@ -261,9 +263,9 @@ class RunningLimit {
     return static_cast<int64_t>(1000 * gang_.step_times.Longest()) * Stride();
   }
 
-  // Returns the milliseconds of the newest step, which is read from the store after a restart of
-  // the controller. Only for trainyard-trainer, because it reports every step. Returns 0 if
-  // unknown.
+  // Returns the duration of the newest step in milliseconds, which is read from the store after a
+  // restart of the controller. Returns 0 if it is unknown. Only for trainyard-trainer, because that
+  // trainer reports every step.
   int64_t EarlierStepMs() const {
     const auto progress = observations_.progress.find(job_.id());
     if (progress == observations_.progress.end() || !RunsOurTrainer(job_.spec())) return 0;

@@ -119,7 +119,8 @@ GangLimit LimitOfGang(const Observations& observations, const CoreOptions& optio
 
 // Describes the state and its limit, for example "the gang trains: it is restarted after 15 s
 // without a step or a phase (3 x its slow steps)". If the state has no limit, the text names the
-// setting that sets one.
+// setting that sets one. In states of AtLimit::kReported, the text is empty until the limit has
+// passed.
 std::string LimitText(const GangLimit& limit, const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

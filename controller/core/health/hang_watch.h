@@ -1,9 +1,10 @@
 // The watchdog. It detects gangs that make no progress for longer than the limit of their state
 // (gang_limit.h).
 //
-// A worker measures the time since a rank's last step with its own clock (RankReport). Therefore
-// neither late telemetry, nor a changed clock, nor a network failure can make a rank look alive or
-// hung.
+// A worker measures the time since a rank's last step with the worker's own clock (RankReport).
+// Therefore late telemetry, a changed clock or a network failure cannot make a hung rank look
+// alive,
+// or a healthy rank look hung.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 

@@ -18,9 +18,9 @@
 
 namespace trainyard::controller {
 
-// The evidence that one live attempt gives about a node without a heartbeat on which it has ranks.
-// Peers are the attempt's running ranks on nodes with recent heartbeats. A stall counts only for
-// peers that made progress until the node's last heartbeat.
+// Evidence from a live attempt about one of its nodes, which sends no heartbeat. Peers are the
+// attempt's running ranks on nodes with recent heartbeats. A stall counts only for peers that made
+// progress until the node's last heartbeat.
 enum class PeerProgress {
   kMoving,   // A peer makes progress, so training continues and the node is alive.
   kStalled,  // Peers made no progress for longer than max(lost_after_ms, 3 x p99 step time).
@@ -33,8 +33,9 @@ PeerProgress PeerProgressOf(const ClusterState& state, const Observations& obser
                             const CoreOptions& options, const JobEntry& entry,
                             const std::string& node_id, Timestamp now);
 
-// Maps each node without a heartbeat for at least CoreOptions::lost_after_ms to the milliseconds
-// since its last heartbeat. Attempts that are stopping no longer wait for these nodes.
+// The nodes that have sent no heartbeat for at least CoreOptions::lost_after_ms, with the
+// milliseconds
+// since their last heartbeat. Attempts that are stopping no longer wait for these nodes.
 using UnresponsiveNodes = std::map<std::string, int64_t>;
 UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
                                         const CoreOptions& options, Timestamp now);

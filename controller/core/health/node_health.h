@@ -1,5 +1,5 @@
-// Health of nodes that are reachable but cannot start ranks: what makes such a node unhealthy, how
-// long it gets no ranks, and how it recovers automatically.
+// Health of nodes that are reachable but cannot start ranks: why a node is unhealthy, how long no
+// ranks are placed on it, and how it recovers automatically.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_HEALTH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_HEALTH_H_
 
@@ -45,9 +45,11 @@ std::optional<v1::Event> SucceededStart(const NodeEntry& node, const v1::Attempt
 std::vector<v1::Event> ReportedHealthDue(const ClusterState& state,
                                          const Observations& observations, Timestamp now);
 
-// Returns the unhealthy nodes that accept no new rank now. A node accepts none if it is quarantined
-// (quarantine.h), if its worker reports trouble, if its backoff is not over, or if the one attempt
-// placed after the backoff has not started yet.
+// Returns the unhealthy nodes that accept no new rank now. A node is closed while
+// - it is quarantined (quarantine.h),
+// - its worker reports trouble,
+// - its backoff is not over, or
+// - the attempt that was placed after the backoff has not started yet.
 std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now);
 
 // Describes the node's health, for example "unhealthy: cannot write start.json: No space left on

@@ -1,6 +1,8 @@
-// Finds evidence that an attempt lost its ranks on a node without a heartbeat while the attempt was
-// saving or evaluating. Such a phase has no steps to measure, so its duration is compared with that
-// of earlier phases of the job.
+// Judges attempts that are saving or evaluating: finds evidence that such an attempt lost its ranks
+// on
+// a node that sends no heartbeat. These phases have no steps to measure, so their duration is
+// compared
+// with that of earlier phases of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_PHASE_EVIDENCE_H_
 
@@ -17,12 +19,12 @@ namespace trainyard::controller {
 // the evidence is insufficient. It is sufficient if
 // - no rank of the gang has exited,
 // - every rank on another node runs and has settled reports,
-// - each of these ranks made no progress for longer than its limit: for a save or evaluation
-//   max(kShortestPhaseLimitMs, 3 x the longest earlier phase of the kind), for a step
-//   max(lost_after_ms, LongestPauseMs),
+// - each of these ranks made no progress for longer than its limit, which is
+//   max(kShortestPhaseLimitMs, 3 x the longest earlier phase of the kind) for a save or evaluation,
+//   and max(lost_after_ms, LongestPauseMs) for a step,
 // - at least one of these ranks saves or evaluates, and
-// - none of these ranks stopped earlier than its limit before the node's last heartbeat, which
-//   would mean that it waits for something else.
+// - no rank made its last progress earlier than its limit before the node's last heartbeat. A rank
+//   that stalled so early waits for something else.
 // The watchdog would also restart such a gang.
 std::string EvidenceOfLostPhase(const Observations& observations, const CoreOptions& options,
                                 const JobEntry& entry, const std::string& node_id, Timestamp now);

@@ -23,11 +23,11 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kDayMs = 86'400'000;
-// If at least this many other nodes also send no heartbeat, the loss of a node is attributed to
-// trouble with the network or the power supply.
+// If at least this many other nodes send no heartbeat either, the network or the power supply is
+// blamed for the loss of a node.
 constexpr int kSilentTogether = 2;
-// Device errors within this time of a known error are treated as the same error. Workers repeat the
-// errors that they found, and the times of these errors are measured by the worker's clock.
+// Device errors within this time of a known error are treated as the same error. The tolerance is
+// needed because workers repeat the errors that they found, with times of the worker's clock.
 constexpr int64_t kSameErrorMs = 60'000;
 
 v1::Event CoreEvent(Timestamp now) {

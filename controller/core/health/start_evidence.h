@@ -1,6 +1,8 @@
-// Finds evidence that an attempt lost its ranks on a node without a heartbeat before the attempt
-// trained. A start has no steps to measure, so its duration is compared with that of earlier starts
-// of the job.
+// Judges attempts that have not trained yet: finds evidence that such an attempt lost its ranks on
+// a
+// node that sends no heartbeat. A start has no steps to measure, so its duration is compared with
+// that
+// of earlier starts of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 

@@ -13,7 +13,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The minimum excess over the median. In a step of a real model, a smaller excess does not matter.
+// The minimum seconds by which a straggler exceeds the median. In a step of a real model, a smaller
+// excess does not matter.
 constexpr double kLeastExcessSeconds = 0.005;
 constexpr std::size_t kFewestCompared = 3;
 

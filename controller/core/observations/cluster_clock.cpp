@@ -40,7 +40,9 @@ std::string DoubtAbout(int64_t ahead_ms) {
                       "time ledgers of the jobs that were running are wrong too");
 }
 
-// Returns the event for a start on another boot than the last one.
+// Returns the event for a start on another boot than the controller's last start: after a reboot,
+// or
+// on another machine.
 v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boot_id,
                            const ClockReading& reading) {
   const Timestamp newest_ms = known.newest_ms();

@@ -17,8 +17,9 @@ namespace trainyard::controller {
 // The smallest difference between the wall clock and the controller's time that is corrected. Times
 // of day need no higher precision.
 inline constexpr int64_t kClockStepMs = 1000;
-// The wall clock is trusted at a start on another boot if at most this time has passed since the
-// newest event. Only the wall clock can measure this time.
+// At a start after a reboot, or on another machine, only the wall clock can measure the time since
+// the
+// newest event. The wall clock is trusted if it measures at most kUndoubtedGapMs.
 inline constexpr int64_t kUndoubtedGapMs = 86'400'000;
 
 class ClusterClock {
@@ -51,8 +52,9 @@ class ClusterClock {
 };
 
 // Returns the reason to doubt the wall clock of the controller's machine, with the next step for
-// the operator. Empty if there is none. Workers' clocks can remove the doubt if they agree with it,
-// or cause one if they disagree.
+// the operator. Empty if there is none. Workers' clocks remove the doubt if they agree with the
+// wall
+// clock, and cause a doubt if they disagree.
 std::string ClockWarning(const v1::ClusterClock& known, const Observations& observations);
 
 }  // namespace trainyard::controller

@@ -28,7 +28,7 @@ class ComputeWindow {
   std::optional<double> Median() const;
 
  private:
-  // A ring buffer. It uses `float` because there are many ranks and each of them has one.
+  // A ring buffer. It uses `float` to save memory, because every rank has such a buffer.
   std::array<float, kTimes> seconds_{};
   std::size_t count_ = 0;
   Timestamp added_ms_ = 0;

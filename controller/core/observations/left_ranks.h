@@ -28,8 +28,9 @@ struct LeftRanks {
   std::vector<int> staying;
   // The operation in which the staying ranks wait, according to their flight records.
   std::optional<GroupWait> wait;
-  // The ranks that block the gang: those that left before the step that the others wait for or, if
-  // there are none, those that stay.
+  // The ranks that block the gang: those in `left` that left before the step for which the others
+  // wait.
+  // If there are none, all of `staying`.
   std::vector<int> culprits;
   bool left_early = false;
 };

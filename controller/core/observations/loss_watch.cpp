@@ -46,8 +46,9 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
     finding = {LossProblem::kSpike, loss, *evidence};
   }
   if (++spikes_in_a_row_ > 1) {
-    // If a whole window of consecutive losses spikes, the loss has reached a new level, and the
-    // window restarts from these losses.
+    // If rules.window() consecutive losses spike, the loss has reached a new level, so the window
+    // restarts
+    // from these losses.
     if (spikes_in_a_row_ >= rules.window()) {
       window_.clear();
       spikes_in_a_row_ = 0;

@@ -1,4 +1,4 @@
-// Finds losses that are not finite or that spike, among the losses that a job's gang reports.
+// Watches the losses that a job's gang reports. Finds losses that are not finite, and loss spikes.
 #ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOSS_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_LOSS_WATCH_H_
 
@@ -29,8 +29,8 @@ class LossWatch {
  public:
   // Judges the loss of a step of `attempt`, which started from `resume_step`. Adds the loss to the
   // window unless there is a finding. If there are several consecutive findings, returns only the
-  // first. Losses of older attempts are ignored, and so are losses of steps that are not above the
-  // newest one.
+  // first. Ignores losses of older attempts, and losses of steps that are not above the newest
+  // step.
   std::optional<LossFinding> Add(const v1::GuardSpec& rules, int64_t attempt, int64_t resume_step,
                                  int64_t step, double loss);
 
@@ -39,7 +39,6 @@ class LossWatch {
   void Recover(const v1::GuardSpec& rules, int64_t attempt,
                const std::vector<std::pair<int64_t, double>>& losses);
 
-  // Number of losses in the window.
   std::size_t size() const { return window_.size(); }
 
  private:

@@ -65,7 +65,8 @@ struct RankObservation {
   int64_t unmatched_lines = 0;
   // The newest report of step times and memory.
   v1::RankRecord newest;
-  // The step in the first such report of the generation of `newest`.
+  // The step of the first report of step times and memory in the generation to which `newest`
+  // belongs.
   int64_t first_step_of_generation = 0;
   std::string phase;
   // The start of the current phase, by the controller's clock.
@@ -84,8 +85,8 @@ struct RankObservation {
   Timestamp quiet_since_ms = 0;
   // The start of steady progress (progress without a long pause) within this phase, and the time of
   // the newest progress. A report shows progress if its step, phase or output differs from the
-  // previous report. A rank that reports no steps may write nothing while it trains, so missing
-  // progress of such a rank proves nothing.
+  // previous report. A lack of progress proves nothing if the rank reports no steps, because such a
+  // rank may write nothing while it trains.
   Timestamp moving_since_ms = 0;
   Timestamp moving_until_ms = 0;
   // RankReport.slow_step_ms.
@@ -200,8 +201,9 @@ const AttemptObservation* ObservedAttempt(const Observations& observations, cons
 
 // Returns the highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
-// Returns the number of steps of the whole run, as reported by the program or, if it has not
-// reported it, as set in the job file. Returns 0 if neither is known.
+// Returns the number of steps of the whole run. Uses the number that the program has reported, or
+// else
+// the number in the job file. Returns 0 if neither is known.
 int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
 // Returns the worker's description of a process of the attempt on this node that survives SIGKILL.

@@ -20,7 +20,9 @@ void ObserveAttached(const v1::Hello& hello, Timestamp now, const ClusterState& 
 void ObserveWelcomed(const std::string& node_id, Observations& observations);
 // Records that the worker's stream ended.
 void ObserveDetached(const std::string& node_id, Observations& observations);
-// Records a heartbeat and its reports. If the worker is blocked, records only the node's condition.
+// Records a heartbeat and its reports. If the worker's main thread is blocked, updates only the
+// node's
+// trouble, because the message does not count as a heartbeat.
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations);
 
@@ -38,9 +40,9 @@ void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
                       Observations& observations);
 
-// Removes the metrics from a batch unless it comes from the reporting rank, so that a curve never
-// mixes values of several ranks for the same step. ObserveTelemetry must already have processed the
-// batch.
+// Removes the metrics from a batch that does not come from the reporting rank, so that a curve
+// never
+// mixes several ranks' values of one step. Call ObserveTelemetry with the batch first.
 void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
                                v1::TelemetryBatch& batch);
 

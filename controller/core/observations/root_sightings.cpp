@@ -36,8 +36,8 @@ std::vector<std::string> NoncesBySize(const RootSightings& roots) {
 }
 
 // Returns the nonce of the directory that is probably intended: the one that the controller reads
-// or, if it reads none, the one that most nodes read. Empty if two directories have equally many
-// nodes.
+// or, if no node reads that one, the one that most nodes read. Empty if two directories share the
+// highest number of nodes.
 std::string ReferenceNonce(const RootSightings& roots) {
   if (roots.nodes_by_nonce.contains(roots.controllers_nonce)) return roots.controllers_nonce;
   const std::vector<std::string> nonces = NoncesBySize(roots);

@@ -27,14 +27,17 @@ struct RootSightings {
   std::map<std::string, std::set<std::string>> nodes_by_nonce;
   // Nodes whose first report has not arrived yet, with the deadline for it.
   std::map<std::string, Timestamp> awaited;
-  // The nonce that the controller's own machine reads. Empty if no such directory is visible there.
+  // The nonce that the controller's own machine reads. Empty if the checkpoint root does not exist
+  // on
+  // that machine.
   std::string controllers_nonce;
 };
 
 // Workers send their first report within this time, even if their file system does not respond.
 inline constexpr int64_t kFirstRootReportMs = 15'000;
 
-// These functions record a worker's report: one in a Hello (on attach), one in a heartbeat.
+// These functions record a worker's report of the root. A worker sends it in the Hello when it
+// attaches, and later in heartbeats.
 void NoteRoot(const std::string& node_id, const v1::Hello& hello, Timestamp now,
               RootSightings& roots);
 void NoteRoot(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
@@ -45,13 +48,16 @@ void ForgetRoot(const std::string& node_id, RootSightings& roots);
 // saves; every other job is assumed to save.
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots);
 
-// Returns true if the choice of nodes matters for a gang of this job on this many nodes: the gang
-// needs a shared root, but some nodes do not share the root or have not reported yet.
+// Returns true if the placement must consider the root: a gang of this job on this many nodes needs
+// a
+// shared root, and some nodes do not share it or have not reported yet.
 bool NeedsSharedRoot(const v1::JobSpec& spec, int nodes, const RootSightings& roots);
 
-// For a gang that needs a shared root, returns sets of nodes to exclude. There is one set per
-// shared directory, in descending order of the directory's number of nodes. If no directory is
-// known, returns one set with every node that sees none or has not reported.
+// For a gang that needs a shared root, returns alternative sets of nodes to exclude. There is one
+// set
+// per shared directory, in descending order of the directory's number of nodes. A set contains all
+// nodes that do not share its directory. If no directory is known, returns one set with every node
+// that sees none or has not reported.
 std::vector<std::set<std::string>> NodesOutsideOfRoots(const RootSightings& roots);
 
 // Returns, for example, "node-1 and node-2 share one directory at /ckpt, node-3 sees another one,

@@ -23,8 +23,9 @@ bool CanStall(const AttemptObservation& attempt, const RankObservation& rank);
 // Returns true if the gang has at least one rank and CanStall is true for all of its ranks.
 bool CanStall(const AttemptObservation& attempt);
 
-// Returns the time of the gang's last progress if the gang has stalled: it can stall, and none of
-// its ranks made progress for longer than LongestPauseMs before `until`. Otherwise returns 0.
+// Returns the time of the gang's last progress if the gang has stalled at `until`. It has stalled
+// if it
+// can stall and no rank made progress in the LongestPauseMs before `until`. Otherwise returns 0.
 Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until);
 
 }  // namespace trainyard::controller

@@ -37,7 +37,7 @@ struct TickSummary {
 };
 
 // The durable events that a request caused (see TickSummary). Empty for a repeated request. Valid
-// only during the call of the function to which they are passed.
+// only during the call that receives them.
 using RequestOutcome = absl::StatusOr<std::span<const v1::Event>>;
 using RequestDone = std::function<void(const RequestOutcome& outcome, const ClusterView& view)>;
 

@@ -110,7 +110,7 @@ v1::GrantedLayout Search(const LayoutQuestion& question, const RunConfig& config
 
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape) {
   std::set<std::string> devices;
-  std::string last;  // The previous node's kind. Consecutive nodes mostly have the same.
+  std::string last;  // The previous node's kind. Consecutive nodes usually have the same kind.
   for (const auto& [id, entry] : state.nodes) {
     const v1::Node& node = entry.node;
     const v1::Slot* slot = SlotOfKind(node, shape.kind);

@@ -2,9 +2,11 @@
 // the planner's choice itself.
 //
 // A choice may take a second, so it never runs on the loop thread. Schedule::layout_questions lists
-// the choices that are missing. The shell makes them on another thread and submits them as
-// ChooseLayout requests. Reconcile places a job as soon as the state has the choice that the job
-// needs.
+// the choices that are missing. controller/layout_chooser.h makes them on another thread and
+// submits
+// them as ChooseLayout requests. Reconcile places a job as soon as the state has the choice that
+// the
+// job needs.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 
@@ -35,8 +37,8 @@ struct LayoutQuestion {
 // time is that on the slowest kind. Empty if there is no such node.
 std::string DeviceForLayouts(const ClusterState& state, const GangShape& shape);
 
-// Returns the job's choice that answers the question. Returns nullptr if there is none yet. A
-// choice for more nodes also answers a question for fewer nodes, if it uses no more than these.
+// Returns the job's choice that answers the question, or nullptr if there is none yet. A choice for
+// more nodes also answers the question if its layout uses at most the question's number of nodes.
 const v1::GrantedLayout* FindChoice(const JobEntry& entry, const LayoutQuestion& question);
 
 // Returns the newest choice for the number of nodes that the job requests, for any slot kind.

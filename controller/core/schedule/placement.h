@@ -61,8 +61,11 @@ class PlacementPass {
   // `state` and limits.roots must outlive the pass.
   PlacementPass(const ClusterState& state, NodeLimits limits);
 
-  // Places a recovering job on the nodes that it had. Returns nullopt if one of them is gone. A
-  // shape with fewer nodes uses the first remaining nodes.
+  // Places a recovering job on nodes of its last gang only. Returns nullopt if fewer than
+  // shape.nodes of
+  // them are usable, or if the job must wait for a suspect node. If more are usable, the first ones
+  // are
+  // used.
   std::optional<Gang> PlaceAgain(const JobEntry& entry, const GangShape& shape);
 
   // Places the job. Returns nullopt if it must wait. A recovering job keeps its remaining slots,
@@ -70,7 +73,8 @@ class PlacementPass {
   // node will soon be either ready or lost.
   std::optional<Gang> Place(const JobEntry& entry, const GangShape& shape);
 
-  // Works like Place, but may also use slots that later jobs have reserved but cannot run on.
+  // Works like Place, but may also use slots that are reserved for recovering jobs later in the
+  // queue.
   // Otherwise two recovering jobs could wait for each other's slots forever.
   std::optional<Gang> PlaceOverReservations(const JobEntry& entry, const GangShape& shape);
 
@@ -82,12 +86,12 @@ class PlacementPass {
   // Returns the reason why Place found no gang for the job: kSlots, kSharedRoot or kChangingNode.
   Shortage ShortageOf(const JobEntry& entry, const GangShape& shape);
 
-  // Returns the number of nodes that had enough free slots for the shape at the start of the pass,
-  // without closed nodes.
+  // Returns the number of nodes that had enough free slots for the shape at the start of the pass.
+  // Closed nodes are not counted.
   int CountFittingNodes(const GangShape& shape) const;
 
  private:
-  // Returns true if the pass may assign this slot to the job.
+  // Returns true if the pass may assign the slot at `position` to the job.
   bool IsUsable(const NodeEntry& node, int position, const JobEntry& job, bool over_reservations);
   // Returns slots of the node for the job, `preferred` slots first. Returns nullopt if there are
   // too few.

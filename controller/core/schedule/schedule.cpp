@@ -29,8 +29,9 @@ class QueueWalk {
   }
 
   Schedule Walk() {
-    // A recovering job that gets all of its own slots back takes none from other jobs, so it need
-    // not wait for its turn.
+    // A recovering job that gets all of its own slots back need not wait for its turn, because it
+    // takes
+    // no slots from other jobs.
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (const auto found = FindAgain(entry)) {
@@ -76,11 +77,15 @@ class QueueWalk {
     return !device.empty() && FindChoice(entry, {entry.job.id(), shape, device}) == nullptr;
   }
 
-  // Places recovering jobs that can continue on fewer nodes, with their own slots only.
+  // Places recovering jobs behind the head of the queue: on fewer nodes, with their own slots only.
+  // If
+  // the head is not recovering, also places them with free slots.
   void PlaceWithFewer() {
-    // True if the walk ended at a job that was paused or held and now waits for slots that
-    // recovering jobs have reserved. In this case recovering jobs may take free slots. Otherwise
-    // the job and the recovering jobs would wait for each other.
+    // A head that is not recovering, such as a resumed job, may wait for slots that recovering jobs
+    // have
+    // reserved. Recovering jobs may then take free slots. Otherwise the head and the recovering
+    // jobs
+    // would wait for each other.
     const bool head_recovers =
         schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
     const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
@@ -133,8 +138,9 @@ class QueueWalk {
     }
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
-    // This is allowed even during the job's backoff, because a job that needs no other job's slots
-    // blocks no other job.
+    // Fewer spares are tried even during the job's backoff, because a job that finds a gang in this
+    // pass
+    // does not block the queue.
     if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, request, /*with_free=*/true)) return fewer;
@@ -149,8 +155,9 @@ class QueueWalk {
     return NewestAttempt(entry) != nullptr && !CheckShapeFits(state_, request.Full()).ok();
   }
 
-  // Returns the gang of a recovering job with as many of its spare nodes as are available. The job
-  // rather trains with fewer spares than waits.
+  // Returns the gang of a recovering job with as many of its spare nodes as are available, because
+  // the
+  // job should train with fewer spares instead of waiting.
   std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, const GangRequest& request,
                                            bool with_free) {
     GangShape shape = request.Full();

@@ -32,7 +32,9 @@ struct Placement {
   int master_port = 0;
 };
 
-// The head of the queue: the job at which the pass ended. Later jobs never overtake it.
+// The head of the queue: the job at which the pass ended. MakeSchedule lists the only cases in
+// which
+// later jobs overtake it.
 struct QueueHead {
   int64_t job_id = 0;
   Shortage shortage = Shortage::kSlots;
@@ -53,16 +55,19 @@ struct Schedule {
   bool awaits_workers = false;
 };
 
-// Makes one pass over the queue: first come, first served. The head is never overtaken, with two
+// Makes one pass over the queue: first come, first served. The head is never overtaken, with three
 // exceptions:
 // - A recovering job that needs only its own slots does not wait for its turn.
+// - A recovering job may also use free slots if the head is not recovering. Otherwise the two jobs
+//   could wait for each other's slots.
 // - A job without a fitting layout waits for other nodes and blocks no other job.
 // Equal input gives equal output.
 Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLimits limits,
                       Timestamp now);
 
-// Returns true if the job requests slots in a pass. A job does not request slots, and has no
-// position in the queue, while it is in its backoff or has no fitting layout.
+// Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
+// job
+// requests no slots and has no position in the queue.
 bool RequestsSlots(const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

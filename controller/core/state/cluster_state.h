@@ -221,8 +221,9 @@ const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_
 // Processes of such a job cannot be managed and are not stopped.
 bool IsLostToRestore(const ClusterState& state, int64_t job_id);
 
-// These functions return the number of slots of one kind: all slots of the node, and only its free
-// slots.
+// TotalSlots and FreeSlots return the number of the node's slots of one kind: all of them, or only
+// the
+// free ones.
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind);
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
 

@@ -92,9 +92,9 @@ bool HasFinished(const JobEntry& entry);
 const v1::RankPlacement* FindMember(const ClusterState& state, const AttemptKey& attempt,
                                     int member);
 
-// Return the place of `member` in this attempt (PlaceOf, LastPlaceOf), for workers' reports and
-// telemetry. If the state does not have the attempt or its members, the member number is returned
-// as the place.
+// These functions return the place of `member` in this attempt (PlaceOf, LastPlaceOf), for workers'
+// reports and telemetry. If the state does not have the attempt or its members, they return the
+// member number as the place.
 int PlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 int LastPlaceIn(const ClusterState& state, const AttemptKey& attempt, int member);
 

@@ -7,7 +7,6 @@
 
 namespace trainyard::controller {
 
-// Counts a restart against the budget.
 void CountRestart(Timestamp now, JobEntry& entry);
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Indexes of the jobs that have neither ended nor a live attempt.
+// Indexes of the jobs that have not ended and have no live attempt.
 #ifndef TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 #define TRAINYARD_CONTROLLER_CORE_STATE_WAITING_JOBS_H_
 

@@ -23,30 +23,35 @@ struct CoreOptions {
   int64_t suspect_after_ms = 3000;
   // A suspect node is lost after this time without a heartbeat, if its peers have stalled as well.
   int64_t lost_after_ms = 8000;
-  // A suspect node is lost after this time without a heartbeat, if no rank of its gangs can show
-  // progress because all of their ranks run on nodes without a heartbeat.
+  // A suspect node is lost after this time without a heartbeat, if all ranks of its gangs are on
+  // nodes
+  // without a heartbeat, so that no rank can show progress.
   int64_t lease_ms = 600000;
   // The time after the controller's start within which every reachable worker attaches. It is many
   // times the longest pause between two attempts of a worker to attach
   // (worker/rpc/attach_stream.h).
   int64_t return_within_ms = 30000;
-  // The maximum time after the controller's start during which new jobs and placements wait for the
-  // workers, which may know of events that the log has lost (lost_history.h). If 0, they do not
-  // wait.
+  // The maximum time after the controller's start for which new jobs and placements wait until all
+  // workers have attached. Workers may know of events that the log has lost (lost_history.h). If 0,
+  // new
+  // jobs and placements do not wait.
   int64_t confirm_log_ms = 0;
-  // A limit for an attempt that has not trained yet. It applies to the time without a sign that the
-  // node received the start order, and to the time that the node's peers have been starting without
-  // the node.
+  // A limit for an attempt that has not trained yet, on two times: the time without a sign that the
+  // node
+  // received the start order, and the time for which the node's peers have been starting without
+  // the
+  // node.
   int64_t start_lease_ms = 120000;
-  // The minimum time that peers must have been starting before a missing node is lost. It applies
-  // if earlier starts of the job give a baseline.
+  // The minimum time that peers must have been starting before a missing node counts as lost. It
+  // applies if earlier starts of the job give a baseline.
   int64_t shortest_start_limit_ms = 30000;
   // The time within which every rank of a healing gang must complete a step. It is longer for a
   // gang with long steps (heal_policy.h).
   int64_t heal_within_ms = 30000;
   // The limit on the time without any sign of life in a phase of unknown length, such as a job's
-  // first load. At the limit the phase counts as hung. Healthy phases are shorter, although loading
-  // a checkpoint of 1 TB from a slow file server takes more than an hour.
+  // first load. At the limit the phase counts as hung. The limit is long because a healthy load of
+  // a
+  // 1 TB checkpoint from a slow file server takes more than an hour.
   int64_t unknown_phase_ms = 4 * 3'600'000;
   // The limit on the time without any sign of life after the gang's last step, or after some of its
   // ranks have exited with 0. Until the limit, the other ranks may still be uploading the result.

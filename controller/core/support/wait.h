@@ -6,9 +6,9 @@
 
 namespace trainyard::controller {
 
-// Returns true if the wait from `begin_ms` to `end_ms` is over. If the begin is after `now`, it was
-// recorded before the wall clock was set back (in a log of an older release, or outside the state).
-// The remaining time of such a wait is unknown, so the wait is treated as over.
+// Returns true if the wait from `begin_ms` to `end_ms` is over. A wait that begins after `now` also
+// counts as over: the wall clock was set back since, so the remaining time is unknown. Such waits
+// occur in logs of older releases and outside the state.
 inline bool HasPassed(Timestamp begin_ms, Timestamp end_ms, Timestamp now) {
   return now >= end_ms || now < begin_ms;
 }

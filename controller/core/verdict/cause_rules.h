@@ -15,17 +15,17 @@ enum class Rule { kNo, kYes, kDepends };
 // Determines whether a restart is charged to the restart budget (restart.max_restarts).
 enum class Charge {
   kAlways,
-  // Charged, unless no part of the attempt ran on the blamed node.
+  // Charged only if a part of the attempt ran on the blamed node.
   kIfRan,
   kNever,
 };
 
-// The information about the job's program that the end of an attempt provides. The comparison of
-// failures (repeated_failure.h) uses it.
+// The degree to which an attempt's end informs about the job's program. Used to compare failures
+// (repeated_failure.h).
 enum class Reveals {
   // No information. The comparison skips the attempt.
   kNothing,
-  // The job ended for another cause, so the comparison stops at this attempt.
+  // The comparison stops at this attempt, because it ended for a cause that is not compared.
   kOtherCause,
   // The exit shows whether the program or its environment failed.
   kByExit,
@@ -35,11 +35,11 @@ struct CauseRules {
   v1::VerdictCause cause = v1::VERDICT_CAUSE_UNSPECIFIED;
   // True if a restart may help.
   bool restartable = false;
-  // kYes if a spare node may take over the place of the rank.
+  // kYes if a process on a spare node may take the place of the failed rank.
   Rule heals = Rule::kNo;
   Charge charge = Charge::kAlways;
   Reveals reveals = Reveals::kOtherCause;
-  // The kind of failure that counts against the node, if `blames` allows it.
+  // The fault that is recorded against the node if `blames` allows it.
   v1::NodeFault fault = v1::NODE_FAULT_UNSPECIFIED;
   Rule blames = Rule::kNo;
 };
@@ -62,9 +62,9 @@ inline constexpr std::array kCauseRules{
                .fault = v1::NODE_FAULT_DEVICE,
                .blames = Rule::kDepends},
     CauseRules{.cause = v1::VERDICT_CAUSE_OUT_OF_MEMORY, .restartable = true, .heals = Rule::kYes},
-    // After a restart, the same settings or data would be refused again.
+    // Not restartable, because the same settings or data would be refused again.
     CauseRules{.cause = v1::VERDICT_CAUSE_BAD_JOB},
-    // The program may exist on another node (see WhyNoOtherNode).
+    // Restartable, because the program may exist on another node (see WhyNoOtherNode).
     CauseRules{
         .cause = v1::VERDICT_CAUSE_SPAWN_FAILED, .restartable = true, .charge = Charge::kIfRan},
     CauseRules{.cause = v1::VERDICT_CAUSE_NODE_LOST,
@@ -74,8 +74,8 @@ inline constexpr std::array kCauseRules{
                .reveals = Reveals::kNothing,
                .fault = v1::NODE_FAULT_LOST,
                .blames = Rule::kYes},
-    // Each checkpoint is rejected at most once, so falling back to older checkpoints ends even
-    // without a budget.
+    // Not charged: each checkpoint is rejected at most once, so the number of such restarts is
+    // limited even without a budget.
     CauseRules{.cause = v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED,
                .restartable = true,
                .charge = Charge::kNever},
@@ -85,14 +85,15 @@ inline constexpr std::array kCauseRules{
                .reveals = Reveals::kNothing,
                .fault = v1::NODE_FAULT_START,
                .blames = Rule::kYes},
-    // After a restart, the program would exceed the limit again.
+    // Not restartable, because the program would exceed the limit again.
     CauseRules{.cause = v1::VERDICT_CAUSE_LIMIT_EXCEEDED},
-    // Rollbacks of the loss guard have their own limit (guard.max_rollbacks).
+    // Not charged, because the loss guard's rollbacks have their own limit (guard.max_rollbacks).
     CauseRules{
         .cause = v1::VERDICT_CAUSE_LOSS_NOT_FINITE, .restartable = true, .charge = Charge::kNever},
     CauseRules{
         .cause = v1::VERDICT_CAUSE_LOSS_SPIKE, .restartable = true, .charge = Charge::kNever},
-    // The verdict names a single rank only if this rank blocked its peers.
+    // The node may be blamed only if the verdict names a single rank, that is, if one rank blocked
+    // its peers.
     CauseRules{.cause = v1::VERDICT_CAUSE_HUNG,
                .restartable = true,
                .fault = v1::NODE_FAULT_HUNG,

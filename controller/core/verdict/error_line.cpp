@@ -8,7 +8,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Longer lines are skipped, because they are data instead of error messages and are slow to search.
+// Longer lines are skipped, because they are probably data and are slow to search.
 constexpr std::size_t kMaxSearchedBytes = 4096;
 
 bool NamesAnError(absl::string_view line) {

@@ -6,15 +6,15 @@
 
 namespace trainyard::controller {
 
-// The maximum length of the line that ErrorLine returns.
+// The maximum length of the result of ErrorLine.
 inline constexpr std::size_t kMaxErrorLineBytes = 300;
 
 // Returns the last line that looks like an error message of a program: a Python exception, an
 // uncaught C++ exception, a failed assertion, "error: ..." or "FATAL ...". Empty if there is none.
 std::string ErrorLine(const std::string& log_tail);
 
-// Returns true if both lines describe the same error, that is, if they differ only in numbers and
-// addresses.
+// Returns true if both lines describe the same error, that is, if they are equal except for numbers
+// and addresses.
 bool SameError(const std::string& a, const std::string& b);
 
 }  // namespace trainyard::controller

@@ -74,8 +74,8 @@ v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exite
   return v1::VERDICT_CAUSE_RANK_EXITED;
 }
 
-// Returns true if the nodes outside the given set have enough slots for the whole gang, free or in
-// use.
+// Returns true if the nodes outside the given set have enough slots for the whole gang. Slots in
+// use count too.
 bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
                    const std::set<std::string>& not_these) {
   int fitting = 0;
@@ -90,9 +90,9 @@ bool FitsElsewhere(const ClusterState& state, const GangShape& shape,
   return false;
 }
 
-// If a job's program could not be started on a node, returns the reason why the job is not retried
-// on another node. Empty if it is retried. A program that is missing on one node may exist on
-// another, but a program that is missing on two nodes is assumed to be missing everywhere.
+// Returns why a job is not retried on another node although its program could not be started on
+// `node_id`. Empty if it is retried. A program that is missing on one node may exist on another,
+// but a program that is missing on two nodes is assumed to be missing everywhere.
 std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
                            const std::string& node_id) {
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -138,8 +138,8 @@ bool LostPeer(const v1::RankExited& exited) {
   return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
 }
 
-// Returns the exit time. It is converted to the controller's clock if the offset of the node's
-// clock was known.
+// Returns the exit time by the controller's clock if the offset of the node's clock was known,
+// otherwise by the node's clock.
 Timestamp ExitTime(const v1::RankExited& exited) {
   return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
 }
@@ -157,8 +157,8 @@ const v1::RankExited* FirstFailure(const JobEntry& entry) {
   return first;
 }
 
-// Returns the wait of the gang before its ranks exited, based on the flight records that ranks
-// write when they end. This is needed if every failed rank lost a peer, because the exit codes then
+// Returns which ranks waited for which before the gang exited, based on the flight records that
+// ranks write when they end. Needed if every failed rank lost a peer, because the exit codes then
 // do not show the cause. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit, int gang_size) {
@@ -167,14 +167,14 @@ std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
 }
 
 // Returns true if a worker has not reported since its ranks exited. Its next report will contain
-// the last flight records.
+// the last flight records of these ranks.
 bool AwaitsLastRecords(const AttemptObservation* observed) {
   return observed != nullptr &&
          std::ranges::any_of(observed->ranks, [](const auto& rank) { return rank.second.running; });
 }
 
-// Returns the exit to judge. If the others waited for exactly one rank and this rank failed as
-// well, returns the exit of this rank. Otherwise returns `first`.
+// Returns the exit on which the verdict is based. This is the exit of the rank for which the others
+// waited, if there is exactly one such rank and it failed as well. Otherwise it is `first`.
 const v1::RankExited& ExitOfCause(const JobEntry& entry, const v1::RankExited& first,
                                   const std::optional<GroupWait>& wait) {
   if (!wait.has_value() || wait->culprits.size() != 1) return first;
@@ -226,7 +226,7 @@ v1::Verdict BlamelessVerdict(v1::VerdictCause cause, const std::string& summary,
   return verdict;
 }
 
-// Adds to the verdict the line of the rank's output that describes the error.
+// Copies the line that describes the error from the rank's output into the verdict.
 void AddErrorLine(v1::Verdict& verdict) {
   verdict.set_error_line(ErrorLine(verdict.log_tail()));
   if (!verdict.error_line().empty()) {
@@ -240,8 +240,8 @@ void AddGroupWait(const GroupWait& wait, v1::Verdict& verdict) {
                   "; state of the gang before the exits: ", GroupWaitText(wait));
 }
 
-// Applies the first of restart.rules that matches the last lines of the rank's output. The rules
-// were already checked at submission.
+// Applies the first rule of restart.rules that matches the last lines of the rank's output. The
+// rules were checked at submission.
 void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   for (const std::string& text : job.spec().restart().rules()) {
     const absl::StatusOr<FailureRule> rule = ParseFailureRule(text);
@@ -260,8 +260,8 @@ void ApplyRules(const ClusterState& state, const v1::Job& job, v1::Verdict& verd
   }
 }
 
-// Excludes a node whose device computes wrong results from the job's next attempt, if the other
-// nodes could run the job.
+// If the rank's device computes wrong results, excludes its node from the job's next attempt. Does
+// nothing if the other nodes could not run the job.
 void AvoidBrokenDevice(const ClusterState& state, const v1::Job& job, v1::Verdict& verdict) {
   if (!IsDeviceFault(verdict)) return;
   std::set<std::string> nodes = NodesToAvoid(job);
@@ -296,7 +296,7 @@ bool LossFailsAgain(const JobEntry& entry) {
          !PublishedNewerCheckpoint(entry);
 }
 
-// Returns the wait before a restart, after `count` restarts without progress. `count` must be at
+// Returns the delay before a restart, after `count` restarts without progress. `count` must be at
 // least 0.
 int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   const int64_t longest_ms = ToMs(rules.backoff_max());
@@ -307,7 +307,7 @@ int64_t BackoffMs(const v1::RestartSpec& rules, int count) {
   return wait_ms;
 }
 
-// Returns true if the node could not start the program, and the reason is not the job's storage.
+// Returns true if the program could not be started for a reason other than the job's storage.
 bool CouldNotStart(const JobEntry& entry, const v1::Verdict& verdict) {
   if (verdict.action() == v1::FAILURE_ACTION_RETRY) return false;  // A rule blames the job.
   const v1::RankPlacement& culprit = MemberAt(*NewestAttempt(entry), verdict.rank());
@@ -331,8 +331,7 @@ bool IsUncharged(const JobEntry& entry, const v1::Verdict& verdict) {
 }
 
 // Returns true if the two newest attempts ended because they could not write, and the newest one
-// published no checkpoint. A third attempt would train the same steps and could not save them
-// either.
+// published no checkpoint. A third attempt would probably fail to save as well.
 bool WouldRepeatWorkInVain(const JobEntry& entry) {
   const int attempts = entry.job.attempts_size();
   if (attempts < 2 || PublishedNewerCheckpoint(entry)) return false;
@@ -344,8 +343,8 @@ bool WouldRepeatWorkInVain(const JobEntry& entry) {
 }
 
 // Returns true if the newest attempt ended because it could not write, and a restart would repeat
-// steps that no checkpoint contains. The program has already waited for free space, and as far as
-// is known there is still none.
+// steps that no checkpoint contains. A restart would probably fail again, because the program has
+// already waited for free space in vain.
 bool WouldRepeatUnsavedWork(const JobEntry& entry, const v1::Attempt& newest, int64_t last_step) {
   const int64_t saved = std::max(NextStartingPoint(entry.job).step, newest.resume_step());
   return Is(newest.verdict().exit_code(), ExitCode::kCannotWrite) && last_step > saved;
@@ -375,8 +374,8 @@ std::string WhyInVain(const JobEntry& entry, int64_t last_step, Timestamp now) {
   return WhyItWouldRepeat(entry, last_step, now);
 }
 
-// Each checkpoint is rejected at most once, so falling back to older checkpoints ends even without
-// a budget.
+// Restarts from an older checkpoint. The restart is not counted: each checkpoint is rejected at
+// most once, so the number of such restarts is limited.
 RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timestamp now) {
   const StartingPoint older = NextStartingPoint(job);
   if (older.path.empty() || older.path == verdict.checkpoint()) {
@@ -450,7 +449,7 @@ RestartDecision DecideRestart(const JobEntry& entry, const v1::Verdict& verdict,
     return FallBack(entry.job, verdict, now);
   }
   // No part of the attempt ran on the blamed node, so the restart is not counted. The next attempt
-  // is placed on other nodes, or waits for them.
+  // is placed on other nodes, or waits until other nodes are available.
   if (IsUncharged(entry, verdict)) return {.not_before_ms = now, .uncounted = true};
   if (const int tries = TriesAgainInARow(entry.job); 0 < tries && tries <= kUncountedTriesInARow) {
     return {.not_before_ms = now + BackoffMs(entry.job.spec().restart(), tries), .uncounted = true};

@@ -12,20 +12,22 @@
 
 namespace trainyard::controller {
 
-// A rank that lost a peer (exit code 69) failed because of another failure. If no other failure is
-// known, the verdict waits this long for the exit of the rank that failed first.
+// The maximum wait for the exit of the rank that failed first. A rank that lost a peer (exit code
+// 69) failed only because of another rank. If all known failures are of this kind, the verdict
+// waits.
 inline constexpr int64_t kLostPeerWaitMs = 2000;
 
-// Returns the verdict that the exits of the live attempt require. Returns nullopt if none is
-// required, or while waiting for the exit of the rank that caused the failure.
-// The cause is the rank that failed first by corrected clocks (RankExited.corrected_ms). Ranks that
-// lost a peer are considered last. If all ranks lost a peer, flight records may show the cause.
-// A verdict is final. If an earlier failure becomes known later, the verdict does not change,
-// because the gang stops in any case.
+// Returns the verdict on the live attempt if one of its ranks has failed. Returns nullopt if none
+// has, or while the exit or the alert that shows the cause may still arrive.
+// The verdict is on the rank that failed first by corrected clocks (RankExited.corrected_ms). Ranks
+// that lost a peer are considered last. If all failed ranks lost a peer, flight records may show
+// the cause.
+// A verdict is final. It does not change if an earlier failure becomes known later, because the
+// gang stops in any case.
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now);
 
-// Returns the verdict on an attempt that lost its ranks on a node.
+// Returns the verdict on an attempt that had ranks on the lost node.
 v1::Verdict NodeLostVerdict(const v1::Node& node, const std::string& evidence, Timestamp now);
 
 v1::Verdict CompletedVerdict(int ranks, Timestamp now);
@@ -37,11 +39,11 @@ v1::Verdict StoppedVerdict(bool kill, Timestamp now);
 inline constexpr int kUncountedTriesInARow = 10;
 
 struct RestartDecision {
-  // The earliest time of the next attempt. nullopt if there is no next attempt.
+  // The earliest time of the next attempt. nullopt if the job does not restart.
   std::optional<Timestamp> not_before_ms;
-  // True if the restart does not count against the restart budget.
+  // True if the restart is not charged to the restart budget.
   bool uncounted = false;
-  // The reason why there is no further attempt. Empty if the verdict already states it.
+  // The reason why the job does not restart. Empty if the verdict already states it.
   std::string refusal;
   // True if another attempt would end in the same way.
   bool in_vain = false;

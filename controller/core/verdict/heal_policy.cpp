@@ -25,8 +25,8 @@ namespace {
 
 using Members = std::vector<const v1::RankPlacement*>;
 
-// Returns false for two kinds of exit codes: those after which a new process in the same place
-// would end in the same way, and the one which means that the rank only lost a peer.
+// Returns false for exit codes after which a new process in the same place would end in the same
+// way. Returns false also if the rank only lost a peer, because then another rank failed.
 bool MayHealAfterCode(int code) {
   switch (static_cast<ExitCode>(code)) {
     case ExitCode::kPeerLost:
@@ -55,8 +55,8 @@ const AttemptObservation* FindObserved(const Observations& observations, const J
   return found == observations.attempts.end() ? nullptr : &found->second;
 }
 
-// Returns true if the newest heal was for the same program error and the gang has completed no
-// newer step since. A new process would end in the same way.
+// Returns true if the newest heal followed the same program error and the gang has completed no
+// newer step since. Another new process would end in the same way.
 bool IsRepeated(const v1::Attempt& attempt, const v1::Verdict& verdict, int64_t step) {
   if (attempt.heals().empty()) return false;
   const v1::Heal& newest = *attempt.heals().rbegin();
@@ -73,15 +73,15 @@ std::set<std::string> FailedNodes(const JobEntry& entry, const Members& gang,
   return failed;
 }
 
-// Returns true if the rank has completed a step in the generation, or if it has received the gang's
-// state and is evaluating or saving.
+// Returns true if the rank has reported a step of the generation and no longer waits for the gang's
+// state.
 bool HasSteppedIn(int64_t generation, const RankObservation& rank) {
   return rank.newest.generation() == generation && rank.newest.step() > 0 &&
          rank.phase != PhaseName(Phase::kHeal);
 }
 
-// Returns true if a rank of the generation is training. In this case only the reports of other
-// ranks are missing.
+// Returns true if a rank of the generation made progress recently. The gang then trains, and only
+// the reports of other ranks are missing.
 bool TrainsOn(const AttemptObservation& observed, int64_t generation, Timestamp now) {
   const int64_t pause_ms = LongestPauseMs(observed);
   return std::ranges::any_of(observed.ranks, [&](const auto& rank) {
@@ -120,7 +120,7 @@ std::vector<v1::Seat> SeatsFor(const v1::Attempt& attempt, const Members& gang,
   return seats;
 }
 
-// Returns true if at least one surviving rank has the gang's state.
+// Returns true if at least one surviving rank has the training state (model and optimizer).
 bool KeepsState(const v1::Attempt& attempt, const Members& gang,
                 const std::set<std::string>& failed) {
   const std::vector<int> without = PlacesWithoutState(attempt);
@@ -239,9 +239,9 @@ std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
   const v1::Heal& heal = *LiveAttempt(entry)->heals().rbegin();
   const AttemptObservation* observed = FindObserved(observations, entry);
   const int64_t limit_ms = HealLimitMs(observations, options, entry);
-  // If the heal's time is in the future, the clock was set back after it was recorded. Time during
-  // which this controller was down or stalled does not count, because the gang may have healed
-  // meanwhile.
+  // A start time after `now` means that the clock was set back since, so the limit counts as
+  // exceeded. Time during which this controller was down or stalled does not count, because the
+  // gang may have healed meanwhile.
   const Timestamp began_ms =
       heal.began_ms() > now
           ? 0

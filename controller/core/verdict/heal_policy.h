@@ -1,5 +1,5 @@
 // Recovery in place: decides which failures a gang survives, which spare node replaces which node,
-// and whether a heal has completed a step or is abandoned.
+// and whether a heal has succeeded or is abandoned. A heal succeeds when the gang completes a step.
 //
 // A spare node replaces a whole node, so that a tensor-parallel group stays on one node. Ranks that
 // still run on a replaced node are killed.
@@ -29,45 +29,46 @@ struct HealDecision {
   std::string master_node_id;
   // The newest step that the gang reported.
   int64_t step = 0;
-  // True if it is too early to decide, because workers have not reported to this controller process
-  // yet.
+  // True if workers have not yet reported to this controller process, so that it is too early to
+  // decide.
   bool awaits_reports = false;
 };
 HealDecision DecideHeal(const ClusterState& state, const Observations& observations,
                         const JobEntry& entry, const v1::Verdict& verdict, Timestamp now);
 
-// Returns true until the gang has completed a step after its newest heal.
+// Returns true if there was a heal and the gang has completed no step since the newest one.
 bool IsHealing(const v1::Attempt& attempt);
 
-// Returns the event that is due when every place has reported a step of the newest generation.
+// Returns the event to append once every place has reported a step of the newest generation.
+// Returns nullopt before.
 std::optional<v1::AttemptHealed> FindHealed(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 
-// Returns the limit on the time until a heal completes a step. This is CoreOptions::heal_within_ms,
-// or longer for a gang with long steps.
+// Returns the maximum time that a heal may need to complete a step. This is
+// CoreOptions::heal_within_ms, or longer for a gang with long steps.
 int64_t HealLimitMs(const Observations& observations, const CoreOptions& options,
                     const JobEntry& entry);
 
-// Returns a verdict if a heal exceeds HealLimitMs. It is the verdict on the failure that preceded
-// the heal.
+// Returns a verdict if a heal has exceeded HealLimitMs. It repeats the verdict on the failure that
+// caused the heal.
 std::optional<v1::Verdict> VerdictOnHeal(const Observations& observations,
                                          const CoreOptions& options, const JobEntry& entry,
                                          Timestamp now);
 
-// Returns the verdict for an attempt that would otherwise fail with `verdict`. If a rank lost a
-// peer while the gang was healing, returns the verdict on the failure that preceded the heal.
+// Returns the verdict with which the attempt fails. This is `verdict`, except if a rank lost a peer
+// while the gang was healing: then it is the verdict on the failure that caused the heal.
 v1::Verdict VerdictWithoutHeal(const v1::Attempt& attempt, const v1::Verdict& verdict);
 
-// Returns the spare nodes that could take over places now, ordered by position.
+// Returns the spare nodes that can take over places now, in the order of their positions.
 std::vector<std::string> WholeSpares(const ClusterState& state, const Observations& observations,
                                      const JobEntry& entry);
 
-// Returns the places whose process has not received the gang's state yet: the places of all heals
-// after the newest completed one.
+// Returns the places whose process has not received the training state yet. These are the places
+// that heals after the newest successful one have assigned.
 std::vector<int> PlacesWithoutState(const v1::Attempt& attempt);
 
-// Returns a reason such as "healing: rank 3 is replaced by the spare node c". Returns nullopt if
-// the gang is not healing.
+// Returns the reason for a healing job, such as "healing: rank 3 is replaced by the spare node c".
+// Returns nullopt if the gang is not healing.
 std::optional<v1::PendingReason> WhyHealing(const ClusterState& state, const JobEntry& entry);
 
 }  // namespace trainyard::controller

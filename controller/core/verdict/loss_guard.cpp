@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 namespace {
 
-// The maximum time by which an alert may arrive after the exit of the rank that raised it.
+// The controller waits at most this long after a rank's exit for the alert that the rank raised.
 constexpr int64_t kAlertWaitMs = 2000;
 
 bool GoesBack(const v1::GuardSpec& rules) {
@@ -38,7 +38,7 @@ const v1::SampleRange& SamplesOf(const v1::TelemetryRecord& record) {
   return record.has_alert() ? record.alert().samples() : record.metrics().samples();
 }
 
-// Returns the newest attempt if the request is about it and the request's rank was placed on the
+// Returns the newest attempt if the request reports on it and the request's rank was placed on the
 // reporting node. Otherwise returns nullptr.
 const v1::Attempt* FencedAttempt(const JobEntry& entry, const ReceiveTelemetry& request) {
   const v1::Attempt* newest = NewestAttempt(entry);
@@ -48,8 +48,8 @@ const v1::Attempt* FencedAttempt(const JobEntry& entry, const ReceiveTelemetry& 
   return is_own ? newest : nullptr;
 }
 
-// Returns the first step to which the bad loss in the record may belong. The loss in a metrics
-// record covers the steps since the previous record.
+// Returns the first step that may have caused the bad loss in the record. A metrics record covers
+// all steps since the previous record.
 int64_t FirstBadStep(const v1::JobSpec& spec, const v1::TelemetryRecord& record) {
   const int64_t steps =
       record.has_metrics() ? std::max<int64_t>(spec.train().log_every_steps(), 1) : 1;
@@ -91,8 +91,8 @@ class Guard {
            attempt_.state() == v1::ATTEMPT_STATE_RUNNING;
   }
 
-  // Returns true if the job may roll back. This includes an attempt whose ranks failed because of
-  // the same loss, since their exits may arrive before the record that explains them.
+  // Returns true if the attempt is in a state in which the job may roll back. A failed attempt is
+  // included, because its ranks may have exited for the same loss before the record arrived.
   bool MayGoBack() const {
     // The record may arrive after the job was paused, and the checkpoint saved for the pause
     // already contains the spike.
@@ -107,7 +107,7 @@ class Guard {
 
   v1::Event& NewEvent() { return events_.emplace_back(event_); }
 
-  // Raises the alert. If the program raised it, the program's text is used.
+  // Appends the alert. If the program raised it, the alert has the program's text.
   void Raise() {
     v1::AlertRaised& alert = *NewEvent().mutable_alert_raised();
     alert.set_job_id(job_.id());
@@ -163,7 +163,8 @@ class Guard {
     *back.mutable_verdict() = VerdictOf(Consequence(rollback), true);
   }
 
-  // Records in the rollback what it changes for later attempts. Returns the changes as text.
+  // Sets in the rollback what later attempts change: the learning rate or the samples to skip.
+  // Returns the rollback as text.
   std::string Consequence(v1::Rollback& rollback) const {
     const std::string text = absl::StrCat("rolled back to step ", rollback.to_step());
     if (rules_.policy() == v1::GUARD_POLICY_LOWER_LR) {

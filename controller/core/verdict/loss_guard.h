@@ -21,24 +21,25 @@
 
 namespace trainyard::controller {
 
-// Returns the finding for a trainer's alert with the code nan_loss or nan_gradient.
+// Returns the finding if the trainer's alert has the code nan_loss or nan_gradient. Otherwise
+// returns nullopt.
 std::optional<LossFinding> FindingOf(const v1::AlertRecord& alert);
 
-// Adds the losses of a batch to the job's LossWatch. ObserveTelemetry must already have processed
-// the batch. Returns a request for each loss that violates the rules of the loss guard. Ignores
-// losses of older attempts.
+// Adds the losses of a batch to the job's LossWatch and returns a request for each loss that
+// violates the rules of the loss guard. ObserveTelemetry must be called with the batch first.
+// Ignores losses of older attempts.
 std::vector<ReceiveTelemetry> WatchLosses(const ClusterState& state, const std::string& node_id,
                                           const v1::TelemetryBatch& batch,
                                           Observations& observations);
 
-// Returns the events for the finding: an alert, and the action that guard.policy sets. Returns no
+// Returns the events for a finding: an alert, and the action that guard.policy sets. Returns no
 // events if the guard has already acted on the step, if the attempt is not the newest one, or if
 // the rank was not placed on the reporting node. `event` provides the time and the actor.
 std::vector<v1::Event> DecideLoss(const JobEntry& entry, const ReceiveTelemetry& request,
                                   const LossFinding& finding, v1::Event event);
 
-// Returns true if the exit of a rank whose loss was not finite cannot be judged yet, because the
-// alert with the step and its samples may still arrive.
+// Returns true if the exit cannot be judged yet, because the rank's loss was not finite and the
+// alert that names the step and its samples may still arrive.
 bool AwaitsLossAlert(const JobEntry& entry, const v1::RankExited& exited, Timestamp now);
 
 }  // namespace trainyard::controller

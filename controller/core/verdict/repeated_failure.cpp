@@ -13,18 +13,18 @@
 namespace trainyard::controller {
 namespace {
 
-// If a program is killed by a signal, its shell exits with this value plus the signal number.
+// If a signal kills a program, its shell exits with this value plus the signal number.
 constexpr int kShellSignalBase = 128;
 constexpr int kHighestSignal = 64;
 
-// Returns true for signals that a program causes itself. Other signals are sent to it from outside.
+// Returns true for signals that a program raises by its own error. Other signals come from outside.
 bool IsOwnSignal(int signal) {
   return signal == SIGILL || signal == SIGTRAP || signal == SIGABRT || signal == SIGBUS ||
          signal == SIGFPE || signal == SIGSEGV || signal == SIGSYS;
 }
 
-// Returns false for exit codes that have their own rules, and for those whose cause is outside the
-// program.
+// Returns false for exit codes that have their own restart rules, and for those caused from outside
+// the program.
 bool IsOwnCode(int code) {
   const bool is_signal = code > kShellSignalBase && code <= kShellSignalBase + kHighestSignal;
   if (is_signal) return IsOwnSignal(code - kShellSignalBase);
@@ -42,7 +42,7 @@ bool IsOwnCode(int code) {
   }
 }
 
-// Returns true for errors of devices, networks and file systems. Such errors may not recur.
+// Returns true for errors of devices, networks and file systems. Another attempt may not meet them.
 bool IsOfSurroundings(const std::string& error_line) {
   static const RE2 kForms(
       R"((?i)\bECC\b|\bXid\b|NVLink|unspecified launch failure|device-side hardware|NCCL|Gloo|)"
@@ -59,15 +59,15 @@ bool IsOfProgram(const v1::Verdict& verdict) {
                                                             : IsOwnCode(verdict.exit_code());
 }
 
-// Returns true if the attempt reveals nothing about the program. It is then skipped when failures
-// are compared.
+// Returns true if the attempt shows nothing about the program, so that the comparison of failures
+// skips it.
 bool IsUninformative(const v1::Verdict& verdict) {
   const Reveals reveals = RulesOf(verdict.cause()).reveals;
   return reveals == Reveals::kNothing || (reveals == Reveals::kByExit && !IsOfProgram(verdict));
 }
 
-// Returns the latest attempt before the newest one that reveals something about the program.
-// Returns nullptr if there is none, or if it did not fail because of the program.
+// Searches backwards from the newest attempt for an earlier one that is not uninformative. Returns
+// it if it failed because of the program. Otherwise returns nullptr.
 const v1::Attempt* FailureBefore(const v1::Job& job) {
   for (int i = job.attempts_size() - 2; i >= 0; --i) {
     const v1::Attempt& attempt = job.attempts(i);
@@ -77,7 +77,7 @@ const v1::Attempt* FailureBefore(const v1::Job& job) {
   return nullptr;
 }
 
-// A failed attempt and the step that it reached.
+// A failed attempt, the step that it reached, and its end.
 struct Failure {
   const v1::Attempt& attempt;
   int64_t last_step = 0;
@@ -90,7 +90,8 @@ int64_t StepReached(const Failure& failure) {
   return std::max(failure.last_step, failure.attempt.resume_step());
 }
 
-// Returns false for an attempt that reported no steps but ran so long that it may have trained.
+// Returns false for an attempt that reported no steps but ran so long that it may have trained
+// anyway.
 bool IsStepKnown(const Failure& failure) {
   const int64_t life_ms = failure.ended_ms - failure.attempt.placed_time_ms();
   return MadeSteps(failure) || life_ms <= kLongestFailedStartMs;

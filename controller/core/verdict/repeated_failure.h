@@ -9,21 +9,21 @@
 
 namespace trainyard::controller {
 
-// The longest duration of an attempt without steps that counts as a failed start. In a longer
-// attempt, a program that reports no steps may have trained.
+// The longest attempt without reported steps that counts as a failed start. In a longer attempt,
+// the program may train without reporting steps.
 inline constexpr int64_t kLongestFailedStartMs = 600'000;
 
-// Returns the reason why the job is not restarted after its newest attempt, which ended at `now`
-// and reached `last_step`. Empty if another attempt may help. There is a reason if two consecutive
-// attempts
-// - failed with IsSameProgramError at the same step, without a newer checkpoint in between, or
-// - exited, or failed with IsSameProgramError, before their first step.
-// Failures that the program did not cause (lost nodes, devices, connections) are skipped. Attempts
-// without steps that ran longer than kLongestFailedStartMs are not compared.
+// Returns why the job is not restarted after its newest attempt, which ended at `now` and reached
+// `last_step`. Empty if another attempt may help. The job is not restarted if the program caused
+// two consecutive failures without a newer checkpoint in between, and
+// - both attempts failed at the same step with IsSameProgramError, or
+// - both ended before their first step, by exiting or with IsSameProgramError.
+// Failures that the program did not cause (lost nodes, devices, connections) are skipped. An
+// attempt without steps that ran longer than kLongestFailedStartMs is not compared.
 std::string WhyItWouldRepeat(const JobEntry& entry, int64_t last_step, Timestamp now);
 
-// Returns true if both failures are the same program error. The rank and the exit code or signal
-// must be the same. If both error lines are known, they must also be the same.
+// Returns true if both failures are the same program error: the same rank, and the same exit code
+// or signal. If both error lines are known, they must also match.
 bool IsSameProgramError(const v1::Verdict& a, const v1::Verdict& b);
 
 }  // namespace trainyard::controller

@@ -24,7 +24,7 @@ std::set<std::string> NodesToAvoid(const v1::Job& job) {
     const bool is_uninformative = verdict.cause() == v1::VERDICT_CAUSE_UNSPECIFIED ||
                                   verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT;
     if (is_uninformative) continue;
-    // One of the job's rules may override the meaning of the exit code.
+    // A rule of the job (restart.rules) may override the meaning of the exit code.
     const bool is_of_node =
         verdict.action() == v1::FAILURE_ACTION_OTHER_NODE ||
         (verdict.action() == v1::FAILURE_ACTION_UNSPECIFIED && IsMissingProgram(verdict));

@@ -1,4 +1,4 @@
-// Reads from a verdict what it states about a node.
+// Derives facts about a node from a verdict.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_VERDICT_FACTS_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_VERDICT_FACTS_H_
 
@@ -9,15 +9,17 @@
 
 namespace trainyard::controller {
 
-// Returns true if the rank that the verdict names found that its device computes wrong results.
+// Returns true if the failed rank exited because it detected that its device computes wrong
+// results.
 bool IsDeviceFault(const v1::Verdict& verdict);
 
 // Returns true if the job's program could not be started on the node. Either the worker or a shell
 // (exit code 126 or 127) reports this.
 bool IsMissingProgram(const v1::Verdict& verdict);
 
-// Returns the nodes of the newest consecutive attempts that failed in a way that might not occur on
-// another node: the program could not be started, or one of restart.rules says other_node.
+// Returns the nodes that the job's next attempt must avoid. These are the nodes of the newest
+// consecutive attempts that could not start the program, or for which one of restart.rules says
+// other_node.
 std::set<std::string> NodesToAvoid(const v1::Job& job);
 
 }  // namespace trainyard::controller

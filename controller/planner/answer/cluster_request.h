@@ -1,4 +1,4 @@
-// A cluster as a user requests it. Its names and numbers are not checked yet.
+// A cluster as a user requests it, with unchecked names and numbers.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_CLUSTER_REQUEST_H_
 
@@ -19,13 +19,13 @@ struct ClusterRequest {
   std::string device;
   int64_t nodes = 0;  // 0 means as many as the job requests.
   int64_t per_node = kUsualPerNode;
-  std::string network;  // If empty, the device's usual network.
+  std::string network;  // If empty, the usual network of the device.
   std::string storage;  // Storage of the token files. If empty, a local disk of each node.
   std::optional<Calibration> calibration;
 };
 
-// INVALID_ARGUMENT: the device, network or storage is unknown (the message lists the known ones),
-// there are too many ranks, or the calibration is for another device.
+// INVALID_ARGUMENT: there are too many ranks, the calibration is for another device, or the device,
+// network or storage is unknown (the message lists the known ones).
 absl::StatusOr<Cluster> ClusterFor(const ClusterRequest& request, int64_t usual_nodes);
 
 // Applies the calibration to the cluster's predictions. INVALID_ARGUMENT: the calibration is for

@@ -84,8 +84,8 @@ void AddStages(const LayoutPlan& plan, v1::PlanLayoutResponse& response) {
   }
 }
 
-// Adds a single dp axis instead of the two axes Expert and ExpertData, because experts are
-// distributed within dp.
+// Adds one dp axis instead of Expert and ExpertData, because experts are distributed among the
+// ranks of dp.
 void AddRankAxes(const LayoutConfig& layout, v1::PlanLayoutResponse& response) {
   const RankGrid grid({layout.tp, layout.cp, layout.ep, layout.dp, layout.pp});
   int64_t stride = 1;
@@ -123,8 +123,8 @@ void AddCosts(const std::vector<CloudPrice>& prices, double device_hours,
 
 // The number of points of a plotted line.
 constexpr int kPoints = 41;
-// A goodput plot shows intervals from the best interval divided by this factor to the best interval
-// multiplied by it.
+// A goodput plot ranges from the best checkpoint interval divided by this factor to the best
+// interval multiplied by it.
 constexpr double kIntervalSpan = 30;
 
 void AddIntervals(double best, double devices, v1::PlannedFailures& message) {
@@ -149,8 +149,7 @@ v1::PlannedFailures FailuresMessage(const RunEstimate& run, const Cluster& clust
   return message;
 }
 
-// A loss plot shows numbers of operations between these two multiples of the run's number of
-// operations.
+// A loss plot ranges from kBudgetLow to kBudgetHigh times the run's FLOPs.
 constexpr double kBudgetLow = 1e-3;
 constexpr double kBudgetHigh = 100;
 

@@ -29,8 +29,8 @@ bool SetsLayout(const ResolvedSpec& resolved) {
   });
 }
 
-// Returns the job's configuration on the plan's cluster. Settings that were derived from the job's
-// own number of ranks are derived again.
+// Returns the job's configuration for the plan's cluster. Settings that depend on the number of
+// ranks are derived again.
 RunConfig ConfigOnCluster(const ResolvedSpec& resolved, const LayoutPlan& plan) {
   RunConfig config = plan.config;
   config.resources.nodes = plan.cluster.nodes;
@@ -64,7 +64,7 @@ WrittenLayout FindWrittenLayout(const RunConfig& config, const Cluster& cluster)
   return written;
 }
 
-// Replaces the best layout with the layout from the job file if `choice` requires it.
+// Plans the job file's layout instead of the best one if `choice` requires it.
 void Choose(const RunConfig& config, LayoutChoice choice, LayoutPlan& plan) {
   if (choice == LayoutChoice::kBest) return;
   if (!plan.written->problem.empty() && choice == LayoutChoice::kWrittenIfPossible) {

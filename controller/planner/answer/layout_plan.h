@@ -1,5 +1,5 @@
-// Finds the best layout of a job on a cluster, which need not exist. Has no side effects. May take
-// seconds.
+// Finds the best layout of a job on a cluster. The cluster need not exist. Has no side effects. May
+// take seconds.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_PLAN_H_
 #define TRAINYARD_CONTROLLER_PLANNER_ANSWER_LAYOUT_PLAN_H_
 
@@ -20,47 +20,48 @@ namespace trainyard::planner {
 enum class LayoutChoice {
   kBest,
   kWritten,            // The job file's layout, even if it cannot run.
-  kWrittenIfPossible,  // The job file's layout if it can run on the cluster, else the best.
+  kWrittenIfPossible,  // The job file's layout if it can run on the cluster, else the best one.
 };
 
 // The layout that the job file sets.
 struct WrittenLayout {
-  PlannedLayout planned;  // Contains predictions only if `is_predicted`.
+  PlannedLayout planned;  // Has predictions only if `is_predicted`.
   bool is_predicted = false;
-  // The reason why the layout cannot run on the cluster, and how to fix it. Empty if it can run.
+  // Why the layout cannot run on the cluster, and how to fix it. Empty if it can run.
   std::string problem;
   std::string advice;
 };
 
 struct LayoutPlan {
-  RunConfig config;  // Resolved. Contains the planned layout if there is one.
+  RunConfig config;  // Resolved. Has the planned layout if there is one.
   Cluster cluster;
   LayoutSearch search;
   std::optional<LayoutProblem> problem;  // Set if the search found no layout.
   std::vector<std::string> warnings;     // Reasons why submit would refuse the job.
-  std::string note;                      // The reason why the job file's layout is not planned.
+  std::string note;                      // Why the job file's layout is not planned.
   // Set if the job file sets a layout.
   std::optional<WrittenLayout> written;
-  bool is_written = false;  // True if the job file's layout is planned, not the best one.
+  bool is_written = false;  // True if the job file's layout is planned instead of the best one.
 
-  // Returns the planned layout. There must be no problem.
+  // Call only if there is no problem.
   const PlannedLayout& Planned() const { return is_written ? written->planned : *search.best; }
 };
 
-// INVALID_ARGUMENT: the errors of ClusterFor, the job has a command, or the device does not support
-// the job's arithmetic. If no layout fits, or if the chosen layout cannot run, the plan contains
-// the reason.
+// INVALID_ARGUMENT: an error of ClusterFor, the job has a command, or the device does not support
+// the job's precision. If no layout fits, or the chosen layout cannot run, the plan contains the
+// reason instead.
 absl::StatusOr<LayoutPlan> PlanLayout(const ResolvedSpec& resolved, const ClusterRequest& request,
                                       LayoutChoice choice = LayoutChoice::kBest);
 
-// Sets `search` and either the layout or `problem`, based on config and cluster.
+// Searches for the layout based on `config` and `cluster`. Sets `search`, and either the layout in
+// `config` or `problem`.
 void FindLayout(LayoutPlan& plan);
 
 // Returns the reason and the advice, one line each.
 std::string ProblemText(const LayoutProblem& problem);
 
-// Returns the reasons why layouts were not chosen and the number of layouts for each reason, most
-// frequent first.
+// Returns why layouts were not chosen, with the number of layouts for each reason. The most
+// frequent reason comes first.
 std::vector<std::pair<std::string, int64_t>> ReasonsOf(const LayoutSearch& search);
 
 }  // namespace trainyard::planner

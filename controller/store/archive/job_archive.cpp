@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the completed share of the steps, 0 to 1.
+// Returns the completed share of the job's steps, from 0 to 1.
 double PartDone(const v1::Progress& progress) {
   if (progress.total_steps() <= 0) return 0;
   return static_cast<double>(progress.step()) / static_cast<double>(progress.total_steps());

@@ -16,20 +16,19 @@
 
 namespace trainyard::controller {
 
-// The sort key of a job in a list: number, text, negative job id. Because the id is negative, the
-// newest job comes first if number and text are equal.
+// The sort key of a job in a list: number, text, negative job id. The negative id sorts newer jobs
+// first if number and text are equal.
 using JobPlace = std::tuple<double, std::string, int64_t>;
 
-// Sort key of a job with this progress in the given order.
+// Returns the sort key of a job with this progress for the given order.
 JobPlace PlaceOf(v1::JobOrder order, const v1::Job& job, const v1::Progress& progress);
 
-// True if the job passes the filters of the request.
 bool PassesFilters(const v1::ListJobsRequest& request, const v1::Job& job);
 
 struct ArchivedPage {
-  // Sorted as the request asks.
+  // In the order that the request selects.
   std::vector<v1::ArchivedJob> jobs;
-  // The number of jobs on all pages that pass the request's filters.
+  // The number of jobs that pass the request's filters, on all pages.
   int64_t total = 0;
 };
 
@@ -38,8 +37,8 @@ struct ArchivedEnd {
   int64_t ended_ms = 0;  // Unix time in milliseconds.
 };
 
-// Any thread may read. Only EventLog::Append changes the archive: it adds jobs together with the
-// event that removes them from the state, and it removes jobs that a JobDeleted event names.
+// Any thread may read. Only EventLog::Append changes the archive. It adds jobs together with the
+// event that removes them from the state, and removes jobs for which there is a JobDeleted event.
 // DATA_LOSS: the record of a job is damaged.
 class JobArchive {
  public:
@@ -47,30 +46,30 @@ class JobArchive {
 
   virtual ~JobArchive() = default;
 
-  // True if the archive contains any job. Does not block.
+  // Returns true if the archive contains any job. Does not block.
   virtual bool HasJobs() const = 0;
-  // Number of jobs by state. Does not access the disk.
+  // Returns the number of jobs by state. Does not access the disk.
   virtual std::map<v1::JobState, int64_t> CountByState() const = 0;
 
   virtual Found Find(int64_t job_id) = 0;
-  // The newest job with this name.
+  // Returns the newest job with this name.
   virtual Found FindByName(const std::string& name) = 0;
   virtual Found FindByRequestId(const std::string& request_id) = 0;
 
-  // Returns the first `limit` jobs that pass the request's filters, in the request's order. With
-  // `after`, returns the first `limit` jobs after that place. Ignores the cursor and the limit in
-  // the request.
+  // Returns the first `limit` jobs that pass the request's filters, in the request's order. If
+  // `after` is set, starts after this sort key. Ignores the cursor and the limit in the request.
   virtual absl::StatusOr<ArchivedPage> List(const v1::ListJobsRequest& request,
                                             const std::optional<JobPlace>& after, int limit) = 0;
 
   // Calls `visit` for each job that ended at or after `since_ms`, with the job's time (JobTimeOf in
-  // ledger.h). The most recently ended job comes first. Keeps one job in memory at a time.
+  // ledger.h), in descending order of end times. Keeps only one job in memory.
   virtual absl::Status ForEachTime(int64_t since_ms,
                                    const std::function<void(const v1::JobTime&)>& visit) = 0;
 
-  // Returns at most `limit` jobs that ended at or before this time, oldest end first.
+  // Returns at most `limit` jobs that ended at or before `ended_ms`, in ascending order of end
+  // times.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndedBy(int64_t ended_ms, int limit) = 0;
-  // Returns the ends of those jobs in `job_ids` that are in the archive.
+  // Returns the end times of the jobs in `job_ids`. Skips jobs that are not in the archive.
   virtual absl::StatusOr<std::vector<ArchivedEnd>> EndsOf(const std::vector<int64_t>& job_ids) = 0;
 };
 

@@ -11,7 +11,7 @@
 
 namespace trainyard::controller {
 
-// Keeps jobs in serialized form, as the database does. Thread-safe.
+// Stores jobs in serialized form, as the database does. Thread-safe.
 class MemoryJobArchive : public JobArchive {
  public:
   void Add(const v1::ArchivedJob& job);

@@ -16,8 +16,8 @@ namespace trainyard::controller {
 
 // `newest` is the negative job id. SQLite appends the primary key to the columns of each index, so
 // each index is sorted as one list order, with the newest job first among equals. Lists read only
-// the narrow table; the record of a job is read only by id. `sought` is the text that searches are
-// matched against. archived_count makes counting rows unnecessary.
+// the narrow table; the record of a job is read only by id. Searches look for their text in
+// `sought`. archived_count makes counting rows unnecessary.
 const char kArchiveSchema[] = R"(
   CREATE TABLE archived_job (
     newest INTEGER PRIMARY KEY,
@@ -47,7 +47,7 @@ const char kArchiveSchema[] = R"(
   ) STRICT, WITHOUT ROWID;
 )";
 
-// Jobs that older releases archived have no row in this table.
+// Has no rows for jobs that older releases archived.
 const char kArchiveTimeSchema[] = R"(
   CREATE TABLE archived_time (
     newest INTEGER PRIMARY KEY,
@@ -109,7 +109,7 @@ absl::StatusOr<v1::JobTime> OpenTime(int64_t newest, std::string_view block,
   return DamagedJob(newest, path);
 }
 
-// Returns the record in the first row, if there is a row. Columns: newest, block.
+// Returns the record in the first row, or nothing if there is no row. Columns: newest, block.
 JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::string& path) {
   if (!query.ok()) return query.status();
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, query->Next());
@@ -119,7 +119,7 @@ JobArchive::Found FirstRecord(absl::StatusOr<SqliteQuery> query, const std::stri
   return job;
 }
 
-// The column that contains the first part of a sort key, and the index on this column.
+// The column with the first part of a sort key, and the index on this column.
 struct OrderColumn {
   const char* column;
   const char* index;
@@ -142,8 +142,8 @@ OrderColumn ColumnOf(v1::JobOrder order) {
   }
 }
 
-// Returns the index to use. In the default order (newest first), the index for a filter also
-// returns the rows in the correct order.
+// Returns the clause that selects an index. In the default order (newest first), the index for a
+// filter also returns rows in that order.
 std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
   if (!request.name().empty()) return " INDEXED BY archived_by_name";
   if (const char* index = ColumnOf(request.order()).index; index != nullptr) {
@@ -154,7 +154,7 @@ std::string IndexClause(const v1::ListJobsRequest& request, bool has_state) {
 }
 
 // `state` 0 means any state. The arguments ?1 to ?4 are name, user, state and text. SQLite expects
-// as many arguments as the highest number in the statement, so the clause always uses ?4.
+// as many arguments as the highest number in the statement, so the clause always contains ?4.
 std::string FilterClause(const v1::ListJobsRequest& request, int state) {
   std::string clause = "?4 IS NOT NULL";
   if (!request.name().empty()) clause += " AND name = ?1";
@@ -168,7 +168,7 @@ bool OrdersByText(v1::JobOrder order) {
   return order == v1::JOB_ORDER_NAME || order == v1::JOB_ORDER_USER;
 }
 
-// One scan of an index, over the jobs of one state or of all states.
+// A scan of an index over the jobs of one state or of all states.
 class Walk {
  public:
   Walk(const v1::ListJobsRequest& request, int state)
@@ -234,13 +234,13 @@ class Walk {
   const std::string text_;
 };
 
-// {0} means jobs of any state.
+// Returns {0} for jobs of any state.
 std::set<int> StatesOf(const v1::ListJobsRequest& request) {
   if (request.states().empty()) return {0};
   return {request.states().begin(), request.states().end()};
 }
 
-// Sorts the jobs that several walks have returned and keeps the first `limit`.
+// Sorts the jobs that several walks returned, and removes all but the first `limit`.
 void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::ArchivedJob>& jobs) {
   const auto place = [&](const v1::ArchivedJob& one) {
     return PlaceOf(request.order(), one.job(), one.job().progress());
@@ -251,7 +251,7 @@ void SortPage(const v1::ListJobsRequest& request, int limit, std::vector<v1::Arc
   if (jobs.size() > static_cast<std::size_t>(limit)) jobs.resize(static_cast<std::size_t>(limit));
 }
 
-// Columns: newest, ended_key (the negative end time).
+// Columns of `query`: newest, ended_key (the negative end time).
 absl::StatusOr<std::vector<ArchivedEnd>> ReadEnds(absl::StatusOr<SqliteQuery> query) {
   if (!query.ok()) return query.status();
   std::vector<ArchivedEnd> ends;

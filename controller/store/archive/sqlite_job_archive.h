@@ -1,5 +1,5 @@
-// The archive in the event log's database. It is in the same database so that one commit removes a
-// job from the state and adds it to the archive.
+// The archive, stored in the event log's database, so that one commit removes a job from the state
+// and adds it to the archive.
 #ifndef TRAINYARD_CONTROLLER_STORE_ARCHIVE_SQLITE_JOB_ARCHIVE_H_
 #define TRAINYARD_CONTROLLER_STORE_ARCHIVE_SQLITE_JOB_ARCHIVE_H_
 
@@ -15,24 +15,24 @@
 
 namespace trainyard::controller {
 
-// The schema of the archive's tables. The event log's migrations use it.
+// The schema of the archive's tables, for the event log's migrations.
 extern const char kArchiveSchema[];
 extern const char kArchiveTimeSchema[];
 
 class SqliteJobArchive : public JobArchive {
  public:
-  // The schema of the database must be up to date.
+  // The database schema must be up to date.
   static absl::StatusOr<std::unique_ptr<SqliteJobArchive>> Open(SqliteDatabase& writer);
 
-  // The changes that one transaction makes to the numbers of archived jobs, by state.
+  // The changes of one transaction to the numbers of archived jobs, by state.
   using Changes = std::map<v1::JobState, int64_t>;
 
-  // Insert adds jobs. Remove removes a job if the archive contains it. Both work within the open
+  // Insert adds jobs. Remove removes a job, if the archive contains it. Both are part of the open
   // transaction of `writer`.
   static absl::Status Insert(const std::vector<v1::ArchivedJob>& jobs, SqliteDatabase& writer,
                              Changes& changes);
   static absl::Status Remove(int64_t job_id, SqliteDatabase& writer, Changes& changes);
-  // Call after the transaction with these changes was committed.
+  // Updates the numbers. Call after the transaction with these changes was committed.
   void CountCommitted(const Changes& changes);
 
   bool HasJobs() const override;

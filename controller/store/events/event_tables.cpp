@@ -12,9 +12,10 @@
 namespace trainyard::controller {
 namespace {
 
-// kArchiveSchema is constant-initialized, so it can be used here.
+// Using kArchiveSchema here is safe, because it is constant-initialized.
 const std::array<Migration, 7> kEventMigrations = {
-    // The index finds the events of a job. It is partial, because most node events have no job.
+    // The index event_by_job finds the events of a job. It is partial, because most node events
+    // have no job.
     Migration{R"(
       CREATE TABLE event (
         seq INTEGER PRIMARY KEY,
@@ -31,13 +32,13 @@ const std::array<Migration, 7> kEventMigrations = {
         checksum INTEGER NOT NULL
       ) STRICT;
     )"},
-    // If `sealed` is set, the payload is compressed (block_codec.h). A small payload keeps the
-    // write of a snapshot short, so that an append waits for little more than the sync.
+    // If `sealed` is set, the payload is compressed (block_codec.h). A small payload makes writing
+    // a snapshot short, so that an append waits for little more than the sync.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
     )"},
     Migration{kArchiveSchema},
-    // Deletions of jobs. Each row is written together with the event of the deletion.
+    // Deletions of jobs. Each row is inserted together with the event of the deletion.
     Migration{R"(
       CREATE TABLE deletion (
         job_id INTEGER PRIMARY KEY,
@@ -48,8 +49,8 @@ const std::array<Migration, 7> kEventMigrations = {
       CREATE INDEX open_deletion ON deletion (seq) WHERE finished = 0;
     )"},
     Migration{kArchiveTimeSchema},
-    // Data that shows whether this log or another store was replaced by an older copy (log_terms.h,
-    // store_mark.h).
+    // These tables show whether this log or another store was replaced by an older copy
+    // (log_terms.h, store_mark.h).
     Migration{R"(
       CREATE TABLE term (
         first_sequence INTEGER PRIMARY KEY,
@@ -62,7 +63,8 @@ const std::array<Migration, 7> kEventMigrations = {
       ) STRICT, WITHOUT ROWID;
     )"},
     // A large snapshot is written in parts, so that an append never waits for the whole snapshot.
-    // `part_set` identifies the parts. If it is 0, the payload is in the row itself.
+    // `part_set` identifies the parts of a snapshot. If it is 0, the snapshot's row contains the
+    // payload.
     Migration{R"(
       ALTER TABLE snapshot ADD COLUMN part_set INTEGER NOT NULL DEFAULT 0;
       CREATE TABLE snapshot_part (

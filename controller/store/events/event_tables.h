@@ -20,29 +20,28 @@
 
 namespace trainyard::controller {
 
-// The size of a part of a snapshot. Each part has its own transaction, and an append waits for at
-// most one of these.
+// The size of a part of a snapshot. Each part has its own transaction, so that an append waits for
+// at most one part.
 inline constexpr std::size_t kSnapshotPartBytes = 256 << 10;
-// The id of a part is set * kPartsOfSet + part number. kPartsOfSet is larger than the number of
-// parts of any snapshot.
+// The id of a part is set * kPartsOfSet + part number. No snapshot has this many parts.
 inline constexpr int64_t kPartsOfSet = 1 << 20;
 
 std::span<const Migration> EventMigrations();
 
-// Returns a DATA_LOSS error that names the file and the next step. `what` describes the damage.
+// Returns a DATA_LOSS error that names the file and says what to do. `what` describes the damage.
 absl::Status EventsDamaged(const std::string& path, absl::string_view what);
 
-// Returns the checksum of the event with this sequence number, or of a snapshot up to that event.
+// Returns the checksum of the event `sequence`, or of a snapshot up to that event.
 int64_t PayloadChecksum(std::string_view payload, int64_t sequence);
 
-// Returns the event in the current row. Columns: seq, payload, checksum.
+// Returns the event in the query's current row. Columns: seq, payload, checksum.
 absl::StatusOr<v1::Event> ReadEvent(const SqliteQuery& query, const std::string& path);
 
 // Returns the events of all rows. Columns: seq, payload, checksum.
 absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(SqliteQuery& query,
                                                         const std::string& path);
 
-// Inserts the row of the event. If the event deletes a job, also inserts the row of the deletion.
+// Inserts the event's row. If the event deletes a job, also inserts the row of the deletion.
 // Requires a write transaction.
 absl::Status InsertEvent(SqliteDatabase& writer, const LogRecord& event, int64_t sequence);
 

@@ -44,7 +44,7 @@ bool LogTerms::Covers(const v1::LogMark& mark) const {
 
 uint64_t NewTermId() {
   std::random_device random;
-  // Shifts by 31 instead of 32, because SQLite's integers are signed.
+  // The shift is 31 instead of 32, because SQLite's integers are signed.
   const uint64_t id = (uint64_t{random()} << 31) ^ random();
   return id == 0 ? 1 : id;
 }

@@ -1,6 +1,6 @@
 // Terms of the event log. A term is the range of events that one controller process appended. A
-// sequence number alone does not identify an event: if the log is replaced by an older copy, the
-// number is assigned again. Term and number together identify an event.
+// sequence number alone does not identify an event: after the log is replaced by an older copy,
+// numbers are assigned again. The term and the number together identify an event.
 #ifndef TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
 #define TRAINYARD_CONTROLLER_STORE_EVENTS_LOG_TERMS_H_
 
@@ -17,22 +17,22 @@ struct LogTerm {
   uint64_t id = 0;
 };
 
-// Covers durable events only. Thread-safe.
+// Knows only durable events. Thread-safe.
 class LogTerms {
  public:
   // Sets the terms of the log, oldest first, and the sequence number of its last event.
   void Load(std::vector<LogTerm> terms, uint64_t last_sequence);
-  // Records that events up to `last_sequence` are durable, and that the new ones belong to term
-  // `id`.
+  // Records that events up to `last_sequence` are durable, and that those not recorded before
+  // belong to term `id`.
   void Appended(uint64_t id, uint64_t last_sequence);
 
-  // True if the newest term is not `id`. The next append then begins term `id`.
+  // Returns true if the newest term is not `id`, so that the next append begins term `id`.
   bool Begins(uint64_t id) const;
 
-  // Returns the mark of the last event, without a job id; empty if the log is empty.
+  // Returns the mark of the last event, without a job id. The mark is empty if the log is empty.
   v1::LogMark Newest() const;
-  // True if the log contains the mark's event. Marks written by older releases have no term; for
-  // these only the number is compared.
+  // Returns true if the log contains the mark's event. Marks of older releases have no term, so
+  // only their number is compared.
   bool Covers(const v1::LogMark& mark) const;
 
  private:
@@ -42,7 +42,7 @@ class LogTerms {
   uint64_t last_sequence_ = 0;
 };
 
-// Random id of a term, never 0.
+// Returns a random id of a term, never 0.
 uint64_t NewTermId();
 
 }  // namespace trainyard::controller

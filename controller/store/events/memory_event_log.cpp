@@ -10,7 +10,7 @@
 namespace trainyard::controller {
 namespace {
 
-// One term is enough, because the log does not outlive its process.
+// One term is enough, because this log does not outlive its process.
 constexpr uint64_t kTerm = 1;
 
 }  // namespace
@@ -43,8 +43,8 @@ absl::Status MemoryEventLog::Append(const std::vector<LogRecord>& events,
                                     const std::vector<v1::ArchivedJob>& archived) {
   std::lock_guard lock(mutex_);
   for (const LogRecord& event : events) {
-    // Parsing fails if a string was truncated inside a UTF-8 character. On disk, such an event
-    // could not be read again.
+    // Parsing fails if a string was truncated inside a UTF-8 character. A log on disk could not
+    // read such an event again.
     if (!v1::Event().ParseFromString(event.payload)) {
       return absl::InternalError(
           absl::StrCat("event ", events_.size() + 1, " cannot be read back"));

@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// Keeps events in serialized form, so that fields that are not serialized are lost, as in a
+// Stores events in serialized form, so that fields that are not serialized are lost, as in a
 // database. Thread-safe. A test simulates a restart of the controller by recovering from the same
 // object.
 class MemoryEventLog : public EventLog {
@@ -50,14 +50,14 @@ class MemoryEventLog : public EventLog {
 
  private:
   Recovery Read(uint64_t last_sequence) const;
-  // Removes the events that the snapshot covers and for which `goes` returns true, but never the
-  // newest event.
+  // Removes the events for which `goes` returns true, if the snapshot covers them. Never removes
+  // the newest event.
   template <typename Goes>
   void DropWhere(const Goes& goes);
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  std::vector<std::string> events_;        // Removed events are empty.
+  std::vector<std::string> events_;        // Removed events are empty strings.
   std::map<int64_t, uint64_t> deletions_;  // Sequence numbers by job.
   std::set<int64_t> open_deletions_;
   std::optional<std::string> snapshot_;

@@ -17,9 +17,9 @@ namespace {
 
 constexpr int64_t kNewest = std::numeric_limits<int64_t>::max();
 
-// Events deleted in one transaction. An append waits for at most one such transaction.
+// The number of events deleted per transaction. An append waits for at most one such transaction.
 constexpr int kDroppedEvents = 256;
-// Sequence numbers scanned for node events in one transaction.
+// The number of sequence numbers per transaction that are scanned for node events.
 constexpr int64_t kScannedEvents = 4096;
 constexpr int kOpenDeletionsMax = 100;
 constexpr int64_t kStoreMarksEveryMs = 1000;
@@ -67,7 +67,7 @@ absl::Status SqliteEventLog::WriteTerm() {
 }
 
 absl::Status SqliteEventLog::WriteStoreMarks(int64_t time_ms) {
-  // If the clock was set back, the marks are due too.
+  // If the clock was set back, the marks are due as well.
   const bool is_due = !store_marks_written_ms_.has_value() || time_ms < *store_marks_written_ms_ ||
                       time_ms >= *store_marks_written_ms_ + kStoreMarksEveryMs;
   if (!is_due) return absl::OkStatus();
@@ -126,8 +126,8 @@ absl::Status SqliteEventLog::Append(const std::vector<LogRecord>& events,
 absl::Status SqliteEventLog::TryWrite() {
   const std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
-  // Tests whether the disk can be written. The statement stores the same number again, but SQLite
-  // still writes the page.
+  // Stores the schema version that is already stored. SQLite writes the page anyway, which tests
+  // whether the disk can be written.
   TRAINYARD_RETURN_IF_ERROR(
       writer_->RunScript(absl::StrCat("PRAGMA user_version = ", EventMigrations().size())));
   return transaction.Commit();
@@ -145,7 +145,7 @@ absl::Status SqliteEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
   TRAINYARD_RETURN_IF_ERROR(DropStaleParts());
   const absl::StatusOr<int64_t> set = WriteSnapshotParts(sealed);
   const absl::Status installed = set.ok() ? InstallSnapshot(sequence, sealed, *set) : set.status();
-  // Do this even after a failure, so that unused parts do not fill the disk.
+  // Done even after a failure, so that unused parts do not fill the disk.
   const absl::Status dropped = DropStaleParts();
   return installed.ok() ? dropped : installed;
 }
@@ -297,7 +297,7 @@ absl::StatusOr<bool> SqliteEventLog::Reclaim() {
 absl::StatusOr<int64_t> SqliteEventLog::LastDroppable() {
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t held,
                              writer_->QueryInt64("SELECT MAX(last_sequence) FROM snapshot"));
-  // The newest event must not be removed, because it marks the end of the log.
+  // Never the newest event, because it marks the end of the log.
   return std::min(held, static_cast<int64_t>(last_sequence_) - 1);
 }
 
@@ -331,8 +331,8 @@ absl::StatusOr<bool> SqliteEventLog::DropNodeEvents(int64_t before_ms) {
       const int64_t next_ms,
       writer_->QueryInt64("SELECT time_ms FROM event WHERE seq > ? ORDER BY seq LIMIT 1", end));
   TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
-  // Not all scanned events were old enough to be removed. The next call must scan them again, so
-  // node_events_dropped_ does not advance.
+  // Some scanned events were not old enough. node_events_dropped_ does not advance, so that the
+  // next call scans them again.
   if (end >= last || next_ms >= before_ms) return false;
   node_events_dropped_ = end;
   return true;

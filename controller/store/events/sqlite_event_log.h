@@ -19,7 +19,7 @@
 namespace trainyard::controller {
 
 // Reads detect damage, because every event row has a checksum and the sequence numbers after the
-// snapshot are contiguous. The DATA_LOSS error names the damaged event.
+// snapshot are contiguous. The message of DATA_LOSS names the damaged event.
 class SqliteEventLog : public EventLog {
  public:
   // Opens or creates the database and brings its schema up to date.
@@ -36,10 +36,10 @@ class SqliteEventLog : public EventLog {
   absl::StatusOr<std::map<std::string, StoreMark>> StoreMarks() override;
   JobArchive& archive() override { return *archive_; }
   absl::Status TryWrite() override;
-  // INVALID_ARGUMENT if the snapshot is of a state after the last event of the log. The snapshot is
-  // written in parts; an append waits for at most one part.
+  // Writes the snapshot in parts, so that an append waits for at most one part. INVALID_ARGUMENT:
+  // the snapshot is newer than the last event of the log.
   absl::Status WriteSnapshot(const v1::Snapshot& snapshot) override;
-  // INVALID_ARGUMENT if limit is below 1.
+  // INVALID_ARGUMENT: `limit` is below 1.
   absl::StatusOr<std::vector<v1::Event>> ReadJobEvents(int64_t job_id, int limit) override;
   absl::StatusOr<std::vector<v1::EventEntry>> ReadEventsBefore(int64_t job_id, uint64_t before,
                                                                int limit) override;
@@ -57,11 +57,11 @@ class SqliteEventLog : public EventLog {
 
  private:
   absl::Status CheckSnapshotEnd(uint64_t last_sequence) const;
-  // Writes the parts of a sealed snapshot and returns the number of the set of parts. Returns 0 for
+  // Writes the parts of a sealed (compressed) snapshot and returns their set number. Returns 0 for
   // a small snapshot, which needs no parts.
   absl::StatusOr<int64_t> WriteSnapshotParts(std::string_view sealed);
   absl::Status InstallSnapshot(uint64_t last_sequence, std::string_view sealed, int64_t set);
-  // Removes parts of snapshots that were interrupted or replaced.
+  // Removes the parts of snapshots that were interrupted or replaced.
   absl::Status DropStaleParts();
   // Returns the sequence number of the newest event that may be removed. Requires mutex_.
   absl::StatusOr<int64_t> LastDroppable();
@@ -69,17 +69,17 @@ class SqliteEventLog : public EventLog {
   SqliteEventLog(std::unique_ptr<SqliteDatabase> writer, uint64_t last_sequence,
                  std::unique_ptr<SqliteJobArchive> archive);
   absl::Status LoadTerms();
-  // Writes the term of this process and the recorded store marks. Part of the transaction of an
-  // append.
+  // Writes the term of this process and the recorded store marks, as part of an append's
+  // transaction.
   absl::Status WriteTerm();
   absl::Status WriteStoreMarks(int64_t time_ms);
 
-  // Locked for one transaction at a time. Appends get it first.
+  // Locked for one transaction at a time. Waiting appends get it before other callers.
   PriorityMutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
   uint64_t last_sequence_;                  // Guarded by mutex_.
-  // All node events up to this sequence number are removed, so DropNodeEvents starts scanning after
-  // it. Guarded by mutex_.
+  // All node events up to this sequence number are removed, so DropNodeEvents scans only later
+  // ones. Guarded by mutex_.
   int64_t node_events_dropped_ = 0;
   SqliteReaderPool readers_;
   const std::unique_ptr<SqliteJobArchive> archive_;
@@ -87,7 +87,7 @@ class SqliteEventLog : public EventLog {
   LogTerms terms_;
   std::mutex store_marks_mutex_;
   std::map<std::string, StoreMark> store_marks_;  // Guarded by store_marks_mutex_.
-  // The time of the event that was appended when store_marks_ were last written. Guarded by mutex_.
+  // The event time at which store_marks_ were last written. Guarded by mutex_.
   std::optional<int64_t> store_marks_written_ms_;
 };
 

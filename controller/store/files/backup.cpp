@@ -42,14 +42,14 @@ constexpr char kListFile[] = "backup";
 constexpr char kListHeader[] = "trainyard backup 1";
 constexpr char kClusterIdFile[] = "cluster_id";
 constexpr char kMarkFile[] = "RESTORING";
-// The order in which a backup opens the databases and in which a restore writes them. The event log
-// must be last.
+// In the order in which a backup opens the databases and a restore writes them. The event log must
+// be last.
 constexpr std::array kDatabases = {"metrics.db", "logs.db", "events.db"};
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
-// A restore skips job ids and attempt numbers, because the controller may have assigned them
-// between the backup and the loss of its disk. It skips this many, plus one per second since the
-// newest event in the backup. The part that grows with time matters if the same backup is restored
-// twice: it keeps the second restore from assigning the numbers of the first again.
+// After a restore, the controller skips job ids and attempt numbers that may have been assigned
+// between the backup and the loss of the disk. It skips a fixed count plus a count for each second
+// since the newest event in the backup. The second part keeps two restores of the same backup from
+// assigning the same numbers.
 constexpr int64_t kSkippedJobIds = 10'000;
 constexpr int64_t kSkippedJobIdsPerSecond = 100;
 constexpr int64_t kSkippedAttempts = 1'000;
@@ -65,8 +65,9 @@ absl::Status FileProblem(int error, absl::string_view what, const std::string& p
   return absl::ErrnoToStatus(error, absl::StrCat("cannot ", what, " ", path));
 }
 
-// PERMISSION_DENIED if the data directory belongs to another user. That user's controller could not
-// open the files that this user would create there.
+// Returns PERMISSION_DENIED if the data directory belongs to another user. A controller of that
+// user
+// could not open the files that this user would create in it.
 absl::Status CheckOwner(const std::string& data_directory) {
   struct stat info {};
   if (stat(data_directory.c_str(), &info) != 0 || info.st_uid == geteuid()) {
@@ -91,8 +92,9 @@ absl::Status Sync(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Passes the whole file to `take` in pieces. Returns the file's size and a checksum, which is
-// computed piece by piece.
+// Reads a file and passes it to `take` piece by piece. Returns the file's size and a checksum that
+// is
+// computed over the pieces.
 template <typename Take>
 absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
   const UniqueFd file = OpenFile(path, O_RDONLY);
@@ -106,8 +108,9 @@ absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
     if (count < 0) return FileProblem(errno, "read", path);
     if (count == 0) return read;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
-    // Reads of a regular file are short only at its end. Each pass over the file therefore has the
-    // same pieces, and the chained checksum is the same.
+    // A read of a regular file is short only at the end of the file. Therefore every pass over the
+    // file
+    // has the same pieces and computes the same chained checksum.
     read.checksum = Checksum(piece, read.checksum);
     read.bytes += count;
     TRAINYARD_RETURN_IF_ERROR(take(piece));
@@ -130,7 +133,7 @@ absl::StatusOr<ListedFile> CopyDurably(const std::string& from, const std::strin
 
 // ---- Backup
 
-// A database and a read transaction on it, whose view of the data does not change.
+// A database with an open read transaction, which keeps the view of the data unchanged.
 struct PinnedDatabase {
   std::unique_ptr<SqliteDatabase> database;
   std::optional<SqliteTransaction> view;
@@ -142,7 +145,7 @@ absl::StatusOr<PinnedDatabase> Pin(const std::string& path) {
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));
   TRAINYARD_ASSIGN_OR_RETURN(auto view, SqliteTransaction::BeginRead(*pinned.database));
   pinned.view.emplace(std::move(view));
-  // A read transaction's view is fixed by its first statement.
+  // Run a statement now, because SQLite fixes a read transaction's view at its first statement.
   TRAINYARD_RETURN_IF_ERROR(
       pinned.database->QueryInt64("SELECT COUNT(*) FROM sqlite_schema").status());
   return pinned;
@@ -155,8 +158,9 @@ bool HasPageChecks(SqliteDatabase& database) {
   return bytes > 0;
 }
 
-// True if this error code of a failed copy means that the source is damaged. The pages of the copy
-// were just written, so a damaged page must be in the source.
+// True if `code`, the error of a failed copy, means that the source is damaged. Damaged pages can
+// only
+// be in the source, because those of the copy were just written.
 bool MeansDamage(int code) {
   const int primary = code & 0xff;
   return code == SQLITE_IOERR_DATA || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
@@ -178,7 +182,7 @@ absl::Status CopyPages(SqliteDatabase& source, const std::string& path) {
       PageCheckVfs());
   const std::unique_ptr<sqlite3, CloseDatabase> target(opened);
   if (code != SQLITE_OK) return SqliteError(path, opened, code, "make a copy");
-  // Page 1 must be written first, because its header states whether pages have checksums.
+  // Write page 1 before the copy starts, because its header states whether pages have checksums.
   if (HasPageChecks(source)) EnablePageChecks(opened);
   constexpr char kMakeFirstPage[] = "PRAGMA synchronous = FULL; CREATE TABLE t (a); DROP TABLE t;";
   if (sqlite3_exec(opened, kMakeFirstPage, nullptr, nullptr, nullptr) != SQLITE_OK) {
@@ -246,15 +250,15 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
   return absolute.has_filename() ? absolute.string() : absolute.parent_path().string();
 }
 
-// The directory in which a backup is built. When the backup is complete, the directory is renamed.
-// The destructor removes the directory if it has not been renamed.
+// The directory in which a backup is built. It is renamed to its final name when the backup is
+// complete. The destructor removes it if it has not been renamed.
 class PartialDirectory {
  public:
   static absl::StatusOr<PartialDirectory> Beside(const std::string& directory) {
     std::error_code error;
     fs::create_directories(fs::path(directory).parent_path(), error);
     if (error) return FileProblem(error.value(), "create the parent of", directory);
-    // The name is unique, so that no existing directory is removed.
+    // The name is unique, so that the destructor cannot remove an existing directory.
     std::string path = directory + ".partial-XXXXXX";
     if (mkdtemp(path.data()) == nullptr) return FileProblem(errno, "create", path);
     return PartialDirectory(std::move(path));
@@ -285,7 +289,7 @@ absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_direct
     TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
     TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
     TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
-    // Release the view, so that the source no longer has to keep its write-ahead log for it.
+    // Release the view, because the source must keep its write-ahead log while the view exists.
     pinned[i].view.reset();
     pinned[i].database.reset();
   }
@@ -400,16 +404,18 @@ absl::Status CheckNoStore(const std::string& data_directory) {
   return absl::OkStatus();
 }
 
-// Deletes the store marks from the restored event log. A backup opens its view of the event log
-// last, so the marks may be newer than the copies of the other stores.
+// Deletes the store marks (store_mark.h) from the restored event log. A backup opens its view of
+// the
+// event log last, so the marks may be newer than the copies of the other stores.
 absl::Status ForgetStoreMarks(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
   return database->Run("DELETE FROM store_mark");
 }
 
-// Skips numbers that were assigned after the backup was made. Workers and checkpoint directories
-// may still contain these numbers.
+// Skips the job ids and attempt numbers that may have been assigned after the backup was made.
+// Workers
+// and checkpoint directories may still contain these numbers.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
   TRAINYARD_RETURN_IF_ERROR(ForgetStoreMarks(path));

@@ -34,7 +34,7 @@ bool ReadAt(int file, int64_t offset, std::string& buffer) {
 bool IsSoundAt(int file, int64_t offset, std::string& page) {
   for (int i = 0; i < kReads; ++i) {
     if (i > 0) std::this_thread::sleep_for(kBetweenReads);
-    // If the read is short, the file was truncated.
+    // A short read means that the file was truncated and the page no longer exists.
     if (!ReadAt(file, offset, page) || IsSoundPage(page, offset)) return true;
   }
   return false;

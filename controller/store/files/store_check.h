@@ -13,8 +13,8 @@
 namespace trainyard::controller {
 
 // Reads the pages of a database file in order and verifies their checksums. The database may be in
-// use: if a checksum is wrong because the page is being written, the page is read again. If the
-// database has no checksums, no pages are read. One thread.
+// use: if a checksum is wrong, the page is read again, because another process may just have been
+// writing it. If the database has no checksums, no pages are read. Not thread-safe.
 class PageScrub {
  public:
   explicit PageScrub(std::string path) : path_(std::move(path)) {}
@@ -25,7 +25,7 @@ class PageScrub {
 
   // The completed share of the current pass, 0 to 1.
   double part() const;
-  // The offsets of damaged pages found in the current pass. Contains only the first few.
+  // The offsets of the first few damaged pages found in the current pass.
   const std::vector<int64_t>& damaged() const { return damaged_; }
   int64_t damaged_pages() const { return damaged_pages_; }
 
@@ -48,8 +48,9 @@ struct StoreCheckResult {
   std::vector<std::string> problems;
 };
 
-// Reads every page, runs SQLite's check of its trees, and reads the cluster id. Never fails: errors
-// are part of the result, as problems.
+// Reads every page, runs SQLite's check of its trees, and reads the cluster id. An error does not
+// end
+// the check; it is added to the problems in the result.
 StoreCheckResult CheckDatabase(const std::string& path);
 
 }  // namespace trainyard::controller

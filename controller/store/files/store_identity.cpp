@@ -14,7 +14,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr char kEvents[] = "events.db";
-// The databases that contain data of the jobs in the event log.
+// The databases with telemetry and output of the jobs in the event log.
 constexpr std::array kFollowers = {"metrics.db", "logs.db"};
 
 absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
@@ -27,8 +27,8 @@ absl::StatusOr<std::string> IdentityIn(SqliteDatabase& database) {
   return found ? std::string(query.Bytes(0)) : std::string();
 }
 
-// True if the database contains data of any job. This is true if it has a row for any stream, in
-// either of the two databases.
+// True if the database, metrics.db or logs.db, contains data of any job. It then has a row for a
+// stream.
 absl::StatusOr<bool> HoldsData(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kReader));

@@ -56,7 +56,9 @@ absl::StatusOr<bool> ForwardLines::LoadNext() {
   return true;
 }
 
-// Skips whole lines that do not match. Returns false if no line in the buffer can match.
+// Moves position_ past whole lines that do not match. Returns false if the rest of the buffer
+// contains
+// no match.
 bool ForwardLines::SkipToMatch() {
   const std::string_view bytes = buffer_.bytes;
   const std::size_t from = position_ - buffer_.begin;
@@ -72,7 +74,9 @@ bool ForwardLines::SkipToMatch() {
   return found;
 }
 
-// Takes the line at position_. Fails if the end of the line is not in the buffer.
+// Moves the line at position_ into line_ and advances position_ past it. Returns false if the end
+// of
+// the line is not in the buffer.
 bool ForwardLines::TakeLine() {
   const std::string_view bytes = buffer_.bytes;
   const std::size_t newline = bytes.find('\n', position_ - buffer_.begin);
@@ -89,8 +93,9 @@ bool ForwardLines::TakeLine() {
 ForwardLines::Scan ForwardLines::ScanBuffer() {
   while (position_ < buffer_.end()) {
     if (!SkipToMatch() || !TakeLine()) return Scan::kNeedsMore;
-    // SkipToMatch found a match that begins in this part, but the match may extend beyond the
-    // part's end. Search the part again.
+    // Search the part again: the match that SkipToMatch found begins in this part, but may end in
+    // the
+    // next one.
     if (Find(line_.text, grep_) != std::string_view::npos) return Scan::kFound;
   }
   return Scan::kNeedsMore;

@@ -26,7 +26,9 @@ class SegmentSource {
   virtual absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const = 0;
 };
 
-// A line, or one part of a split line. `text` contains the stored bytes without the line end.
+// A line, or one part of a long line that was split (log_segment.h). `text` contains the stored
+// bytes
+// without the line end.
 struct RawLine {
   int64_t begin = 0;
   // The offset at which the next line starts.
@@ -36,10 +38,10 @@ struct RawLine {
 };
 
 struct LineRange {
-  // The offset of the start of a line, or of the start of a part of a split line.
+  // Must be the start of a line, or of a part of a split line.
   int64_t begin = 0;
   int64_t end = 0;
-  // True if bytes at the end of the stream without a line end count as a line.
+  // True if the bytes after the last line end of the stream count as a line.
   bool include_partial = false;
 };
 
@@ -59,7 +61,6 @@ class ForwardLines {
   int64_t position() const { return position_; }
 
  private:
-  // The result of scanning the buffered bytes: a line was found, or more bytes are needed.
   enum class Scan { kFound, kNeedsMore };
 
   Scan ScanBuffer();
@@ -87,7 +88,8 @@ class BackwardLines {
   const RawLine& line() const { return line_; }
 
   // All lines from this offset on were returned or do not match. Between Start and the first Next,
-  // it is the end of the last line in the range.
+  // the
+  // offset is the end of the last line in the range.
   int64_t position() const { return position_; }
 
   // Moves to the end of the range. Skips an unfinished last line unless the range includes it. Call
@@ -109,8 +111,9 @@ class BackwardLines {
   RawLine line_;
 };
 
-// Returns the start of the line, or of the part of a split line, that contains the byte before
-// `offset`. Returns `offset` if that byte ends its line.
+// Returns the start of the line that contains the byte before `offset`; `offset` itself if that
+// byte
+// ends its line. Each part of a split line counts as a line.
 absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset);
 
 // Returns the start of the first line that starts at or after `offset`; `end` if no line starts

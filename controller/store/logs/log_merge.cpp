@@ -15,7 +15,7 @@ namespace {
 // The maximum size of a chunk. It is small because each slow consumer keeps one chunk in memory,
 // and there may be a few hundred slow consumers.
 constexpr std::size_t kEmitBytesMax = std::size_t{256} << 10;
-// The maximum size of all fields of a line together, except its text.
+// The maximum total size of a line's fields except its text.
 constexpr std::size_t kLineOverheadBytes = 48;
 
 v1::LogLine ToLogLine(const StreamKey& stream, const RawLine& raw) {
@@ -63,8 +63,8 @@ class LineEmitter {
   LogCursor moved_;
 };
 
-// An entry of the priority queue, which contains the next line of each stream of one attempt. The
-// streams are sorted by rank.
+// An entry of a priority queue with the next line of each stream of one attempt. The streams are
+// sorted by rank, so the index orders lines with the same time by rank.
 using Head = std::tuple<int64_t, std::size_t>;  // Time of the line, index of the stream.
 using EarliestFirst = std::priority_queue<Head, std::vector<Head>, std::greater<>>;
 using LatestFirst = std::priority_queue<Head>;
@@ -218,7 +218,9 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
     TRAINYARD_ASSIGN_OR_RETURN(
         place,
         LineStartAtOrBefore(*stream.source, std::min(query.from_offset + 1, stream.end_offset)));
-    // The byte at from_offset is a line end, so `place` is the start of the next line.
+    // If the byte at from_offset is a line end, `place` is now the start of the next line. Go back
+    // to the
+    // line that this byte ends.
     if (place > query.from_offset && place > 0) {
       TRAINYARD_ASSIGN_OR_RETURN(place, LineStartAtOrBefore(*stream.source, place - 1));
     }
@@ -237,8 +239,9 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
 constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
 
 // Adds lines of one attempt, starting with the line nearest to the position. Stops when the page
-// has one line more than the limit, or kPageTextBytes of text. `Lines` iterates over one stream;
-// `Heads` yields the next line of all streams.
+// has
+// kPageTextBytes of text, or one line more than the limit, which shows that there are more lines.
+// `Lines` iterates over one stream; `Heads` yields the next line of all streams.
 template <typename Lines, typename Heads>
 absl::Status TakePageLines(std::span<const LogStream> attempt, const std::vector<LineRange>& ranges,
                            const LogPageQuery& query, std::size_t& bytes, LogPage& page) {
@@ -272,8 +275,9 @@ bool IsFull(const LogPage& page, const LogPageQuery& query, std::size_t bytes) {
   return static_cast<int>(page.lines.size()) > query.limit || bytes >= kPageTextBytes;
 }
 
-// Sorts the lines, which are ordered by distance from the position, into log order, and sets
-// more_before and more_after.
+// Removes the surplus line, puts the lines into log order, and sets more_before and more_after.
+// Before
+// the call, the lines are in order of their distance from the position.
 void FinishPage(const LogPageQuery& query, std::size_t bytes, LogPage& page) {
   const bool more = IsFull(page, query, bytes);
   if (more && page.lines.size() > 1) page.lines.pop_back();

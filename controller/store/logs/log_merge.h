@@ -16,7 +16,7 @@
 
 namespace trainyard::controller {
 
-// One stream of the job, up to its end when the query started.
+// The bytes of one stream of the job that were stored when the query started.
 struct LogStream {
   StreamKey key;
   int64_t end_offset = 0;
@@ -35,8 +35,9 @@ bool Wants(const LogQuery& query, const StreamKey& stream);
 absl::StatusOr<LogPage> ReadLogPage(const LogPageQuery& query,
                                     const std::vector<LogStream>& streams, bool include_partial);
 
-// One query over streams that are sorted by key. Times within a stream never decrease. Therefore
-// reading forwards and reading backwards find the same order, by time and then by rank.
+// Runs one query over streams that are sorted by key. Times within a stream never decrease.
+// Therefore
+// reading forwards and reading backwards yield the same order: by time, then by rank.
 class LogMerge {
  public:
   LogMerge(const LogQuery& query, std::vector<LogStream> streams, bool include_partial,
@@ -50,7 +51,6 @@ class LogMerge {
   absl::Status Read(const EmitLines& emit);
 
  private:
-  // Streams of one attempt.
   using AttemptStreams = std::span<const LogStream>;
 
   std::vector<AttemptStreams> Attempts() const;

@@ -11,8 +11,9 @@
 
 namespace trainyard::controller {
 
-// A line with more bytes is split into parts. It is never split inside a UTF-8 character, so a part
-// may be up to three bytes longer.
+// A longer line is split into parts. It is never split inside a UTF-8 character, so a part may be
+// up
+// to three bytes longer than the limit.
 inline constexpr int64_t kLineBytesMax = 64 * 1024;
 
 // Bytes starting at `begin`, with all data that a reader needs to split them into lines without

@@ -40,18 +40,21 @@ struct LogQuery {
   int64_t tail = 0;
   // Skips all lines that are stored when the query starts. Requires `tail` 0.
   bool new_only = false;
-  // To be set to true when the client no longer waits for the answer. The scan then ends with
+  // The caller sets this to true when the client no longer waits for the answer. The scan then ends
+  // with
   // CANCELLED at its next segment. Must outlive the call; may be null.
   const std::atomic<bool>* abandoned = nullptr;
 };
 
-// The position of a follower. For each stream, it is the number of bytes that were already returned
-// as whole lines.
+// The progress of a reader: for each stream, the number of bytes that were already returned as
+// whole
+// lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
-// A position between two lines of a job. Lines are ordered by attempt, time, rank and offset. If
-// the attempt is 0, the position applies to every attempt: there it is before the first line at or
-// after `time_ms`.
+// A position in the log of a job. Lines are ordered by attempt, time, rank and offset. If `attempt`
+// is
+// 0, the position applies to every attempt: it is just before the attempt's first line at or after
+// `time_ms`.
 struct LogPosition {
   int64_t attempt = 0;
   int64_t time_ms = 0;
@@ -68,8 +71,9 @@ struct LogPageQuery {
   // The page starts next to this position; the line at this position is not included. nullopt means
   // the beginning of the log if `newer` is true, otherwise its end.
   std::optional<LogPosition> from;
-  // If not negative, a byte offset in the query's only stream. A newer page starts with the line
-  // that contains this byte. An older page ends just before that line.
+  // If not negative, a byte offset in the query's only stream. If `newer` is true, the page starts
+  // with
+  // the line that contains this byte; otherwise it ends just before that line.
   int64_t from_offset = -1;
 };
 

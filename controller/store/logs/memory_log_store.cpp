@@ -13,8 +13,9 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the ends of all lines and parts of lines after `begin`. The last of them may be
-// unfinished.
+// Returns the end offsets of all lines, and of all parts of split lines, after `begin`. The last
+// line
+// may be unfinished.
 std::vector<int64_t> LineEnds(const LogSegment& stream, int64_t begin) {
   std::vector<int64_t> ends = stream.splits;
   for (std::size_t i = 0; i < stream.bytes.size(); ++i) {

@@ -48,8 +48,8 @@ const std::array kLogMigrations = {
     Migration{kMarkSchema},
 };
 
-// The number of segments that one Reclaim removes. They have at most 16 MiB, which takes a few
-// milliseconds.
+// The number of segments that one call of Reclaim removes. They contain at most 16 MiB of output;
+// removing them takes a few milliseconds.
 constexpr int kReclaimedSegments = 64;
 
 struct StreamRow {
@@ -60,7 +60,7 @@ struct StreamRow {
   int64_t last_time_ms = 0;
 };
 
-// Columns: begin_offset, length, block.
+// Reads a segment from a row with the columns begin_offset, length, block.
 absl::StatusOr<LogSegment> ReadSegment(const SqliteQuery& query, int64_t stream_id,
                                        const std::string& path) {
   const int64_t begin = query.Int64(0);
@@ -92,7 +92,8 @@ class SqliteSegmentSource : public SegmentSource {
   }
 
   absl::StatusOr<int64_t> OffsetAtTime(int64_t time_ms, int64_t end) const override {
-    // The first segment with a byte at or after the time begins in [low, high].
+    // The start of the first segment with a byte that was read at or after `time_ms` is in [low,
+    // high].
     int64_t low = 0, high = end;
     while (low < high) {
       TRAINYARD_ASSIGN_OR_RETURN(
@@ -158,7 +159,7 @@ absl::Status WriteSegment(SqliteDatabase& database, int64_t stream_id, const Log
       segment.marks.back().time_ms, SqliteBlob{block});
 }
 
-// Returns one segment: the stored segments that are not yet merged, followed by the fresh one.
+// Joins the stored segments that are not yet merged and the fresh segment into one segment.
 absl::StatusOr<LogSegment> JoinUnpacked(SqliteDatabase& database, const StreamRow& row,
                                         const LogSegment& fresh) {
   LogSegment joined{.begin = row.packed_offset};
@@ -178,8 +179,9 @@ absl::StatusOr<LogSegment> JoinUnpacked(SqliteDatabase& database, const StreamRo
   return joined;
 }
 
-// Replaces the small segments by merged ones. If the last bytes do not fill a merged segment, they
-// stay in a small one.
+// Merges the small segments and `fresh` into segments of kPackedBytes. The bytes that remain are
+// stored
+// as a small segment.
 absl::Status Pack(SqliteDatabase& database, StreamRow& row, const LogSegment& fresh) {
   TRAINYARD_ASSIGN_OR_RETURN(const LogSegment joined, JoinUnpacked(database, row, fresh));
   TRAINYARD_RETURN_IF_ERROR(database.Run(
@@ -303,8 +305,9 @@ absl::Status SqliteLogStore::Read(const LogQuery& query, bool include_partial, L
   TRAINYARD_RETURN_IF_ERROR(CheckLogQuery(query));
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   TRAINYARD_ASSIGN_OR_RETURN(auto streams, FindStreams(*reader, query));
-  // Do not use a transaction: `emit` may take long, and the write-ahead log would grow during that
-  // time.
+  // Do not use a transaction: `emit` may take long, and the write-ahead log cannot be truncated
+  // while a
+  // read transaction is open.
   return LogMerge(query, std::move(streams), include_partial, cursor).Read(emit);
 }
 

@@ -13,9 +13,11 @@
 
 namespace trainyard::controller {
 
-// Stores segments with checksums. When the small segments of a stream have kPackedBytes together,
-// they are merged. There is one writer at a time; readers use their own connections and never wait
-// for it.
+// Stores segments with checksums. When the small segments of a stream contain kPackedBytes in
+// total,
+// they are merged. There is one writer at a time. Readers use their own connections and never wait
+// for
+// the writer.
 class SqliteLogStore : public LogStore {
  public:
   // The size of a merged segment before compression.
@@ -47,7 +49,7 @@ class SqliteLogStore : public LogStore {
 
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
-  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except position().
+  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_; position() needs no lock.
   SqliteReaderPool readers_;
 };
 

@@ -11,7 +11,7 @@ namespace trainyard::controller {
 
 absl::Status MemoryMetricStore::Append(const std::vector<MetricBatch>& batches) {
   std::lock_guard lock(mutex_);
-  // The new offsets. They are applied only after every batch is accepted.
+  // The new offsets, applied only after every batch is accepted.
   std::map<StreamKey, int64_t> offsets;
   std::vector<const MetricBatch*> fresh;
   for (const MetricBatch& batch : batches) {
@@ -51,8 +51,7 @@ MemoryMetricStore::VisibleSeries MemoryMetricStore::FindVisible(const AttemptPoi
       const StepRange range{std::max(points->second.begin()->first, query.from_step),
                             std::min({points->second.rbegin()->first, resumed_at, to_step})};
       for (const auto& [step, point] : points->second) {
-        // Newer attempts were added first, so their steps are in the result already and must not be
-        // replaced.
+        // Newer attempts were added before this one, and their points must not be replaced.
         if (step >= range.first && step <= range.last)
           visible.points.try_emplace(step, VisiblePoint{attempt_number, point});
       }

@@ -12,7 +12,9 @@ namespace {
 
 constexpr int kValueBytes = 8;
 
-// Differences are computed with wrap-around, so they are defined for any two numbers.
+// Appends one field of all points as second differences. These wrap around, so that they are
+// defined
+// for any numbers.
 void PutColumn(std::span<const SeriesPoint> points, int64_t SeriesPoint::*field, std::string& out) {
   uint64_t previous = 0;
   uint64_t previous_delta = 0;
@@ -65,8 +67,8 @@ bool TakeValues(std::string_view in, std::span<SeriesPoint> points) {
 }
 
 void Widen(double low, double high, PointSummary& summary) {
-  // The comparisons are negated so that they also replace a bound that is NaN, which means that
-  // there is no bound yet.
+  // The comparisons are negated so that they also replace NaN, which means that there is no bound
+  // yet.
   if (!(summary.min <= low)) summary.min = low;
   if (!(summary.max >= high)) summary.max = high;
 }

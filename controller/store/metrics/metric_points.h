@@ -39,7 +39,7 @@ struct PointSummary {
   double min = std::numeric_limits<double>::quiet_NaN();
   double max = std::numeric_limits<double>::quiet_NaN();
   double last = 0;
-  // Number of finite values, and their sum.
+  // The number of finite values, and (`sum`) their sum.
   int64_t finite_count = 0;
   double sum = 0;
 

@@ -16,8 +16,10 @@
 namespace trainyard::controller {
 namespace {
 
-// A tail that exceeds either limit is folded into chunks. The limits balance two costs: every read
-// decodes the whole tail, and every fold rewrites the newest chunk of each series.
+// A tail (metric_tables.h) that exceeds one of the next two limits is folded into chunks. The
+// limits
+// balance two costs: every read decodes the whole tail, and every fold rewrites the newest chunk of
+// each series.
 constexpr int64_t kTailPointsMax = 16'384;
 constexpr int64_t kTailRowsMax = 1'024;
 
@@ -87,20 +89,21 @@ constexpr char kChunkColumns[] =
 constexpr int kBlockColumn = 9;
 constexpr int kSumColumn = 10;
 
-// SQLite stores only one NaN and one zero, so the checksum must not depend on which NaN or zero it
-// was.
+// SQLite does not preserve the bits of a NaN or the sign of a zero, so the checksum must not depend
+// on
+// them.
 int64_t StoredBits(double value) {
   if (value != value) return std::bit_cast<int64_t>(std::numeric_limits<double>::quiet_NaN());
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);
 }
 
-// The sum is stored only if no value is infinite. In that case finite_count can be computed from
-// the other counts.
+// The sum is stored only if it is finite and no value is infinite. finite_count then need not be
+// stored: it is the number of values that are not NaN.
 bool HasStoredSum(const PointSummary& summary) {
   return summary.finite_count == summary.count - summary.nan_count && std::isfinite(summary.sum);
 }
 
-// Without a sum, the result equals the checksum that releases without stored sums computed.
+// Without a sum, returns the same checksum as older releases, which stored no sums.
 int64_t SummaryChecksum(int64_t series_id, int64_t attempt_number, const PointSummary& summary,
                         bool has_sum) {
   const auto rest = static_cast<int64_t>(
@@ -201,16 +204,16 @@ absl::StatusOr<int64_t> NextChunkBegin(SqliteDatabase& database, int64_t series_
   return found && !query.IsNull(0) ? query.Int64(0) : std::numeric_limits<int64_t>::max();
 }
 
-// Writes those leading points of `fresh` that precede the next chunk. They are merged with the
-// chunk that they fall into or extend. Returns the number of these points.
+// Writes the leading points of `fresh` that precede the next chunk. If they fall into a chunk or
+// extend it, merges them with that chunk. Returns the number of points written.
 absl::StatusOr<std::size_t> FoldBeforeNextChunk(SqliteDatabase& database, int64_t series_id,
                                                 int64_t attempt_number,
                                                 std::span<const SeriesPoint> fresh) {
   const int64_t step = fresh.front().step;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t end,
                              NextChunkBegin(database, series_id, attempt_number, step));
-  // The first point is not compared, because it always belongs to this chunk, even at the largest
-  // possible step.
+  // Do not compare the first point: it always belongs to this chunk, even at the largest possible
+  // step.
   const auto beyond = std::ranges::lower_bound(fresh.subspan(1), end, {}, &SeriesPoint::step);
   const auto size = static_cast<std::size_t>(beyond - fresh.begin());
   const std::span<const SeriesPoint> taken = fresh.first(size);
@@ -256,8 +259,8 @@ absl::Status FoldTail(SqliteDatabase& database, int64_t job_id, int64_t attempt_
       attempt_number);
 }
 
-// The format of a tail block is, for each series: series id, size of the encoded points, encoded
-// points.
+// Writes a block of the tail. For each series it contains: series id, size of the encoded points,
+// encoded points.
 absl::Status WriteTailRow(SqliteDatabase& database, int64_t job_id, int64_t attempt_number,
                           const PointsBySeries& points) {
   std::string raw;

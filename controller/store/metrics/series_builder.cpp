@@ -34,8 +34,8 @@ void SeriesBuilder::StartBucketOf(int64_t step) {
     Finish();
     return;
   }
-  // Compares offsets instead of dividing. A division per point would take a tenth of the time of a
-  // chart with millions of points.
+  // Compare offsets instead of dividing: a division per point would take a tenth of the time that a
+  // chart with millions of points takes.
   const uint64_t offset = OffsetOf(step);
   if (offset - bucket_offset_ < grid_.width) return;
   Finish();

@@ -12,7 +12,9 @@ namespace {
 constexpr int64_t kStepMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kStepMin = std::numeric_limits<int64_t>::min();
 
-// Reads the chunks of one series and attempt together with its tail.
+// Passes the points of one series and attempt to the builder, from the chunks and the tail, in
+// order
+// of steps.
 class SpanWalk {
  public:
   SpanWalk(StepRange range, int64_t attempt_number, const std::vector<SeriesPoint>& tail,
@@ -20,7 +22,7 @@ class SpanWalk {
       : range_(range), attempt_number_(attempt_number), builder_(builder) {
     const auto begin = std::ranges::lower_bound(tail, range.first, {}, &SeriesPoint::step);
     const auto end = std::ranges::upper_bound(tail, range.last, {}, &SeriesPoint::step);
-    // If the range is empty, begin is after end.
+    // `begin` may be after `end` if the range is empty.
     if (begin < end) tail_ = {begin, end};
   }
 
@@ -130,10 +132,13 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
                             std::min({stored->last, limit, wanted_last})};
       if (range.first <= range.last) found.spans.push_back({attempt->number, range});
     }
-    // An older attempt ends at this attempt's first step in any series. The older attempt's point
-    // at that step itself is kept if this attempt has no point there in this series. The reason:
-    // this attempt may first evaluate the checkpoint that it resumed from. The point of that
-    // evaluation would otherwise hide the older attempt's last point in the other series.
+    // An older attempt ends at this attempt's first step in any series. At that step, the older
+    // attempt's
+    // point is kept if this attempt has no point there in this series. The reason: a resumed
+    // attempt may
+    // first evaluate the checkpoint that it resumed from. The point of this evaluation must not
+    // hide the
+    // older attempt's last point in the other series.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
     if (has_point && attempt->first_step == kStepMin) break;
     limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);

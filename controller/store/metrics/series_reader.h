@@ -51,7 +51,7 @@ class SeriesReader {
   SqliteDatabase& database_;
   const SeriesQuery& query_;
   std::vector<AttemptSteps> attempts_;
-  std::map<int64_t, PointsBySeries> tails_;  // By attempt; sorted, only the newest point per step.
+  std::map<int64_t, PointsBySeries> tails_;  // By attempt. Sorted by step, newest point per step.
 };
 
 }  // namespace trainyard::controller

@@ -17,10 +17,10 @@
 namespace trainyard::controller {
 namespace {
 
-// The number of chunks that one Reclaim removes, which takes a few milliseconds.
+// The number of chunks that one call of Reclaim removes. Removing them takes a few milliseconds.
 constexpr int kReclaimedChunks = 256;
 
-// The points of one Append. The outer key is the attempt, the inner key is the series key.
+// The points of one Append, by series key. PointsByAttempt contains them for each attempt.
 using PointsByKey = std::unordered_map<std::string_view, std::vector<SeriesPoint>>;
 using PointsByAttempt = std::map<AttemptKey, PointsByKey>;
 
@@ -44,8 +44,9 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
   return true;
 }
 
-// If a part of a batch is already stored, the whole batch is added; its points replace the stored
-// ones.
+// Returns the points of all batches that are not completely stored. A partly stored batch is added
+// as
+// a whole; its points replace the stored ones.
 absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
                                               const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;
@@ -185,8 +186,9 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   std::lock_guard lock(mutex_);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
-  // These rows are deleted now instead of by Reclaim, because the tail of an attempt is small
-  // (metric_tables.h).
+  // Delete these rows now instead of in Reclaim, because there are few of them: the tail of an
+  // attempt
+  // is small (metric_tables.h).
   for (const char* table : {"tail", "attempt", "stream"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));

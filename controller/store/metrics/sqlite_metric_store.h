@@ -41,7 +41,7 @@ class SqliteMetricStore : public MetricStore {
 
   std::mutex mutex_;
   std::unique_ptr<SqliteDatabase> writer_;  // Guarded by mutex_.
-  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_, except position().
+  const std::unique_ptr<MarkTable> mark_;   // Guarded by mutex_; position() needs no lock.
   SqliteReaderPool readers_;
 };
 

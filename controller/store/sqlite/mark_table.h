@@ -14,7 +14,7 @@
 
 namespace trainyard::controller {
 
-// Not thread-safe, except position().
+// Not thread-safe; only position() may be called on any thread.
 class MarkTable {
  public:
   // Reads the row created by kMarkSchema.
@@ -25,7 +25,8 @@ class MarkTable {
   // Makes the recorded mark durable in its own transaction. Does nothing if the mark is already
   // durable.
   absl::Status WriteIfDue(SqliteDatabase& database);
-  // Within the caller's transaction, counts a write and writes the recorded mark.
+  // Writes the recorded mark within the caller's transaction, and counts that transaction as a
+  // write.
   absl::Status Write(SqliteDatabase& database);
   // Call after the transaction that contains Write was committed.
   void Committed();

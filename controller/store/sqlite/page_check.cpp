@@ -182,7 +182,7 @@ int CheckedShmUnmap(sqlite3_file* file, int remove) {
   return checked.methods().xShmUnmap(checked.inner(), remove);
 }
 
-// Version 2 excludes memory-mapped reads. They would bypass the check.
+// Version 2 has no memory-mapped reads, which would bypass the check.
 constexpr sqlite3_io_methods kCheckedMethods = {
     .iVersion = 2,
     .xClose = CheckedClose,
@@ -215,7 +215,9 @@ int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, i
   checked.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
   errno = 0;
   const int code = Below().xOpen(&Below(), path, checked.inner(), flags, out_flags);
-  // Set the methods even after an error, because SQLite closes every file that has methods.
+  // Set the methods even after an error, so that SQLite closes the file: it closes every file that
+  // has
+  // methods.
   if (checked.inner()->pMethods != nullptr) file->pMethods = &kCheckedMethods;
   return NoteFreeSpace(checked, code);
 }

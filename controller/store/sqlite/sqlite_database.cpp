@@ -82,7 +82,8 @@ const char* NextStep(int primary) {
 }
 
 // Creates the file with mode 0600; SQLite then gives the -wal and -shm files the same mode. Does
-// not open an existing file: closing that descriptor would release the locks of this process's open
+// not
+// open an existing file: closing its descriptor would release the locks of this process's open
 // connections.
 absl::Status CreateOwnerOnly(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -229,8 +230,8 @@ absl::Status SqliteError(const std::string& path, sqlite3* handle, int code,
                                             " fails its checksum (on: ", action, ")",
                                             NextStep(SQLITE_CORRUPT)));
   }
-  // A later call on the handle may have replaced or cleared the error. Its message is then not
-  // used.
+  // A later call on the handle may have replaced or cleared the error. In that case, do not use the
+  // handle's message.
   const bool newest = handle != nullptr && sqlite3_extended_errcode(handle) == code;
   const char* message = newest ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
   return absl::Status(CodeOf(primary), absl::StrCat(path, ": ", message, " (SQLite error ", code,

@@ -111,7 +111,6 @@ class SqliteDatabase {
     return query.Next().status();
   }
 
-  // Runs a script of several statements.
   absl::Status RunScript(const std::string& sql);
 
   // Returns the single integer that a statement selects; 0 if the statement returns no row or NULL.
@@ -170,7 +169,7 @@ class SqliteTransaction {
   SqliteTransaction& operator=(SqliteTransaction&&) = delete;
   ~SqliteTransaction();
 
-  // After OK the changes survive a power failure.
+  // If this returns OK, the changes survive a power failure.
   absl::Status Commit();
 
  private:

@@ -8,11 +8,13 @@
 
 namespace trainyard::controller {
 
-// `seed` identifies the place of the bytes, so that a record in the wrong place is detected too.
+// `seed` identifies the place of the bytes, so that a record that was stored in the wrong place is
+// detected too.
 uint64_t Checksum(std::string_view bytes, uint64_t seed);
 
-// Returns a hash of several numbers that depends on their order. It is used as a seed computed from
-// the key columns of a record.
+// Returns a hash of several numbers that depends on their order. Used to compute a seed from the
+// key
+// columns of a record.
 uint64_t HashOf(std::initializer_list<int64_t> numbers);
 
 }  // namespace trainyard::controller

@@ -47,7 +47,7 @@ class PrunableData : public PrunableStore {
   virtual absl::Status DropJob(int64_t job_id) = 0;
 };
 
-// Only events covered by a snapshot can be removed.
+// The event log as a prunable store. Only events covered by a snapshot can be removed.
 class PrunableEvents : public PrunableStore {
  public:
   // Removes some of the job's events, oldest first, but never the event of its deletion

@@ -85,7 +85,7 @@ class Arguments {
     return Has(option) ? values_.at(option) : "";
   }
 
-  // Returns the positional arguments. Throws a usage error if there are not as many of them as
+  // Returns the positional arguments. Throws a usage error if their number differs from that of
   // `names`.
   std::vector<std::string> Places(const std::vector<std::string>& names) const {
     std::string wanted;

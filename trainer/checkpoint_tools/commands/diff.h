@@ -17,7 +17,7 @@ struct DiffOptions {
   std::string a;
   std::string b;
   double tolerance = 0;  // Tensors count as equal up to this relative L2 difference.
-  std::string only;      // See tensor_selection.h. If set, only tensors are compared.
+  std::string only;      // Selects tensors (tensor_selection.h). If set, settings are not compared.
 };
 
 struct TensorDifference {

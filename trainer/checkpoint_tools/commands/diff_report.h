@@ -14,7 +14,7 @@ namespace trainyard::trainer {
 std::string ResultOf(const TensorDifference& tensor, double tolerance);
 
 // Returns tables of the settings and tensors that differ, and a summary line. With `all_tensors`,
-// the table contains equal tensors too.
+// lists equal tensors too.
 std::string DiffText(const CheckpointDiff& diff, const DiffOptions& options, bool all_tensors);
 
 // Returns the comparison as JSON. All keys are always present. A value that does not apply or is

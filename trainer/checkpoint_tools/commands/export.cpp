@@ -116,8 +116,8 @@ class Exporting {
   std::string ConfigText(const ImportedModel& model,
                          const std::vector<PlannedChunk>& tensors) const {
     json config = ConfigOf(model);
-    // Set to null, because transformers would otherwise use the ids of the family's first
-    // tokenizer.
+    // Set to null. Otherwise transformers would use default ids, which belong to the tokenizer of
+    // the family's first model.
     for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id"}) config[key] = nullptr;
     const bool is_uniform = std::all_of(tensors.begin(), tensors.end(), [&](const auto& tensor) {
       return tensor.dtype == tensors.front().dtype;

@@ -88,7 +88,8 @@ class Importing {
     throw TrainerError(ExitCode::kTerminated, options_.to + " was not created: interrupted");
   }
 
-  // Contains no data settings, because the weights were not trained on the data of a job.
+  // The manifest contains no data settings, because the weights were not trained on the data of a
+  // job.
   static Manifest ManifestOf(const ImportSummary& summary) {
     Manifest manifest;
     manifest.model_fingerprint = ModelFingerprint(summary.model.model);

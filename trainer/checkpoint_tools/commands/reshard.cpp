@@ -15,7 +15,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns the selected tensors and their positions in `from`.
+// Returns the stored tensors of `from`. With `weights_only`, omits the optimizer state.
 StoredTensors Selected(const CheckpointReader& from, bool weights_only) {
   StoredTensors tensors = from.manifest().entries.tensors;
   if (weights_only) {
@@ -36,7 +36,7 @@ class Resharding {
     NewCheckpoint to(options_.to, options_.replace);
     Manifest manifest = from_->manifest();
     manifest.entries = Copy(PlanFiles(tensors, files), to.building());
-    // A tensor without elements is not in any file.
+    // Copy does not return tensors without elements, because these are in no file.
     for (const auto& [name, tensor] : tensors) {
       manifest.entries.tensors.try_emplace(name, StoredTensor{tensor.dtype, tensor.shape, {}});
     }

@@ -8,8 +8,8 @@
 
 namespace trainyard::trainer {
 
-// Sums over pairs of elements of A and B. The sums for the parts of a tensor add up to the sums for
-// the tensor.
+// Statistics over pairs of elements of A and B. Add combines the statistics of the parts of a
+// tensor.
 struct ValueDifference {
   int64_t elements = 0;
   int64_t different = 0;     // Number of pairs whose bits differ.

@@ -15,10 +15,10 @@ struct TensorShape {
   Extents shape;
 };
 
-// A Hugging Face tensor, whose rows come from its parts: `rows_at_once` rows of the first part, the
-// same number of rows of the second part and so on, then the next rows of the first part. If it is
-// transposed, it is a matrix whose columns are the rows of its parts; the columns from one part are
-// adjacent.
+// A Hugging Face tensor and the Trainyard tensors (parts) of which it consists. Its rows come from
+// the parts in turn: `rows_at_once` rows of the first part, the same number of rows of the second
+// part and so on, then the next rows of the first part. If `is_transposed`, the columns of the
+// tensor are the rows of the parts, and all columns from one part are adjacent.
 struct FamilyTensor {
   TensorShape on_hugging_face;
   std::vector<TensorShape> parts;  // All parts have the same shape.
@@ -36,13 +36,13 @@ FamilyTensor RenamedTensor(const std::string& name, const TensorShape& ours);
 // transposed, they are placed side by side.
 FamilyTensor TransposedTensor(const std::string& name, const std::vector<TensorShape>& parts);
 
-// Returns a tensor that interleaves its parts, `rows_at_once` rows at a time. That is all rows of a
-// part, or the rows of one head.
+// Returns a tensor that interleaves its parts, `rows_at_once` rows at a time. `rows_at_once` is the
+// number of rows of a whole part or of one attention head.
 FamilyTensor FusedTensor(const std::string& name, const std::vector<TensorShape>& parts,
                          int64_t rows_at_once);
 
-// Return the names and shapes of the tensors: HuggingFaceShapes those on Hugging Face, OurShapes
-// those in Trainyard. The order is that of `tensors`.
+// HuggingFaceShapes returns the names and shapes that the tensors have on Hugging Face, OurShapes
+// those of their parts in Trainyard. Both keep the order of `tensors`.
 std::vector<TensorShape> HuggingFaceShapes(const std::vector<FamilyTensor>& tensors);
 std::vector<TensorShape> OurShapes(const std::vector<FamilyTensor>& tensors);
 
@@ -54,9 +54,9 @@ struct PartRun {
   int64_t elements = 0;
 };
 
-// RunAt returns the run that starts at an element of the fused tensor, RunOfPartAt the run that
-// starts at an element of a part. The run ends with the last of the consecutive rows. Not for
-// transposed tensors.
+// RunAt returns the run that starts at an element of the fused tensor; RunOfPartAt returns the run
+// that starts at an element of a part. The run ends before the next rows of another part. Neither
+// supports transposed tensors.
 PartRun RunAt(const FamilyTensor& tensor, int64_t of_whole);
 PartRun RunOfPartAt(const FamilyTensor& tensor, size_t part, int64_t of_part);
 

@@ -102,8 +102,8 @@ const ModelFamily kGpt2 = {
                  {"position_embedding_type", "\"learned_absolute\""}},
     .derived_settings = {{"num_query_groups", KeyHeadForEach}, {"kv_channels", WholeHeadSize}},
     .dropouts = {"attn_pdrop", "embd_pdrop", "resid_pdrop"},
-    // n_ctx is an unused former name of n_positions. The summary_* keys belong to other heads.
-    // reorder_and_upcast_attn changes only the order of operations.
+    // n_ctx is an unused former name of n_positions. The summary_* keys belong to other model
+    // heads. reorder_and_upcast_attn changes only the order of operations.
     .without_effect = {"n_ctx", "reorder_and_upcast_attn", "summary_activation",
                        "summary_first_dropout", "summary_proj_to_labels", "summary_type",
                        "summary_use_proj", "task_specific_params"},

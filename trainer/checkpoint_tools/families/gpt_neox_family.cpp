@@ -92,7 +92,7 @@ const ModelFamily kGptNeox = {
     // The last two are former names of the first two. An export writes all four.
     .dropouts = {"attention_dropout", "hidden_dropout", "attention_probs_dropout_prob",
                  "hidden_dropout_prob"},
-    // classifier_dropout belongs to another head. is_decoder affects only caches.
+    // classifier_dropout belongs to another model head. is_decoder affects only caches.
     .without_effect = {"classifier_dropout", "is_decoder"},
     // Causal masks and rotary frequencies. Versions of transformers before 4.32 saved them.
     .skipped_tensors = {".attention.bias", ".attention.masked_bias",

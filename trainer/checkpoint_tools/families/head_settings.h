@@ -16,7 +16,7 @@ inline int64_t WholeHeadSize(const ModelConfig& model) {
   return size * model.num_attention_heads == model.hidden_size ? size : 0;
 }
 
-// Returns the number of key heads if each query head has its own.
+// Returns the number of key heads if each query head has its own key head.
 inline int64_t KeyHeadForEach(const ModelConfig& model) { return model.num_attention_heads; }
 
 }  // namespace trainyard::trainer

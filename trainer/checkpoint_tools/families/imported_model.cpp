@@ -22,8 +22,8 @@ namespace {
 
 using nlohmann::json;
 
-// Keys of every config.json that do not affect the logits: names, token ids, file types, the length
-// at which tokenizers truncate, and the standard deviation of initial weights.
+// Keys that any config.json may contain and that do not affect the logits: names, token ids, file
+// types, the length at which tokenizers truncate, and the standard deviation of initial weights.
 constexpr const char* kWithoutEffect[] = {
     "_name_or_path",     "architectures",        "bos_token_id", "dtype",
     "eos_token_id",      "initializer_range",    "model_type",   "max_position_embeddings",
@@ -138,8 +138,8 @@ json SettingsOf(const json& config, const ModelFamily& family, const std::string
   return settings;
 }
 
-// Returns the resolved model settings of a valid run with `settings`. The other settings of the run
-// are minimal.
+// Resolves the model settings in a run whose other settings have minimal valid values. Throws
+// TrainerError kBadConfig if the model settings are invalid.
 ModelConfig Resolved(const json& settings) {
   RunConfig config = ParseRunConfig({{"model", settings}});
   config.train = {.seq_length = 2, .global_batch = 1, .steps = 1};
@@ -156,8 +156,7 @@ ModelConfig Resolved(const json& settings) {
   return config.model;
 }
 
-// Returns the model without its explicit head size if that is the default head size, as in a job
-// file.
+// Clears the head size if it has the default value, because a job file then omits it.
 ModelConfig WithoutUsualHeadSize(ModelConfig model) {
   if (model.kv_channels == WholeHeadSize(model)) model.kv_channels = 0;
   return model;

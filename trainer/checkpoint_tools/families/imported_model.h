@@ -20,14 +20,15 @@ struct ImportedModel {
   ModelConfig model;  // Including derived settings.
 };
 
-// Returns the model settings that a config.json describes. `path` is its path, for messages. Throws
-// TrainerError kBadConfig that names each unsupported key and each setting that the trainer
-// rejects.
+// Returns the model settings that a config.json describes. `path` is the path of config.json, for
+// messages. Throws TrainerError kBadConfig if a key or value is not supported, or if the trainer
+// rejects a setting. The message names the key or the setting.
 ImportedModel ModelOfConfig(const nlohmann::json& config, const std::string& path);
 
 // Returns the family and settings of a checkpoint's model (Manifest::model_fingerprint). `path` is
 // the path of the checkpoint, for messages. Throws TrainerError kBadCheckpoint if the text does not
-// describe a model, and kBadConfig if no family supports a setting; the message names the setting.
+// describe a model. Throws kBadConfig if no family supports all settings; the message names the
+// unsupported ones.
 ImportedModel ModelOfFingerprint(const std::string& fingerprint, const std::string& path);
 
 // Returns the keys of config.json that describe the model, without keys that do not affect the

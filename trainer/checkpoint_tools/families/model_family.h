@@ -55,7 +55,7 @@ struct DerivedSetting {
 struct ModelFamily {
   const char* architecture;  // The only entry of `architectures`.
   const char* model_type;
-  const char* prefix;  // Prefix of all names but the head's. Absent if saved without the head.
+  const char* prefix;  // Prefix of all names but the head's; omitted in files without a head.
   const char* head;
   const char* embedding;
   // Keys for rotary positions. Their names differ between families.
@@ -63,7 +63,7 @@ struct ModelFamily {
   const char* rotary_part_key = "partial_rotary_factor";
   std::vector<MappedKey> mapped;
   std::vector<FixedKey> fixed;
-  // A setting that is in none of the lists has its default value in a job file.
+  // Settings that are in none of the lists always have the default value of a job file.
   std::vector<FixedSetting> settings = {};
   std::vector<DerivedSetting> derived_settings = {};
   // Keys whose value is a list. All entries of the list must have this value, given as JSON text.

@@ -76,7 +76,8 @@ class FlatKeys {
     });
   }
 
-  // Requires that all these keys are present, because transformers has no defaults for them.
+  // Throws if a key for scaled positions is missing, because transformers has no defaults for these
+  // keys.
   void RequireScalingKeys() const {
     for (const MappedKey& mapped : family_.mapped) {
       const bool is_scaling = std::strncmp(mapped.key, kPrefix, std::strlen(kPrefix)) == 0;

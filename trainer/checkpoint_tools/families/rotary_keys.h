@@ -11,14 +11,16 @@
 namespace trainyard::trainer {
 
 // Returns the config with all rotary keys at the top level. The family's own keys keep their names;
-// the others are named "rope_scaling.KEY". Version 5 of transformers stores all rotary keys in
-// `rope_parameters`. Earlier versions store some at the top level and those for scaling in
-// `rope_scaling`. The type is omitted if it is "default". `path` is the path of the file, for
-// messages. Throws TrainerError kBadConfig if two places have different values for a key.
+// the others are named "rope_scaling.KEY". Omits the type of scaling if it is "default".
+//
+// Version 5 of transformers stores all rotary keys in `rope_parameters`. Earlier versions store
+// some at the top level and those for scaling in `rope_scaling`. Throws TrainerError kBadConfig if
+// two places have different values for a key. `path` is the path of the file, for messages.
 nlohmann::json WithFlatRotaryKeys(nlohmann::json config, const ModelFamily& family,
                                   const std::string& path);
 
-// The inverse of WithFlatRotaryKeys. Writes the keys in the places of both versions.
+// The inverse of WithFlatRotaryKeys. Writes the keys where version 5 of transformers expects them,
+// and where earlier versions expect them.
 nlohmann::json WithRotaryObjects(nlohmann::json config, const ModelFamily& family);
 
 }  // namespace trainyard::trainer

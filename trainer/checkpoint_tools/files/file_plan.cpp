@@ -33,7 +33,8 @@ int64_t BeginOf(int64_t file, int64_t files, int64_t bytes) {
   return bytes / files * file + bytes % files * file / files;
 }
 
-// Returns the start of a row that is nearest to `element`.
+// Returns the start of a row that is nearest to `element`. A tensor with fewer than two dimensions
+// has rows of one element.
 int64_t NearestRow(int64_t element, const Extents& shape) {
   const int64_t row = shape.size() < 2 ? 1 : shape.back();
   return (element + row / 2) / row * row;

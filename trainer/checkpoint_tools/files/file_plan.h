@@ -17,8 +17,7 @@ using StoredTensors = std::map<std::string, StoredTensor>;
 // Returns the total size of all elements in bytes.
 int64_t BytesOf(const StoredTensors& tensors);
 
-// Returns the number of files into which `bytes` bytes are split, for files of about 4 GiB; at
-// least 1.
+// Returns the number of files of about 4 GiB that `bytes` bytes need; at least 1.
 int64_t FilesFor(int64_t bytes);
 
 // Returns the chunks of each file, in byte order. Tensors are sorted by decreasing element width,

@@ -9,8 +9,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// Throws if `path` is not a checkpoint: --force must not destroy other data if the path is
-// mistyped.
+// Throws unless `path` is a checkpoint that may be replaced. Even --force must not destroy other
+// data if the path is mistyped.
 void CheckReplaceable(const std::string& path, bool replace) {
   if (!HasManifest(path))
     CannotMake(path, "this path exists and is not a checkpoint; use another path");
@@ -39,8 +39,7 @@ void CheckNewName(const std::string& path, const std::string& source, int64_t st
     throw TrainerError(ExitCode::kUsage, "cannot make " + path + ": " + reason);
   };
   if (!name.starts_with("step_") || name.find('.') != std::string::npos) return;
-  // Trainers treat a name that begins with step_ as a checkpoint to resume from, and read its step
-  // from the name.
+  // Trainers resume from a directory whose name begins with step_, and read the step from the name.
   if (!is_whole)
     refuse("no job can resume from weights alone, so the name must not begin with step_");
   if (name != StepDirectoryName(step)) {

@@ -29,8 +29,7 @@ bool IsEmptyDirectory(const std::string& path) {
   return entries <= 2;  // "." and ".."
 }
 
-// Returns the path without symbolic links. Its last components need not exist. Returns "" if it
-// cannot be determined.
+// Resolves symbolic links. The last components of the path need not exist. Returns "" on failure.
 std::string RealPath(const std::string& path) {
   char resolved[PATH_MAX];
   if (realpath(path.c_str(), resolved) != nullptr) return resolved;

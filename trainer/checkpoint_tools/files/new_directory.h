@@ -8,7 +8,8 @@
 namespace trainyard::trainer {
 
 // A directory under construction. The destructor removes its files, unless PutInPlace succeeded.
-// Its temporary name ("OUT.tmp-XXXXXX") is never listed as a checkpoint.
+// While the files are written, the directory is called "OUT.tmp-XXXXXX", so it is never listed as a
+// checkpoint.
 class NewDirectory {
  public:
   // Throws if the directory at `path` must not be replaced. Called only if `path` exists and is not
@@ -24,17 +25,18 @@ class NewDirectory {
   // The directory in which the new files are built.
   const std::string& building() const { return building_; }
 
-  // Moves the directory into place with one rename. Then removes the directory that was replaced.
-  // Throws TrainerError kCannotWrite.
+  // Moves the directory into place with one rename. The destructor then removes the replaced
+  // directory. Throws TrainerError kCannotWrite.
   void PutInPlace();
 
  private:
-  // True if something that may be replaced exists at the path.
+  // Returns false if nothing or an empty directory is at the path. Otherwise throws if it must not
+  // be replaced, and returns true if it may be replaced.
   bool CheckPlace() const;
 
   const std::string path_;
   const CheckReplaceable check_;
-  std::string building_;  // After PutInPlace: path of the replaced directory.
+  std::string building_;  // Temporary path. After PutInPlace: path of the replaced directory.
 };
 
 // Throws TrainerError kCannotWrite with "cannot make PATH: REASON".
@@ -42,8 +44,8 @@ class NewDirectory {
 
 std::string WithoutSlashes(std::string path);
 
-// Throws TrainerError kUsage if `path` is not the name of a directory, or if it is `source` or
-// inside it.
+// Throws TrainerError kUsage if the last component of `path` is not a name (but "..", for example),
+// or if `path` is `source` or inside it.
 void CheckOutside(const std::string& path, const std::string& source);
 
 }  // namespace trainyard::trainer

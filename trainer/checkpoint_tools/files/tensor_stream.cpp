@@ -79,8 +79,8 @@ std::vector<TensorStream::BlockTask> TensorStream::TasksFor(int64_t elements) {
   return tasks;
 }
 
-// Copies the wanted parts of one block to `out`. Keeps the block in memory if it also contains
-// elements from `end` on.
+// Copies the wanted parts of one block to `out`. Keeps the block in memory if it contains elements
+// at or after `end` and most_kept_bytes_ permits it.
 void TensorStream::Run(const BlockTask& task, int64_t end, char* out) {
   const auto [begin_byte, end_byte] = RangeOf(task.block);
   const int64_t bytes = end_byte - begin_byte;

@@ -1,5 +1,5 @@
-// Reads one tensor of a checkpoint from its first element to its last, whatever boxes it is stored
-// in.
+// Reads one tensor of a checkpoint from its first element to its last, however the tensor is
+// divided into boxes.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_TENSOR_STREAM_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_FILES_TENSOR_STREAM_H_
 
@@ -16,10 +16,11 @@
 
 namespace trainyard::trainer {
 
-// Reads a tensor in row-major order. Each box stores its elements in the same order, so each block
-// is read once, verified, and kept in memory until its last element has been returned. Memory:
-// `kept_bytes` of kept blocks, plus one block per thread (kThreads). If a tensor is split into so
-// many columns that one block of each column exceeds `kept_bytes`, some blocks are read again.
+// Reads a tensor in row-major order. Each box stores its elements in this order, too. Therefore
+// each block is read once, verified, and kept in memory until its last element has been returned.
+// Memory: `kept_bytes` for kept blocks, plus one block per thread (kThreads). If a tensor is split
+// into so many columns that one block of each column exceeds `kept_bytes`, some blocks are read
+// again.
 class TensorStream {
  public:
   static constexpr int64_t kKeptBytes = int64_t{256} << 20;
@@ -36,8 +37,8 @@ class TensorStream {
   void Read(int64_t elements, char* out);
 
  private:
-  // The elements of one read that are in one chunk, as a wanted box. `first` is the position in
-  // `out` of the box's first element.
+  // The elements of one read that are in one chunk. `first` is the position in `out` of the first
+  // element of the wanted box.
   struct Part {
     WantedPart wanted;
     int64_t first = 0;
@@ -47,7 +48,7 @@ class TensorStream {
   struct BlockTask {
     Block block;
     std::vector<Part> parts;
-    Bytes* kept = nullptr;  // The block's entry in kept_. *kept is null until it is read.
+    Bytes* kept = nullptr;  // Entry in kept_. *kept is null until the block is read.
   };
 
   std::vector<BlockTask> TasksFor(int64_t elements);

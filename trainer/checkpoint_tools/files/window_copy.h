@@ -25,17 +25,17 @@ struct PlannedFile {
   std::vector<PlannedChunk> chunks;
 };
 
-// Adds to each file of the plan the name that a rank's file has in a checkpoint.
+// Gives each file of the plan the name that a rank's file has in a checkpoint.
 std::vector<PlannedFile> NamedAsRanks(std::vector<std::vector<PlannedChunk>> plan);
 
 // Writes the next `elements` elements of the chunk's tensor to `out`, in the chunk's dtype.
 using ReadElements = std::function<void(const PlannedChunk& chunk, int64_t elements, char* out)>;
 
 // Durably writes the planned files into the directory and returns their entries. Calls `read` for
-// the chunks in the order of the plan, on a different thread than the one that writes. In the plan,
-// the chunks of a tensor must be in the order of its elements. Calls `after_window` after each
-// window; if it throws, the copy ends. Uses 2 * kWindowBytes of memory. Throws TrainerError
-// kCannotWrite, and any exception of `read` and `after_window`.
+// the chunks in the order of the plan, on a different thread than the one that writes. The plan
+// must contain the chunks of each tensor in the order of the tensor's elements. Calls
+// `after_window` after each window; an exception from it ends the copy. Uses 2 * kWindowBytes of
+// memory. Throws TrainerError kCannotWrite, and any exception of `read` and `after_window`.
 Entries CopyWindows(const std::vector<PlannedFile>& plan, const std::string& directory,
                     const ReadElements& read, const std::function<void()>& after_window);
 

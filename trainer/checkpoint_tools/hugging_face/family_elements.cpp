@@ -53,7 +53,7 @@ std::unique_ptr<TensorStream> FamilyElements::NewStream(const TensorShape& part,
 }
 
 void FamilyElements::Read(const PlannedChunk& chunk, int64_t elements, char* out) {
-  const torch::NoGradGuard no_grad;  // Applies only to this thread.
+  const torch::NoGradGuard no_grad;  // Set here because the mode is per thread.
   const FamilyTensor& tensor = *tensors_.at(chunk.name);
   if (chunk.name != name_) {
     name_ = chunk.name;

@@ -5,8 +5,9 @@
 namespace trainyard::trainer {
 
 inline constexpr char kConfigName[] = "config.json";
-// The longest sample that the model was trained with. It is a key both of config.json and of the
-// trainer state of an imported checkpoint, because some models have no setting for it.
+// The key of the longest sample length with which the model was trained. Both config.json and the
+// trainer state of an imported checkpoint contain this key, because some models have no setting for
+// it.
 inline constexpr char kMaxPositions[] = "max_position_embeddings";
 
 }  // namespace trainyard::trainer

@@ -55,7 +55,7 @@ void PlacedElements::ReadRows(const Part& part, int64_t elements, char* out) {
 
 // Rows of the Trainyard tensor are columns of the file's tensor.
 void PlacedElements::ReadColumns(const Part& part, int64_t elements, char* out) {
-  const torch::NoGradGuard no_grad;  // Applies only to this thread.
+  const torch::NoGradGuard no_grad;  // Set here because the mode is per thread.
   const Extents& shape = part.tensor->parts[part.index].shape;
   const int64_t first = next_ / shape[1], end = (next_ + elements - 1) / shape[1] + 1;
   const int64_t width = WidthOf(*part.placed);
@@ -70,7 +70,7 @@ void PlacedElements::ReadColumns(const Part& part, int64_t elements, char* out) 
               static_cast<size_t>(elements * width));
 }
 
-// Reads elements of the part's tensor from its file.
+// Reads elements [first, first + elements) of the Hugging Face tensor.
 void PlacedElements::ReadFile(const Part& part, int64_t first, int64_t elements, char* out) {
   const PlacedTensor& placed = *part.placed;
   if (file_ == nullptr || file_->path() != placed.path) {

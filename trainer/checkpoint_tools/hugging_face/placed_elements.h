@@ -15,8 +15,8 @@
 
 namespace trainyard::trainer {
 
-// Reads Trainyard tensors one after another, each from its first element on. Memory: none, except
-// for a part of a transposed tensor: twice the bytes of a call. Not thread-safe.
+// Reads Trainyard tensors one after another, each from its first element on. Needs memory only for
+// transposed tensors: twice the bytes of a call. Not thread-safe.
 class PlacedElements {
  public:
   // Each of `tensors` must be in `placed` with the same shape. Both arguments must outlive this
@@ -33,7 +33,7 @@ class PlacedElements {
  private:
   struct Part {
     const FamilyTensor* tensor = nullptr;
-    size_t index = 0;  // Index of the part.
+    size_t index = 0;  // Index of the part in its tensor.
     const PlacedTensor* placed = nullptr;
   };
 

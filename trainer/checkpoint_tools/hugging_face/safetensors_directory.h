@@ -29,12 +29,12 @@ using PlacedTensors = std::map<std::string, PlacedTensor>;
 
 // Reads the index and the header of every file, and checks that each file contains the tensors that
 // the index lists for it. Like transformers, uses model.safetensors if both it and an index exist.
-// Throws TrainerError kBadCheckpoint that names a file which is missing, truncated, not
-// safetensors, or lacks a tensor listed in the index.
+// Throws TrainerError kBadCheckpoint if a file is missing, truncated or not safetensors, or lacks a
+// tensor listed in the index. The message names the file.
 PlacedTensors ReadSafetensorsDirectory(const std::string& directory);
 
 // Returns the name of a directory entry that was not created by an export. Returns "" if there is
-// none, so that the directory can be replaced without losing other data.
+// none; the directory can then be replaced without losing other data.
 std::string EntryThatIsNoExport(const std::string& directory);
 
 }  // namespace trainyard::trainer

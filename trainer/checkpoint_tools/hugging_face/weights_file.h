@@ -1,5 +1,5 @@
-// Reads files that the user has downloaded. For a damaged file, the error message advises to
-// download it again.
+// Reads files that the user has downloaded. For a damaged file, the error message tells the user to
+// download the file again.
 #ifndef TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_WEIGHTS_FILE_H_
 #define TRAINYARD_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_WEIGHTS_FILE_H_
 
