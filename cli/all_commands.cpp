@@ -58,8 +58,7 @@ void BuildGrammar(Grammar& grammar) {
   CLI::App& app = grammar.app;
   app.require_subcommand(1);
   // Lets shared options follow a command: `ps -o json` means `-o json ps`. Every command added
-  // below inherits
-  // this setting.
+  // below inherits this setting.
   app.fallthrough();
   AddShared(grammar);
   AddDev(app, grammar);

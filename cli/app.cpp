@@ -17,8 +17,7 @@ namespace {
 constexpr char kDefaultPort[] = ":7070";
 
 // Returns the names of the commands below `app` or, with `options`, the long options of `app` and
-// of all
-// levels above it.
+// of all levels above it.
 std::vector<std::string> KnownWords(const CLI::App& app, bool options) {
   std::vector<std::string> words;
   if (!options) {
@@ -41,8 +40,7 @@ std::string DidYouMean(const std::string& word, const std::vector<std::string>& 
 }
 
 // Returns the message for an error in the command line. For an unknown word, it suggests the
-// nearest known
-// word.
+// nearest known word.
 std::string UsageMessage(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = ChosenCommand(app);
   // The words that neither an option nor a command at any level has accepted.
@@ -78,8 +76,7 @@ int ReportParseError(const Grammar& grammar, const CLI::ParseError& error, Conso
 }
 
 // Returns "HOST:PORT" for "HOST:PORT", "HOST" or an IPv6 address, with or without brackets. Adds
-// the
-// default port if there is none.
+// the default port if there is none.
 absl::StatusOr<std::string> ServerAddress(const std::string& text) {
   // True if the text is empty, is a URL, or has more than one word.
   const bool strange = text.empty() || absl::StrContains(text, "/") ||
@@ -97,8 +94,7 @@ absl::StatusOr<std::string> ServerAddress(const std::string& text) {
 }
 
 // Returns the arguments before the first "--", in the reverse order that CLI11's parse requires.
-// Sets
-// `command`, the job's command, to the words after the "--".
+// Sets `command`, the job's command, to the words after the "--".
 std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
                                       std::vector<std::string>& command) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
@@ -107,17 +103,14 @@ std::vector<std::string> SplitCommand(const std::vector<std::string>& arguments,
 }
 
 // True for the commands that accept a job's command after "--": `submit`, `plan`, `job submit` and
-// `job
-// plan`.
+// `job plan`.
 bool TakesCommand(const CLI::App& command) {
   return command.get_name() == "submit" || command.get_name() == "plan";
 }
 
 // Rejects an option of a noun if a command follows the noun, such as -a in `job -a list` and `job
-// describe 1
-// -a`. Such an option would have no effect, because only shared options and options of the chosen
-// command
-// have one.
+// describe 1 -a`. Such an option would have no effect, because only shared options and options of
+// the chosen command have one.
 absl::Status CheckOptionsOfNouns(const CLI::App& command) {
   for (const CLI::App* noun = command.get_parent();
        noun != nullptr && noun->get_parent() != nullptr; noun = noun->get_parent()) {
@@ -158,8 +151,7 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
 }
 
 // Prints the error of a command, if any, and returns the exit code. Lost output, for example
-// because the disk
-// is full, is an error, too.
+// because the disk is full, is an error, too.
 int Report(const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {

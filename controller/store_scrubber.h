@@ -1,6 +1,5 @@
 // Checks the stores in the background: reads every page of the three databases again and again, at
-// a
-// low rate. Thus damage to rarely read pages is found while there are still intact backups.
+// a low rate. Thus damage to rarely read pages is found while there are still intact backups.
 #ifndef TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 #define TRAINYARD_CONTROLLER_STORE_SCRUBBER_H_
 

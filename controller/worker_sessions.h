@@ -42,8 +42,7 @@ class WorkerSessions final : public WorkerListener {
   WorkerKernel::Options KernelOptions(std::string cluster_id);
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
   // Returns the key under which the link's work waits in the loop's queue. The queue serves the
-  // keys in
-  // turn.
+  // keys in turn.
   const void* TurnOf(LinkId id) const;
 
   void CarryOut(WorkerActions actions);

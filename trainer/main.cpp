@@ -37,8 +37,7 @@ RunConfig ReadConfig(const CommandLine& command, RuntimeEnvironment& env) {
 }
 
 // Does not use std::filesystem, because PyTorch's CUDA wheel exports the symbols of another
-// libstdc++,
-// and calls to them crash.
+// libstdc++, and calls to them crash.
 std::string AbsolutePath(const std::string& path) {
   if (path.starts_with("/")) return path;
   char directory[PATH_MAX];
@@ -108,8 +107,7 @@ int main(int argc, char** argv) {
     const int code = trainyard::trainer::Fail(failure);
     if (failure.code != trainyard::ExitCode::kPeerLost) return code;
     // Exits without running CUDA's exit handlers. They would wait for the device, which itself
-    // waits for
-    // the lost peer.
+    // waits for the lost peer.
     std::cout.flush();
     _exit(code);
   }

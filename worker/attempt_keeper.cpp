@@ -41,8 +41,7 @@ RankStreams::Paths PathsOf(const AttemptFolders& folders, const RankKey& key) {
 }
 
 // Runs `removal` on its own thread, because it may take long: a program may have created any number
-// of
-// files, and a disk may hang.
+// of files, and a disk may hang.
 void RunInBackground(std::function<absl::Status()> removal) {
   const auto note = [](const absl::Status& status) {
     if (!status.ok()) spdlog::warn("{}; the worker retries at its next start", Text(status));

@@ -20,8 +20,7 @@ namespace trainyard::worker {
 class DirectoryMaker {
  public:
   // Creates a directory and its parents. Called on any thread; may still run when the
-  // DirectoryMaker is
-  // destroyed.
+  // DirectoryMaker is destroyed.
   using Make = std::function<absl::Status(const std::string& path)>;
   using Done = std::function<void(const absl::Status& status)>;
 

@@ -24,8 +24,7 @@ constexpr std::chrono::milliseconds kShortestPause(500);
 constexpr int kRest = 9;  // A pause lasts this many times as long as the work.
 
 // Adds up the sizes of everything below a directory. Reads only file attributes, which the kernel
-// has
-// normally cached. Does not enter other file systems, because they may hang.
+// has normally cached. Does not enter other file systems, because they may hang.
 class SizeWalk {
  public:
   explicit SizeWalk(const LeftOut& but) : but_(but) {}
@@ -76,8 +75,7 @@ class SizeWalk {
 };
 
 // Returns the disk usage of deleted files that processes with these marks still have open. The
-// files
-// were created below the directory, but a walk of the directory does not find them.
+// files were created below the directory, but a walk of the directory does not find them.
 int64_t HeldBytesOf(const std::set<std::string>& marks, const GuardedPath& directory) {
   const absl::StatusOr<UniqueFd> root = OpenGuardedDirectory(directory);
   if (marks.empty() || !root.ok()) return 0;
@@ -128,8 +126,7 @@ void DirectoryMeter::Begin(const MeteredDirectory& directory) {
         size.bytes += HeldBytesOf(directory.marks, directory.path);
         const auto took = Clock::now() - begin;
         // Hold the lock until post returns. Meanwhile the meter exists, because its destructor
-        // waits for the
-        // lock, and so does the loop, which outlives the meter.
+        // waits for the lock, and so does the loop, which outlives the meter.
         const std::lock_guard lock(link->mutex);
         if (link->meter == nullptr) return;
         boost::asio::post(link->meter->loop_, [link, path = directory.path.text(), size, took] {

@@ -31,9 +31,8 @@ struct LeftOut {
 };
 
 // Returns the size of everything below the directory except the excluded files. Does not follow
-// links,
-// does not enter mounts, and stops after kMostEntries entries. Directories nested deeper than
-// kMostLevels count as kMostEntries entries, because no honest program needs them. Any thread.
+// links, does not enter mounts, and stops after kMostEntries entries. Directories nested deeper
+// than kMostLevels count as kMostEntries entries, because no honest program needs them. Any thread.
 DirectorySize SizeBelow(const GuardedPath& directory, const LeftOut& but);
 inline constexpr int64_t kMostEntries = kMostFiles;
 inline constexpr int kMostLevels = 128;
@@ -54,10 +53,8 @@ class DirectoryMeter {
 
   // Measures each directory on its own thread, except directories that are being measured or were
   // measured recently. All measurements together use at most a tenth of one thread's time. A
-  // directory
-  // that hangs, as on a failing disk, does not delay the others. Forgets the sizes of directories
-  // that
-  // are not in `directories`.
+  // directory that hangs, as on a failing disk, does not delay the others. Forgets the sizes of
+  // directories that are not in `directories`.
   void Measure(const std::vector<MeteredDirectory>& directories);
   // Returns the size from the newest measurement; 0 before the first measurement.
   DirectorySize SizeOf(const GuardedPath& directory) const;

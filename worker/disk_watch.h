@@ -24,8 +24,7 @@ struct DiskState {
 class DiskWatch {
  public:
   // The default for the minimum free space. With less, the node takes no new ranks. On a small
-  // disk, a
-  // fortieth of the disk is enough.
+  // disk, a fortieth of the disk is enough.
   static constexpr int64_t kDefaultFloor = int64_t{256} << 20;
 
   DiskWatch(std::string directory, std::optional<int64_t> floor)
@@ -39,10 +38,8 @@ class DiskWatch {
   DiskSize size() const { return size_; }
 
   // Returns the condition for a given state of the disk. Trouble with free space ends only when the
-  // free
-  // space is a quarter above the floor, because the condition would otherwise change often while
-  // the
-  // disk is near the floor.
+  // free space is a quarter above the floor, because the condition would otherwise change often
+  // while the disk is near the floor.
   v1::NodeCondition Judge(const DiskState& disk);
 
  private:

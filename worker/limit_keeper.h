@@ -34,12 +34,9 @@ class LimitKeeper {
               std::function<RankPaths(const RankKey&)> paths_of);
 
   // Checks how much the jobs on this node have written. Makes a few system calls per rank, and
-  // measures
-  // directories in the background. The limits apply to all ranks of an attempt together. If an
-  // attempt
-  // exceeds a limit, calls `end` with the reason for each of its running ranks. Later calls of
-  // Check
-  // repeat this until the ranks have ended.
+  // measures directories in the background. The limits apply to all ranks of an attempt together.
+  // If an attempt exceeds a limit, calls `end` with the reason for each of its running ranks. Later
+  // calls of Check repeat this until the ranks have ended.
   void Check(const std::vector<RankView>& ranks, const std::vector<StreamPosition>& streams,
              const DiskSize& disk, Timestamp now,
              const std::function<void(const RankKey&, const std::string& reason)>& end);

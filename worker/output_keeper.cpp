@@ -54,12 +54,10 @@ std::vector<OutputFile> OutputKeeper::FilesOf(const std::vector<StreamPosition>&
     file.size = info->st_size;
     file.first_byte = FirstKeptByte(file.path);
     // Keep the byte before the stored offset, because it tells the reader that a line begins at
-    // that
-    // offset.
+    // that offset.
     file.keep_from = is_telemetry ? std::max<int64_t>(0, stream.acknowledged - 1) : file.size;
     // Keep the output that the log parser still needs: all bytes from the acknowledged offset of
-    // the
-    // parsed stream.
+    // the parsed stream.
     for (const StreamPosition& other : streams) {
       const bool parsed = !is_telemetry && other.id.kind() == v1::STREAM_KIND_PARSED_LOG &&
                           SameRank(other.id, stream.id);

@@ -37,8 +37,7 @@ class OutputKeeper {
   void FreeSpace(const std::vector<StreamPosition>& streams);
 
   // The bytes of output that, since the worker's start, were dropped before the controller had
-  // stored
-  // them.
+  // stored them.
   int64_t lost_bytes() const { return lost_bytes_; }
 
  private:

@@ -36,8 +36,7 @@ absl::Status WriteAndLaunch(const RankLauncher& launcher, const LaunchFiles& fil
   TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
   if (!WriteFileAtomically(files.spec_path, files.spec_json).ok()) {
     // The job may have put something else in place of its spec file. Move its directory aside and
-    // start
-    // with a new one.
+    // start with a new one.
     TRAINYARD_RETURN_IF_ERROR(MoveAside(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(MakeRunDirectory(files.run_dir));
     TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(files.spec_path, files.spec_json));
@@ -57,8 +56,7 @@ bool MayRun(const absl::Status& launched) {
 }
 
 // Returns the side at fault if the shim could not take over. It is the job only if no node could
-// start
-// the command.
+// start the command.
 v1::StartFault FaultOfLaunch(const absl::Status& status) {
   return absl::IsInvalidArgument(status) ? v1::START_FAULT_JOB : v1::START_FAULT_NODE;
 }
@@ -214,8 +212,7 @@ void RankRunner::Observed(const RankKey& key, const RankPlace& place,
 }
 
 // Continues or kills an overdue shim. A job can stop its shim, because both run as the same user,
-// and
-// the rank would then keep its slot forever.
+// and the rank would then keep its slot forever.
 void RankRunner::UrgeShim(const RankKey& key, const RankPlace& place, bool overdue) {
   const ShimWatch::Step step = shims_.Note(key, overdue, SteadyMs());
   if (step == ShimWatch::Step::kNone) return;

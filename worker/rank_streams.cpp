@@ -17,9 +17,8 @@ namespace {
 
 constexpr std::size_t kLogChunkBytes = 256 << 10;
 // Bytes that contain no record are collected until there are at least this many, and are then sent
-// as
-// one empty batch. Otherwise a thousand ranks that each write one line without a record per second
-// would cause a thousand commits per second in the controller.
+// as one empty batch. Otherwise a thousand ranks that each write one line without a record per
+// second would cause a thousand commits per second in the controller.
 constexpr int64_t kQuietBytes = 64 << 10;
 // The number of bytes at the end of a file that are read after a restart of the worker. The newest
 // records are enough to know step and phase.
@@ -38,8 +37,7 @@ FileFacts Look(const GuardedPath& path) {
 }
 
 // Returns the start of the first line that begins at or after `offset`, because the second half of
-// a
-// line could be parsed as another step. Returns `offset` itself if no line ends within
+// a line could be parsed as another step. Returns `offset` itself if no line ends within
 // kMaxLineBytes.
 int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
@@ -157,8 +155,7 @@ class TelemetrySource : public FileSource {
   const std::shared_ptr<RecordTail> tail_;
   TelemetryLimits limits_;
   // The bytes from quiet_from_ to quiet_until_ were already read and contain no record to send.
-  // They are
-  // not read again.
+  // They are not read again.
   int64_t quiet_from_ = 0;
   int64_t quiet_until_ = 0;
 };

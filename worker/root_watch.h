@@ -26,15 +26,13 @@ class RootWatch {
   using Look = std::function<v1::CheckpointRoot(const std::string& path)>;
 
   // If a check takes longer than this, a problem is reported. The check continues, and no other
-  // check is
-  // started meanwhile.
+  // check is started meanwhile.
   static constexpr std::chrono::seconds kAnswerLimit{10};
 
   explicit RootWatch(Look look = LookAtRoot) : look_(std::move(look)) {}
 
   // Sets the path of the controller's root; the next Tick checks it at once. An empty path means
-  // that
-  // there is no root.
+  // that there is no root.
   void Begin(const std::string& path);
 
   // Starts checks and collects their results. Returns true if the newest result differs from the

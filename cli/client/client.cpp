@@ -26,8 +26,7 @@ using std::chrono::system_clock;
 // One message may contain a whole metric series.
 constexpr int kMaxMessageBytes = 256 << 20;
 // Must not be shorter than the controller's minimum (controller/rpc/server.cpp), because gRPC
-// closes
-// connections that send keepalives more often.
+// closes connections that send keepalives more often.
 constexpr int kKeepaliveTimeMs = 10000;
 constexpr milliseconds kPauseBetweenAttempts{500};
 
@@ -120,8 +119,8 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
   Response response;
   grpc::Status status;
   // A connection that an earlier call opened may have been lost since, so the call is tried twice.
-  // Requests
-  // that change something are safe to repeat: a submit has an id, and the others set a state.
+  // Requests that change something are safe to repeat: a submit has an id, and the others set a
+  // state.
   const int attempts = connection_ == nullptr ? 1 : 2;
   for (int i = 0; i < attempts; ++i) {
     TRAINYARD_ASSIGN_OR_RETURN(Connection * connection, Connect());
@@ -278,8 +277,7 @@ absl::Status Client::ReadLogs(const v1::ReadLogsRequest& request, const StreamCo
   const auto deliver = [&](const v1::ReadLogsResponse& response) {
     for (const v1::LogLine& line : response.lines()) {
       // True after a reconnect, when the stream repeats older lines. Lines of a rank that has
-      // printed nothing new
-      // are recognised as old by their time.
+      // printed nothing new are recognised as old by their time.
       const bool again = request.new_only() && !asked.new_only();
       const bool known = delivered.contains({line.attempt(), line.rank()});
       if (again && !known && line.time_ms() < *first_new_ms) continue;

@@ -41,10 +41,8 @@ struct StreamControl {
 // Must be used from one thread. Connects at the first call.
 //
 // Errors have the controller's code and message. UNAVAILABLE and DEADLINE_EXCEEDED name the
-// address, the
-// cause and the remedy. A stream returns CANCELLED after an interrupt, and ABORTED once
-// `control.deadline` has
-// passed. If a message handler returns false, its stream ends with OK.
+// address, the cause and the remedy. A stream returns CANCELLED after an interrupt, and ABORTED
+// once `control.deadline` has passed. If a message handler returns false, its stream ends with OK.
 class Client {
  public:
   explicit Client(std::string server, ClientLimits limits = {}, AccessPlaces places = {});
@@ -81,13 +79,11 @@ class Client {
   absl::StatusOr<v1::ListKeysResponse> ListKeys(const v1::ListKeysRequest& request);
 
   // Reopens the stream after a lost connection, if `control.interrupt` is set. The first message of
-  // the new
-  // stream repeats the job's state.
+  // the new stream repeats the job's state.
   absl::Status WatchJob(const v1::WatchJobRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::WatchJobResponse&)>& on_message);
   // With request.follow, reopens the stream after a lost connection, if `control.interrupt` is set.
-  // Delivers no
-  // line twice.
+  // Delivers no line twice.
   absl::Status ReadLogs(const v1::ReadLogsRequest& request, const StreamControl& control,
                         const std::function<bool(const v1::LogLine&)>& on_line);
 
@@ -101,10 +97,8 @@ class Client {
   absl::Status StreamOnce(const StreamControl& control, const Open& open,
                           const std::function<bool(const Response&)>& on_message, bool& connected);
   // Calls `once`, and again while it ends with a lost connection, until limits_.reconnect has
-  // passed since the
-  // loss. `once` sets its argument to true if it connected. If no call has ever connected, the
-  // error is returned
-  // immediately.
+  // passed since the loss. `once` sets its argument to true if it connected. If no call has ever
+  // connected, the error is returned immediately.
   absl::Status StreamAgain(const StreamControl& control,
                            const std::function<absl::Status(bool&)>& once);
   absl::Status Unreachable(const ConnectError& error) const;

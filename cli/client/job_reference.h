@@ -20,8 +20,7 @@ struct JobReference {
 absl::StatusOr<JobReference> ParseJobReference(const std::string& text);
 
 // Parses a reference for a command about a whole job. Returns INVALID_ARGUMENT if the reference
-// names an
-// attempt.
+// names an attempt.
 absl::StatusOr<std::string> ParseWholeJob(const std::string& text);
 
 }  // namespace trainyard::cli

@@ -20,9 +20,8 @@ bool IsLocal(const std::string& peer);
 
 // Returns the principal of a connection. `local_user` is the user whom the kernel reports as the
 // connection's owner, and `claimed` is the user named in the request. Returns `claimed` if the
-// kernel
-// reports no user, or if the owner is root and `claimed` is another user, because root may act for
-// other users, as with sudo. INVALID_ARGUMENT: the user name is too long.
+// kernel reports no user, or if the owner is root and `claimed` is another user, because root may
+// act for other users, as with sudo. INVALID_ARGUMENT: the user name is too long.
 absl::StatusOr<Principal> PrincipalOf(std::optional<uid_t> local_user, const std::string& claimed);
 
 }  // namespace trainyard::controller

@@ -54,10 +54,8 @@ class AccessGate {
   v1::ListSessionsResponse ListSessions() const;
 
   // EndSessions and EndAllSessions return the number of ended sessions. NOT_FOUND names the first
-  // id
-  // without a session; in this case no session is ended. UNAVAILABLE: the sessions are ended, but
-  // the
-  // change is not stored.
+  // id without a session; in this case no session is ended. UNAVAILABLE: the sessions are ended,
+  // but the change is not stored.
   absl::StatusOr<int> EndSessions(const std::vector<std::string>& ids);
   absl::StatusOr<int> EndAllSessions();
 

@@ -34,8 +34,7 @@ class LocalListener {
   ~LocalListener();
 
   // Creates the credentials of one port. `user` is kNoUser until the port is assigned to a user,
-  // and
-  // always kNoUser for the port that unidentified users share. `user` is valid as long as the
+  // and always kNoUser for the port that unidentified users share. `user` is valid as long as the
   // LocalListener exists.
   using MakeCredentials =
       std::function<std::shared_ptr<grpc::ServerCredentials>(const std::atomic<int64_t>& user)>;

@@ -1,7 +1,6 @@
 // Request handlers of the users' API, shared by gRPC and HTTP. The gRPC and HTTP layers decode a
 // request, determine the caller's principal, call the handler, and encode the answer. Handlers use
-// the
-// principal and ignore the request's field `user`, which is only the caller's claim.
+// the principal and ignore the request's field `user`, which is only the caller's claim.
 #ifndef TRAINYARD_CONTROLLER_API_API_H_
 #define TRAINYARD_CONTROLLER_API_API_H_
 

@@ -16,12 +16,9 @@
 namespace trainyard::controller {
 
 // Finds the paths in `removable` that cannot be removed, and moves them to `kept` with the reason:
-// the
-// path is not visible from this machine, is behind a link or a mount, or is in a directory used by
-// one
-// of `others`. Directories are compared by device and inode. Returns a description of each path
-// that
-// stays in `removable`, in order.
+// the path is not visible from this machine, is behind a link or a mount, or is in a directory used
+// by one of `others`. Directories are compared by device and inode. Returns a description of each
+// path that stays in `removable`, in order.
 std::vector<v1::RemovableCheckpoint> InspectCheckpoints(const std::string& root,
                                                         const std::vector<DirectoryOfJob>& others,
                                                         CheckpointsOfDeletion& sorted);

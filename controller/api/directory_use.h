@@ -18,9 +18,8 @@ namespace trainyard::controller {
 bool LeadsInto(const std::string& path, const FileIdentity& directory);
 
 // Returns OK if `leads` is false for the path of each job in `others`. FAILED_PRECONDITION: a job
-// uses
-// the directory; the message names the job. UNAVAILABLE: the paths could not be resolved within
-// `limit`, which ensures that another user's path cannot block the caller.
+// uses the directory; the message names the job. UNAVAILABLE: the paths could not be resolved
+// within `limit`, which ensures that another user's path cannot block the caller.
 absl::Status CheckNoJobUses(
     const FileIdentity& directory, std::vector<DirectoryOfJob> others,
     std::chrono::milliseconds limit = std::chrono::seconds(5),

@@ -130,8 +130,7 @@ absl::StatusOr<v1::ListEventsResponse> ReadEventPage(const Api& api, int64_t job
 using SubmitReply = Reply<v1::SubmitJobResponse>;
 
 // Answers a repeated submit request whose job is archived. If the job is not in the archive,
-// returns
-// false without an answer. Call on a reader thread.
+// returns false without an answer. Call on a reader thread.
 bool AnswerFromArchive(const Api& api, const v1::JobSubmitted& submitted,
                        const SubmitReply& reply) {
   auto found = api.events.archive().FindByRequestId(submitted.request_id());
@@ -177,8 +176,7 @@ void SubmitNew(const Api& api, JobSubmission submit, const SubmitReply& reply) {
 
 // Submits a request whose spec is resolved. A repeated request is recognised by its request id. The
 // state has the request ids of its jobs and of jobs archived in the last few minutes; the archive
-// has
-// the request ids of older jobs. If this machine can read the checkpoint to resume from, the
+// has the request ids of older jobs. If this machine can read the checkpoint to resume from, the
 // checkpoint is compared with the model.
 void SubmitSpec(const Api& api, const Principal& principal, v1::SubmitJobRequest request,
                 const SubmitReply& reply) {

@@ -23,8 +23,7 @@ constexpr int kDefaultLines = 500;
 constexpr int kMaxLines = 5000;
 
 // Returns the attempt's number of ranks. For attempt_number 0, returns the largest number of ranks
-// of
-// any attempt or, before the first attempt, the number in the spec. NOT_FOUND: there is no such
+// of any attempt or, before the first attempt, the number in the spec. NOT_FOUND: there is no such
 // attempt.
 absl::StatusOr<int> CountRanks(const v1::Job& job, int64_t attempt_number) {
   int ranks = 0;

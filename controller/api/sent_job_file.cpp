@@ -21,8 +21,7 @@ absl::Status CheckSent(const Request& request) {
     return absl::InvalidArgumentError("set either spec or job_file, not both");
   }
   // The file's size is not checked here, because the job-file reader rejects a file that is too
-  // large
-  // with an error that names the limit.
+  // large with an error that names the limit.
   return CheckOverrides(request.overrides_size());
 }
 

@@ -16,8 +16,8 @@ namespace trainyard::controller {
 namespace {
 
 // Rollbacks and pauses are not faults of the job. A rollback therefore has no backoff;
-// guard.max_rollbacks
-// limits the number of rollbacks. A paused job is not placed until it is resumed.
+// guard.max_rollbacks limits the number of rollbacks. A paused job is not placed until it is
+// resumed.
 RestartDecision RestartOf(const JobEntry& entry, int64_t last_step, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   if (attempt.stop_reason() == v1::STOP_REASON_ROLLED_BACK ||

@@ -28,8 +28,7 @@ namespace trainyard::controller {
 namespace {
 
 // The maximum time for which the end of a paused attempt waits for a verdict on a failed rank. It
-// is
-// longer than the time for which a verdict waits for the exit of the rank that failed first.
+// is longer than the time for which a verdict waits for the exit of the rank that failed first.
 constexpr int64_t kLongestJudgementMs = 5000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {

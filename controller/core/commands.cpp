@@ -103,8 +103,8 @@ class CommandList {
   }
 
   // Stops the attempts that must not run on this node: attempts that the worker reports although
-  // the
-  // state has no such live attempt, and ended attempts in `uncleared`. Unmanaged attempts continue.
+  // the state has no such live attempt, and ended attempts in `uncleared`. Unmanaged attempts
+  // continue.
   void AddForNode(const std::string& node_id, const NodeObservation& observed) {
     const auto node = state_.nodes.find(node_id);
     if (node == state_.nodes.end()) return;

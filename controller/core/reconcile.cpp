@@ -58,8 +58,7 @@ Plan Reconcile(const ClusterState& state, const Observations& observations,
   plan.events = NodeEvents(state, observations, options, now);
   if (plan.events.empty()) {
     // If there are quarantine events, return only these, because they replace a node's health, and
-    // events
-    // computed below might replace it too.
+    // events computed below might replace it too.
     plan.events = QuarantineEventsDue(state, observations, options, now);
     if (!plan.events.empty()) return plan;
   }

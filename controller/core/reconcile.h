@@ -23,9 +23,8 @@ struct Plan {
 
 // Computes the events that are due: suspected, returned, lost and removed nodes; verdicts; ended
 // attempts and jobs; placements. Equal input gives equal output. The events of one call may make
-// other
-// events due: a lost node fails its attempts, and an ended job frees slots. Therefore the caller
-// applies the events and calls again until nothing is due.
+// other events due: a lost node fails its attempts, and an ended job frees slots. Therefore the
+// caller applies the events and calls again until nothing is due.
 Plan Reconcile(const ClusterState& state, const Observations& observations,
                const CoreOptions& options, Timestamp now);
 

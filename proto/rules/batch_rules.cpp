@@ -24,8 +24,7 @@ void CheckBatch(const RunConfig& config, Problems& problems) {
                                  " = " + std::to_string(layout.micro_batch * dp) + ")"});
 }
 
-// Returns advice such as "use 8 or 16", with the multiples of `part` that are nearest to
-// `value`.
+// Returns advice such as "use 8 or 16", with the multiples of `part` that are nearest to `value`.
 std::string NearestMultiples(int64_t value, int64_t part) {
   const int64_t below = value / part * part;
   return "use " + (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(below + part);

@@ -31,8 +31,7 @@ class MiniCluster {
   explicit MiniCluster(int nodes, int slots_per_node = 1, const std::string& data = "");
   ~MiniCluster();
 
-  // ---- Processes
-  // `more`: additional command-line flags.
+  // ---- Processes `more`: additional command-line flags.
   void StartController(const std::vector<std::string>& more = {});
   // From now on, the controller is started through this command, such as /usr/bin/env with
   // variables.

@@ -24,9 +24,8 @@ enum class StepValue : int64_t {
   kSaveRequested = 6,  // Number of ranks that were asked to save.
   kSquaredNorm = 7,    // Squared gradient norm. Each rank adds its counted elements.
   // Both values are set only if the gradient noise scale is measured. kBigBatchSquares is the
-  // squared
-  // norm of the gradients of the whole batch, before adaptive clipping. kSmallBatchSquares is the
-  // squared norm of the gradients of one micro-batch per data-parallel rank.
+  // squared norm of the gradients of the whole batch, before adaptive clipping. kSmallBatchSquares
+  // is the squared norm of the gradients of one micro-batch per data-parallel rank.
   kBigBatchSquares = 8,
   kSmallBatchSquares = 9,
   kClippedUnits = 10,  // Number of units that adaptive clipping changed.
@@ -41,9 +40,8 @@ enum class StepValue : int64_t {
 inline constexpr int64_t kStepValues = 16;
 
 // True if the loss is finite and the squares of the clipped gradients are finite in fp32. If a
-// square
-// were infinite, Adam's second moment would become infinite and the weight would never change
-// again.
+// square were infinite, Adam's second moment would become infinite and the weight would never
+// change again.
 TRAINYARD_HOST_DEVICE inline bool IsUsable(double norm, double gradient_scale, double loss) {
   constexpr double kLargestGradient = 1.8e19;  // Square root of the largest fp32 number, 3.4e38.
   return std::isfinite(loss) && norm * gradient_scale < kLargestGradient;

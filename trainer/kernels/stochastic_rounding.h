@@ -1,6 +1,5 @@
 // Stochastic rounding from fp32 to bf16, which is unbiased: on average, a moment in bf16 keeps the
-// sum
-// of many updates that are too small for its precision (Gupta et al. 2015, arXiv 1502.02551).
+// sum of many updates that are too small for its precision (Gupta et al. 2015, arXiv 1502.02551).
 #ifndef TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
 #define TRAINYARD_TRAINER_KERNELS_STOCHASTIC_ROUNDING_H_
 

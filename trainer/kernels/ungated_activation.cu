@@ -14,9 +14,8 @@ constexpr int kThreadVectors = 2;
 constexpr int kBlockVectors = kThreads * kThreadVectors;
 
 // A function of one element and its derivative. The code calls fmaf explicitly, because the
-// compiler
-// could fuse products and sums differently in each kernel, but recomputation must give the same
-// bits.
+// compiler could fuse products and sums differently in each kernel, but recomputation must give the
+// same bits.
 struct ValueAndSlope {
   float value;
   float slope;
@@ -40,8 +39,8 @@ struct Gelu {
 };
 
 // 0.5 * x * (1 + tanh(u)) with u = sqrt(2 / pi) * (x + 0.044715 x^3). The factor 0.5 * (1 +
-// tanh(u)) is
-// computed as the logistic function of 2 u, which stays precise when tanh(u) is near -1.
+// tanh(u)) is computed as the logistic function of 2 u, which stays precise when tanh(u) is near
+// -1.
 template <typename T>
 struct GeluTanh {
   __device__ static ValueAndSlope At(float x) {

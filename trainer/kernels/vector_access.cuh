@@ -1,6 +1,5 @@
 // Access to fp32 or bf16 elements, 16 bytes at a time, with conversion to fp32 for computation.
-// Sums
-// over warps and blocks in a fixed order. For .cu files only.
+// Sums over warps and blocks in a fixed order. For .cu files only.
 #ifndef TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 #define TRAINYARD_TRAINER_KERNELS_VECTOR_ACCESS_CUH_
 
@@ -24,8 +23,7 @@ template <typename T>
 inline constexpr int kVectorSize = kVectorBytes / static_cast<int>(sizeof(T));
 
 // Elements as stored in memory: 16 bytes of them, or a single element if the shape or the address
-// does
-// not permit wide accesses.
+// does not permit wide accesses.
 template <typename T, int kSize = kVectorSize<T>>
 struct Vector {
   static_assert(kSize == 1 || kSize == kVectorSize<T>);
@@ -41,10 +39,8 @@ __device__ __forceinline__ Vector<T, kSize> LoadVector(const T* address) {
 }
 
 // `address` must be in global memory and aligned to the size of the vector. Uses __stwb, because
-// the
-// compiler may split a plain store of four words into four stores. __stwb has the cache behaviour
-// of a
-// plain store, but is never split.
+// the compiler may split a plain store of four words into four stores. __stwb has the cache
+// behaviour of a plain store, but is never split.
 template <typename T, int kSize>
 __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& vector) {
   if constexpr (kSize == 1) {
@@ -55,8 +51,7 @@ __device__ __forceinline__ void StoreVector(T* address, const Vector<T, kSize>& 
 }
 
 // Unpacks the two bf16 values of a word. This is exact, because a bf16 value is the upper half of
-// the
-// equal fp32 value.
+// the equal fp32 value.
 __device__ __forceinline__ void UnpackWord(uint32_t word, float* values) {
   values[0] = __uint_as_float(word << 16);
   values[1] = __uint_as_float(word & 0xffff0000u);
@@ -100,8 +95,7 @@ __device__ __forceinline__ Vector<T, kSize> FromFloats(const float (&values)[kSi
 }
 
 // The number of elements per memory access if kSize elements are loaded or stored in total: one, or
-// a
-// whole vector.
+// a whole vector.
 template <typename T, int kSize>
 inline constexpr int kAccessSize = kSize == 1 ? 1 : kVectorSize<T>;
 
@@ -195,8 +189,7 @@ void DispatchType(ElementType type, Function&& function) {
 }
 
 // True if every row can be accessed in whole, aligned vectors. A row has `width` elements of type
-// T;
-// the matrices begin at `addresses`. Null addresses are ignored.
+// T; the matrices begin at `addresses`. Null addresses are ignored.
 template <typename T>
 bool TakesVectors(int64_t width, std::initializer_list<const void*> addresses) {
   for (const void* address : addresses) {

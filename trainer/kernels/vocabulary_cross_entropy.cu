@@ -20,10 +20,8 @@ __device__ __forceinline__ int64_t TargetPlace(int64_t target, int64_t first_tok
 }
 
 // Returns the sum of exp(logit - maximum), corrected for the rounding error of logit - maximum. If
-// the
-// sum is 0, returns 0 without the correction, because the maximum is then kNoMaximum, whose
-// rounding
-// error is too large.
+// the sum is 0, returns 0 without the correction, because the maximum is then kNoMaximum, whose
+// rounding error is too large.
 __device__ float SumBelowMaximum(const ExpSum& all) {
   return all.sum == 0 ? 0.0f : all.sum * expf(-kLn2 * ShiftError(all.maximum));
 }
@@ -34,8 +32,7 @@ __global__ void __launch_bounds__(kLossThreads)
     StatisticsKernel(CrossEntropyStatisticsArguments arguments) {
   const int64_t index = blockIdx.x;
   // This kernel only reads the logits. The const_cast is needed because Row, which other kernels
-  // use for
-  // writing, takes a non-const pointer.
+  // use for writing, takes a non-const pointer.
   T* logits = static_cast<T*>(const_cast<void*>(arguments.logits)) + index * arguments.width;
   const Row<T> row(logits, static_cast<int>(arguments.width));
   const ExpSum all = SumRow(row, Cache{});
@@ -49,8 +46,7 @@ __global__ void __launch_bounds__(kLossThreads)
 }
 
 // Each block processes one row. Subtracts log_sum_exp from a logit before it scales by log2(e),
-// because the
-// difference is exact for large probabilities.
+// because the difference is exact for large probabilities.
 template <typename T>
 __global__ void __launch_bounds__(kLossThreads)
     PartGradientKernel(CrossEntropyOfPartArguments arguments) {

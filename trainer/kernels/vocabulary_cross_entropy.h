@@ -1,6 +1,5 @@
 // Cross-entropy over the logits of one part of the vocabulary, the tokens first_token to
-// first_token +
-// width - 1.
+// first_token + width - 1.
 #ifndef TRAINYARD_TRAINER_KERNELS_VOCABULARY_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_KERNELS_VOCABULARY_CROSS_ENTROPY_H_
 
@@ -28,10 +27,8 @@ struct CrossEntropyStatisticsArguments {
 void CrossEntropyStatistics(const CrossEntropyStatisticsArguments& arguments, cudaStream_t stream);
 
 // The loss of row r is w[r] * (log_sum_exp[r] - target_logit[r]), where w is loss_weights. The
-// gradient
-// of the row's logits is w[r] * (exp(logit - log_sum_exp[r]) - onehot(target[r])). It overwrites
-// the
-// logits. It is computed in fp32 and rounded once.
+// gradient of the row's logits is w[r] * (exp(logit - log_sum_exp[r]) - onehot(target[r])). It
+// overwrites the logits. It is computed in fp32 and rounded once.
 struct CrossEntropyOfPartArguments {
   void* logits = nullptr;               // [rows, width] of `type`; overwritten by the gradient
   const int64_t* targets = nullptr;     // [rows], as tokens of the whole vocabulary

@@ -18,8 +18,7 @@ using nlohmann::json;
 constexpr double kMemoryShare = 0.8;
 
 // The number of recent steps to remember. It exceeds the number of steps by which other ranks can
-// be
-// ahead of the steps that rank 0 has reported, because a device is at most one step ahead of its
+// be ahead of the steps that rank 0 has reported, because a device is at most one step ahead of its
 // host.
 constexpr std::size_t kStepsRemembered = 3;
 
@@ -58,8 +57,7 @@ std::unique_ptr<Communicator> ConnectRanks(const Recovery::Parts& parts) {
 }
 
 // Returns the pieces of the ward's state (Buddies) that are on this rank's device. Empty unless
-// each rank
-// and its ward have equal parameters.
+// each rank and its ward have equal parameters.
 std::vector<torch::Tensor> WardPieces(const Recovery::Parts& parts, const Buddies& buddies) {
   if (!buddies.have_equal_parameters()) return {};
   const std::vector<int64_t>& alike = parts.target.groups.shard->ranks();
@@ -123,8 +121,7 @@ bool Recovery::HasMissedSave(const TrainingState& state) const {
 }
 
 // Checks the memory only in the first generation, because later generations reuse the memory that
-// the first
-// one has reserved.
+// the first one has reserved.
 void Recovery::Begin(const TrainingState& state, const AttemptStart& start) {
   start_ = start;
   if (parts_.healing.env().generation == 1) {

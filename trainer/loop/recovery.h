@@ -27,8 +27,7 @@ namespace trainyard::trainer {
 struct RestoredRun {
   StartedAttempt attempt;
   // The latest steps up to the restored state. Set only on a replacement of rank 0, because the
-  // previous
-  // process of rank 0 may have died before it reported them.
+  // previous process of rank 0 may have died before it reported them.
   std::vector<ReportedStep> unreported;
 };
 
@@ -52,20 +51,16 @@ class Recovery {
   explicit Recovery(const Parts& parts);
 
   // Restores, on every rank, the latest state that the ranks have in host memory. Returns nullopt
-  // if no
-  // rank has a state, because none has trained yet. If the state of some rank is lost, turns
-  // healing off
-  // and throws TrainerError(kPeerLost).
+  // if no rank has a state, because none has trained yet. If the state of some rank is lost, turns
+  // healing off and throws TrainerError(kPeerLost).
   std::optional<RestoredRun> Restore();
 
   // True if a periodic save was due before `state` but was not made, because a rank was lost. The
-  // result
-  // is equal on all ranks.
+  // result is equal on all ranks.
   bool HasMissedSave(const TrainingState& state) const;
 
   // Takes the first snapshot of this generation. If some node has too little memory, turns
-  // snapshots off
-  // and reports this to the user.
+  // snapshots off and reports this to the user.
   void Begin(const TrainingState& state, const AttemptStart& start);
 
   // BeforeLaunch must be called before the launch of a step, AfterLaunch after it, and BlockChanges
@@ -74,8 +69,7 @@ class Recovery {
   void AfterLaunch(int64_t step);
   void BlockChanges();
   // Confirms that a step has finished with finite values and led to `state`. After a loss, the
-  // first
-  // confirmed step is reported as the end of the heal. For `samples`, see ReportedStep.
+  // first confirmed step is reported as the end of the heal. For `samples`, see ReportedStep.
   void Confirm(const TrainingState& state, const StepResult& result, std::string samples);
   // See StepRequest.
   double TakeCost();

@@ -16,8 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // The number of further steps that the host launches before it reads the result of a step. The
-// device
-// thus runs the next step while the host reads, and never waits for the host.
+// device thus runs the next step while the host reads, and never waits for the host.
 constexpr int64_t kStepsAhead = 1;
 
 }  // namespace
@@ -67,10 +66,8 @@ bool TrainingLoop::AfterStep() {
 }
 
 // True if the host must wait for the latest launched step before it launches another, because the
-// work
-// between the two steps needs the weights. Always true on a CPU, where the step is complete when
-// Launch
-// returns.
+// work between the two steps needs the weights. Always true on a CPU, where the step is complete
+// when Launch returns.
 bool TrainingLoop::IsPauseDue() const {
   const int64_t evaluation = config_.evaluation.every_steps;
   return !parts_.setup.device.is_cuda() || launched_ == config_.train.steps ||
@@ -152,8 +149,7 @@ void TrainingLoop::AwaitLaunchedSteps() {
     while (parts_.runner.pending() > 0) parts_.runner.Finish();
   } catch (const TrainerError& error) {
     // The error is ignored, because the caller is about to throw its own. With healing, however,
-    // the loss
-    // of a peer may have caused the caller's error, so the loss is thrown instead.
+    // the loss of a peer may have caused the caller's error, so the loss is thrown instead.
     if (parts_.recovery != nullptr && error.code() == ExitCode::kPeerLost) throw;
   }
 }
@@ -189,8 +185,7 @@ bool TrainingLoop::Evaluate() {
 }
 
 // Records these results as the latest evaluation. The checkpoints of this step and later steps
-// contain
-// it.
+// contain it.
 void TrainingLoop::NoteResults(const std::vector<EvaluationResult>& results) {
   evaluated_step_ = state_.step;
   state_.evaluation = {state_.step, {}};

@@ -43,8 +43,7 @@ class TrainingLoop {
   TrainingLoop(const Parts& parts, const StartedAttempt& attempt);
 
   // Trains until the last step or SIGTERM, then saves. Returns kOk after the last step and
-  // kTerminated
-  // after SIGTERM. Throws TrainerError on every failure.
+  // kTerminated after SIGTERM. Throws TrainerError on every failure.
   ExitCode Run();
 
   // Completed steps.

@@ -21,10 +21,8 @@ HeadPlace HeadsHere(const ModelConfig& model, const TensorParallel& tensor) {
 }
 
 // Returns this rank's rows of a key or value matrix, or of its bias. If there are fewer key heads
-// than
-// ranks, neighbouring ranks share a head. Sums over all ranks count a shared head on the first of
-// these
-// ranks only (is_first_holder).
+// than ranks, neighbouring ranks share a head. Sums over all ranks count a shared head on the first
+// of these ranks only (is_first_holder).
 std::vector<LogicalTensorSlice> KeysHere(const ModelConfig& model, const LogicalTensorSlice& whole,
                                          const TensorParallel& tensor) {
   const HeadPlace here = HeadsHere(model, tensor);
@@ -69,8 +67,7 @@ ParameterDeclaration DeclareProjection(const ModelConfig& model, const std::stri
 }
 
 // Returns, for each head of the attention, the index of the projection head that it uses. Undefined
-// if
-// the two numberings are equal.
+// if the two numberings are equal.
 Tensor SpreadOf(const ModelConfig& model, const HeadPlace& here, torch::Device device) {
   if (here.key_slots == here.keys.length) return Tensor();
   const int64_t queries = here.queries.length, keys = here.keys.length;

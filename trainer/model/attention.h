@@ -37,8 +37,7 @@ class Attention final : public ResidualBranch {
   };
 
   // Declares the parameters in the order of Parameters, each bias after its matrix, without
-  // head_norms.
-  // `prefix` precedes the block's logical names.
+  // head_norms. `prefix` precedes the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);
@@ -54,8 +53,8 @@ class Attention final : public ResidualBranch {
 
  private:
   // Spread copies each projection head to the attention heads that use it, because several
-  // attention
-  // heads may use the same key head. SumSpread sums the gradients of these attention heads.
+  // attention heads may use the same key head. SumSpread sums the gradients of these attention
+  // heads.
   torch::Tensor Spread(const torch::Tensor& projected) const;
   torch::Tensor SumSpread(const torch::Tensor& d_packed) const;
   AttentionForm FormFor(const MicroBatch& micro_batch) const;

@@ -1,7 +1,6 @@
 // One transformer block. The sequential form computes y = x + attention(norm1(x)) and returns y +
 // mlp(norm2(y)). The parallel form returns x + attention(norm1(x)) + mlp(norm2(x)) (GPT-NeoX, Black
-// et
-// al. 2022, arXiv 2204.06745).
+// et al. 2022, arXiv 2204.06745).
 #ifndef TRAINYARD_TRAINER_MODEL_BLOCK_H_
 #define TRAINYARD_TRAINER_MODEL_BLOCK_H_
 
@@ -28,11 +27,9 @@ struct BlockOptions {
 };
 
 // Either keeps all activations for the backward pass or recomputes some of them. kSelective
-// recomputes
-// the norms and the activation function (Korthikanti et al. 2022, arXiv 2205.05198). kFull
-// recomputes
-// the whole block (Chen et al. 2016, arXiv 1604.06174). The results have the same bits in all
-// cases.
+// recomputes the norms and the activation function (Korthikanti et al. 2022, arXiv 2205.05198).
+// kFull recomputes the whole block (Chen et al. 2016, arXiv 1604.06174). The results have the same
+// bits in all cases.
 class Block {
  public:
   // Declares the parameters of one layer as one group. `layer` is counted from 0 over the whole
@@ -41,8 +38,7 @@ class Block {
                                   const TensorParallel& tensor);
 
   // `first_parameter` is the index in the store of the block's first parameter. The store must
-  // outlive
-  // this object.
+  // outlive this object.
   Block(const ModelConfig& model, const ParameterStore& store, int64_t first_parameter,
         const BlockOptions& options, const ModelParallel& parallel = {});
 

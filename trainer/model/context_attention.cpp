@@ -13,9 +13,8 @@ namespace {
 using torch::Tensor;
 
 // Provides the keys and values of all ranks, in the order RankAt(0), RankAt(1), ...: this rank
-// first,
-// then the ranks before it. With kAllGather, all arrive in the constructor. Otherwise, they travel
-// around a ring while the caller computes.
+// first, then the ranks before it. With kAllGather, all arrive in the constructor. Otherwise, they
+// travel around a ring while the caller computes.
 class KeyValueStream {
  public:
   // `own` is [batch, length, 2 * key heads, head_size], contiguous.
@@ -33,8 +32,7 @@ class KeyValueStream {
   }
 
   // Returns the keys and values of RankAt(step). The caller must call it with step 0, 1, 2, ... in
-  // this
-  // order.
+  // this order.
   Tensor At(int64_t step) {
     if (all_.defined()) return all_[RankAt(step)];
     if (step > 0) {
@@ -62,8 +60,7 @@ class KeyValueStream {
 
 // Sums, over the ranks, the gradients of each rank's keys and values. The steps are those of
 // KeyValueStream. With kAllGather, one reduce-scatter sums them at the end. Otherwise, the sums
-// travel
-// around the ring one step behind the keys and values.
+// travel around the ring one step behind the keys and values.
 class KeyValueGradients {
  public:
   KeyValueGradients(const ContextParallel& context, const Tensor& own_key_values)
@@ -140,8 +137,7 @@ class Parts {
   }
 
   // Returns views of the queries and keys that `tokens` selects. `key_value` contains the keys and
-  // values of
-  // all tokens of rank `key_rank`.
+  // values of all tokens of rank `key_rank`.
   AttentionPart Part(int64_t key_rank, const VisibleTokens& tokens, const Tensor& key_value) const {
     const Tensor keys = key_value.narrow(1, tokens.first_key, tokens.keys);
     return {query_.narrow(1, tokens.first_query, tokens.queries),

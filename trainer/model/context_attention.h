@@ -14,8 +14,7 @@ namespace trainyard::trainer {
 // sample (ContextParallel) and the keys are the tokens of all ranks. Keys that are outside every
 // query's window are transferred but take no part in the computation. Does not support kFlash and
 // kSdpa. Returns the logarithm of the softmax sum over all keys for each query, [batch,
-// query_heads,
-// length] in the compute type.
+// query_heads, length] in the compute type.
 torch::Tensor ContextAttentionForward(const torch::Tensor& packed, const AttentionHeads& heads,
                                       const ContextParallel& context, const AttentionForm& form,
                                       torch::Tensor& out);

@@ -195,8 +195,7 @@ const RotaryTable& Decoder::Rotary(int64_t length) const {
 }
 
 // Returns the positions of this rank's tokens of a micro-batch, int64 [rows]. Undefined if the
-// model
-// has no learned positions. `length` is the number of tokens per sample over all ranks.
+// model has no learned positions. `length` is the number of tokens per sample over all ranks.
 Tensor Decoder::LearnedPositions(const MicroBatch& micro_batch, int64_t length) const {
   if (!HasLearnedPositions(model_)) return Tensor();
   if (micro_batch.position_ids.defined()) return micro_batch.position_ids;

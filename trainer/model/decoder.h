@@ -1,9 +1,7 @@
 // A decoder-only transformer. The settings choose RMSNorm or LayerNorm, rotary or learned
-// positions,
-// grouped-query attention with or without head norms, feed-forward layers with or without a gate,
-// biases or none, sequential or parallel branches, and a tied or an untied head. This covers LLaMA
-// 2, 3
-// and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
+// positions, grouped-query attention with or without head norms, feed-forward layers with or
+// without a gate, biases or none, sequential or parallel branches, and a tied or an untied head.
+// This covers LLaMA 2, 3 and 3.1, Qwen3, OLMo, GPT-2, GPT-3 and GPT-NeoX.
 #ifndef TRAINYARD_TRAINER_MODEL_DECODER_H_
 #define TRAINYARD_TRAINER_MODEL_DECODER_H_
 
@@ -45,24 +43,20 @@ struct TrainingTokens {
 };
 
 // This rank's chunks of the model. A chunk is a run of consecutive layers, plus the embedding at
-// the
-// start of the model and the head at its end. Parameter groups are in the order of the backward
-// pass:
-// chunks from last to first, and in each chunk the head, the blocks from last to first, the
-// embedding,
-// and the learned positions.
+// the start of the model and the head at its end. Parameter groups are in the order of the backward
+// pass: chunks from last to first, and in each chunk the head, the blocks from last to first, the
+// embedding, and the learned positions.
 //
 // A tied head uses the weight of the embedding. If the head and the embedding are on different
-// ranks,
-// both ranks have this weight as group kEmbeddingGroup, and each computes a part of its gradient.
+// ranks, both ranks have this weight as group kEmbeddingGroup, and each computes a part of its
+// gradient.
 //
 // Not copyable, because its parts refer to its parameters. Not thread-safe.
 class Decoder {
  public:
   static constexpr char kEmbeddingGroup[] = "embedding";
   // Learned positions are a separate group, because with a tied head the last stage has the
-  // embedding's
-  // group without them.
+  // embedding's group without them.
   static constexpr char kPositionGroup[] = "positions";
   static constexpr char kHeadGroup[] = "head";  // The final norm, and the output matrix if untied.
 
@@ -71,8 +65,7 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   // Returns the name of the logical tensor that contains the head's matrix. For a tied head, this
-  // is the
-  // embedding's tensor.
+  // is the embedding's tensor.
   static const char* HeadTensor(const ModelConfig& model);
 
   const PipelinePlace& place() const { return options_.parallel.pipeline; }
@@ -90,8 +83,7 @@ class Decoder {
   // Prepares this rank's tokens of a micro-batch for one pass through a chunk.
   MicroBatch Begin(int64_t chunk, const TrainingTokens& batch, Stash::Mode mode) const;
   // Returns an uninitialised tensor of the shape that a chunk passes to the next chunk. `length` is
-  // the
-  // number of tokens per sample over all ranks.
+  // the number of tokens per sample over all ranks.
   torch::Tensor NewActivations(int64_t samples, int64_t length) const;
 
   // Runs the blocks of the chunk, preceded by the embedding if the chunk has it. `x` is the output
@@ -148,8 +140,7 @@ class Decoder {
   mutable WeightAccess always_there_;
   WeightAccess* access_ = &always_there_;
   // Table for samples of rotary_length_ tokens. It contains this rank's positions of a sample or,
-  // if
-  // each document counts its own positions, all positions.
+  // if each document counts its own positions, all positions.
   mutable RotaryTable rotary_;
   mutable int64_t rotary_length_ = 0;
 };

@@ -1,7 +1,6 @@
 // Finds documents inside samples. A token file consists of consecutive documents, each of which
-// ends
-// with the end-of-document token. A sample is a section of a token file, so it may contain several
-// documents.
+// ends with the end-of-document token. A sample is a section of a token file, so it may contain
+// several documents.
 #ifndef TRAINYARD_TRAINER_MODEL_DOCUMENTS_H_
 #define TRAINYARD_TRAINER_MODEL_DOCUMENTS_H_
 
@@ -26,8 +25,7 @@ struct DocumentOptions {
 torch::Tensor DocumentStarts(const torch::Tensor& tokens, int64_t end_token);
 
 // Returns the weight of each prediction, fp32 [batch * length]. The weight is 0 if the input token
-// is
-// an end-of-document token, because the next document cannot be predicted from it; otherwise 1.
+// is an end-of-document token, because the next document cannot be predicted from it; otherwise 1.
 // `tokens` is int64 [batch, length + 1], the inputs and the targets.
 torch::Tensor CountedPredictions(const torch::Tensor& tokens, int64_t end_token);
 

@@ -50,8 +50,7 @@ Tensor Head::LossAndGradient(const Tensor& x, const Targets& targets, Tensor& lo
     Tensor d_part = dx.narrow(0, first, rows);
     LinearInputGradient(logits, weight, d_part);
     // The product is computed immediately, because a deferred product would keep the logits of all
-    // chunks
-    // in memory.
+    // chunks in memory.
     LinearWeightGradient(logits, part, gradients.Target(parameters_.weight));
   });
   return norm_.Backward(tensor_.Sum(dx), x, normal.statistics, Tensor(), gradients);

@@ -16,8 +16,7 @@ namespace trainyard::trainer {
 
 // Processes the rows in chunks of some thousand, so that only one chunk's logits are in memory. The
 // gradients of a chunk are computed right after its loss (as in Liger Kernel, arXiv 2410.10989).
-// The
-// vocabulary is divided among tensor-parallel ranks, which all compute the same loss.
+// The vocabulary is divided among tensor-parallel ranks, which all compute the same loss.
 class Head {
  public:
   struct Parameters {
@@ -32,8 +31,8 @@ class Head {
       : store_(store), norm_(norm), parameters_(parameters), tensor_(tensor) {}
 
   // x is [RowsHere(rows), hidden], the input of the norm. Adds the weighted loss of the rows to
-  // `loss`,
-  // an fp64 scalar, and the gradients of the weights to `gradients`. Returns the gradient of x.
+  // `loss`, an fp64 scalar, and the gradients of the weights to `gradients`. Returns the gradient
+  // of x.
   torch::Tensor LossAndGradient(const torch::Tensor& x, const Targets& targets, torch::Tensor& loss,
                                 WeightGradients& gradients) const;
 

@@ -18,8 +18,7 @@
 namespace trainyard::trainer {
 
 // Has two weights [head_size], of which every tensor-parallel rank has a full copy. Because the
-// ranks
-// have different heads, each rank computes only a part of the gradients.
+// ranks have different heads, each rank computes only a part of the gradients.
 class HeadNorms {
  public:
   // Declares the weight for queries and the weight for keys. `prefix` precedes the block's logical
@@ -33,13 +32,11 @@ class HeadNorms {
       : store_(store), first_parameter_(first_parameter), epsilon_(epsilon) {}
 
   // Normalises the query and key heads of packed rows (attention_heads.h) in place. Keeps the
-  // tensors
-  // that Backward needs in the stash of `micro_batch`.
+  // tensors that Backward needs in the stash of `micro_batch`.
   void Forward(torch::Tensor& packed, const AttentionHeads& heads, MicroBatch& micro_batch) const;
 
   // On entry, d_packed contains the gradients of the normalised heads. Replaces them with the
-  // gradients
-  // of the heads before Forward.
+  // gradients of the heads before Forward.
   void Backward(torch::Tensor& d_packed, const AttentionHeads& heads, MicroBatch& micro_batch,
                 WeightGradients& gradients) const;
 

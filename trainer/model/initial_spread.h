@@ -9,10 +9,8 @@
 namespace trainyard::trainer {
 
 // The standard deviation of the matrices whose products are added to the residual stream. It is
-// small
-// enough that the variance of the stream does not grow with depth (GPT-2, Radford et al. 2019,
-// section
-// 2.3). Settings may override it, for example for GPT-NeoX.
+// small enough that the variance of the stream does not grow with depth (GPT-2, Radford et al.
+// 2019, section 2.3). Settings may override it, for example for GPT-NeoX.
 inline double ResidualInitStd(const ModelConfig& model) {
   if (model.output_layer_init_method_std > 0) return model.output_layer_init_method_std;
   return model.init_method_std / std::sqrt(2.0 * static_cast<double>(model.num_layers));

@@ -41,8 +41,7 @@ int64_t GlobalIndex(const LogicalTensorSlice& slice, int64_t index) {
 
 // Calls run(begin, end) for parts of [0, count), on as many threads as LibTorch uses.
 // at::parallel_for would use only one thread, because its OpenMP code is in a header and this
-// program
-// is built without OpenMP.
+// program is built without OpenMP.
 void ForEachPart(int64_t count, const std::function<void(int64_t, int64_t)>& run) {
   constexpr int64_t kSmallestPart = 1 << 16;
   const int64_t parts =
@@ -56,8 +55,7 @@ void ForEachPart(int64_t count, const std::function<void(int64_t, int64_t)>& run
 }  // namespace
 
 // Uses the Box-Muller transform (1958). Two neighbouring elements share a radius: one uses the
-// cosine
-// of an angle, the other uses the sine.
+// cosine of an angle, the other uses the sine.
 float StandardNormal(uint64_t key, int64_t index) {
   const auto pair = static_cast<uint64_t>(index) & ~uint64_t{1};
   const double radius = std::sqrt(-2.0 * std::log(Uniform(RandomBits(key, pair))));

@@ -1,6 +1,5 @@
 // Initial weights as a pure function of (seed, logical name, element), so that training starts with
-// the
-// same weights in every layout and world size.
+// the same weights in every layout and world size.
 #ifndef TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 #define TRAINYARD_TRAINER_MODEL_INITIALISATION_H_
 
@@ -14,8 +13,7 @@
 namespace trainyard::trainer {
 
 // Returns the initial values of the slice, an fp32 CPU tensor of the slice's shape. Time and memory
-// are
-// proportional to the size of the slice, not of the whole tensor.
+// are proportional to the size of the slice, not of the whole tensor.
 torch::Tensor InitialValues(uint64_t seed, const LogicalTensorSlice& slice);
 
 // Returns element number `index` of the infinite sequence of standard normal numbers for `key`.

@@ -20,8 +20,7 @@ struct MicroBatch {
   int64_t batch = 0;   // Samples.
   int64_t length = 0;  // Number of tokens per sample on this rank.
   // Table for the positions either of one sample or of all rows (ops/rotary.h). Empty if the model
-  // has
-  // no rotary positions.
+  // has no rotary positions.
   RotaryTable rotary;
   Stash stash;
   torch::Tensor inputs = {};     // int64 [rows()]; set only for the embedding.
@@ -32,8 +31,7 @@ struct MicroBatch {
   torch::Tensor document_starts = {};
   torch::Tensor document_bias = {};  // For cuDNN (ops/visible_keys.h).
   // int64 [rows()]: positions counted from the first token of the document. If undefined, positions
-  // are
-  // counted from the start of the sample (ContextParallel::PositionsOf).
+  // are counted from the start of the sample (ContextParallel::PositionsOf).
   torch::Tensor position_ids = {};
 
   int64_t rows() const { return batch * length; }

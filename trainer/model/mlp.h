@@ -24,8 +24,7 @@ class Mlp final : public ResidualBranch {
   };
 
   // Declares the parameters in the order of Parameters, each bias after its matrix. `prefix`
-  // precedes the
-  // block's logical names.
+  // precedes the block's logical names.
   static std::vector<ParameterDeclaration> Declare(const ModelConfig& model,
                                                    const std::string& prefix,
                                                    const TensorParallel& tensor);

@@ -25,8 +25,7 @@ struct NormForm {
 NormForm NormFormOf(const ModelConfig& model);
 
 // Declares the vectors of a norm, [width], of which every tensor-parallel rank has a full copy.
-// `name`
-// does not include ".weight".
+// `name` does not include ".weight".
 std::vector<ParameterDeclaration> DeclareNorm(const std::string& name, int64_t width,
                                               const NormForm& form, const TensorParallel& tensor);
 
@@ -46,8 +45,7 @@ class Norm {
   Result Forward(const torch::Tensor& x) const;
 
   // Returns the gradient of x, plus residual_gradient if it is defined. The result reuses the
-  // memory of
-  // dy.
+  // memory of dy.
   torch::Tensor Backward(torch::Tensor dy, const torch::Tensor& x, const torch::Tensor& statistics,
                          const torch::Tensor& residual_gradient, WeightGradients& gradients) const;
 

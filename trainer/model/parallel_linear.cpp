@@ -11,10 +11,8 @@ namespace {
 using torch::Tensor;
 
 // The number of parts into which the rows of a sum over ranks are divided. One part is exchanged
-// while
-// the product for the next part is computed. More parts would hide more of the exchange, but
-// smaller
-// products are slower.
+// while the product for the next part is computed. More parts would hide more of the exchange, but
+// smaller products are slower.
 constexpr int64_t kSumParts = 2;
 
 // Returns the bias; undefined if there is none.
@@ -23,8 +21,7 @@ Tensor BiasOf(const LinearParameters& parameters, const ParameterStore& store) {
 }
 
 // Calls multiply(rows, index of the first row), first for this rank's own rows and then for the
-// rows of
-// the other ranks once they have arrived. Returns all rows.
+// rows of the other ranks once they have arrived. Returns all rows.
 Tensor MultiplyAsRowsArrive(
     const Tensor& own, const TensorParallel& tensor,
     const std::function<void(const Tensor& rows, int64_t first)>& multiply) {

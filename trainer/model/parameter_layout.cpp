@@ -98,8 +98,7 @@ ParameterLayout::ParameterLayout(const std::vector<GroupDeclaration>& groups, in
       (decays ? groups_.back().decaying : groups_.back().constant) = {first, next - first};
     }
     // Makes each of the `parts` equal parts of this group, and therefore also the next group, begin
-    // at a
-    // multiple of kAlignment.
+    // at a multiple of kAlignment.
     next = AlignUp(next, kAlignment * parts);
     groups_.back().all.length = next - groups_.back().all.first;
     groups_.back().counted =

@@ -19,12 +19,10 @@ struct LogicalTensorSlice {
   double init_std = 0;                // Standard deviation. 0: all elements are initial_value.
   double initial_value = 1;
   // True on one of the tensor-parallel ranks and pipeline stages that have these elements. Only
-  // this
-  // first holder counts them in norms and stores them in checkpoints.
+  // this first holder counts them in norms and stores them in checkpoints.
   bool is_first_holder = true;
   // True if several tensor-parallel ranks have these elements and each computes only a part of
-  // their
-  // gradient, so that the parts must be summed.
+  // their gradient, so that the parts must be summed.
   bool has_partial_gradient = false;
 
   bool IsWhole() const { return shape == global_shape; }
@@ -104,8 +102,7 @@ class ParameterLayout {
   static constexpr int64_t kAlignment = 64;
 
   // `groups` must be in the order of the backward pass. Every group can be divided into `parts`
-  // equal
-  // parts, or into any number of parts that divides `parts`.
+  // equal parts, or into any number of parts that divides `parts`.
   ParameterLayout(const std::vector<GroupDeclaration>& groups, int64_t parts);
 
   struct Parameter {

@@ -23,24 +23,18 @@ struct StoreParts {
 };
 
 // The buffers of a rank's parameters. The model computes with `values`. `gradients` contains sums
-// over
-// micro-batches. fp32 and fp64 values are themselves the master weights. If the values are bf16,
-// the
-// gradients are fp32, and `low_bits` contains the rest of the fp32 master weights
+// over micro-batches. fp32 and fp64 values are themselves the master weights. If the values are
+// bf16, the gradients are fp32, and `low_bits` contains the rest of the fp32 master weights
 // (ops/master_weights.h).
 //
 // A buffer contains either all elements of the layout or, group after group, only the parts that
-// this
-// rank owns. It contains only these parts of the optimizer state from ZeRO stage 1, of the
-// gradients
-// from stage 2, and of the values in stage 3. The whole of such a group is then in memory only
-// while it
-// is needed. Not thread-safe unless stated otherwise.
+// this rank owns. It contains only these parts of the optimizer state from ZeRO stage 1, of the
+// gradients from stage 2, and of the values in stage 3. The whole of such a group is then in memory
+// only while it is needed. Not thread-safe unless stated otherwise.
 class ParameterStore {
  public:
   // Allocates and initialises the buffers. The initial values are a pure function of (seed, logical
-  // name,
-  // element). Without a seed, they are 0 and must be loaded.
+  // name, element). Without a seed, they are 0 and must be loaded.
   ParameterStore(const std::vector<GroupDeclaration>& groups, torch::ScalarType type,
                  torch::Device device, std::optional<uint64_t> seed, const StoreParts& parts = {});
 
@@ -64,10 +58,8 @@ class ParameterStore {
   }
 
   // Value returns a parameter, and Gradient its gradient, both in the shape of the parameter. In
-  // ZeRO
-  // stage 3, HoldValues must have been called for the parameter's group. In stages 2 and 3, the
-  // first use
-  // allocates the gradients of a group.
+  // ZeRO stage 3, HoldValues must have been called for the parameter's group. In stages 2 and 3,
+  // the first use allocates the gradients of a group.
   torch::Tensor Value(int64_t parameter) const;
   torch::Tensor Gradient(int64_t parameter);
 
@@ -75,16 +67,14 @@ class ParameterStore {
   torch::Tensor WholeValues(int64_t group) const;
   torch::Tensor WholeGradients(int64_t group);
   // For ZeRO stage 3: HoldValues allocates memory for the values of a whole group, and DropValues
-  // frees
-  // it.
+  // frees it.
   void HoldValues(int64_t group);
   void DropValues(int64_t group);
   // For ZeRO stages 2 and 3: frees the memory for the gradients of a whole group.
   void DropGradients(int64_t group);
 
   // Returns elements of a group that this rank keeps. The range must be owned: in ZeRO stage 3 for
-  // Values,
-  // and in stages 2 and 3 for Gradients.
+  // Values, and in stages 2 and 3 for Gradients.
   torch::Tensor Values(int64_t group, const ElementRange& range) const;
   torch::Tensor Gradients(int64_t group, const ElementRange& range) const;
   // Returns owned elements of a buffer of optimizer state.
@@ -98,8 +88,7 @@ class ParameterStore {
   const torch::Tensor& low_bits() const { return low_bits_; }  // May be undefined.
 
   // Sets those master weights of a slice that this rank keeps. It keeps the low bits only of the
-  // elements
-  // that it owns. `elements` is one-dimensional and may have any type and device.
+  // elements that it owns. `elements` is one-dimensional and may have any type and device.
   void SetMaster(const StoredSlice& slice, const torch::Tensor& elements);
 
   // The positions of rows within a slice. Row r begins at element first + r * stride.
@@ -108,8 +97,7 @@ class ParameterStore {
     int64_t stride = 0;
   };
   // Sets the elements at `places`, all of which this rank must own. `rows` is [n, length], on the
-  // device
-  // of the store. Several threads may set different elements concurrently.
+  // device of the store. Several threads may set different elements concurrently.
   void SetMaster(const StoredSlice& slice, const RowPlaces& places, const torch::Tensor& rows);
 
  private:

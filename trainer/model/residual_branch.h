@@ -10,14 +10,10 @@
 namespace trainyard::trainer {
 
 // The function f of one half of a block. In every model family, a block is x + f(norm(x)) twice;
-// only
-// f differs. The code that schedules micro-batches relies on this contract: Forward keeps the
-// tensors
-// that Backward needs in the stash of the micro-batch. Backward returns the gradient of the input
-// and
-// passes the gradients of weights to `gradients`. x, residual, dy and the results are [rows,
-// hidden]
-// and contiguous.
+// only f differs. The code that schedules micro-batches relies on this contract: Forward keeps the
+// tensors that Backward needs in the stash of the micro-batch. Backward returns the gradient of the
+// input and passes the gradients of weights to `gradients`. x, residual, dy and the results are
+// [rows, hidden] and contiguous.
 class ResidualBranch {
  public:
   virtual ~ResidualBranch() = default;
@@ -27,8 +23,7 @@ class ResidualBranch {
                                 MicroBatch& micro_batch) const = 0;
 
   // Returns the gradient of x only; the caller adds dy for the residual. `x` must have the value
-  // that it
-  // had in Forward, whether the caller kept it or recomputed it.
+  // that it had in Forward, whether the caller kept it or recomputed it.
   virtual torch::Tensor Backward(const torch::Tensor& dy, const torch::Tensor& x,
                                  MicroBatch& micro_batch, WeightGradients& gradients) const = 0;
 };

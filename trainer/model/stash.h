@@ -12,10 +12,8 @@
 namespace trainyard::trainer {
 
 // A stack of tensors. Backward pops the tensors in the reverse of the order in which Forward pushed
-// them.
-// The memory of a popped tensor is freed when its user releases the tensor. A pipeline has one
-// stash per
-// micro-batch in flight.
+// them. The memory of a popped tensor is freed when its user releases the tensor. A pipeline has
+// one stash per micro-batch in flight.
 class Stash {
  public:
   enum class Mode { kKeep, kDiscard };  // kDiscard: no backward pass follows.

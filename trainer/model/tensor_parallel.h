@@ -30,10 +30,9 @@ class PendingTensor {
 // Ranks that compute the same rows, each with a part of every matrix (Shoeybi et al. 2019, arXiv
 // 1909.08053). Between matrix products, each rank has all rows or, with sequence parallelism
 // (Korthikanti et al. 2022, arXiv 2205.05198), one of `size` equal parts, in rank order. In the
-// forward
-// pass, Gather precedes a matrix that is split by output columns, and Sum follows a matrix that is
-// split by input columns. In the backward pass, Sum takes the place of Gather, and Gather that of
-// Sum.
+// forward pass, Gather precedes a matrix that is split by output columns, and Sum follows a matrix
+// that is split by input columns. In the backward pass, Sum takes the place of Gather, and Gather
+// that of Sum.
 class TensorParallel {
  public:
   TensorParallel() = default;  // One rank.
@@ -49,8 +48,7 @@ class TensorParallel {
   int64_t AllRows(int64_t here) const { return splits_rows() ? here * size() : here; }
 
   // Starts to gather the rows of all ranks. `rows` is [RowsHere(n), width]. The result contains all
-  // n
-  // rows.
+  // n rows.
   PendingTensor BeginGather(const torch::Tensor& rows) const;
   torch::Tensor Gather(const torch::Tensor& rows) const { return BeginGather(rows).Get(); }
 

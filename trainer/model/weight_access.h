@@ -16,8 +16,7 @@ class WeightAccess {
   virtual ~WeightAccess() = default;
 
   // Makes work that is queued after this call see the values of the group. `pass` determines which
-  // group
-  // is needed next, so that its transfer can start early.
+  // group is needed next, so that its transfer can start early.
   virtual void Acquire(int64_t /*group*/, Pass /*pass*/) {}
   // States that the caller does not need the values before the next Acquire. Each Release ends one
   // Acquire. Pairs may be nested.

@@ -15,10 +15,9 @@
 namespace trainyard::trainer {
 
 // Adds up weight gradients. A module passes the two factors of a gradient instead of multiplying
-// them,
-// so that the product can run immediately, during a collective, or after the input gradients of
-// other
-// micro-batches (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). Not thread-safe.
+// them, so that the product can run immediately, during a collective, or after the input gradients
+// of other micro-batches (zero-bubble pipelines, Qi et al. 2024, arXiv 2401.10241). Not
+// thread-safe.
 class WeightGradients {
  public:
   enum class Timing { kAtOnce, kDeferred };
@@ -33,17 +32,14 @@ class WeightGradients {
   void OnGroupFinished(GroupFinished callback) { group_finished_ = std::move(callback); }
 
   // Begins a step: the first gradient of each parameter overwrites the preceding step's gradient,
-  // and
-  // later gradients are added.
+  // and later gradients are added.
   void BeginStep();
   // Makes the next gradient of each parameter in the group overwrite the preceding gradient instead
-  // of
-  // being added to it.
+  // of being added to it.
   void BeginGroup(int64_t group);
 
   // Adds dy^T x to the gradient of a matrix, now or later. The caller must not change the tensors
-  // until
-  // the product has run.
+  // until the product has run.
   void AddLinear(int64_t parameter, const torch::Tensor& dy, const torch::Tensor& x);
 
   // Adds the sum of dy's rows to the gradient of a bias, immediately. Does nothing if `parameter`
@@ -60,8 +56,7 @@ class WeightGradients {
   // With kDeferred: ends a backward pass, whose work RunOldest later runs as a unit.
   void EndPass();
   // With kDeferred: RunOldest runs the work of the oldest backward pass that has not yet run.
-  // RunDeferred
-  // runs all work, oldest first.
+  // RunDeferred runs all work, oldest first.
   void RunOldest();
   void RunDeferred();
 

@@ -25,8 +25,7 @@ double ValueOf(const Tensor& step_values, StepValue which) {
 }
 
 // Rounds `moment` (fp32) stochastically to `out` (bf16, on a CPU). Does nothing if both are the
-// same
-// tensor. `shift` selects the half of the random bits.
+// same tensor. `shift` selects the half of the random bits.
 void RoundMoment(const Tensor& moment, int64_t step, int64_t first_element, int shift,
                  Tensor& out) {
   if (moment.is_same(out)) return;
@@ -59,8 +58,7 @@ void UpdatePiece(AdamWState state, const AdamWFactors& factors, const Tensor& st
   Tensor denominator =
       square.sqrt().div_(ValueOf(step_values, StepValue::kRootCorrection)).add_(factors.epsilon);
   // If epsilon is 0 and all gradients so far were 0, numerator and denominator are 0. A denominator
-  // of 1
-  // makes the update 0 instead of NaN.
+  // of 1 makes the update 0 instead of NaN.
   if (factors.epsilon == 0) denominator.masked_fill_(denominator == 0, 1);
   if (factors.weight_decay != 0) {
     weight.mul_(1 - ValueOf(step_values, StepValue::kLearningRate) * factors.weight_decay);

@@ -16,8 +16,7 @@ struct AdamWState {
   torch::Tensor first_moment;   // fp32, fp64 or bf16 (rounded stochastically).
   torch::Tensor second_moment;  // The same types as first_moment.
   // The seed for the stochastic rounding of element 0; element i uses first_element + i. An element
-  // has
-  // the same seed in every layout, so it is rounded in the same way in every layout.
+  // has the same seed in every layout, so it is rounded in the same way in every layout.
   int64_t first_element = 0;
 };
 

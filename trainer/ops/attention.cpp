@@ -70,8 +70,7 @@ Tensor AttentionForward(const Tensor& packed, const AttentionHeads& heads, Tenso
 namespace {
 
 // P is the softmax weights. With dP = dO v^T, the gradient of the scores is dS = P * (dP - s),
-// where s
-// is the sum of P * dP over the row.
+// where s is the sum of P * dP over the row.
 void ManualBackward(const Tensor& dout, const AttentionKept& kept, const AttentionHeads& heads,
                     Tensor& d_packed) {
   const int64_t keys = heads.key_heads, queries = heads.query_heads;

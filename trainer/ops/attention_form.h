@@ -33,8 +33,7 @@ struct AttentionKept {
 };
 
 // kYes: the gradients have the same bits in every run. With kNo, cuDNN needs less memory, but adds
-// in
-// the order in which its thread blocks finish. kFlash and kSdpa support only kNo.
+// in the order in which its thread blocks finish. kFlash and kSdpa support only kNo.
 enum class Reproducible { kYes, kNo };
 
 }  // namespace trainyard::trainer

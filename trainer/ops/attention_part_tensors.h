@@ -15,12 +15,10 @@ enum class AttentionMask {
 };
 
 // The tensors have the shape [batch, length, heads, head_size] unless stated otherwise, and all
-// have
-// the same type. The strides of batch and token are arbitrary, so a tensor can be columns of packed
-// rows or half of a sequence. The heads and elements of a token have no gaps. Queries that also see
-// earlier keys need two parts: kNone over the earlier keys, and kCausal over as many keys as
-// queries.
-// If `hidden` is defined, the part is computed without fused kernels on every device.
+// have the same type. The strides of batch and token are arbitrary, so a tensor can be columns of
+// packed rows or half of a sequence. The heads and elements of a token have no gaps. Queries that
+// also see earlier keys need two parts: kNone over the earlier keys, and kCausal over as many keys
+// as queries. If `hidden` is defined, the part is computed without fused kernels on every device.
 struct AttentionPart {
   torch::Tensor query;  // Has query_heads heads, a multiple of key_heads (attention_heads.h).
   torch::Tensor key;    // key_heads heads.

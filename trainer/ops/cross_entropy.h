@@ -12,14 +12,12 @@ namespace trainyard::trainer {
 
 // Adds the sum of w * -log softmax(logits)[target] over the rows to `loss`, an fp64 scalar. Then
 // replaces each row of logits [rows, vocabulary] with its gradient w * (softmax - onehot), computed
-// in
-// the compute type and rounded once. With kLossOnly, the logits do not change.
+// in the compute type and rounded once. With kLossOnly, the logits do not change.
 void CrossEntropy(torch::Tensor& logits, const Targets& targets, LossPass pass,
                   torch::Tensor& loss);
 
 // The number of rows per chunk. On a CPU, the logits of a chunk fit into the cache. On a GPU, a
-// chunk
-// is large enough to keep the GPU busy.
+// chunk is large enough to keep the GPU busy.
 int64_t CrossEntropyRowsPerChunk(int64_t vocabulary, torch::Device device);
 
 }  // namespace trainyard::trainer

@@ -9,8 +9,7 @@ namespace {
 using torch::Tensor;
 
 // True for each token whose row is in a table of `rows` rows. places: the row of each token,
-// relative to
-// the table's first row.
+// relative to the table's first row.
 Tensor IsInside(const Tensor& places, int64_t rows) {
   return (places >= 0).logical_and(places < rows);
 }

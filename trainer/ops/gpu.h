@@ -1,7 +1,6 @@
 // Operations implemented by CUDA kernels. Each has the name and contract of the function in this
-// folder
-// that calls it. The CUDA build uses gpu_cuda.cpp, gpu_attention_cuda.cpp, gpu_norms_cuda.cpp and
-// gpu_torch_attention_cuda.cpp. The build without CUDA uses gpu_absent.cpp.
+// folder that calls it. The CUDA build uses gpu_cuda.cpp, gpu_attention_cuda.cpp,
+// gpu_norms_cuda.cpp and gpu_torch_attention_cuda.cpp. The build without CUDA uses gpu_absent.cpp.
 #ifndef TRAINYARD_TRAINER_OPS_GPU_H_
 #define TRAINYARD_TRAINER_OPS_GPU_H_
 
@@ -123,8 +122,8 @@ void SquaredSum(const torch::Tensor& values, torch::Tensor& sum);
 void FinishNorm(const torch::Tensor& squared_norms, double max_norm, torch::Tensor& step_values);
 
 // After this call, a matrix product whose shape is in no table is timed at its first use. The
-// timing
-// runs make the results of the backward pass wrong (kernels/gemm.h), so this is for tuning only.
+// timing runs make the results of the backward pass wrong (kernels/gemm.h), so this is for tuning
+// only.
 void TuneMatrixProducts();
 // Writes the algorithms chosen for the timed matrix products, in the format of kernels/gemm_tables.
 void SaveTunedMatrixProducts(const std::string& path);

@@ -1,6 +1,5 @@
 // Passes tensors to the attention kernels. Attention over all keys of packed rows runs as one part
-// with
-// a causal mask.
+// with a causal mask.
 #include "trainer/kernels/attention.h"
 #include "trainer/kernels/attention_merge.h"
 #include "trainer/kernels/cuda_check.h"
@@ -16,8 +15,7 @@ using kernels::AttentionStrides;
 using torch::Tensor;
 
 // The stride of a dimension of size 1 is arbitrary. This function normalises it, because cuDNN
-// would
-// otherwise need another plan for every stride.
+// would otherwise need another plan for every stride.
 AttentionStrides StridesOf(const Tensor& rows) {
   const int64_t heads = rows.size(2), head_size = rows.size(3);
   TORCH_CHECK(

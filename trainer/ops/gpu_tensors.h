@@ -33,8 +33,7 @@ void CheckContiguous(const Tensors&... tensors) {
 }
 
 // Returns temporary memory. When the tensor is released, the next operation on the same stream can
-// reuse
-// the memory.
+// reuse the memory.
 inline torch::Tensor Workspace(size_t bytes, const torch::Tensor& like) {
   return torch::empty({static_cast<int64_t>(bytes)}, like.options().dtype(torch::kUInt8));
 }

@@ -38,8 +38,7 @@ std::optional<int64_t> After(int64_t window) {
 }
 
 // Returns dropout seeds, which LibTorch requires as arguments but does not use, because attention
-// has no
-// dropout.
+// has no dropout.
 Tensor NoSeed(const Tensor& like) { return torch::zeros({2}, like.options().dtype(torch::kInt64)); }
 
 // Repeats each key head for the query heads that share it. Returns [batch, query heads, length,

@@ -1,6 +1,5 @@
 // Arranges attention heads as matrices for batched products. The queries of all heads that share a
-// key
-// head are stacked into one tall matrix, so that keys and values need not be repeated for each
+// key head are stacked into one tall matrix, so that keys and values need not be repeated for each
 // query head.
 #ifndef TRAINYARD_TRAINER_OPS_GROUPED_HEADS_H_
 #define TRAINYARD_TRAINER_OPS_GROUPED_HEADS_H_

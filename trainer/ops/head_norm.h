@@ -20,8 +20,7 @@ void HeadNormForward(torch::Tensor& heads, const torch::Tensor& weight, double e
                      HeadNormKept& kept);
 
 // On entry, d_heads is the gradient of the normalised heads. Replaces it with the gradient of the
-// heads
-// before HeadNormForward.
+// heads before HeadNormForward.
 void HeadNormBackward(torch::Tensor& d_heads, const torch::Tensor& weight, const HeadNormKept& kept,
                       const GradientTarget& weight_gradient);
 

@@ -12,14 +12,12 @@ namespace trainyard::trainer {
 // Products of 16-bit types are added up in fp32.
 
 // y = x weight^T + bias; bias: [out], or undefined. In 16-bit types, the product may be rounded
-// before the
-// bias is added.
+// before the bias is added.
 void LinearForward(const torch::Tensor& x, const torch::Tensor& weight, torch::Tensor& y,
                    const torch::Tensor& bias = {});
 
 // y = residual + x weight^T + bias. residual: [rows, out]; y may share its memory. In 16-bit types,
-// the
-// product may be rounded before residual is added, and the sum again before bias is added.
+// the product may be rounded before residual is added, and the sum again before bias is added.
 void LinearForwardWithResidual(const torch::Tensor& x, const torch::Tensor& weight,
                                const torch::Tensor& residual, torch::Tensor& y,
                                const torch::Tensor& bias = {});
@@ -36,8 +34,7 @@ void LinearWeightGradient(const torch::Tensor& dy, const torch::Tensor& x,
 void AddBias(const torch::Tensor& bias, torch::Tensor& y);
 
 // target = the sum of the rows of dy or, if the target accumulates, target += this sum. Computed in
-// the
-// type of the target.
+// the type of the target.
 void BiasGradient(const torch::Tensor& dy, const GradientTarget& target);
 
 }  // namespace trainyard::trainer

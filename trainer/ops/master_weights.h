@@ -1,6 +1,6 @@
 // fp32 master weights of bf16 parameters. A master weight is stored as the bf16 parameter plus 16
-// more
-// bits. The representation is exact and takes two bytes per weight less than a separate fp32 copy.
+// more bits. The representation is exact and takes two bytes per weight less than a separate fp32
+// copy.
 #ifndef TRAINYARD_TRAINER_OPS_MASTER_WEIGHTS_H_
 #define TRAINYARD_TRAINER_OPS_MASTER_WEIGHTS_H_
 
@@ -11,18 +11,15 @@
 namespace trainyard::trainer {
 
 // Let b be the bits of a master weight. value = (b + 0x8000) >> 16 is b rounded to bf16, half away
-// from
-// zero. low = b & 0xffff, stored as a signed int16. Hence b = (value << 16) + low, exactly, for
-// every
-// weight within the range of bf16.
+// from zero. low = b & 0xffff, stored as a signed int16. Hence b = (value << 16) + low, exactly,
+// for every weight within the range of bf16.
 
 // Returns the fp32 master weights, on the same device. values: bf16; low_bits: int16, of the same
 // shape.
 torch::Tensor JoinMasterWeights(const torch::Tensor& values, const torch::Tensor& low_bits);
 
 // Joins `count` weights in host memory and writes them to `master`. `values` contains the bits of
-// bf16
-// numbers.
+// bf16 numbers.
 void JoinMasterWeights(const uint16_t* values, const int16_t* low_bits, int64_t count,
                        float* master);
 

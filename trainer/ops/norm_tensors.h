@@ -18,8 +18,7 @@ struct HeadNormKept {
 };
 
 // Each tensor is [width], of the type of x. A tensor is undefined if the norm does not have it
-// (OLMo,
-// arXiv 2402.00838, has neither).
+// (OLMo, arXiv 2402.00838, has neither).
 struct LayerNormWeights {
   torch::Tensor weight;
   torch::Tensor bias;

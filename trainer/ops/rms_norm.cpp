@@ -22,8 +22,7 @@ void RmsNormForward(const Tensor& x, const Tensor& weight, double epsilon, Tenso
 }
 
 // Let n = x * inverse_rms and p = dy * n. The gradient of the weight is the sum of p over the rows.
-// p.w
-// is the inner product of p and w within a row. Hence dx = (dy * w - n * (p.w) / width) *
+// p.w is the inner product of p and w within a row. Hence dx = (dy * w - n * (p.w) / width) *
 // inverse_rms.
 void RmsNormBackward(const Tensor& dy, const RmsNormInput& input, const Tensor& residual_gradient,
                      Tensor& dx, const GradientTarget& weight_gradient) {

@@ -14,8 +14,7 @@ namespace trainyard::trainer {
 struct AttentionLimits {
   int64_t window = 0;  // Positions seen, including the query's own; 0: all (arXiv 2310.06825).
   // int64 [batch, queries]: the position in the sample of the first token of each query's document.
-  // If
-  // undefined, each sample is one document.
+  // If undefined, each sample is one document.
   torch::Tensor document_starts = {};
   // The result of DocumentBias. Only cuDNN uses it, instead of document_starts. May be undefined.
   torch::Tensor document_bias = {};
@@ -34,16 +33,13 @@ torch::Tensor HiddenKeys(int64_t length, const AttentionLimits& limits, torch::D
 
 // Returns the bias to add to scores, bf16 [batch, length, length]: a large negative number for keys
 // before the query's document, else 0. document_starts: int64 [batch, length]. The bias takes 2
-// bytes
-// for each pair of positions, so it is computed only once per micro-batch.
+// bytes for each pair of positions, so it is computed only once per micro-batch.
 torch::Tensor DocumentBias(const torch::Tensor& document_starts);
 
 // Sets the scores of hidden keys to a number whose exponential is 0 relative to that of any visible
 // key. The number is finite, so that a row without visible keys contains no NaN. MergeAttention
-// gives
-// such a row no weight. scores: from stacked heads (grouped_heads.h), [batch * key_heads, queries
-// of a
-// group, keys], contiguous. hidden: from HiddenKeys.
+// gives such a row no weight. scores: from stacked heads (grouped_heads.h), [batch * key_heads,
+// queries of a group, keys], contiguous. hidden: from HiddenKeys.
 void HideScores(const torch::Tensor& hidden, torch::Tensor& scores);
 
 }  // namespace trainyard::trainer

@@ -1,7 +1,6 @@
 // Cross-entropy loss with a vocabulary that is split over several devices. Each part computes
 // statistics, which the caller exchanges and combines. Each part then computes the loss and its
-// part of
-// the gradient.
+// part of the gradient.
 #ifndef TRAINYARD_TRAINER_OPS_VOCABULARY_CROSS_ENTROPY_H_
 #define TRAINYARD_TRAINER_OPS_VOCABULARY_CROSS_ENTROPY_H_
 
@@ -21,8 +20,7 @@ inline constexpr int64_t kCrossEntropyStatistics = 3;
 // - largest), and the target's logit if it is in this part, else 0. If all logits are -infinity,
 //   the
 // sum is 0. logits: [rows, width], for the tokens first_token to first_token + width - 1; width is
-// at
-// least 1. target_tokens: int64 [rows], each within the whole vocabulary.
+// at least 1. target_tokens: int64 [rows], each within the whole vocabulary.
 void CrossEntropyStatistics(const torch::Tensor& logits, const torch::Tensor& target_tokens,
                             int64_t first_token, torch::Tensor& statistics);
 
@@ -31,13 +29,10 @@ void CrossEntropyStatistics(const torch::Tensor& logits, const torch::Tensor& ta
 torch::Tensor CombineStatistics(const torch::Tensor& statistics_of_parts);
 
 // Adds the sum of w * -log softmax(logits)[target] over the rows to `loss`, an fp64 scalar. All
-// parts
-// get the same sum, so the caller must count it once. Then replaces each row of logits with its
-// part of
-// the gradient w * (softmax - onehot), computed in the compute type and rounded once. The gradient
-// is
-// exactly 0 for a row with weight 0. With kLossOnly, the logits do not change. combined: from
-// CombineStatistics.
+// parts get the same sum, so the caller must count it once. Then replaces each row of logits with
+// its part of the gradient w * (softmax - onehot), computed in the compute type and rounded once.
+// The gradient is exactly 0 for a row with weight 0. With kLossOnly, the logits do not change.
+// combined: from CombineStatistics.
 void CrossEntropyOfPart(torch::Tensor& logits, const Targets& targets, int64_t first_token,
                         const torch::Tensor& combined, LossPass pass, torch::Tensor& loss);
 

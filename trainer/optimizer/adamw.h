@@ -23,14 +23,11 @@ class AdamW {
   torch::Tensor HostStepValues(int64_t step, double learning_rate) const;
 
   // Measures the norms of those gradients of a group that this rank both owns and counts. Must be
-  // called
-  // after the gradients are complete.
+  // called after the gradients are complete.
   void MeasureGroup(int64_t group);
   // Sets element `which` of `step_values`, such as kSquaredNorm, to this rank's sum of squares, or
-  // to 0
-  // unless `counts`, because another rank then counts the same gradients. Must be called after all
-  // groups
-  // have been measured.
+  // to 0 unless `counts`, because another rank then counts the same gradients. Must be called after
+  // all groups have been measured.
   void SumSquares(bool counts, StepValue which, torch::Tensor& step_values) const;
 
   // A part of a group that is measured separately: either its parameters with weight decay or those

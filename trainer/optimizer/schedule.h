@@ -1,8 +1,7 @@
 // The learning rate as a pure function of the number of samples trained on.
 //
 // Let x be the number of samples of the run up to the end of a step, w the end of the warm-up, L
-// the
-// peak rate and m the minimum. r goes from 0 at the beginning of the decay to 1 at its end. The
+// the peak rate and m the minimum. r goes from 0 at the beginning of the decay to 1 at its end. The
 // formulas are those of Megatron-LM (megatron/core/optimizer_param_scheduler.py, init_lr 0).
 // Megatron-LM counts x before the step, so its rates come one step later.
 //   warm-up              L x / w                                            for x < w
@@ -25,8 +24,7 @@
 namespace trainyard::trainer {
 
 // Returns the learning rate of the step that ends after `samples` samples of the run. In the last
-// step
-// of a decay, it is exactly min_lr. Without a warm-up, inverse_square_root starts at the peak.
+// step of a decay, it is exactly min_lr. Without a warm-up, inverse_square_root starts at the peak.
 double LearningRate(const ScheduleConfig& schedule, const OptimizerConfig& optimizer,
                     const ScheduleSpans& spans, int64_t samples);
 

@@ -25,12 +25,10 @@ class Rendezvous;
 // A member that does not respond within these time limits counts as lost.
 struct PeerLimits {
   // The ranks of a gang usually start within seconds of each other, but a slow file system may
-  // delay a
-  // rank by minutes.
+  // delay a rank by minutes.
   std::chrono::seconds connect{300};
   // Long enough for a peer to save or load a large checkpoint. A dead peer is usually detected at
-  // once,
-  // because its connections close.
+  // once, because its connections close.
   std::chrono::seconds operation{600};
 };
 
@@ -45,16 +43,11 @@ struct CommunicatorGroup {
 };
 
 // All members must begin the same operations in the same order, each from one thread. The tensors
-// must
-// be contiguous, of equal sizes and types, and on the communicator's device. Operations of a group
-// run
-// one after another, concurrently with the caller's work. On a GPU, an operation runs on the
-// group's
-// own stream, after the work that was already queued on the current stream when the operation
-// began.
-// Sums are added in the same order in every run, and every member gets the same bits. Sums of bf16
-// and
-// fp16 are rounded to their type.
+// must be contiguous, of equal sizes and types, and on the communicator's device. Operations of a
+// group run one after another, concurrently with the caller's work. On a GPU, an operation runs on
+// the group's own stream, after the work that was already queued on the current stream when the
+// operation began. Sums are added in the same order in every run, and every member gets the same
+// bits. Sums of bf16 and fp16 are rounded to their type.
 //
 // If a member is lost or does not respond in time, every method and every wait for a Work throws
 // TrainerError(kPeerLost) naming the operation. The communicator is then unusable. None of its
@@ -71,35 +64,28 @@ class Communicator {
   int64_t size() const { return static_cast<int64_t>(ranks_.size()); }
 
   // Counts all later waits for the operations of this group as `part` of a step's time. `clock`
-  // must
-  // outlive the use of the group.
+  // must outlive the use of the group.
   void CountWaits(StepClock& clock, StepPart part);
 
   [[nodiscard]] Work AllReduce(torch::Tensor tensor, ReduceOp op = ReduceOp::kSum);
   // Concatenates the members' inputs along the first dimension, in rank order. The input may be
-  // this
-  // member's part of the output.
+  // this member's part of the output.
   [[nodiscard]] Work AllGather(torch::Tensor output, torch::Tensor input);
   // Reduces the members' inputs. Each member's output is its share of the result along the first
-  // dimension,
-  // in rank order. The output may be the corresponding part of the input; the other parts of the
-  // input are
-  // then undefined.
+  // dimension, in rank order. The output may be the corresponding part of the input; the other
+  // parts of the input are then undefined.
   [[nodiscard]] Work ReduceScatter(torch::Tensor output, torch::Tensor input,
                                    ReduceOp op = ReduceOp::kSum);
   // Sends input_rows[m] rows of the input to each member m, and receives output_rows[m] rows from
-  // each
-  // member m. Both tensors contain the rows in member order. A count may be 0.
+  // each member m. Both tensors contain the rows in member order. A count may be 0.
   [[nodiscard]] Work AllToAll(torch::Tensor output, torch::Tensor input,
                               std::vector<int64_t> output_rows, std::vector<int64_t> input_rows);
   [[nodiscard]] Work Broadcast(torch::Tensor tensor, int64_t root);
   // Sends and receives concurrently. The sends of one member match the receives of another in
-  // order. A
-  // member without transfers must not call Exchange.
+  // order. A member without transfers must not call Exchange.
   [[nodiscard]] Work Exchange(std::vector<Transfer> transfers);
   // Runs `work` after all earlier operations and before all later ones. This also applies to device
-  // work
-  // that `work` queues. `work` must not use the group.
+  // work that `work` queues. `work` must not use the group.
   [[nodiscard]] Work Then(std::function<void()> work);
 
   // Returns when all members have called Barrier.
@@ -144,15 +130,13 @@ std::unique_ptr<Communicator> MakeSingleProcessCommunicator(
     torch::Device device = torch::Device(torch::kCPU));
 
 // Connects the members of a group. All members must call it. `rendezvous` may be null if the group
-// has
-// only one member. Throws TrainerError(kPeerLost) if a member does not connect in time.
+// has only one member. Throws TrainerError(kPeerLost) if a member does not connect in time.
 std::unique_ptr<Communicator> ConnectGroup(Rendezvous* rendezvous, const CommunicatorGroup& group,
                                            torch::Device device);
 
 // Returns the element-wise sums of small host values, which are the same on every member. Throws
 // TrainerError(kPeerLost) if a member is lost or has left the group during the sum, because the
-// sums
-// are then invalid.
+// sums are then invalid.
 std::vector<double> SumOverMembers(Communicator& communicator, const std::vector<double>& values,
                                    torch::Device device);
 
@@ -160,8 +144,7 @@ std::vector<double> SumOverMembers(Communicator& communicator, const std::vector
 std::string CommunicationLibrary();
 
 // Connects a group of several ranks. Each backend, Gloo or NCCL, implements it; a build contains
-// one of
-// them. Called by ConnectGroup.
+// one of them. Called by ConnectGroup.
 std::unique_ptr<Communicator> ConnectBackend(Rendezvous& rendezvous, const CommunicatorGroup& group,
                                              torch::Device device);
 

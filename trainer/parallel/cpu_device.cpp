@@ -10,8 +10,7 @@ namespace {
 
 // Makes glibc keep the memory of freed tensors for later tensors. By default, glibc returns large
 // blocks to the kernel, which must clear their pages before the next allocation. Clearing takes a
-// tenth
-// of the step time of a small model.
+// tenth of the step time of a small model.
 void KeepFreedMemory() {
   constexpr int kLargestThreshold = 32 << 20;  // glibc's maximum.
   constexpr int kKeptBytes = 1 << 30;

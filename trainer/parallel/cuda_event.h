@@ -7,8 +7,7 @@
 namespace trainyard::trainer {
 
 // Throws TrainerError(kInternal) if `result` is an error. The message contains `operation`, the
-// name of
-// the CUDA call.
+// name of the CUDA call.
 void CheckCuda(const char* operation, cudaError_t result);
 
 // An event on the device that was current at construction. Not thread-safe.

@@ -13,10 +13,8 @@
 namespace trainyard::trainer {
 
 // Makes the rank's device current and returns it: the CPU, or GPU number `local_rank` of those
-// visible.
-// If only one GPU is visible to each rank, uses it. Throws TrainerError(kBadConfig) if there is no
-// such
-// device.
+// visible. If only one GPU is visible to each rank, uses it. Throws TrainerError(kBadConfig) if
+// there is no such device.
 torch::Device OpenDevice(DeviceKind kind, int64_t local_rank);
 
 // Name of the device, such as "CPU" or "NVIDIA H200".

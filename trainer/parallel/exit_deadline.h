@@ -19,8 +19,7 @@ namespace trainyard::trainer {
 class ExitDeadline {
  public:
   // `message` is one line for the user, written to stderr at the deadline. There is no deadline
-  // until Set
-  // is called.
+  // until Set is called.
   ExitDeadline(ExitCode code, std::string message);
   // Cancels the deadline.
   ~ExitDeadline();

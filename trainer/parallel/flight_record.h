@@ -24,8 +24,7 @@ struct FlightEntry {
 class FlightRecord {
  public:
   // Larger than the number of operations that a host queues ahead of its device, so that the record
-  // always
-  // contains the operation that the device runs.
+  // always contains the operation that the device runs.
   static constexpr uint64_t kKept = 4096;
 
   // Records a queued operation and returns its sequence number.
@@ -43,8 +42,7 @@ class FlightRecord {
   FlightEntry Current() const;
 
   // The number of operations entered plus the number of operations left. It grows whenever the rank
-  // makes
-  // progress.
+  // makes progress.
   uint64_t moves() const;
 
  private:

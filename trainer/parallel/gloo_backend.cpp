@@ -75,8 +75,7 @@ class GlooCommunicator final : public Communicator {
     if (unfinished_ > 0) Abort();
     thread_.reset();
     // A thread of Gloo still waits in the abandoned operation, until the group's time limit.
-    // Because this
-    // thread uses the group, the group is deliberately leaked.
+    // Because this thread uses the group, the group is deliberately leaked.
     if (was_left_) static_cast<void>(gloo_.release());
   }
 
@@ -171,8 +170,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   // Converts the tensor to fp32, adds, and rounds once, because Gloo would round 16-bit numbers
-  // after
-  // every addition.
+  // after every addition.
   void AllReduceWide(Tensor& tensor, ReduceOp op) {
     const bool is_narrow =
         tensor.scalar_type() == torch::kBFloat16 || tensor.scalar_type() == torch::kFloat16;
@@ -193,8 +191,7 @@ class GlooCommunicator final : public Communicator {
   }
 
   // Gloo does not support bf16 and 16-bit integers. Operations without arithmetic therefore treat
-  // such
-  // tensors as bytes.
+  // such tensors as bytes.
   static Tensor BytesIfNarrow(const Tensor& tensor) {
     return tensor.element_size() == 2 ? tensor.view(torch::kUInt8) : tensor;
   }

@@ -10,8 +10,7 @@ namespace trainyard::trainer {
 namespace {
 
 // Pauses between polls. The first pauses are short, because ranks usually arrive together. Later
-// pauses
-// are long, so that a thousand ranks can poll one process.
+// pauses are long, so that a thousand ranks can poll one process.
 constexpr std::chrono::milliseconds kShortestPause{1};
 constexpr std::chrono::milliseconds kLongestPause{50};
 

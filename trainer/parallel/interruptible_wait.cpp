@@ -13,9 +13,8 @@ bool WaitUnlessAborted(c10d::Work& work, const std::atomic<bool>& aborted) {
       return true;
     } catch (const std::exception&) {
       // LibTorch throws the same error type if the work failed and if this wait timed out. If the
-      // work is
-      // complete, it either failed or finished just after the timeout; the wait after the loop
-      // shows which.
+      // work is complete, it either failed or finished just after the timeout; the wait after the
+      // loop shows which.
       if (work.isCompleted()) break;
     }
   }

@@ -29,10 +29,8 @@ void Interruption::Interrupt() {
   std::vector<std::jthread> ending;
   for (const auto& [number, end] : listeners_) {
     // The first listener is the group of all ranks, which must be aborted before the other groups.
-    // The
-    // abort of another group can make a result wrong; the sum over all ranks that follows must then
-    // fail,
-    // so that the result is not used.
+    // The abort of another group can make a result wrong; the sum over all ranks that follows must
+    // then fail, so that the result is not used.
     if (number == listeners_.begin()->first) {
       end();
       continue;

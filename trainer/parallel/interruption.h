@@ -17,8 +17,7 @@ namespace trainyard::trainer {
 class Interruption {
  public:
   // The destructor removes the function. If the function is running, the destructor first waits for
-  // it to
-  // return.
+  // it to return.
   class Listener {
    public:
     Listener(Interruption& interruption, int64_t number)
@@ -33,13 +32,12 @@ class Interruption {
   };
 
   // Registers `end`, which is called once on interruption. If the interruption has already taken
-  // place,
-  // calls `end` immediately. `end` must not call Listen and must not throw.
+  // place, calls `end` immediately. `end` must not call Listen and must not throw.
   std::unique_ptr<Listener> Listen(std::function<void()> end);
 
   // Calls the first listener, then all others concurrently, each on its own thread, because
-  // aborting a
-  // group takes a while. Returns when all of them have returned. A second call does nothing.
+  // aborting a group takes a while. Returns when all of them have returned. A second call does
+  // nothing.
   void Interrupt();
   // Returns on interruption, or after `limit` at the latest.
   void WaitFor(std::chrono::milliseconds limit);
@@ -47,8 +45,8 @@ class Interruption {
   // Throws TrainerError(kPeerLost) if interrupted.
   void Check() const;
   // Like Check, for use after a result that looks wrong. First waits some seconds for the
-  // interruption,
-  // because other ranks may have received the order to reconnect earlier than this rank.
+  // interruption, because other ranks may have received the order to reconnect earlier than this
+  // rank.
   void CheckAfterWait();
 
  private:

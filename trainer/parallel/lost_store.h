@@ -6,17 +6,13 @@
 namespace trainyard::trainer {
 
 // After this call, a broken connection to the store ends the process with kPeerLost. Without it,
-// the
-// process would abort and look as if this rank had failed on its own: in LibTorch 1.13, a thread of
-// the
-// store throws an uncaught std::system_error if rank 0's process dies while data is in flight.
-// Other
-// uncaught exceptions still abort the process.
+// the process would abort and look as if this rank had failed on its own: in LibTorch 1.13, a
+// thread of the store throws an uncaught std::system_error if rank 0's process dies while data is
+// in flight. Other uncaught exceptions still abort the process.
 void LeaveWhenStoreIsLost();
 
 // For a rank that must survive the loss and continue in place: after this call, a broken connection
-// to
-// the store stops the store's thread forever instead of ending the process.
+// to the store stops the store's thread forever instead of ending the process.
 void StopThreadWhenStoreIsLost();
 // True once a store's thread has stopped. From then on, no store may be destroyed, because its
 // destructor would wait for the stopped thread.

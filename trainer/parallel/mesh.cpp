@@ -8,8 +8,7 @@ namespace trainyard::trainer {
 namespace {
 
 // If ep does not divide dp, RankGrid silently uses ep = 1. The run must not start with a layout
-// other
-// than the configured one.
+// other than the configured one.
 RankGrid GridOf(const LayoutConfig& layout) {
   if (layout.dp < 1 || layout.dp % layout.ep != 0) {
     throw TrainerError(ExitCode::kBadConfig,

@@ -37,8 +37,7 @@ constexpr std::chrono::microseconds kBusyWait{200};
 constexpr std::chrono::microseconds kPollInterval{20};
 
 // Time limit of an abort. The kernels of the group end within milliseconds. Then NCCL frees memory
-// and
-// joins threads, for which it has no time limit of its own.
+// and joins threads, for which it has no time limit of its own.
 constexpr std::chrono::seconds kAbortLimit{10};
 
 // After the loss of a peer, the training thread has this much time beyond the operation's limit to
@@ -99,13 +98,10 @@ ncclDataType_t NcclType(const Tensor& tensor) {
 }
 
 // Uses a non-blocking NCCL communicator: NCCL's functions return immediately, even when they need
-// the
-// other members. This is the case when the group connects and in the first operation, which opens
-// further connections. An NCCL thread then continues the work. Until it has finished, no other
-// function
-// may be called, and the called function may not have queued its work on the stream yet. Finish
-// waits
-// for the NCCL thread.
+// the other members. This is the case when the group connects and in the first operation, which
+// opens further connections. An NCCL thread then continues the work. Until it has finished, no
+// other function may be called, and the called function may not have queued its work on the stream
+// yet. Finish waits for the NCCL thread.
 //
 // All operations run on the group's stream.
 class NcclCommunicator final : public Communicator {
@@ -139,10 +135,9 @@ class NcclCommunicator final : public Communicator {
   }
 
   // Opens all connections between two members. NCCL opens them at the first transfer, and more of
-  // them at
-  // the first large transfer, and then blocks the host until the other member takes part.
-  // Neighbouring
-  // pipeline stages both begin to receive before either sends, so they would block each other.
+  // them at the first large transfer, and then blocks the host until the other member takes part.
+  // Neighbouring pipeline stages both begin to receive before either sends, so they would block
+  // each other.
   void OpenTransfers() {
     if (size() != 2) return;
     constexpr int64_t kLargeBytes = int64_t{64} << 20;  // Uses every channel.
@@ -155,8 +150,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   // Polls, because a blocking wait for the stream would never return if a peer is lost. The time
-  // limit
-  // applies to each operation. Work of this rank before an operation may take any time.
+  // limit applies to each operation. Work of this rank before an operation may take any time.
   void WaitUntil(const std::function<bool()>& done) override {
     const Clock::time_point start = Clock::now();
     while (!done()) {
@@ -217,8 +211,7 @@ class NcclCommunicator final : public Communicator {
   torch::Device device() const override { return device_; }
 
   // The lock excludes a concurrent abort, which would free the communicator. Neither the start nor
-  // an
-  // abort waits for members, so the lock is held briefly.
+  // an abort waits for members, so the lock is held briefly.
   ncclResult_t StartUnlessAborted(const Operation& operation) {
     const std::lock_guard<std::mutex> lock(handle_mutex_);
     CheckUsable(NameOf(operation.kind));
@@ -328,8 +321,7 @@ class NcclCommunicator final : public Communicator {
   }
 
   // Aborts before it throws. Otherwise, an error handler that frees memory would wait for the
-  // device, and
-  // the device for the lost peer.
+  // device, and the device for the lost peer.
   [[noreturn]] void Lose(const std::string& reason) {
     const std::string problem = End();
     throw TrainerError(ExitCode::kPeerLost, "Lost a peer in " + operation_ + " of group " + name() +
@@ -373,8 +365,7 @@ class NcclCommunicator final : public Communicator {
 };
 
 // Passes the id from the first member to the others through the store: the first member writes it,
-// the
-// others read it.
+// the others read it.
 void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
   if (first) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(&id);
@@ -391,8 +382,8 @@ void PassId(c10d::Store& store, bool first, ncclUniqueId& id) {
 }
 
 // Creates the group's id on the first member and passes it to the others through the store.
-// Enforces a
-// time limit, because the store has no limit of its own if the process that serves it is suspended.
+// Enforces a time limit, because the store has no limit of its own if the process that serves it is
+// suspended.
 ncclUniqueId ShareUniqueId(const c10::intrusive_ptr<c10d::Store>& store,
                            const CommunicatorGroup& group, bool first) {
   const auto id = std::make_shared<ncclUniqueId>();

@@ -14,31 +14,26 @@
 namespace trainyard::trainer {
 
 // The latest operation that the device has begun and the latest that it has ended, as the low 32
-// bits of
-// their sequence numbers (flight_record.h). The device writes them when it reaches the operation,
-// which
-// may be long after the launch.
+// bits of their sequence numbers (flight_record.h). The device writes them when it reaches the
+// operation, which may be long after the launch.
 struct OperationCounters {
   std::atomic<uint32_t> entered{0};
   std::atomic<uint32_t> left{0};
 };
 
 // Measures how long operations wait for peers. It reads only the counters and calls no CUDA
-// function,
-// because CUDA functions block while the launch queue of the device is full or memory is being
-// freed.
+// function, because CUDA functions block while the launch queue of the device is full or memory is
+// being freed.
 //
 // Normally, the training thread polls, checks RunningFor and throws. If the training thread is
-// blocked
-// in CUDA instead, a thread of this class ends the process with kPeerLost. This fallback has a
-// longer
-// limit, because the training thread's exception is more specific and lets a save in flight finish.
+// blocked in CUDA instead, a thread of this class ends the process with kPeerLost. This fallback
+// has a longer limit, because the training thread's exception is more specific and lets a save in
+// flight finish.
 class OperationWatch {
  public:
   // Marks in `record` the operations that the device has entered and left, at most 0.1 s late. Ends
-  // the
-  // process if an operation takes longer than exit_limit. `counters` and `record` must outlive this
-  // object.
+  // the process if an operation takes longer than exit_limit. `counters` and `record` must outlive
+  // this object.
   OperationWatch(const OperationCounters& counters, FlightRecord& record, const std::string& group,
                  std::chrono::milliseconds exit_limit);
   ~OperationWatch();

@@ -18,10 +18,8 @@ using RankFacts = std::map<std::string, std::string>;
 std::string FactDifferences(const RankFacts& here, const RankFacts& there);
 
 // Collective: all ranks must call it before they connect any group. If the facts of any rank differ
-// from
-// those of rank 0, throws TrainerError(kBadConfig) on all ranks, so that none waits for a rank that
-// has
-// failed. The message names the differences. Throws kPeerLost if a rank does not respond.
+// from those of rank 0, throws TrainerError(kBadConfig) on all ranks, so that none waits for a rank
+// that has failed. The message names the differences. Throws kPeerLost if a rank does not respond.
 void CheckRanksAgree(const Rendezvous& rendezvous, int64_t rank, int64_t world_size,
                      const RankFacts& facts);
 

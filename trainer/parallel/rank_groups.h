@@ -13,10 +13,8 @@
 namespace trainyard::trainer {
 
 // One-way links that carry tensors between neighbouring pipeline stages. Each link is a separate
-// group,
-// so that two stages cannot deadlock by beginning their operations in different orders. A link is
-// null
-// if there is no neighbour.
+// group, so that two stages cannot deadlock by beginning their operations in different orders. A
+// link is null if there is no neighbour.
 struct StageLinks {
   std::unique_ptr<Communicator> activations_from;  // Link from the previous stage.
   std::unique_ptr<Communicator> activations_to;    // Link to the next stage.
@@ -30,12 +28,9 @@ struct RankGroups {
   std::unique_ptr<Communicator> tensor;   // tp.
   std::unique_ptr<Communicator> context;  // cp.
   // The dp * cp ranks that have equal parameters and different tokens form a grid of size `shard`
-  // times
-  // `replica`. The ranks of `shard` are neighbours and divide among themselves the state that ZeRO
-  // shards.
-  // The ranks of `replica` have equal parts of this state. Without hybrid sharding, `shard`
-  // contains all
-  // dp * cp ranks.
+  // times `replica`. The ranks of `shard` are neighbours and divide among themselves the state that
+  // ZeRO shards. The ranks of `replica` have equal parts of this state. Without hybrid sharding,
+  // `shard` contains all dp * cp ranks.
   std::unique_ptr<Communicator> shard;
   std::unique_ptr<Communicator> replica;
   StageLinks links;
@@ -50,8 +45,7 @@ void ForEachGroup(const RankGroups& groups, const std::function<void(Communicato
 void CountWaits(const RankGroups& groups, StepClock& clock);
 
 // Creates the communicator of a group. All members must call it, and each rank must create the
-// groups in
-// the same order.
+// groups in the same order.
 using ConnectGroupFunction = std::function<std::unique_ptr<Communicator>(const CommunicatorGroup&)>;
 
 // Connects the groups of `rank`. has_tied_embedding: true if the model's head uses the embedding's

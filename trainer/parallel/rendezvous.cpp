@@ -36,9 +36,8 @@ c10::intrusive_ptr<c10d::Store> OpenStore(const RuntimeEnvironment& env,
   options.timeout = timeout;
   const std::string place = env.master_addr + ":" + std::to_string(env.master_port);
   // By mistake, two runs may use the same port. The run that could not bind the port soon exits.
-  // Until
-  // then, separate keys keep the ranks of the two runs apart. They also exclude ranks of an earlier
-  // generation.
+  // Until then, separate keys keep the ranks of the two runs apart. They also exclude ranks of an
+  // earlier generation.
   const std::string run =
       env.checkpoint_dir + "#" + std::to_string(env.attempt) + "#" + std::to_string(env.generation);
   try {
@@ -114,8 +113,7 @@ bool HasServer(const RuntimeEnvironment& env) {
 }
 
 // Waits until rank 0 listens. Polls here, because LibTorch's store would wait for one second after
-// each
-// failed attempt to connect.
+// each failed attempt to connect.
 void AwaitServer(const RuntimeEnvironment& env, std::chrono::seconds timeout,
                  const Interruption& interruption) {
   constexpr std::chrono::milliseconds kPause{10};
@@ -128,8 +126,8 @@ void AwaitServer(const RuntimeEnvironment& env, std::chrono::seconds timeout,
 }
 
 // Opens the store and waits for all ranks. RunWithin limits the total time, because LibTorch's
-// store
-// limits its waits but not its reads from rank 0, which never replies if its process is suspended.
+// store limits its waits but not its reads from rank 0, which never replies if its process is
+// suspended.
 c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono::seconds timeout,
                                      const Interruption* interruption) {
   constexpr std::chrono::seconds kMargin{5};  // Lets the store fail first, with a clearer error.
@@ -151,8 +149,7 @@ c10::intrusive_ptr<c10d::Store> Meet(const RuntimeEnvironment& env, std::chrono:
 }
 
 // Returns the address of this host that the kernel would use as the source of packets to `target`,
-// such
-// as "10.0.0.7". Sends no packet.
+// such as "10.0.0.7". Sends no packet.
 std::string SourceAddress(const addrinfo& target) {
   const int socket = ::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return "";

@@ -40,8 +40,7 @@ class StepClock {
   explicit StepClock(torch::Device device);
 
   // Starts a measurement, which begins with kCompute. Does nothing if the previous measurement has
-  // not
-  // been collected.
+  // not been collected.
   void Begin();
   void End();
   bool is_measuring() const { return state_ == State::kMeasuring; }
@@ -51,8 +50,7 @@ class StepClock {
   StepPart Switch(StepPart part);
 
   // Returns the ended measurement and clears it; nullopt if there is none. The device must have
-  // reached
-  // the end of the measurement.
+  // reached the end of the measurement.
   std::optional<StepTimes> Collect();
 
  private:

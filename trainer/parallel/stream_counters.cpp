@@ -10,8 +10,7 @@ namespace trainyard::trainer {
 namespace {
 
 // Looks up a driver function through the CUDA runtime, because a program linked to the driver would
-// not
-// start on machines without a driver.
+// not start on machines without a driver.
 void* DriverFunction(const char* name) {
   constexpr unsigned int kVersion = 11070;  // First CUDA version with this signature.
   void* function = nullptr;

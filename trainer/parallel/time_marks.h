@@ -18,8 +18,7 @@ class TimeMarks {
   virtual void Add() = 0;
 
   // Returns the seconds between consecutive marks and removes the marks. The last mark must have
-  // been
-  // reached.
+  // been reached.
   virtual std::vector<double> TakeGaps() = 0;
 };
 

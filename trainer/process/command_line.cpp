@@ -35,8 +35,7 @@ from, 75 try again, 76 loss not finite, 77 fenced by a newer attempt, 78 bad set
 )";
 
 // Parses `--name VALUE` or `--name=VALUE` at argv[i]. Sets i to the last argument that belongs to
-// the
-// flag. Returns false if argv[i] is another flag.
+// the flag. Returns false if argv[i] is another flag.
 bool TakeValue(const std::string& name, const char* what, int argc, const char* const* argv, int& i,
                std::string& value) {
   const std::string flag = argv[i];

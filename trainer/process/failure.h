@@ -17,11 +17,9 @@ struct Failure {
 };
 
 // Returns the exit code and the message for an error. A TrainerError keeps its code. Lack of device
-// or
-// host memory is kBadConfig, because a retry with the same settings would fail again. Any other
-// error is
-// kInternal. `config` contains the settings of the run, if known, which explain a lack of GPU
-// memory.
+// or host memory is kBadConfig, because a retry with the same settings would fail again. Any other
+// error is kInternal. `config` contains the settings of the run, if known, which explain a lack of
+// GPU memory.
 Failure FailureOf(const std::exception& error, const RunConfig* config = nullptr);
 
 }  // namespace trainyard::trainer

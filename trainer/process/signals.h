@@ -6,13 +6,11 @@
 namespace trainyard::trainer {
 
 // Installs the handlers. SIGUSR1 is recorded. SIGTERM exits immediately with code 143, because
-// there is
-// nothing to save while ranks connect or load.
+// there is nothing to save while ranks connect or load.
 void WatchSignals();
 
 // After this call, SIGTERM is only recorded, and the step loop acts on it. Further SIGTERMs have no
-// effect;
-// a sender that does not want to wait for the save must send SIGKILL.
+// effect; a sender that does not want to wait for the save must send SIGKILL.
 void DeferStop();
 
 // True once SIGTERM has been received.
@@ -22,8 +20,7 @@ bool StopRequested();
 bool TakeSaveRequest();
 
 // Restores a save request that TakeSaveRequest has returned. Must be called if the step that
-// carried the
-// request to the other ranks has failed.
+// carried the request to the other ranks has failed.
 void RepeatSaveRequest();
 
 }  // namespace trainyard::trainer

@@ -22,14 +22,12 @@ MetricValues LossValues(double loss, double grad_norm, double learning_rate);
 MetricValues MainValues(const StepReport& report);
 
 // Returns the gradient norms of the model's parts (GradientPartNames), split into several records
-// because
-// the worker limits the number of keys per record.
+// because the worker limits the number of keys per record.
 std::vector<MetricValues> PartNormRecords(const ModelConfig& model,
                                           const std::vector<double>& norms);
 
 // `batches` are from the latest step; if nullopt, the result is empty. The result contains the
-// noise
-// scale if `average` can estimate it.
+// noise scale if `average` can estimate it.
 MetricValues NoiseValues(const std::optional<BatchGradients>& batches,
                          const NoiseScaleAverage& average);
 

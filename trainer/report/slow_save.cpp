@@ -13,8 +13,7 @@ std::string SlowSaveText(const MeasuredSave& save, double grace_seconds) {
   std::snprintf(measured, sizeof(measured), "%.1f GB took %.1f s",
                 static_cast<double>(save.bytes) / 1e9, save.seconds);
   // Recommends twice the measured time, because storage may become slower and a stop first waits
-  // for the
-  // running step.
+  // for the running step.
   return std::string("The save of ") + measured + ", but stop_grace allows only " +
          NumberText(grace_seconds) +
          " s, so stopping the job would interrupt the save and lose the steps since the last "

@@ -8,8 +8,7 @@
 namespace trainyard::trainer {
 
 // Returns the seconds under the keys of telemetry_keys.h: compute, optimizer, and each wait that is
-// not
-// zero.
+// not zero.
 MetricValues StepTimeValues(const StepTimes& times);
 
 }  // namespace trainyard::trainer

@@ -48,8 +48,7 @@ void TrainingReport::FinishStep(const TrainingState& state, const StepResult& re
 }
 
 // Part norms have separate records, because they may be due at other steps than metrics and their
-// number
-// grows with the model.
+// number grows with the model.
 void TrainingReport::WritePartNorms(int64_t step, const StepResult& result) {
   if (parts_.env.rank != 0 || result.part_norms.empty()) return;
   for (const MetricValues& values : PartNormRecords(parts_.config.model, result.part_norms)) {

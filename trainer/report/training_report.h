@@ -29,8 +29,7 @@ struct ReportedStep {
 };
 
 // Collects the steps between two `metrics` records, over which the values are averaged. Must be
-// used from
-// one thread.
+// used from one thread.
 class TrainingReport {
  public:
   // All members must outlive the report.
@@ -59,13 +58,11 @@ class TrainingReport {
   // RankProgress::Step.
   void FinishStep(const TrainingState& state, const StepResult& result, double stall_seconds);
   // Reports the interval, which ends with the step that led to `state`, and begins the next
-  // interval. The
-  // values in `more` are reported in addition to those of the step.
+  // interval. The values in `more` are reported in addition to those of the step.
   void EndInterval(const TrainingState& state, const StepResult& result, double stall_seconds,
                    const MetricValues& more);
   // Reports a step that the previous process may already have reported. In that case, there are two
-  // records
-  // of the step, with equal values.
+  // records of the step, with equal values.
   void Repeat(const ReportedStep& step);
 
   // Reports the loss on one of the evaluation sets.

@@ -31,10 +31,9 @@ namespace trainyard::trainer {
 namespace {
 
 // Returns the time within which a rank must exit after the loss of a peer. It gives a save in
-// flight the
-// time for which the checkpoint writer waits for other ranks, plus 20 s for the work after the
-// save. That
-// work takes a few seconds, unless a CUDA call waits for a device that cannot be stopped.
+// flight the time for which the checkpoint writer waits for other ranks, plus 20 s for the work
+// after the save. That work takes a few seconds, unless a CUDA call waits for a device that cannot
+// be stopped.
 std::chrono::milliseconds LeaveLimit() {
   constexpr std::chrono::seconds kReleaseOfDevice{20};
   const std::chrono::duration<double> save(CheckpointWriterOptions().peer_timeout_seconds);
@@ -92,16 +91,14 @@ std::optional<RuntimeEnvironment> Continue([[maybe_unused]] Healing* healing,
 }
 
 // Constructs a run with `make` and runs it. Returns the exit code or, after a heal order, the
-// environment
-// with which to continue.
+// environment with which to continue.
 template <typename RunType>
 std::variant<ExitCode, RuntimeEnvironment> RunOnce(
     const RunConfig& config, const RuntimeEnvironment& env, Records& records, Healing* healing,
     const std::function<std::unique_ptr<RunType>()>& make) {
   std::optional<ExitDeadline> leaving;  // Outlives the run, to limit its destructor's time.
   // Declared outside of the try block, because its destructor waits for the save in flight, and the
-  // alert
-  // must be written before that.
+  // alert must be written before that.
   std::unique_ptr<RunType> run;
   try {
     run = make();

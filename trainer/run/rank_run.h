@@ -9,10 +9,8 @@
 namespace trainyard::trainer {
 
 // Trains or, if so configured, only evaluates. If env.heal_path is set, training survives the loss
-// of a
-// peer: the rank waits for an order and continues in place. A standby waits for its first order.
-// Failures
-// are written to telemetry and then thrown as TrainerError.
+// of a peer: the rank waits for an order and continues in place. A standby waits for its first
+// order. Failures are written to telemetry and then thrown as TrainerError.
 ExitCode RunRank(const RunConfig& config, const RuntimeEnvironment& env);
 
 }  // namespace trainyard::trainer

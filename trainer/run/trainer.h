@@ -27,16 +27,13 @@
 namespace trainyard::trainer {
 
 // Creates and connects the parts of a run. Each member is declared after those on which it depends.
-// Must
-// be used from one thread, except WriteFlights.
+// Must be used from one thread, except WriteFlights.
 class Trainer {
  public:
   // Connects the ranks, opens the data, builds the model, and loads the checkpoint from which the
-  // run
-  // resumes. If env.generation > 1, continues in place instead. `config` must be resolved
+  // run resumes. If env.generation > 1, continues in place instead. `config` must be resolved
   // (ResolveRunConfig). `telemetry`, `progress` and `healing` must outlive this object. healing:
-  // null if
-  // the loss of a peer ends the run. Throws TrainerError.
+  // null if the loss of a peer ends the run. Throws TrainerError.
   Trainer(const RunConfig& config, const RuntimeEnvironment& env, TelemetryWriter& telemetry,
           RankProgress& progress, Healing* healing = nullptr);
   Trainer(const Trainer&) = delete;
@@ -46,13 +43,11 @@ class Trainer {
   ExitCode Run();
 
   // Writes this rank's current operation in each of its groups, which helps to find the rank that
-  // blocks the
-  // others. Thread-safe.
+  // blocks the others. Thread-safe.
   void WriteFlights() { setup_.stall_watch.Write(); }
 
   // Prepares this object for destruction after the loss of a peer. Afterwards, no work waits for
-  // the lost
-  // peer.
+  // the lost peer.
   void PrepareToHeal();
 
  private:

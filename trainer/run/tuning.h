@@ -1,6 +1,5 @@
 // Times the matrix products of a run on the GPU and writes a table of the fastest algorithms. The
-// table
-// fixes the choice of algorithm in later runs.
+// table fixes the choice of algorithm in later runs.
 #ifndef TRAINYARD_TRAINER_RUN_TUNING_H_
 #define TRAINYARD_TRAINER_RUN_TUNING_H_
 

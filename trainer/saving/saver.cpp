@@ -102,8 +102,7 @@ void Saver::BeginDue(const TrainingState& state) {
 }
 
 // Begins a pending save once the writers are idle. Called after every step while a save is pending.
-// Does not
-// wait for the writers, so the check has no phase of its own.
+// Does not wait for the writers, so the check has no phase of its own.
 void Saver::BeginLate(const TrainingState& state) {
   if (!AreWritersIdle(std::chrono::milliseconds(0))) return;
   EnterPhase(Phase::kCheckpoint, state.step);
@@ -111,8 +110,7 @@ void Saver::BeginLate(const TrainingState& state) {
 }
 
 // True if the writers of all ranks are idle after waiting at most read_timeout. All ranks get the
-// same
-// result, because they must save together.
+// same result, because they must save together.
 bool Saver::AreWritersIdle(std::chrono::milliseconds read_timeout) {
   const auto start = Clock::now();
   const double busy = writer_.WaitUntilIdle(read_timeout) ? 0 : 1;
@@ -133,8 +131,7 @@ void Saver::Save(const TrainingState& state, SaveKind kind) {
 }
 
 // True if a periodic save of the latest step has failed on some rank. All ranks get the same
-// result,
-// because they must save together.
+// result, because they must save together.
 bool Saver::HasLostNewest() {
   writer_.Finish();
   const double lost = writer_.HasLostSave() ? 1 : 0;

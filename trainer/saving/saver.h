@@ -37,39 +37,32 @@ class Saver {
   Saver& operator=(const Saver&) = delete;
 
   // Returns and clears this process's save request. The caller sends it to the other ranks with
-  // step
-  // `step`; StepResult::save then reports the requests of all ranks.
+  // step `step`; StepResult::save then reports the requests of all ranks.
   bool TakeRequest(int64_t step);
   // Requests a save of the next state passed to SaveIfDue.
   void Request() { is_requested_ = true; }
   // Requests a save if the settings ask for a save after every evaluation, or if is_best is true
-  // and they
-  // ask for a save after each best evaluation.
+  // and they ask for a save after each best evaluation.
   void NoteEvaluation(bool is_best);
 
   // True if a save may begin at the end of `step`. In that case, the device must not begin the next
-  // step
-  // before the host has called SaveIfDue.
+  // step before the host has called SaveIfDue.
   bool MayBeginAt(int64_t step) const;
 
   // Begins a save if one is due. Must be called after each step. If the previous save is still in
-  // flight
-  // after a short wait, the save begins at a later step instead. The phase is kCheckpoint while
-  // training
-  // waits, and kTrain afterwards.
+  // flight after a short wait, the save begins at a later step instead. The phase is kCheckpoint
+  // while training waits, and kTrain afterwards.
   void SaveIfDue(const TrainingState& state);
 
   // Must be called before the saved tensors change. See CheckpointWriter::BlockChanges.
   void BlockChanges() { writer_.BlockChanges(); }
 
   // Saves the last state in phase kCheckpoint, unless it is already saved, and waits for the save
-  // in
-  // flight.
+  // in flight.
   void Finish(const TrainingState& state);
 
   // Drops the save in flight. Must be called if the gang continues after `step` steps without some
-  // rank. A
-  // request that has not led to a save is kept for the next run in this process.
+  // rank. A request that has not led to a save is kept for the next run in this process.
   void Drop(int64_t step);
 
  private:

@@ -14,8 +14,8 @@ namespace trainyard::trainer {
 namespace {
 
 // If the checkpoint that the controller named no longer exists, reports all checkpoints of the job.
-// The
-// controller has then missed some reports, and later attempts need these checkpoints as fallbacks.
+// The controller has then missed some reports, and later attempts need these checkpoints as
+// fallbacks.
 void ReportStart(const StartingPoint& start, RankSetup& setup) {
   if (start.instead.empty()) return;
   for (const PublishedCheckpoint& known : start.instead) {
@@ -32,8 +32,8 @@ void ReportStart(const StartingPoint& start, RankSetup& setup) {
 }
 
 // Chooses the checkpoint from which to start. Rank 0 chooses for all ranks, so that all load the
-// same
-// one. Rank 0 has already raised the fence, so no older attempt can publish a checkpoint meanwhile.
+// same one. Rank 0 has already raised the fence, so no older attempt can publish a checkpoint
+// meanwhile.
 std::string ChooseStart(RankSetup& setup) {
   const RuntimeEnvironment& env = setup.env;
   if (env.resume_from.empty()) return "";
@@ -54,8 +54,7 @@ std::string ChooseStart(RankSetup& setup) {
 }
 
 // Clears evaluation results of another job. If checkpoints are now compared on another evaluation
-// set,
-// the comparison starts with the latest loss on the new set.
+// set, the comparison starts with the latest loss on the new set.
 void KeepJudging(const CheckpointReader& reader, const RankSetup& setup, TrainingState& state) {
   if (reader.manifest().attempt.job_id != setup.env.job_id) {
     state.evaluation = {};

@@ -22,10 +22,8 @@ struct StartedAttempt {
 };
 
 // Loads the checkpoint from which the attempt starts, if there is one. All ranks must call it.
-// Throws
-// TrainerError, for example if the checkpoint is damaged or if the run would overwrite another
-// job's
-// checkpoints.
+// Throws TrainerError, for example if the checkpoint is damaged or if the run would overwrite
+// another job's checkpoints.
 StartedAttempt StartAttempt(RankSetup& setup, const LoadTarget& target);
 
 }  // namespace trainyard::trainer

@@ -19,8 +19,7 @@ namespace trainyard::trainer {
 namespace {
 
 // The ranks of a gang usually start within seconds of each other, but a slow file system may delay
-// a
-// rank by minutes.
+// a rank by minutes.
 constexpr std::chrono::seconds kRendezvousTimeout{300};
 
 // Returns all settings and versions that affect the results of a run or the order of its

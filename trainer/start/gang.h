@@ -16,17 +16,13 @@
 namespace trainyard::trainer {
 
 // Sets the number of CPU threads and returns it. The number comes from the settings or, if unset,
-// from
-// the number of the node's cores. It must not depend on the load of the machine, because the number
-// of
-// threads determines how sums are split and therefore their last bits.
+// from the number of the node's cores. It must not depend on the load of the machine, because the
+// number of threads determines how sums are split and therefore their last bits.
 int64_t SetThreads(const RunConfig& config, const RuntimeEnvironment& env);
 
 // Connects to the other ranks and checks that all were started alike (CheckRanksAgree). Returns
-// null if
-// there is only one rank. `interruption` ends this and all later waits for peers; it may be null.
-// Throws
-// the errors of Rendezvous and CheckRanksAgree.
+// null if there is only one rank. `interruption` ends this and all later waits for peers; it may be
+// null. Throws the errors of Rendezvous and CheckRanksAgree.
 std::unique_ptr<Rendezvous> Meet(const RunConfig& config, const RuntimeEnvironment& env,
                                  Interruption* interruption = nullptr);
 

@@ -10,15 +10,12 @@
 namespace trainyard::trainer {
 
 // Must be called before the run allocates memory. Throws TrainerError(kBadConfig) if the run does
-// not
-// fit, even if it needs less than predicted by kMemoryMargin. Returns a warning if the free memory
-// may
-// not suffice, else "". Does nothing if the memory size is unknown.
+// not fit, even if it needs less than predicted by kMemoryMargin. Returns a warning if the free
+// memory may not suffice, else "". Does nothing if the memory size is unknown.
 std::string CheckMemory(const RunConfig& config, const DeviceMemory& memory);
 
 // Returns the message for a run that ran out of memory, with the prediction and with settings that
-// need
-// less memory.
+// need less memory.
 std::string MemoryShortageText(const RunConfig& config, const DeviceMemory& memory);
 
 }  // namespace trainyard::trainer

@@ -34,9 +34,8 @@ struct RankSetup {
   RankSetup& operator=(const RankSetup&) = delete;
 
   // Closes the store through which the ranks connected, because the groups no longer use it. From
-  // then on,
-  // the death of rank 0's process is handled like the loss of any other rank. All ranks must call
-  // it.
+  // then on, the death of rank 0's process is handled like the loss of any other rank. All ranks
+  // must call it.
   void CloseRendezvous();
 
   void AbortGroups();

@@ -22,8 +22,7 @@ namespace trainyard::trainer {
 namespace {
 
 // A client of a network file system sees a new file within seconds. A rank that does not see the
-// file
-// waits this long before the gang is refused.
+// file waits this long before the gang is refused.
 constexpr std::chrono::seconds kSeeLimit{5};
 constexpr std::chrono::milliseconds kLongestPause{200};
 
@@ -60,8 +59,7 @@ std::string AwaitSight(const std::function<std::string()>& what_is_wrong) {
 }
 
 // Returns values that encode, for a sum over all ranks, whether this rank sees a difference, and
-// its host
-// name.
+// its host name.
 std::vector<double> SightOf(bool differs) {
   std::array<char, kHostValues * kBytesPerValue> host{};
   gethostname(host.data(), host.size() - 1);
@@ -88,8 +86,7 @@ std::string HostIn(const double* values) {
 }
 
 // `same` names the ranks that see the shared file, such as "rank 0 on a". `other` names the ranks
-// that do
-// not, such as "ranks 2,3 on b and ranks 4,5 on c".
+// that do not, such as "ranks 2,3 on b and ranks 4,5 on c".
 struct Sights {
   std::string same, other;
 };
@@ -119,9 +116,8 @@ Sights CompareSights(Communicator& world, torch::Device device, bool differs) {
 }
 
 // If the gang has shared the directory before, it is now missing on some node, so a retry may
-// succeed on
-// other nodes or after a remount (kTryAgain). At the job's first start, the settings are wrong
-// (kBadConfig).
+// succeed on other nodes or after a remount (kTryAgain). At the job's first start, the settings are
+// wrong (kBadConfig).
 ExitCode CodeOf(const RuntimeEnvironment& env) {
   const bool has_shared =
       env.generation > 1 || env.resume_from.starts_with(env.checkpoint_dir + "/");

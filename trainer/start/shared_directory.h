@@ -1,6 +1,5 @@
 // Checks before training that all ranks see the same checkpoint directory. If its path led to
-// different
-// directories, no checkpoint would ever be complete.
+// different directories, no checkpoint would ever be complete.
 #ifndef TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
 #define TRAINYARD_TRAINER_START_SHARED_DIRECTORY_H_
 
@@ -15,20 +14,15 @@
 namespace trainyard::trainer {
 
 // Rank 0 claims env.checkpoint_dir for the attempt by writing a nonce, and every rank reads the
-// nonce
-// there. All ranks must call it. If some ranks do not see the nonce, all ranks throw: kTryAgain if
-// the
-// gang has shared the directory before, else kBadConfig. The message names the ranks and hosts.
-// Rank 0
-// also throws the errors of RaiseFence and, if `checks_owner`, of CheckOwnerHasEnded; the other
-// ranks
-// then throw kPeerLost.
+// nonce there. All ranks must call it. If some ranks do not see the nonce, all ranks throw:
+// kTryAgain if the gang has shared the directory before, else kBadConfig. The message names the
+// ranks and hosts. Rank 0 also throws the errors of RaiseFence and, if `checks_owner`, of
+// CheckOwnerHasEnded; the other ranks then throw kPeerLost.
 ClaimedDirectory ClaimDirectory(Communicator& world, torch::Device device,
                                 const RuntimeEnvironment& env, bool checks_owner);
 
 // All ranks must call it. If some ranks see the checkpoint and others do not, all ranks throw, with
-// the
-// codes of ClaimDirectory.
+// the codes of ClaimDirectory.
 void CheckAllSeeCheckpoint(Communicator& world, torch::Device device, const RuntimeEnvironment& env,
                            const std::string& checkpoint);
 

@@ -12,10 +12,8 @@ namespace trainyard::trainer {
 namespace {
 
 // The host computes one tile of the product. The device computes kTiles x kTiles copies of this
-// tile, so
-// that all of its multiprocessors take part. Factors are from -2 to 2, so a sum of 64 products is
-// at most
-// 256, which bfloat16 represents exactly.
+// tile, so that all of its multiprocessors take part. Factors are from -2 to 2, so a sum of 64
+// products is at most 256, which bfloat16 represents exactly.
 constexpr int64_t kTile = 64;
 constexpr int64_t kTiles = 16;
 

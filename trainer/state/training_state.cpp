@@ -88,8 +88,7 @@ struct StoredPiece {
 };
 
 // A rank's stored part may end anywhere in a matrix, so its overlap with a slice may consist of
-// several
-// boxes.
+// several boxes.
 void ForEachStoredPiece(const ParameterStore& parameters,
                         const std::function<void(const StoredPiece&)>& visit) {
   for (const StoredSlice& slice : parameters.slices()) {
@@ -106,8 +105,7 @@ void ForEachStoredPiece(const ParameterStore& parameters,
 }
 
 // Each rank has read its stored part of the buffer. Sends this part to the other ranks that need
-// it.
-// is_whole: true if the buffer contains all elements, not only the owned ones.
+// it. is_whole: true if the buffer contains all elements, not only the owned ones.
 void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, bool is_whole) {
   const ParameterStore& parameters = target.parameters;
   const bool has_shards = parameters.parts().zero > 0;
@@ -128,8 +126,7 @@ void ShareWhatWasRead(const LoadTarget& target, const torch::Tensor& buffer, boo
 }
 
 // Returns the name of a tensor with a non-finite value in the part that this rank has read; "" if
-// there
-// is none.
+// there is none.
 std::string TensorNotFinite(const LoadTarget& target) {
   std::string found;
   const auto look = [&](const std::string& name, const torch::Tensor& elements) {

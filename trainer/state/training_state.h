@@ -31,8 +31,7 @@ struct TrainingState {
 };
 
 // Returns the chunks that this rank writes: those of its stored part (StoreParts::stored) of which
-// it is
-// the first holder. They are views of the live tensors; the writer copies them.
+// it is the first holder. They are views of the live tensors; the writer copies them.
 std::vector<TensorChunk> CheckpointChunks(ParameterStore& parameters, AdamW& optimizer);
 
 // Returns the state other than tensors, as stored in the checkpoint's manifest.
@@ -49,34 +48,27 @@ struct LoadTarget {
 };
 
 // Loads weights and optimizer state. All ranks must call it: each rank reads its stored part and
-// sends it
-// to the ranks that have the same values. A checkpoint of step 0 may have no optimizer state; the
-// optimizer then keeps its initial state. The result has the checkpoint's skip ranges. Throws
-// TrainerError(kBadConfig) naming the difference if the checkpoint is of another model,
-// kBadCheckpoint on
-// all ranks if it has non-finite values, and the errors of the reader.
+// sends it to the ranks that have the same values. A checkpoint of step 0 may have no optimizer
+// state; the optimizer then keeps its initial state. The result has the checkpoint's skip ranges.
+// Throws TrainerError(kBadConfig) naming the difference if the checkpoint is of another model,
+// kBadCheckpoint on all ranks if it has non-finite values, and the errors of the reader.
 TrainingState LoadCheckpoint(const CheckpointReader& reader, const RunConfig& config,
                              const LoadTarget& target);
 
 // Sends each rank's stored part (StoreParts::stored) to the ranks that have the same values. All
-// ranks
-// must call it after they have filled their stored parts.
+// ranks must call it after they have filled their stored parts.
 void ShareStoredParts(const LoadTarget& target);
 
 // Returns the skip ranges of a run that resumes from this trainer state: the ranges of the
-// checkpoint,
-// plus those parts of `given` that lie after the samples used so far. The samples used so far
-// therefore
-// stay the same, whether `given` is empty, equal or longer. A checkpoint of an earlier version has
-// no
-// ranges; its run is assumed to have used `given` from the start. Throws
+// checkpoint, plus those parts of `given` that lie after the samples used so far. The samples used
+// so far therefore stay the same, whether `given` is empty, equal or longer. A checkpoint of an
+// earlier version has no ranges; its run is assumed to have used `given` from the start. Throws
 // TrainerError(kBadCheckpoint).
 std::vector<SkipRange> ResumedSkipRanges(const nlohmann::json& trainer_state,
                                          const std::vector<SkipRange>& given);
 
 // Returns the differences between the checkpoint and this run that affect the order of samples:
-// changed
-// settings, and skip ranges that `given` lacks. Each difference is one line for the user.
+// changed settings, and skip ranges that `given` lacks. Each difference is one line for the user.
 std::vector<std::string> DataOrderChanges(const nlohmann::json& trainer_state,
                                           const RunConfig& config,
                                           const std::vector<SkipRange>& given);

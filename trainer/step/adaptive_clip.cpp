@@ -11,8 +11,7 @@ namespace {
 using torch::Tensor;
 
 // Lower limit for the norm of a unit's weights, so that zero weights can begin to learn (section
-// 4.1 of the
-// paper).
+// 4.1 of the paper).
 constexpr double kSmallestNorm = 1e-3;
 
 int64_t UnitsOf(const LogicalTensorSlice& slice) {
@@ -24,8 +23,7 @@ int64_t ColumnsOf(const LogicalTensorSlice& slice) {
 }
 
 // Returns the sum of squares of each row, in fp64, because the square of an fp32 value may be out
-// of the
-// range of fp32.
+// of the range of fp32.
 Tensor SquaresOfRows(const Tensor& rows) {
   return at::linalg_vector_norm(rows, 2, at::IntArrayRef{1}, /*keepdim=*/false, torch::kFloat64)
       .square();
@@ -43,8 +41,7 @@ AdaptiveClip::AdaptiveClip(double ratio, const ModelConfig& model, Decoder& deco
 }
 
 // Numbers the units of all stages, one stage after another. All ranks of a stage have the same
-// logical
-// tensors.
+// logical tensors.
 void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decoder) {
   int64_t here = 0;
   for (const StoredSlice& slice : store_.slices()) {
@@ -69,8 +66,7 @@ void AdaptiveClip::NumberUnits(const std::string& left_out, const Decoder& decod
 }
 
 // This rank's part of a slice may begin and end within a row. It is therefore split into the rest
-// of its
-// first row, whole rows, and the beginning of its last row.
+// of its first row, whole rows, and the beginning of its last row.
 void AdaptiveClip::AddPieces(const StoredSlice& slice) {
   const LogicalTensorSlice& logical = slice.logical;
   const bool keeps_part = store_.parts().zero > 0;
@@ -120,8 +116,7 @@ Tensor AdaptiveClip::Squares() const {
 }
 
 // If a norm is not finite, comparisons with it are false or the scale is 0 or NaN. The gradient
-// norm then
-// stays non-finite, and the step is rejected as it would be without clipping.
+// norm then stays non-finite, and the step is rejected as it would be without clipping.
 void AdaptiveClip::Apply(Tensor& step_values) const {
   const Tensor norms = Squares().sqrt_();
   const Tensor limits = norms[0].clamp_min(kSmallestNorm).mul_(ratio_);

@@ -16,28 +16,23 @@
 namespace trainyard::trainer {
 
 // Multiplies the gradient G of a unit with weights W by ratio * max(|W|, 1e-3) / |G| if this factor
-// is
-// less than 1. As in the authors' code, a unit is a row of a matrix (an output, or a token's
-// embedding)
-// or a whole vector. The head's matrix is not clipped, because the authors exclude the last layer.
-// If the
-// head is tied, its matrix is the embedding, so the embedding is not clipped either.
+// is less than 1. As in the authors' code, a unit is a row of a matrix (an output, or a token's
+// embedding) or a whole vector. The head's matrix is not clipped, because the authors exclude the
+// last layer. If the head is tied, its matrix is the embedding, so the embedding is not clipped
+// either.
 //
 // A rank may have only a part of a unit: columns (tensor parallelism) or any consecutive elements
-// (ZeRO).
-// Each element is counted by one rank. One sum over all ranks gives the norms of all units of the
-// model,
-// with the same bits on every rank, so that copies of a weight stay equal. The sum takes 16 bytes
-// per
-// unit, which is 45 MB for a 70B LLaMA. Not thread-safe. All arguments must outlive this object.
+// (ZeRO). Each element is counted by one rank. One sum over all ranks gives the norms of all units
+// of the model, with the same bits on every rank, so that copies of a weight stay equal. The sum
+// takes 16 bytes per unit, which is 45 MB for a 70B LLaMA. Not thread-safe. All arguments must
+// outlive this object.
 class AdaptiveClip {
  public:
   // Collective: all ranks must construct it at the same time.
   AdaptiveClip(double ratio, const ModelConfig& model, Decoder& decoder, const RankGroups& groups);
 
   // Clips this rank's gradients, which must be complete. Sets kClippedUnits of `step_values` to the
-  // number
-  // of clipped units of the whole model on the first rank, and to 0 on the other ranks.
+  // number of clipped units of the whole model on the first rank, and to 0 on the other ranks.
   void Apply(torch::Tensor& step_values) const;
 
  private:

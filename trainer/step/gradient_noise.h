@@ -1,6 +1,5 @@
 // The gradient noise scale (McCandlish et al. 2018, arXiv 1812.06162): the batch size above which
-// more
-// samples per step bring little benefit. Pure functions.
+// more samples per step bring little benefit. Pure functions.
 #ifndef TRAINYARD_TRAINER_STEP_GRADIENT_NOISE_H_
 #define TRAINYARD_TRAINER_STEP_GRADIENT_NOISE_H_
 
@@ -10,8 +9,7 @@
 namespace trainyard::trainer {
 
 // Squared norms of the mean gradient for two batch sizes, measured in one step. The norm for the
-// small
-// size is averaged over several small batches.
+// small size is averaged over several small batches.
 struct BatchGradients {
   double small_squares = 0;
   double big_squares = 0;
@@ -26,17 +24,14 @@ struct NoiseEstimate {
 };
 
 // For a batch of B samples with squared norm S, E[S] = |G|^2 + tr(Sigma) / B. The two batch sizes
-// give
-// two equations, which are solved for |G|^2 and tr(Sigma).
+// give two equations, which are solved for |G|^2 and tr(Sigma).
 NoiseEstimate EstimateNoise(const BatchGradients& gradients);
 
 // Estimates tr(Sigma) / |G|^2. Averages both over many steps before dividing, because the ratio of
-// a
-// single step's estimates is biased.
+// a single step's estimates is biased.
 struct NoiseScaleAverage {
   // Exponential averages that start at 0. They need no bias correction, because it would cancel in
-  // the
-  // ratio.
+  // the ratio.
   double gradient = 0;
   double trace = 0;
 

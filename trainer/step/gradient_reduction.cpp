@@ -10,8 +10,7 @@ namespace {
 using torch::Tensor;
 
 // The maximum number of groups whose gradients are being reduced while the next group is computed.
-// With
-// sharded gradients, it limits the memory for whole gradients.
+// With sharded gradients, it limits the memory for whole gradients.
 constexpr size_t kGroupsUnderWay = 2;
 
 }  // namespace
@@ -28,8 +27,7 @@ GradientReduction::GradientReduction(ParameterStore& store, AdamW& optimizer,
       small_batch_(store, groups, shared_embedding) {}
 
 // Waits for the operations that use this object and the optimizer. After the loss of a peer, the
-// waits
-// fail immediately.
+// waits fail immediately.
 GradientReduction::~GradientReduction() {
   for (Work& work : measuring_) {
     try {
@@ -81,8 +79,7 @@ std::vector<Work> GradientReduction::BeginReduction(int64_t group, bool is_first
     return works;
   }
   // The sum of this pass overwrites this rank's part of `whole`. It is then added to `owned`, the
-  // sum of
-  // the previous passes.
+  // sum of the previous passes.
   const Tensor sum = whole.chunk(ranks.size())[ranks.rank()];
   works.push_back(ranks.ReduceScatter(sum, whole));
   works.push_back(ranks.Then([owned, sum] { Tensor(owned).add_(sum); }));

@@ -16,14 +16,10 @@
 namespace trainyard::trainer {
 
 // Reduces the gradients of each parameter group as soon as a micro-batch has finished the group,
-// while
-// the backward pass continues. First sums over the tensor-parallel ranks. Then sums over all ranks
-// with
-// different tokens, for the whole gradient or for each rank's own part. With ZeRO 0 and 1, this
-// happens
-// in the last micro-batch only, with ZeRO 2 and 3 in every micro-batch. Not thread-safe. All
-// arguments
-// must outlive this object.
+// while the backward pass continues. First sums over the tensor-parallel ranks. Then sums over all
+// ranks with different tokens, for the whole gradient or for each rank's own part. With ZeRO 0 and
+// 1, this happens in the last micro-batch only, with ZeRO 2 and 3 in every micro-batch. Not
+// thread-safe. All arguments must outlive this object.
 class GradientReduction {
  public:
   // shared_embedding: the parameter group that the first and the last stage share; -1 if there is
@@ -35,8 +31,7 @@ class GradientReduction {
   GradientReduction& operator=(const GradientReduction&) = delete;
 
   // passes: the number of times that each group is finished in a step. measures_small_batch: true
-  // to
-  // measure the gradients of the first pass separately.
+  // to measure the gradients of the first pass separately.
   void BeginStep(int64_t passes, bool measures_small_batch);
   void OnGroupFinished(int64_t group);
   // Makes work that is queued after this call see all gradients and their squared norms.

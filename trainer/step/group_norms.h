@@ -15,8 +15,7 @@ namespace trainyard::trainer {
 
 // Returns the names of the parts of the whole model, which are the same on every rank: "embedding",
 // "positions", "layer_0" and so on, "final_norm", "head". Parts without weights are omitted. The
-// matrix
-// of a tied head is part of "embedding".
+// matrix of a tied head is part of "embedding".
 std::vector<std::string> GradientPartNames(const ModelConfig& model);
 
 // Computes the squared norms of the model's parts from AdamW's measurements.
@@ -25,10 +24,8 @@ class GroupNorms {
   GroupNorms(const ModelConfig& model, const ParameterStore& store, const AdamW& optimizer);
 
   // Returns this rank's sums of squares: fp64, in the order of GradientPartNames. They are zeros
-  // unless
-  // `counts`, because another rank then counts the same gradients. Summed over all ranks, they are
-  // the
-  // squared norms of the parts of the whole gradient.
+  // unless `counts`, because another rank then counts the same gradients. Summed over all ranks,
+  // they are the squared norms of the parts of the whole gradient.
   torch::Tensor Squares(bool counts) const;
 
  private:

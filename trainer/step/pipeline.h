@@ -25,8 +25,7 @@ struct MicroBatches {
 };
 
 // With one stage, micro-batches run one after another. All stages must call the same methods, with
-// the
-// same number of micro-batches. Not thread-safe. All arguments must outlive this object.
+// the same number of micro-batches. Not thread-safe. All arguments must outlive this object.
 class Pipeline {
  public:
   Pipeline(const Decoder& model, const StageLinks& links, bool zero_bubble)
@@ -36,11 +35,9 @@ class Pipeline {
   void Train(const MicroBatches& batches, torch::Tensor& loss, WeightGradients& gradients) const;
 
   // Runs one micro-batch through all chunks of this stage, so that the kernels are loaded and the
-  // memory is
-  // allocated before the first step. A GPU cannot load kernels while it waits for a neighbour, and
-  // the
-  // neighbour may be waiting for this rank. Zeros take the place of the neighbours' tensors, so the
-  // gradients are meaningless.
+  // memory is allocated before the first step. A GPU cannot load kernels while it waits for a
+  // neighbour, and the neighbour may be waiting for this rank. Zeros take the place of the
+  // neighbours' tensors, so the gradients are meaningless.
   void Rehearse(const TrainingTokens& tokens, WeightGradients& gradients) const;
 
   // Forward passes only.

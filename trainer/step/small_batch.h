@@ -13,10 +13,9 @@
 namespace trainyard::trainer {
 
 // The small batch of a data-parallel rank is its first micro-batch of a step, because in every ZeRO
-// stage
-// its gradients can be measured before others are added to them. The parts of tensor- and
-// context-parallel
-// ranks are summed in a copy. Not thread-safe. All arguments must outlive this object.
+// stage its gradients can be measured before others are added to them. The parts of tensor- and
+// context-parallel ranks are summed in a copy. Not thread-safe. All arguments must outlive this
+// object.
 class SmallBatch {
  public:
   // shared_embedding: the parameter group that the first and the last stage share; -1 if there is
@@ -24,15 +23,12 @@ class SmallBatch {
   SmallBatch(ParameterStore& store, const RankGroups& groups, int64_t shared_embedding);
 
   // Measures the gradients of a group. Must be called when the first micro-batch has finished the
-  // group,
-  // before the gradients change.
+  // group, before the gradients change.
   void Measure(int64_t group);
 
   // Sets kSmallBatchSquares of `step_values` to the sum of squares that this rank counts. Summed
-  // over all
-  // ranks, these values are the sum over all small batches of their squared norms. Must be called
-  // after all
-  // groups have been measured.
+  // over all ranks, these values are the sum over all small batches of their squared norms. Must be
+  // called after all groups have been measured.
   void Finish(torch::Tensor& step_values);
 
  private:

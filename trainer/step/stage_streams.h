@@ -22,20 +22,16 @@ class StageReceiver {
   using MakeTensor = std::function<torch::Tensor(const ChunkPass&)>;
 
   // link: may be null if no tensor arrives; otherwise it must outlive this object. arrivals: the
-  // passes
-  // whose tensors arrive, in order.
+  // passes whose tensors arrive, in order.
   StageReceiver(Communicator* link, std::vector<ChunkPass> arrivals, MakeTensor make);
 
   // Starts all receives up to and including that of this pass. While a receive is running, a GPU
-  // cannot load
-  // kernels or allocate memory. Therefore, the caller must next queue the work for which the sender
-  // waits,
-  // and no other work before it.
+  // cannot load kernels or allocate memory. Therefore, the caller must next queue the work for
+  // which the sender waits, and no other work before it.
   void Begin(const ChunkPass& pass);
 
   // Returns the tensor received for a pass. Work queued after the call sees the received contents.
-  // Must be
-  // called at most once per pass.
+  // Must be called at most once per pass.
   torch::Tensor Receive(const ChunkPass& pass);
 
  private:

@@ -17,8 +17,7 @@ using Clock = std::chrono::steady_clock;
 using torch::Tensor;
 
 // Copies to device memory without blocking the caller. `host` must be in page-locked memory, which
-// LibTorch
-// does not reuse before the copy has completed.
+// LibTorch does not reuse before the copy has completed.
 Tensor Upload(const Tensor& host, torch::Device device) {
   return device.is_cuda() ? host.pin_memory().to(device, /*non_blocking=*/true) : host.clone();
 }
@@ -89,15 +88,13 @@ void StepRunner::Launch(const StepRequest& request, const std::function<TokenBat
 }
 
 // The noise scale needs at least two micro-batches over all ranks. The first steps of a batch
-// ramp-up may
-// have only one.
+// ramp-up may have only one.
 bool StepRunner::MeasuresNoise() const {
   return parts_.config.train.gradient_noise_scale && rounds_ * parts_.config.layout.dp > 1;
 }
 
 // Adapts the loss weights to the number of micro-batches, which grows in a batch ramp-up. Creates a
-// new
-// tensor, because the previous step may still be using the old one.
+// new tensor, because the previous step may still be using the old one.
 void StepRunner::SetRounds(int64_t rounds) {
   if (rounds == rounds_) return;
   rounds_ = rounds;
@@ -124,10 +121,8 @@ void StepRunner::Rehearse() {
 }
 
 // Computes this rank's share of the gradients and of the mean loss of the global batch. The sum of
-// the
-// shares over all ranks is the whole. Tensor-parallel ranks have equal losses, so only the first of
-// them
-// counts its loss.
+// the shares over all ranks is the whole. Tensor-parallel ranks have equal losses, so only the
+// first of them counts its loss.
 void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
   gradients_.BeginStep();
   reduction_.BeginStep(rounds_, MeasuresNoise());
@@ -150,12 +145,9 @@ void StepRunner::ForwardBackward(const std::function<TokenBatch()>& next) {
 }
 
 // Returns all micro-batches of the step. Masked predictions get weight 0, and the weights of the
-// other
-// predictions grow by the same factor, so that the loss is the mean over the counted predictions.
-// The
-// factor is known only when all ranks have read their micro-batches, because it depends on the
-// number of
-// counted predictions in the global batch.
+// other predictions grow by the same factor, so that the loss is the mean over the counted
+// predictions. The factor is known only when all ranks have read their micro-batches, because it
+// depends on the number of counted predictions in the global batch.
 std::vector<TrainingTokens> StepRunner::MaskedBatches(
     const std::function<TrainingTokens()>& next_on_device) {
   std::vector<TrainingTokens> batches;
@@ -243,8 +235,7 @@ void StepRunner::CopyResult(Pending& pending) {
 }
 
 // A contribution is one micro-batch. Its gradient is the mean gradient of its samples, divided by
-// the number
-// of contributions. The factor contributions^2 undoes this division in the squared norm.
+// the number of contributions. The factor contributions^2 undoes this division in the squared norm.
 std::optional<BatchGradients> StepRunner::BatchesOf(const Pending& pending) const {
   if (!parts_.config.train.gradient_noise_scale || pending.contributions < 2) return std::nullopt;
   const auto contributions = static_cast<double>(pending.contributions);

@@ -57,10 +57,8 @@ struct StepRequest {
 };
 
 // Runs steps. A step consists of the forward and backward passes of this rank's micro-batches, the
-// sums
-// over the ranks, the gradient norm, and the update. All work is queued on the device, and results
-// arrive
-// later. Not thread-safe. All arguments must outlive this object.
+// sums over the ranks, the gradient norm, and the update. All work is queued on the device, and
+// results arrive later. Not thread-safe. All arguments must outlive this object.
 class StepRunner {
  public:
   struct Parts {
@@ -75,8 +73,7 @@ class StepRunner {
   explicit StepRunner(const Parts& parts);
 
   // Queues a step. `next` returns the rank's next micro-batch. `before_update` is called when all
-  // work before
-  // the weight update has been queued.
+  // work before the weight update has been queued.
   void Launch(const StepRequest& request, const std::function<TokenBatch()>& next,
               const std::function<void()>& before_update);
 
@@ -84,8 +81,7 @@ class StepRunner {
   int64_t pending() const { return static_cast<int64_t>(pending_.size()); }
 
   // Waits for the oldest launched step. Throws TrainerError(kPeerLost) if a peer is lost or has
-  // left the gang
-  // before the end of the step, because the results are then invalid.
+  // left the gang before the end of the step, because the results are then invalid.
   StepResult Finish();
 
   const Pipeline& pipeline() const { return pipeline_; }

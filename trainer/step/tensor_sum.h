@@ -12,10 +12,8 @@
 namespace trainyard::trainer {
 
 // Sums, in place, the gradients of slices with LogicalTensorSlice::has_partial_gradient.
-// `gradients` is the
-// flat gradients of a whole group, from one or several passes. All ranks of `tensor` must call it,
-// in the
-// same order of groups.
+// `gradients` is the flat gradients of a whole group, from one or several passes. All ranks of
+// `tensor` must call it, in the same order of groups.
 void SumOverTensorRanks(const ParameterStore& store, int64_t group, Communicator& tensor,
                         const torch::Tensor& gradients);
 

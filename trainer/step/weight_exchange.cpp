@@ -15,8 +15,7 @@ WeightExchange::WeightExchange(const Decoder& model, ParameterStore& store, Comm
 }
 
 // The backward pass needs only the weights of blocks: it begins after the head, and the backward
-// passes of
-// the embedding and the positions use no weights.
+// passes of the embedding and the positions use no weights.
 void WeightExchange::LearnOrder(const std::vector<int64_t>& forward) {
   for (size_t i = 0; i + 1 < forward.size(); ++i) {
     groups_[forward[i]].next_forward = forward[i + 1];

@@ -13,10 +13,8 @@
 namespace trainyard::trainer {
 
 // With ZeRO 1 and 2, ranks exchange their updated weights during the next forward pass. With ZeRO
-// 3, ranks
-// gather the weights of a group shortly before a pass needs them, while the pass computes the
-// previous
-// group. Not thread-safe.
+// 3, ranks gather the weights of a group shortly before a pass needs them, while the pass computes
+// the previous group. Not thread-safe.
 class WeightExchange final : public WeightAccess {
  public:
   // ranks: the ranks that share one copy of the weights. All arguments must outlive this object.

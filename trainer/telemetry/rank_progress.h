@@ -13,8 +13,7 @@
 namespace trainyard::trainer {
 
 // Must outlive the trainer, so that an alert about a failure of the trainer can include the last
-// step. Must
-// be used from one thread.
+// step. Must be used from one thread.
 class RankProgress {
  public:
   using ClockSeconds = std::function<double()>;  // Monotonic.
@@ -24,24 +23,21 @@ class RankProgress {
   RankProgress(TelemetryWriter& telemetry, ClockSeconds clock);
 
   // Sets the generation of the gang's current connections. Records contain the new generation once
-  // the heal is
-  // complete: after a step in this generation, or when the gang evaluates, saves or ends with the
-  // restored
-  // step.
+  // the heal is complete: after a step in this generation, or when the gang evaluates, saves or
+  // ends with the restored step.
   void SetGeneration(int64_t generation) { connected_generation_ = generation; }
 
   // Begins a phase. Writes the phase, and a rank record with the final times of the previous phase.
   void EnterPhase(Phase phase, int64_t step);
 
   // Records a completed optimizer step. `step` is the total number of completed steps, `seconds`
-  // the duration
-  // of this step, and stall_seconds the total time for which all steps so far have waited for data.
+  // the duration of this step, and stall_seconds the total time for which all steps so far have
+  // waited for data.
   void Step(int64_t step, double seconds, double stall_seconds);
   // Records the times of the latest measured step (RankRecord::step_times).
   void NoteStepTimes(MetricValues times) { step_times_ = std::move(times); }
   // True if the latest record is at least one second old, which limits the number of records when
-  // steps are
-  // short. True after the first step of a generation, too.
+  // steps are short. True after the first step of a generation, too.
   bool IsDue() const;
   void Write(int64_t memory_bytes);
   // Writes a record with the memory size of the latest record. Called, for example, before an exit.

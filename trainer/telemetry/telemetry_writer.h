@@ -61,24 +61,19 @@ struct FlightReport {
 };
 
 // Appends whole lines with O_APPEND, so that records of several threads never mix and a crash
-// leaves at most
-// one torn line, at the end. Writing never waits for the reader, because the file is a regular
-// file.
+// leaves at most one torn line, at the end. Writing never waits for the reader, because the file is
+// a regular file.
 //
 // If the file cannot be opened or written, training continues, and one warning is written to
-// stderr. Records
-// that could not be written, for example because the disk is full, are kept in memory (1 MiB, some
-// hours of
-// training) and retried with each new record. When this memory is full, the newest records are
-// dropped, with
-// a second warning. Thread-safe.
+// stderr. Records that could not be written, for example because the disk is full, are kept in
+// memory (1 MiB, some hours of training) and retried with each new record. When this memory is
+// full, the newest records are dropped, with a second warning. Thread-safe.
 class TelemetryWriter {
  public:
   using ClockMs = std::function<int64_t()>;  // Unix milliseconds.
 
   // Creates the file with mode 0600. If the path is empty, writes nothing. The destructor retries
-  // unwritten
-  // records once.
+  // unwritten records once.
   explicit TelemetryWriter(const std::string& path);
   TelemetryWriter(const std::string& path, ClockMs clock);
   ~TelemetryWriter();
@@ -86,10 +81,8 @@ class TelemetryWriter {
   TelemetryWriter& operator=(const TelemetryWriter&) = delete;
 
   // `step` is the number of completed optimizer steps, from 1. total_steps is the length of the
-  // run; 0 if
-  // unknown. `samples` is the positions "a:b" of the samples used since the latest record; empty:
-  // not
-  // reported.
+  // run; 0 if unknown. `samples` is the positions "a:b" of the samples used since the latest
+  // record; empty: not reported.
   void WriteMetrics(int64_t step, int64_t total_steps, const MetricValues& values,
                     std::string_view samples = "");
   void WritePhase(Phase phase, int64_t step);

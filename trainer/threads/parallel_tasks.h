@@ -11,12 +11,9 @@ namespace trainyard::trainer {
 size_t ThreadsFor(size_t tasks, size_t limit);
 
 // Calls run(thread, task) for every task from 0 to tasks - 1. Uses ThreadsFor(tasks, limit)
-// threads,
-// including the caller's, or fewer if threads cannot be created. Tasks start in ascending order.
-// After a
-// task has thrown, no further task starts, and the exception of the failed task with the lowest
-// number is
-// rethrown.
+// threads, including the caller's, or fewer if threads cannot be created. Tasks start in ascending
+// order. After a task has thrown, no further task starts, and the exception of the failed task with
+// the lowest number is rethrown.
 void ParallelTasks(size_t tasks, size_t limit,
                    const std::function<void(size_t thread, size_t task)>& run);
 

@@ -8,10 +8,8 @@
 namespace trainyard::trainer {
 
 // Runs `work` on a new thread and waits for it. Throws what `work` throws. Returns false if `work`
-// has not
-// returned within `limit`. In that case, `work` continues in the background, possibly until the
-// process
-// exits, so it must own everything that it uses.
+// has not returned within `limit`. In that case, `work` continues in the background, possibly until
+// the process exits, so it must own everything that it uses.
 bool RunWithin(std::chrono::milliseconds limit, std::function<void()> work);
 
 }  // namespace trainyard::trainer

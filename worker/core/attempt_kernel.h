@@ -20,8 +20,7 @@ namespace trainyard::worker {
 
 struct WorkerTime {
   // Milliseconds of a clock that never goes back. Deadlines use it, so that a change of the wall
-  // clock
-  // cannot kill a rank early.
+  // clock cannot kill a rank early.
   Timestamp steady_ms = 0;
   // Used in facts.
   Timestamp wall_ms = 0;
@@ -59,8 +58,7 @@ class AttemptIo {
   virtual void AddStreams(const v1::StartAttempt& command) = 0;
   virtual void RemoveStreams(const AttemptKey& attempt) = 0;
   // Adds to the report the state that the ranks' files show. If the attempt is cleared, also adds
-  // the
-  // end offsets of its streams.
+  // the end offsets of its streams.
   virtual void Describe(v1::AttemptReport& report) = 0;
 
   // Launch leads to a call of Launched or LaunchFailed, immediately or later. Observe leads to a
@@ -70,8 +68,7 @@ class AttemptIo {
   // no effect.
   virtual void CancelLaunch(const RankKey& rank) = 0;
   // Sends SIGTERM, or SIGKILL if `kill` is true. Leads to a call of Killed if a SIGKILL is
-  // delivered to
-  // the rank's processes.
+  // delivered to the rank's processes.
   virtual void Signal(const RankKey& rank, bool kill) = 0;
   // Replaces the rank's order file.
   virtual absl::Status WriteOrder(const RankKey& rank, const std::string& order) = 0;
@@ -89,9 +86,8 @@ class AttemptKernel {
   AttemptKernel(AttemptIo& io, FactQueue& facts) : io_(io), facts_(facts) {}
 
   // Rebuilds the state from the disk after a start of the worker, and observes ranks that may be
-  // alive.
-  // `lost` contains the attempts whose start command is lost; only job, attempt and ranks are set.
-  // These attempts are stopped.
+  // alive. `lost` contains the attempts whose start command is lost; only job, attempt and ranks
+  // are set. These attempts are stopped.
   void Restore(const SeenAttempts& seen_attempts, const std::vector<v1::StartAttempt>& on_disk,
                const std::vector<v1::StartAttempt>& lost = {});
 

@@ -74,8 +74,7 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   if (const auto known = attempts_.find(key); known != attempts_.end()) {
     Actions actions;
     // The controller has acknowledged AttemptCleared but still sends the start command. Either it
-    // has lost
-    // the fact since then, or it acknowledged the fact before it placed the attempt.
+    // has lost the fact since then, or it acknowledged the fact before it placed the attempt.
     if (known->second.cleared_acknowledged) RecordCleared(key, known->second, actions);
     return actions;
   }
@@ -83,8 +82,7 @@ Actions Attempts::Start(const v1::StartAttempt& command, Timestamp now) {
   if (key.number <= seen) {
     // The controller does not know that this attempt has run, because its store was restored from a
     // backup. It would repeat the command forever. AttemptCleared tells it that this node has no
-    // process
-    // of the attempt.
+    // process of the attempt.
     attempts_[key].command.set_job_id(key.job_id);
     attempts_[key].command.set_attempt(key.number);
     Actions actions = {RefuseCommand{

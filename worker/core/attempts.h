@@ -1,13 +1,10 @@
 // The life of attempts on this node. Pure: commands, rank exits and times are the input, actions
-// are
-// the output.
+// are the output.
 //
 // An attempt is identified by job and number. While several attempts of a job have processes left,
 // only the oldest of them may run. A newer attempt waits until all these processes are gone. After
-// an
-// attempt was stopped or forgotten, it is never started again; a command to start it is answered
-// with
-// AttemptCleared.
+// an attempt was stopped or forgotten, it is never started again; a command to start it is answered
+// with AttemptCleared.
 #ifndef TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 #define TRAINYARD_WORKER_CORE_ATTEMPTS_H_
 
@@ -97,10 +94,8 @@ class Attempts {
                const std::vector<v1::Fact>& facts, const std::vector<v1::StartAttempt>& lost = {});
 
   // Start, Stop and Forget apply commands of the controller. Repeating a command changes nothing,
-  // with
-  // one exception: a stop with a shorter grace moves the kill earlier. A start command must have
-  // its
-  // `processes` set (WithProcesses).
+  // with one exception: a stop with a shorter grace moves the kill earlier. A start command must
+  // have its `processes` set (WithProcesses).
   Actions Start(const v1::StartAttempt& command, Timestamp now);
   Actions Stop(const v1::StopAttempt& command, Timestamp now);
   Actions Forget(const v1::ForgetAttempt& command);
@@ -111,8 +106,7 @@ class Attempts {
   // Reports that the rank's order file contains the order of this generation.
   void OrderWritten(const RankKey& key, int64_t generation);
   // Stops every attempt: sends SIGTERM now, and SIGKILL after the job's own grace or
-  // `grace_ms_max`,
-  // whichever is shorter.
+  // `grace_ms_max`, whichever is shorter.
   Actions StopAll(Timestamp grace_ms_max, Timestamp now);
 
   // The next functions report results of SpawnRank and CreateAttempt, and observed states of
@@ -183,8 +177,7 @@ class Attempts {
   const Rank* FindRank(const RankKey& key) const;
   Rank* FindRank(const RankKey& key);
   // Returns the number of the newest known attempt of the job; 0 if none. Counts attempts on this
-  // node
-  // even if seen_attempts_ has dropped their job.
+  // node even if seen_attempts_ has dropped their job.
   int64_t NewestSeen(int64_t job_id) const;
   void RaiseSeenAttempt(const AttemptKey& key, Actions& actions);
   void StopOne(const AttemptKey& key, Attempt& attempt, Timestamp grace_ms, Timestamp now,

@@ -12,8 +12,7 @@ namespace {
 constexpr int64_t kCompactAboveBytes = 64 << 10;
 
 // More than the number of facts that a disk can have lost: no node records so many between two
-// starts
-// of its worker.
+// starts of its worker.
 constexpr uint64_t kMostFactsLost = uint64_t{1} << 32;
 
 }  // namespace
@@ -84,8 +83,7 @@ absl::Status FactQueue::Compact(const std::function<bool(const v1::Fact&)>& need
   };
   const auto dead = std::count_if(facts_.begin(), facts_.end(), droppable);
   // Rewrite the file only if that drops at least half of the facts. The average cost per fact is
-  // then
-  // constant.
+  // then constant.
   if (dead == 0 || static_cast<std::size_t>(dead) * 2 < facts_.size()) return absl::OkStatus();
   facts_.erase(std::remove_if(facts_.begin(), facts_.end(), droppable), facts_.end());
   return Rewrite();

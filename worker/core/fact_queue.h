@@ -1,11 +1,10 @@
 // The worker's facts. They are durable before they are sent, and they are numbered without gaps.
-// Each
-// fact is retained until the controller has stored it and its attempt is forgotten.
+// Each fact is retained until the controller has stored it and its attempt is forgotten.
 //
 // The disk may have lost the newest facts although the controller has received them. A fact that is
 // appended after a start of the worker, before the first Welcome, must not reuse the numbers of
-// lost
-// facts. It therefore gets a number far above them, and Reconcile later assigns its final number.
+// lost facts. It therefore gets a number far above them, and Reconcile later assigns its final
+// number.
 #ifndef TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 #define TRAINYARD_WORKER_CORE_FACT_QUEUE_H_
 
@@ -39,12 +38,10 @@ class FactQueue {
   const v1::Fact* After(uint64_t sequence) const;
 
   // Processes a Welcome: the controller has all facts up to `sequence`. The retained facts with
-  // higher
-  // numbers must follow without a gap. If there is a gap, these facts get new numbers. Causes of a
-  // gap:
-  // facts were appended before this Welcome, or one side has lost facts (facts.bin was damaged, or
-  // the controller was restored from an older copy). If an error is returned, the new numbers are
-  // valid, and the next Append writes them to the disk first.
+  // higher numbers must follow without a gap. If there is a gap, these facts get new numbers.
+  // Causes of a gap: facts were appended before this Welcome, or one side has lost facts (facts.bin
+  // was damaged, or the controller was restored from an older copy). If an error is returned, the
+  // new numbers are valid, and the next Append writes them to the disk first.
   absl::Status Reconcile(uint64_t sequence);
 
   // Records that the controller has all facts up to `sequence`.
@@ -57,8 +54,7 @@ class FactQueue {
  protected:
   // Adds a record that was read from the disk. Call in the order of the file. Returns false if the
   // record's number is below that of the preceding record. A record without a fact preserves the
-  // last
-  // number after a rewrite has dropped the last fact.
+  // last number after a rewrite has dropped the last fact.
   bool Restore(v1::Fact record);
 
   // AppendRecord durably appends the record. ReplaceRecords durably replaces all records. If an
@@ -72,8 +68,7 @@ class FactQueue {
   absl::Status Rewrite();
 
   // True while the numbers on disk differ from those in facts_. The disk must then be rewritten
-  // before
-  // the next append, because the appended number would be out of order.
+  // before the next append, because the appended number would be out of order.
   bool rewrite_due_ = false;
   // True if the newest number is certain to be above every number that the controller knows.
   bool above_all_known_ = false;

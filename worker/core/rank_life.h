@@ -14,11 +14,10 @@ namespace trainyard::worker {
 inline constexpr Timestamp kKillAgainMs = 5000;
 
 // A rank is unkillable if, after this many consecutive SIGKILLs at least kKillAgainMs / 2 apart,
-// its
-// only remaining processes wait in the kernel. These processes will never run program code again.
-// An
-// unkillable rank keeps its slot but no longer blocks newer attempts of its job. Only delivered
-// signals count, because a kill may wait behind a launch, and a paused worker observes nothing.
+// its only remaining processes wait in the kernel. These processes will never run program code
+// again. An unkillable rank keeps its slot but no longer blocks newer attempts of its job. Only
+// delivered signals count, because a kill may wait behind a launch, and a paused worker observes
+// nothing.
 inline constexpr int kUnkillableAfterKills = 4;
 
 struct RankLife {

@@ -20,18 +20,14 @@ struct RankLimits {
   int64_t telemetry_rate = int64_t{8} << 20;
   int64_t log_rate = int64_t{64} << 20;
   // The limit on bytes in the job's directory on the node. The directory contains the run
-  // directories of
-  // the job's ranks and anything next to them. Telemetry does not count. Deleted files that are
-  // still
-  // open count. 0 means a quarter of the disk.
+  // directories of the job's ranks and anything next to them. Telemetry does not count. Deleted
+  // files that are still open count. 0 means a quarter of the disk.
   int64_t run_dir_bytes = 0;
   // The limit on the number of files and directories in the job's directory. 0 means a quarter of
-  // the
-  // number that the disk can hold.
+  // the number that the disk can hold.
   int64_t run_dir_files = 0;
   // The limit on the number of processes and threads of a rank. LimitsOnMachine reduces it to at
-  // most
-  // half of the number that the machine can have.
+  // most half of the number that the machine can have.
   int64_t processes = 32'768;
 };
 
@@ -71,12 +67,9 @@ class RankUsage {
   static constexpr Timestamp kWindowMs = 10'000;
 
   // Adds the current sizes to the history. `now` is the time of a clock that never goes back. If a
-  // limit
-  // is exceeded, returns one sentence with the limit and the remedy; otherwise an empty text. Rates
-  // are
-  // measured from the first call. Therefore data that was written before a restart of the worker
-  // cannot
-  // end a rank.
+  // limit is exceeded, returns one sentence with the limit and the remedy; otherwise an empty text.
+  // Rates are measured from the first call. Therefore data that was written before a restart of the
+  // worker cannot end a rank.
   std::string Judge(const RankLimits& limits, const RankFileSizes& sizes, Timestamp now);
 
  private:
@@ -86,8 +79,7 @@ class RankUsage {
     int64_t log = 0;
   };
   // The first sample is the newest one that is at least kWindowMs old. If no sample is that old, it
-  // is
-  // the oldest sample.
+  // is the oldest sample.
   std::deque<Sample> samples_;
 };
 

@@ -13,15 +13,12 @@
 namespace trainyard::worker {
 
 // The highest attempt number of each job. The number of jobs is limited. The job whose number has
-// not
-// been raised for the longest time is dropped first. Dropping a job is safe if the node has no data
-// of
-// the job and can get no more commands for it.
+// not been raised for the longest time is dropped first. Dropping a job is safe if the node has no
+// data of the job and can get no more commands for it.
 class SeenAttempts {
  public:
   // This many jobs use about 8 MB of memory in AttemptNumberLog, 8 MB of memory in Attempts, and 2
-  // MB on
-  // disk.
+  // MB on disk.
   static constexpr std::size_t kMaxJobs = 65'536;
 
   SeenAttempts() = default;

@@ -1,6 +1,5 @@
 // The newest mark of the controller's event log that this node has received. The node sends it
-// back,
-// so that the controller can detect that its log was replaced by an older copy.
+// back, so that the controller can detect that its log was replaced by an older copy.
 #ifndef TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 #define TRAINYARD_WORKER_CORE_SEEN_LOG_H_
 
@@ -18,9 +17,8 @@ class SeenLog {
     if (mark.sequence() != 0) newest_ = mark;
   }
   // Records the mark in the message. Returns true if the mark must be written to disk before the
-  // message
-  // is carried out. Without a durable mark, a controller whose log has lost the event of this start
-  // could assign the attempt number again.
+  // message is carried out. Without a durable mark, a controller whose log has lost the event of
+  // this start could assign the attempt number again.
   bool Take(const v1::ControllerMessage& message) {
     if (message.has_facts_acknowledged()) Take(message.facts_acknowledged().log_mark());
     if (!message.has_start_attempt()) return false;

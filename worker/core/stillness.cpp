@@ -16,8 +16,7 @@ bool IsTraining(const std::string& phase) {
 }
 
 // Returns the second longest time; 0 if there are too few times. The longest time is ignored, so
-// that
-// one slow step has no effect.
+// that one slow step has no effect.
 int64_t SecondLongest(const std::deque<int64_t>& times) {
   if (times.size() < kFewestSteps) return 0;
   int64_t longest = 0, second = 0;

@@ -1,6 +1,5 @@
 // Measures how long ranks have neither completed a step nor written anything, from the files that
-// the
-// ranks write.
+// the ranks write.
 #ifndef TRAINYARD_WORKER_CORE_STILLNESS_H_
 #define TRAINYARD_WORKER_CORE_STILLNESS_H_
 
@@ -25,11 +24,9 @@ class Stillness {
   static constexpr std::size_t kStepsKept = 64;
 
   // Sets still_ms, quiet_ms and slow_step_ms in the reports. `steady_ms` is the time of a clock
-  // that
-  // never goes back. If more than `longest_pause_ms` have passed since the last call, the worker,
-  // and
-  // perhaps its ranks, were paused. The paused time does not count as time without a step or
-  // output.
+  // that never goes back. If more than `longest_pause_ms` have passed since the last call, the
+  // worker, and perhaps its ranks, were paused. The paused time does not count as time without a
+  // step or output.
   void Note(Timestamp steady_ms, int64_t longest_pause_ms, std::vector<v1::AttemptReport>& reports);
 
  private:
@@ -38,8 +35,7 @@ class Stillness {
     std::string phase;
     Timestamp since_ms = 0;
     // activity_ms is the rank's last_activity_ms, by the node's wall clock. active_ms is the steady
-    // time
-    // at which activity_ms last changed.
+    // time at which activity_ms last changed.
     int64_t activity_ms = 0;
     Timestamp active_ms = 0;
     // True if `since_ms` is the time of a step. False if it is the time of a phase change or of the

@@ -51,8 +51,7 @@ absl::Status Uplink::OnWelcome(const v1::Welcome& welcome) {
 
 void Uplink::OnFactsAcknowledged(uint64_t sequence) {
   // Limit `sequence` to the last sent fact, because a wrong number must not drop a fact that was
-  // not
-  // sent.
+  // not sent.
   facts_.Acknowledge(std::min(sequence, fact_sent_));
 }
 

@@ -1,7 +1,6 @@
 // Decides which message is sent to the controller next. Facts come first, in order, then bytes of
-// the
-// ranks' files. Each file is sent from the first byte that the controller has not stored. The state
-// can be rebuilt from the disk and a Welcome.
+// the ranks' files. Each file is sent from the first byte that the controller has not stored. The
+// state can be rebuilt from the disk and a Welcome.
 #ifndef TRAINYARD_WORKER_CORE_UPLINK_H_
 #define TRAINYARD_WORKER_CORE_UPLINK_H_
 
@@ -52,9 +51,8 @@ class Uplink {
   void RemoveStreams(const AttemptKey& attempt);
 
   // Sets the stored offset that the last run of the worker recorded. Until the first Welcome,
-  // Positions
-  // returns it. When disk space must be freed, bytes before it can be dropped first, because the
-  // controller has stored them.
+  // Positions returns it. When disk space must be freed, bytes before it can be dropped first,
+  // because the controller has stored them.
   void AssumeStored(const StreamPosition& stored);
 
   // OnWelcome and the next functions report events of the connection: a Welcome, acknowledgements,
@@ -85,8 +83,7 @@ class Uplink {
     int64_t acknowledged = 0;
     int64_t sent = 0;
     // True if the stream need not be read again before the next Welcome, because it has ended and
-    // was read
-    // to the end, or because the controller has quarantined it.
+    // was read to the end, or because the controller has quarantined it.
     bool drained = false;
   };
 

@@ -52,8 +52,7 @@ std::vector<v1::DeviceError> KernelLog::Read(Timestamp now) {
       continue;
     }
     // EPIPE: the kernel overwrote some records before they were read. The next read returns the
-    // oldest
-    // remaining record.
+    // oldest remaining record.
     if (bytes < 0 && (errno == EPIPE || errno == EINTR)) continue;
     break;
   }

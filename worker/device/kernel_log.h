@@ -14,9 +14,8 @@
 namespace trainyard::worker {
 
 // Reads, without blocking, the messages that the kernel logs after the object was created. Used by
-// one
-// thread. If the worker's user may not read the log (kernel.dmesg_restrict without CAP_SYSLOG), no
-// errors are found.
+// one thread. If the worker's user may not read the log (kernel.dmesg_restrict without CAP_SYSLOG),
+// no errors are found.
 class KernelLog {
  public:
   // `path` is a file that returns one record per read, as /dev/kmsg does.

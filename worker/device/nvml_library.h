@@ -22,8 +22,7 @@ struct NvmlMemory {  // nvmlMemory_t, in bytes
 };
 
 // Call Load once. Call the other functions only if Load succeeded. The destructor shuts NVML down
-// and
-// unloads the library.
+// and unloads the library.
 class NvmlLibrary {
  public:
   NvmlLibrary() = default;

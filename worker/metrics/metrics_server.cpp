@@ -141,8 +141,7 @@ struct MetricsServer::Parts {
   explicit Parts(const MetricsServerOptions& options) : page(std::make_shared<Page>(options)) {}
 
   // Declared before the listener and therefore destroyed after it, because the listener's thread
-  // uses
-  // the page.
+  // uses the page.
   const std::shared_ptr<Page> page;
   std::unique_ptr<PageListener> listener;
   std::string address;

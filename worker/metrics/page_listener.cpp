@@ -45,8 +45,7 @@ struct PageListener::Parts {
       peer = socket.remote_endpoint(ignored).address();
       parser.header_limit(kRequestBytesMax);
       // Reads beyond the maximum size of a request: a client may not get the answer if the
-      // connection is
-      // closed while it has unread bytes.
+      // connection is closed while it has unread bytes.
       buffer.reserve(2 * kRequestBytesMax);
     }
     void Close() {
@@ -126,8 +125,7 @@ struct PageListener::Parts {
   }
 
   // Closes the peer's oldest connection if the new connection would exceed the limit per peer.
-  // Otherwise
-  // closes the oldest of all connections if it would exceed the total limit.
+  // Otherwise closes the oldest of all connections if it would exceed the total limit.
   void MakeRoom(const asio::ip::address& peer) {
     const auto is_of_peer = [&](const Shared& other) { return other->peer == peer; };
     if (std::ranges::count_if(connections, is_of_peer) >= limits.of_peer) {

@@ -31,8 +31,7 @@ bool IsDead(char state) { return state == 'Z' || state == 'X' || state == 'x'; }
 
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text) {
   // The text is "PID (NAME) STATE PPID PGRP SESSION ...". NAME may contain ')', so the last ')'
-  // ends the
-  // name.
+  // ends the name.
   const std::size_t open = text.find(" (");
   const std::size_t close = text.rfind(')');
   if (open == absl::string_view::npos || close == absl::string_view::npos || close < open) {

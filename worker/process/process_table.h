@@ -31,8 +31,7 @@ struct ProcessStat {
 bool IsDead(char state);
 
 // Parses the text of /proc/PID/stat. Returns nullopt for any other text. The program name in the
-// text
-// may contain spaces and parentheses.
+// text may contain spaces and parentheses.
 std::optional<ProcessStat> ParseProcessStat(absl::string_view text);
 
 // Returns nullopt if no process has this pid.

@@ -159,8 +159,7 @@ bool ArrangeDescriptors(int channel, int output) {
 [[noreturn]] void RunChild(const RankCommand& command, int channel, int output,
                            const std::string& memory_killer_score) {
   // Reset signals first. A signal that arrives while the rank waits for Release must end the rank;
-  // with
-  // the shim's settings it would have no effect.
+  // with the shim's settings it would have no effect.
   ResetSignals();
   if (setsid() < 0 || !ArrangeDescriptors(channel, output)) _exit(kSpawnErrorExit);
   if (!memory_killer_score.empty()) WriteScore(memory_killer_score);

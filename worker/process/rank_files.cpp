@@ -128,8 +128,7 @@ bool IsUnused(const std::string& rank_dir) {
   struct stat info = {};
   if (stat(rank_dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
   // The shim creates the output file first and then its own record. Check both, because either may
-  // be
-  // lost.
+  // be lost.
   const std::string output = PathOf(rank_dir, kOutputFile);
   if (lstat(output.c_str(), &info) == 0 && S_ISREG(info.st_mode)) return false;
   for (const char* name : {kShimFile, kKillFile, kExitFile}) {

@@ -54,8 +54,7 @@ inline constexpr int kSpawnErrorExit = 127;
 // The command that a rank executes. No shell is used.
 struct RankCommand {
   // Program and arguments. A program name without a slash is looked up in the PATH of
-  // `environment`. A
-  // name with a slash is relative to working_directory.
+  // `environment`. A name with a slash is relative to working_directory.
   std::vector<std::string> argv;
   // The complete environment except the secrets. No other variable is inherited.
   std::map<std::string, std::string> environment;
@@ -64,8 +63,7 @@ struct RankCommand {
   // RankPlace::mark, set by RankLauncher.
   std::string mark = "";
   // Environment variables with the values of secrets. They are never written to a file: the shim
-  // gets
-  // them in its environment.
+  // gets them in its environment.
   std::map<std::string, std::string> secrets = {};
   // The limit on the rank's processes and threads; 0 for no limit. It has an effect only if the
   // kernel can limit the rank's control group.

@@ -36,8 +36,7 @@ std::string Unescaped(absl::string_view name) {
 }
 
 // A mount of the cgroup version 2 file system: its mount point, and the directory of the file
-// system
-// that appears there (`root`).
+// system that appears there (`root`).
 struct GroupMount {
   std::string point;
   std::string root;
@@ -135,8 +134,7 @@ std::string OwnGroup(const std::string& membership_file, const std::string& moun
   for (absl::string_view line : absl::StrSplit(*membership, '\n')) {
     if (!absl::ConsumePrefix(&line, "0::")) continue;
     // In a container the line may contain the path on the host, although the mount shows only a
-    // part of
-    // the host's tree.
+    // part of the host's tree.
     if (mount->root != "/") absl::ConsumePrefix(&line, mount->root);
     return absl::StrCat(mount->point, line == "/" ? "" : line);
   }

@@ -45,8 +45,7 @@ bool Runs(const absl::StatusOr<ShimRecord>& record) {
 }
 
 // Returns the living processes of the rank's group after its leader is gone. All of them belong to
-// the
-// rank, because a group id cannot be reused while the group has a member. If a member has the
+// the rank, because a group id cannot be reused while the group has a member. If a member has the
 // leader's pid or is older than the leader, the group is a different one, and the result is empty.
 std::vector<ProcessStat> Leftovers(const ShimRecord& record) {
   if (!IsOfThisBoot(record)) return {};
@@ -147,8 +146,7 @@ RankState StateFromExit(const RankPlace& place, RankExit exit, bool held) {
   }
   if (held) {
     // The shim is overdue only if it is stopped. A running shim is ending the processes left by its
-    // rank,
-    // which may take any time.
+    // rank, which may take any time.
     state.shim_overdue = record.ok() && IsOfThisBoot(*record) && IsStopped(record->shim);
     return WithRest(std::move(state), held, {});
   }
@@ -201,13 +199,11 @@ absl::Status Send(pid_t target, int signal) {
 }
 
 // Kills the rank's group and all processes with the rank's mark. `rank` is the pid of the rank's
-// first
-// process; 0 if it is not running.
+// first process; 0 if it is not running.
 absl::Status Kill(const RankPlace& place, const absl::StatusOr<ShimRecord>& record, pid_t rank) {
   const bool has_group = rank > 0 || (record.ok() && !Leftovers(*record).empty());
   // Ignore an error: kill.json only keeps the exit from being attributed to the out-of-memory
-  // killer,
-  // and the rank must be killed even if the disk is full.
+  // killer, and the rank must be killed even if the disk is full.
   if (has_group) WriteFileAtomically(PathOf(place.records, kKillFile), "{}\n").IgnoreError();
   const absl::Status sent = has_group ? Send(rank > 0 ? -rank : -record->rank.pid, SIGKILL)
                                       : absl::NotFoundError("the rank has no running process");

@@ -60,11 +60,10 @@ void AnswerReady(Shim& shim) {
 }
 
 // Reports that this process starts nothing, and ends the process. The pipe must stay open until
-// then:
-// as soon as the worker has read the whole answer, it may start the rank again, and it must then
-// find
-// no mark of this process. The kernel frees a process's memory, which contains the mark, before it
-// closes the descriptors. The worker therefore sees the end of the answer after the mark is gone.
+// then: as soon as the worker has read the whole answer, it may start the rank again, and it must
+// then find no mark of this process. The kernel frees a process's memory, which contains the mark,
+// before it closes the descriptors. The worker therefore sees the end of the answer after the mark
+// is gone.
 void Refuse(Shim& shim, std::string_view text) {
   shim.lock.Reset();
   Write(shim, text);

@@ -326,15 +326,13 @@ void AttachStream::Connection::Greet(const v1::ControllerMessage& message) {
   backoff_ms = 0;
   welcome_wait_ms = options.welcome_timeout_ms;
   // Call this before OnWelcome, so that WriteNow works while OnWelcome writes to the disk, which
-  // may
-  // hang.
+  // may hang.
   SetWelcomed(call);
   handler.OnWelcome(message.welcome());
 }
 
 // NextMessage may block on a disk. If WriteNow uses the stream meanwhile, the message from
-// NextMessage
-// waits in `next` until the stream is free.
+// NextMessage waits in `next` until the stream is free.
 void AttachStream::Connection::Pump() {
   if (call == nullptr || !call->welcomed || !call->IsFree()) return;
   if (!next.has_value()) next = handler.NextMessage();

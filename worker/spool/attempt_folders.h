@@ -62,8 +62,8 @@ class AttemptFolders {
   absl::StatusOr<Found> Scan(const std::set<RankKey>& running = {}) const;
 
   // Removes the attempt's records, and moves the ranks' own directories away; RemoveMovedRuns
-  // removes
-  // the moved directories later. Returns OK if the attempt has no records and no directories.
+  // removes the moved directories later. Returns OK if the attempt has no records and no
+  // directories.
   absl::Status Remove(const AttemptKey& key) const;
 
   // RemoveMovedRuns removes those run directories of one attempt that Remove has moved away.

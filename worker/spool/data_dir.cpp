@@ -92,8 +92,7 @@ absl::Status MakeDirectoriesOfMode(const std::string& path, mode_t mode) {
     made = made.empty() ? part.string() : (std::filesystem::path(made) / part).string();
     if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
     // The mkdir of a parent directory on a read-only or foreign file system fails even if the
-    // directory
-    // exists. In that case, continue.
+    // directory exists. In that case, continue.
     const int error = errno;
     struct stat info {};
     if (stat(made.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) continue;

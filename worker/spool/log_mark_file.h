@@ -15,8 +15,7 @@ class LogMarkFile {
   explicit LogMarkFile(std::string path) : path_(std::move(path)) {}
 
   // Returns the mark that Keep last wrote for this cluster. Returns an empty mark if there is none,
-  // if
-  // the file is damaged, or if the mark belongs to another cluster, which has another event log.
+  // if the file is damaged, or if the mark belongs to another cluster, which has another event log.
   v1::LogMark Read(const std::string& cluster_id) const;
 
   // Durable when OK.

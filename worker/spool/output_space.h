@@ -29,10 +29,8 @@ struct OutputFile {
   // The controller has stored all bytes before this offset.
   int64_t stored = 0;
   // The bytes from this offset on must be kept. For output they are the bytes that the log parser
-  // may
-  // still read; without a log parser, keep_from is `size`. For telemetry they are the bytes that
-  // the
-  // controller has not stored, and one byte before them.
+  // may still read; without a log parser, keep_from is `size`. For telemetry they are the bytes
+  // that the controller has not stored, and one byte before them.
   int64_t keep_from = 0;
 };
 
@@ -46,11 +44,9 @@ struct Release {
 };
 
 // Returns the ranges to drop from `files` (oldest attempt first) so that `bytes_to_free` are freed,
-// or
-// fewer if there is not enough to drop. First, stored bytes of all files are dropped. If these are
-// not
-// enough, bytes that the controller has not stored are dropped too, starting with the file that has
-// the most of them. Ranges consist of complete blocks.
+// or fewer if there is not enough to drop. First, stored bytes of all files are dropped. If these
+// are not enough, bytes that the controller has not stored are dropped too, starting with the file
+// that has the most of them. Ranges consist of complete blocks.
 std::vector<Release> PlanRelease(const std::vector<OutputFile>& files, int64_t bytes_to_free);
 
 // Returns the bytes that the file occupies on disk, without its holes; 0 if the file is missing.

@@ -1,8 +1,6 @@
 // Reserves disk space after the end of the ranks' telemetry files, so that ranks can write
-// telemetry
-// even when the disk is full. This is needed because telemetry is never dropped, and because no
-// other
-// process can write it after the rank has ended.
+// telemetry even when the disk is full. This is needed because telemetry is never dropped, and
+// because no other process can write it after the rank has ended.
 #ifndef TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 #define TRAINYARD_WORKER_SPOOL_TELEMETRY_RESERVE_H_
 

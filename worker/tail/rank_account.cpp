@@ -10,8 +10,7 @@ namespace trainyard::worker {
 namespace {
 
 // The number of groups whose records are kept. More than needed: a rank is in at most two groups
-// per
-// axis.
+// per axis.
 constexpr int kMaxFlights = 32;
 
 // Returns nullopt if the value is missing, NaN, or not above 0.

@@ -49,8 +49,7 @@ std::optional<double> MarkedNumber(const std::string& text) {
 }
 
 // Replaces NaN, Infinity and -Infinity, which Python's json writes although they are not JSON.
-// Leaves
-// strings unchanged.
+// Leaves strings unchanged.
 std::string MarkSpecialNumbers(std::string_view line) {
   static constexpr std::pair<std::string_view, std::string_view> kTokens[] = {
       {"NaN", kMarkedNan}, {"-Infinity", kMarkedMinusInfinity}, {"Infinity", kMarkedInfinity}};
@@ -229,8 +228,7 @@ bool IsMetricName(const std::string& name) {
 }
 
 // Reads the optional range "a:b" in `samples`. Ignores any other text. Ignores a number too,
-// because a
-// number is a metric of that name.
+// because a number is a metric of that name.
 template <typename Record>
 void ReadSamples(const Values& values, Record& record) {
   const auto found = values.find(telemetry::kSamples);

@@ -37,8 +37,7 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
 }
 
 // True if a positional argument of the command names a file or a directory. This holds for
-// arguments called
-// `file` and for commands that work on local files.
+// arguments called `file` and for commands that work on local files.
 bool TakesFiles(const CLI::App& app) {
   static const std::set<std::string> kCommands = {"prepare", "verify", "diff", "reshard"};
   for (const CLI::Option* option : app.get_options()) {
@@ -88,8 +87,7 @@ std::string FormatNames() {
 }
 
 // Returns patterns for a shell `case`, such as " job"|"job submit". Each pattern is a level, a
-// space and one
-// of the level's subcommands.
+// space and one of the level's subcommands.
 std::string DescentPatterns(const std::vector<Level>& levels) {
   std::vector<std::string> patterns;
   for (const Level& level : levels) {

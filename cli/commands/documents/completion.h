@@ -1,6 +1,5 @@
 // `trainyard completion`: shell completion. The scripts are generated from the grammar, so they are
-// always up
-// to date.
+// always up to date.
 #ifndef TRAINYARD_CLI_COMMANDS_DOCUMENTS_COMPLETION_H_
 #define TRAINYARD_CLI_COMMANDS_DOCUMENTS_COMPLETION_H_
 

@@ -14,13 +14,11 @@
 namespace trainyard::cli {
 
 // Parses all references before the caller sends any request, so that nothing changes if a reference
-// is
-// mistyped.
+// is mistyped.
 absl::StatusOr<std::vector<std::string>> ParseWholeJobs(const std::vector<std::string>& texts);
 
 // Calls `request` for each job and prints its errors. After an error, continues with the next job,
-// unless the
-// controller is unreachable. The first error determines the exit code.
+// unless the controller is unreachable. The first error determines the exit code.
 ExitCode ForEachJob(const std::vector<std::string>& jobs,
                     const std::function<absl::Status(const std::string& job)>& request,
                     Context& context);

@@ -23,8 +23,7 @@ struct FollowOptions {
 Outcome FollowJob(const FollowOptions& options, Context& context);
 
 // Returns the deadline for --timeout, counted from now; nullopt if `text` is empty. Returns
-// INVALID_ARGUMENT
-// if `text` is not a duration.
+// INVALID_ARGUMENT if `text` is not a duration.
 absl::StatusOr<std::optional<std::chrono::steady_clock::time_point>> DeadlineFrom(
     const std::string& text);
 

@@ -46,8 +46,7 @@ absl::StatusOr<v1::ListJobsRequest> MakeListRequest(const PsOptions& options) {
 }
 
 // Fetches pages until the result has `limit` jobs or the controller has no further jobs. In the
-// second
-// case, next_cursor of the result is empty.
+// second case, next_cursor of the result is empty.
 absl::StatusOr<v1::ListJobsResponse> ListUpTo(v1::ListJobsRequest request, int limit,
                                               Client& client) {
   v1::ListJobsResponse all;

@@ -13,8 +13,7 @@ namespace trainyard::cli {
 namespace {
 
 // True if the user agrees or no confirmation is needed. Returns an error if a question is needed
-// but there is
-// no terminal.
+// but there is no terminal.
 absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std::string>& jobs,
                                Console& console) {
   // Unlike a kill, a stop lets the job save a checkpoint first.

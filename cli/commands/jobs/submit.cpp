@@ -86,8 +86,7 @@ Outcome RunSubmit(const SubmitOptions& options, Context& context) {
   const v1::Job& job = *submitted;
   const bool stays = options.follow || options.wait;
   // If the command follows the job with JSON output, nothing is printed here, because the first
-  // update of the
-  // stream contains the job.
+  // update of the stream contains the job.
   if (!stays || context.format == OutputFormat::kTable || context.format == OutputFormat::kWide) {
     PrintSubmitted(job, context, !stays);
   }

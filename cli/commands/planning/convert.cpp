@@ -36,8 +36,7 @@ absl::StatusOr<std::string> ReadSourceText(const std::string& file, Console& con
 }
 
 // Returns the reasons why `submit` would reject the converted job, one per line. Relative paths are
-// resolved
-// from the folder in which the job file will be.
+// resolved from the folder in which the job file will be.
 std::vector<std::string> ProblemsOf(const std::string& text, const Context& context) {
   const JobFileReader files = FileSystemReader(context.recipe_directories);
   const auto reader = [&](const std::string& reference,

@@ -28,8 +28,7 @@ namespace trainyard::cli {
 namespace {
 
 // The placement of the job in the cluster: the controller's answer or refusal. If the controller
-// gave
-// neither, the reason.
+// gave neither, the reason.
 struct Placement {
   absl::StatusOr<v1::PlanJobResponse> answer =
       absl::UnavailableError("the controller was not contacted");
@@ -38,8 +37,7 @@ struct Placement {
 };
 
 // True for the codes with which the controller refuses a job. All other codes mean that the
-// controller could
-// not answer.
+// controller could not answer.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) ||
          absl::IsAlreadyExists(status) || absl::IsResourceExhausted(status);
@@ -68,8 +66,7 @@ Placement AskController(const v1::JobSpec& spec, bool offline, Context& context)
 }
 
 // Returns the predicted bytes per GPU. Returns nullopt for jobs that run other programs, use CPUs,
-// could not
-// start, or let the controller choose the layout.
+// could not start, or let the controller choose the layout.
 std::optional<double> PredictedMemory(const ResolvedSpec& resolved) {
   const RunConfig config = RunConfigOf(resolved.spec);
   const bool is_known = RunsOurTrainer(resolved.spec) && !resolved.spec.auto_layout() &&
@@ -154,9 +151,8 @@ void PrintPlacement(const ResolvedSpec& resolved, const Placement& placement, Co
 }
 
 // Plans without a controller. If no layout fits, prints an error that states what is missing, and
-// returns
-// kFailed. Returns INVALID_ARGUMENT for an unknown device or network, and for features that the
-// device lacks.
+// returns kFailed. Returns INVALID_ARGUMENT for an unknown device or network, and for features that
+// the device lacks.
 Outcome PlanOnDevice(const PlanOptions& options, Context& context) {
   const planner::LayoutChoice choice =
       options.layout == "written" ? planner::LayoutChoice::kWritten : planner::LayoutChoice::kBest;

@@ -1,6 +1,5 @@
 // `trainyard plan`: shows every setting of a job with its origin, and the job's placement. With
-// --device,
-// shows the job's best layout on a hypothetical cluster.
+// --device, shows the job's best layout on a hypothetical cluster.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_PLAN_H_
 

@@ -44,8 +44,7 @@ absl::StatusOr<Budget> BudgetOf(const ScaleOptions& options) {
     return absl::InvalidArgumentError("pass --flops, or at least one of --parameters and --tokens");
   }
   // If only parameters or only tokens are given, the other follows from a rule of thumb: 20 tokens
-  // per
-  // parameter.
+  // per parameter.
   const double parameters = budget.parameters > 0 ? budget.parameters : budget.tokens / 20;
   const double tokens = budget.tokens > 0 ? budget.tokens : 20 * budget.parameters;
   budget.flops = 6 * parameters * tokens;

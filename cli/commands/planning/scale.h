@@ -1,6 +1,5 @@
 // `trainyard scale`: divides a compute budget between parameters and tokens, according to published
-// scaling
-// laws.
+// scaling laws.
 #ifndef TRAINYARD_CLI_COMMANDS_PLANNING_SCALE_H_
 #define TRAINYARD_CLI_COMMANDS_PLANNING_SCALE_H_
 

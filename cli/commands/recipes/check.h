@@ -1,6 +1,5 @@
 // `trainyard recipe check`: counts the parameters of recipes and reports impossible settings and
-// wrong
-// figures.
+// wrong figures.
 #ifndef TRAINYARD_CLI_COMMANDS_RECIPES_CHECK_H_
 #define TRAINYARD_CLI_COMMANDS_RECIPES_CHECK_H_
 

@@ -45,8 +45,7 @@ absl::StatusOr<Base> ReadBase(const std::string& name, const Context& context) {
 }
 
 // Returns the trainable GPU recipe whose model size is nearest to `parameters`, measured by the
-// ratio of
-// the two.
+// ratio of the two.
 absl::StatusOr<Base> NearestBase(double parameters, const Context& context) {
   absl::StatusOr<Base> nearest = absl::NotFoundError("no recipe for GPUs found");
   double distance = 0;
@@ -74,8 +73,7 @@ int64_t DevicesOf(const RunConfig& config) {
 }
 
 // Returns the base's batch size, scaled in proportion to the number of devices. If the rest of the
-// layout is
-// unchanged, the data-parallel size grows in the same proportion.
+// layout is unchanged, the data-parallel size grows in the same proportion.
 int64_t ScaledBatch(const RunConfig& base, int64_t devices) {
   const double target = static_cast<double>(base.train.global_batch) *
                         static_cast<double>(devices) / static_cast<double>(DevicesOf(base));
@@ -98,8 +96,8 @@ double RateFactor(const std::string& rule, double batches) {
 }
 
 // Rejects a learning rate that is higher than in any published run of a model of this size. A
-// scaling rule for
-// the learning rate holds only up to some batch size, which the rule does not state.
+// scaling rule for the learning rate holds only up to some batch size, which the rule does not
+// state.
 absl::Status CheckRate(const RunConfig& base, const RecipeNewOptions& options, double factor) {
   const double rate = base.optimizer.lr * factor;
   const double highest = std::max(planner::HighestUsualRate(base.model), base.optimizer.lr);
@@ -148,8 +146,7 @@ RunConfig ScaledConfig(const RunConfig& base, const planner::Cluster& cluster, i
   config.resources.slots_per_node = cluster.per_node;
   config.train.global_batch = batch;
   // Removes the batch ramp-up, because it is designed for one batch size and its increments may not
-  // divide
-  // another batch size.
+  // divide another batch size.
   config.train.rampup_batch_start = 0;
   config.train.rampup_batch_increment = 0;
   config.train.rampup_batch_samples = 0;
@@ -165,8 +162,7 @@ std::string Entry(const char* key, int64_t value) {
 std::string NumberOf(double value) { return NumberText(value, 4); }
 
 // Returns a line with every setting that the layout search determines. The line must contain all of
-// them,
-// because `extends` would otherwise keep the base's values.
+// them, because `extends` would otherwise keep the base's values.
 std::string LayoutLine(const RunConfig& base, const LayoutConfig& layout) {
   std::string recompute = "none";
   for (const auto& [name, value] : SettingNames<Recompute>::kNames) {

@@ -12,8 +12,7 @@ namespace trainyard::cli {
 void AddServerCheck(CLI::App& server, Grammar& grammar);
 
 // data_dir is the directory of a stopped controller. If it is empty, the running controller checks
-// its own
-// store.
+// its own store.
 Outcome RunServerCheck(const std::string& data_dir, Context& context);
 
 }  // namespace trainyard::cli

@@ -11,8 +11,8 @@
 namespace trainyard::cli {
 
 // Runs trainyard-controller, which is in the directory of this program, with --data-dir and
-// `words`, and waits
-// for its end. The program prints its own errors and results. Returns kFailed if it fails.
+// `words`, and waits for its end. The program prints its own errors and results. Returns kFailed if
+// it fails.
 Outcome RunControllerProgram(const std::string& data_dir, const std::vector<std::string>& words,
                              Context& context);
 

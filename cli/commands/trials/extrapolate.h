@@ -1,6 +1,5 @@
 // `trainyard extrapolate`: predicts, from a run's progress, the loss, days and cost of the run with
-// more
-// tokens.
+// more tokens.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_EXTRAPOLATE_H_
 

@@ -10,8 +10,7 @@
 namespace trainyard::cli {
 
 // Random tokens that replace a job's data. The destructor removes them, unless the user named a
-// directory for
-// them.
+// directory for them.
 class TrialData {
  public:
   TrialData() = default;

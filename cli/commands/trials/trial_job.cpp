@@ -21,8 +21,7 @@ namespace trainyard::cli {
 namespace {
 
 // A trial that is to be killed is submitted with this many times the requested steps. If the
-// command dies
-// before the kill, the trial therefore still ends.
+// command dies before the kill, the trial therefore still ends.
 constexpr int64_t kStepsUnwatched = 20;
 // Medians exclude the first steps: 1 / kSettlingPart of all steps, but at least kSettlingSteps.
 constexpr size_t kSettlingPart = 5;

@@ -1,6 +1,5 @@
 // Short jobs (trials) for `smoke` and `tune`. The command submits a trial as an ordinary job,
-// follows it and
-// measures it.
+// follows it and measures it.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_JOB_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TRIAL_JOB_H_
 
@@ -37,24 +36,19 @@ struct Trial {
 };
 
 // Reduces the job to a trial of `steps` steps, each of which is logged. Over these steps, the
-// learning rate
-// rises to its peak. A trial has no evaluations, restarts or batch ramp-up, and saves one
-// checkpoint at its
-// end. `suffix` is appended to its name. Returns INVALID_ARGUMENT with all reasons if the trial
-// could not
-// start.
+// learning rate rises to its peak. A trial has no evaluations, restarts or batch ramp-up, and saves
+// one checkpoint at its end. `suffix` is appended to its name. Returns INVALID_ARGUMENT with all
+// reasons if the trial could not start.
 absl::StatusOr<ResolvedSpec> TrialSpec(const ResolvedSpec& resolved, const TrialOptions& options,
                                        const std::string& suffix);
 
 // Submits the job, shows its progress on console.err, and waits for its end. If interrupted by
-// Ctrl-C, kills
-// the job, reports this on console.err and returns CANCELLED.
+// Ctrl-C, kills the job, reports this on console.err and returns CANCELLED.
 absl::StatusOr<Trial> RunTrial(const ResolvedSpec& trial, const TrialOptions& options,
                                Context& context);
 
 // Returns the median over the steps after the first ones, in which caches and clocks settle; 0 if
-// there are no
-// values.
+// there are no values.
 double SettledMedian(const TrialMetrics& metrics, const std::string& name);
 
 // Returns the times of the parts of a step, each as a SettledMedian; 0 for parts that the job does
@@ -63,8 +57,7 @@ planner::StepTime MeasuredParts(const TrialMetrics& metrics);
 planner::StepWaits MeasuredWaits(const TrialMetrics& metrics);
 
 // A cluster whose slots are all like the slot of the reporting rank. It has no device if the
-// performance data
-// of the device is unknown.
+// performance data of the device is unknown.
 struct TrialCluster {
   planner::Cluster cluster;
   std::string model;  // Model name as reported by the GPU's driver.

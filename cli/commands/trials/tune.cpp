@@ -112,8 +112,7 @@ class Tuner {
   }
 
   // If the job has no data, sets a placeholder path, because validation rejects a job without data.
-  // The machine
-  // that runs the sweep chooses the data.
+  // The machine that runs the sweep chooses the data.
   void LeaveDataToTheMachine() {
     v1::DataSpec& data = *resolved_.spec.mutable_data();
     names_data_ = !data.path().empty() || !data.blend().empty();
@@ -236,8 +235,7 @@ class Tuner {
   }
 
   // Measures one candidate. If its job fails, the failure becomes a row of the results. A returned
-  // error ends
-  // the sweep.
+  // error ends the sweep.
   absl::Status MeasureOne(const planner::TuneCandidate& candidate) {
     PrintNote(context_.console, absl::StrCat("run ", report_.results.size() + 1, " of ", planned_,
                                              ": ", TextOf(candidate)));

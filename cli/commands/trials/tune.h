@@ -1,6 +1,5 @@
 // `trainyard tune`: measures settings in short jobs. For a machine without daemons, it exchanges
-// runs and
-// measurements through files.
+// runs and measurements through files.
 #ifndef TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 #define TRAINYARD_CLI_COMMANDS_TRIALS_TUNE_H_
 
@@ -21,8 +20,7 @@ struct TuneOptions {
   std::string write;      // Overlay file to write; empty: none.
   std::string calibrate;  // Calibration file to write; empty for none.
   // For machines without daemons. `sweep` is the file to which the runs are written, for slots of
-  // `device`.
-  // `measured` is such a file after measurements were added to it.
+  // `device`. `measured` is such a file after measurements were added to it.
   std::string sweep;
   std::string device;
   std::string measured;

@@ -15,15 +15,13 @@ namespace trainyard::cli {
 inline constexpr char kCpuSlots[] = "cpu";
 
 // Returns the slots that the controller would assign to the job now. Returns INVALID_ARGUMENT if
-// the
-// performance data of their device is unknown.
+// the performance data of their device is unknown.
 absl::StatusOr<planner::Cluster> SlotsOfJob(const v1::JobSpec& spec, const RunConfig& config,
                                             Context& context);
 
 // Returns the slots of one machine without daemons. `device` is the name of its GPUs or kCpuSlots.
-// If it is
-// empty and the job asks for CPUs, kCpuSlots is used. Returns INVALID_ARGUMENT if the job asks for
-// other slots.
+// If it is empty and the job asks for CPUs, kCpuSlots is used. Returns INVALID_ARGUMENT if the job
+// asks for other slots.
 absl::StatusOr<planner::Cluster> NamedSlots(const RunConfig& config, const std::string& device);
 
 }  // namespace trainyard::cli

@@ -269,8 +269,7 @@ std::vector<v1::Event> DecideCheckpoint(const JobEntry& entry, const ReceiveTele
   const v1::CheckpointRecord& record = request.record.checkpoint();
   const int64_t attempt_number = record.attempt() == 0 ? request.attempt : record.attempt();
   // A record must not name a later attempt than the one that sent it, because a rollback of the
-  // sending
-  // attempt would not remove the record.
+  // sending attempt would not remove the record.
   if (attempt_number < 1 || attempt_number > request.attempt) return {};
   const auto known =
       std::ranges::find_if(entry.job.checkpoints(), [&](const v1::Checkpoint& other) {

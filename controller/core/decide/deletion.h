@@ -40,8 +40,7 @@ std::vector<DirectoryOfJob> DirectoriesOfOthers(const ClusterState& state, int64
 
 // Divides the job's checkpoints into removable and kept ones. The paths are untrusted, because they
 // come from trainers and users. Therefore a checkpoint is removable only if it is within the job's
-// own
-// directory under CoreOptions::checkpoint_root, and no other job writes or reads there.
+// own directory under CoreOptions::checkpoint_root, and no other job writes or reads there.
 CheckpointsOfDeletion SortCheckpoints(const ClusterState& state, const JobEntry& entry,
                                       const CoreOptions& options);
 

@@ -24,10 +24,8 @@
 namespace trainyard::controller {
 
 // INVALID_ARGUMENT: the mark is further ahead than any cluster can have come. Each loss that a
-// worker
-// reports skips the job ids up to its mark. This check limits the skip to 10^9 ids, so that a
-// worker
-// cannot use up the job ids.
+// worker reports skips the job ids up to its mark. This check limits the skip to 10^9 ids, so that
+// a worker cannot use up the job ids.
 absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 
 // Returns true if the log has already recorded that the mark's event was lost. In this case the job

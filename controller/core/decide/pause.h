@@ -1,7 +1,6 @@
 // Jobs that a user prevents from running. A job that has already started is paused; a job that has
 // not started is held. Paused and held jobs have no slots and are not queued, but keep their name
-// and
-// checkpoint directory.
+// and checkpoint directory.
 #ifndef TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 #define TRAINYARD_CONTROLLER_CORE_DECIDE_PAUSE_H_
 

@@ -9,8 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 // Returns a rank that has written at least kManyUnmatchedLines lines of output without a step that
-// the
-// log parser found. Returns -1 if there is no such rank.
+// the log parser found. Returns -1 if there is no such rank.
 int UnmatchedRank(const AttemptObservation& attempt) {
   const auto found = std::ranges::find_if(attempt.ranks, [](const auto& entry) {
     return entry.second.unmatched_lines >= kManyUnmatchedLines;

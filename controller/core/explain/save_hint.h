@@ -17,8 +17,7 @@ std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observation
                                                  const JobEntry& entry);
 
 // Returns the end of a sentence that states that the stop saved no checkpoint, and why. Empty if
-// the
-// newest attempt had no trouble saving.
+// the newest attempt had no trouble saving.
 std::string UnsavedText(const Observations& observations, const JobEntry& entry);
 
 }  // namespace trainyard::controller

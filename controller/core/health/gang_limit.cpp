@@ -21,9 +21,8 @@ namespace trainyard::controller {
 namespace {
 
 // Each consecutive hung attempt multiplies the limits by kMorePatience, for at most
-// kMostHangsInARow
-// attempts, because a phase that was judged as a hang may only have been long. An example is the
-// slower of two kinds of evaluations.
+// kMostHangsInARow attempts, because a phase that was judged as a hang may only have been long. An
+// example is the slower of two kinds of evaluations.
 constexpr int64_t kMorePatience = 3;
 constexpr int kMostHangsInARow = 4;
 
@@ -70,8 +69,7 @@ class RunningLimit {
     for (const auto& [place, rank] : gang_.ranks) {
       if (left_.contains(place)) continue;
       // If some ranks report steps or phases, ranks that report neither are skipped until a rank
-      // has
-      // exited with 0.
+      // has exited with 0.
       if (reports_ && left_.empty() && !ReportsSteps(rank)) continue;
       const auto [found, is_new] = by_phase.try_emplace(rank.phase);
       GangLimit& limit = found->second;
@@ -204,10 +202,8 @@ class RunningLimit {
   }
 
   // Returns the limit after some ranks exited with 0. Two cases are possible: the other ranks wait
-  // for
-  // an exited rank, or they have trained a last step that only the program knows and now save
-  // without
-  // reporting a phase. The second case gets a longer limit, and output counts as progress.
+  // for an exited rank, or they have trained a last step that only the program knows and now save
+  // without reporting a phase. The second case gets a longer limit, and output counts as progress.
   GangLimit TrainWithoutLeft() const {
     GangLimit limit = Train();
     limit.state = GangState::kLeft;

@@ -67,10 +67,9 @@ class HangSearch {
   }
 
   // Returns a hang of the ranks that have not started. Returns nullopt in three cases: all ranks
-  // have
-  // started; an unstarted rank is on a node without settled reports, which other evidence judges;
-  // or a
-  // node already reports an unstarted rank as running, so that the fact of its start will follow.
+  // have started; an unstarted rank is on a node without settled reports, which other evidence
+  // judges; or a node already reports an unstarted rank as running, so that the fact of its start
+  // will follow.
   std::optional<Hang> Unstarted(int64_t still_ms) const {
     Hang hang;
     for (const v1::RankPlacement* member : SeatedMembers(attempt_)) {
@@ -97,8 +96,7 @@ class HangSearch {
   // Returns true if every rank of the gang has exited with 0 or runs on a node whose reports arrive
   // without a pause. A gang with an unresponsive node is judged by the evidence about that node
   // instead. After the lease, reports with pauses are also sufficient, even for a rank that no
-  // longer
-  // runs but whose exit has not been reported.
+  // longer runs but whose exit has not been reported.
   bool AllReportSteadily(int64_t still_ms) const {
     const std::set<int> left = PlacesLeft(entry_);
     return std::ranges::all_of(attempt_.ranks(), [&](const v1::RankPlacement& placement) {

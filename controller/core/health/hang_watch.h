@@ -3,8 +3,7 @@
 //
 // A worker measures the time since a rank's last step with the worker's own clock (RankReport).
 // Therefore late telemetry, a changed clock or a network failure cannot make a hung rank look
-// alive,
-// or a healthy rank look hung.
+// alive, or a healthy rank look hung.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_HANG_WATCH_H_
 

@@ -69,8 +69,7 @@ std::optional<PeerProgress> ProgressOfRank(const EvidenceContext& context,
 
 // Returns the time without a heartbeat that is compared with the lease. A restart of the controller
 // does not restart the lease: if the node was suspect before the restart and has not returned
-// within
-// return_within_ms, the time counts from the last heartbeat that is stored in the state.
+// within return_within_ms, the time counts from the last heartbeat that is stored in the state.
 int64_t LeaseAgeMs(const EvidenceContext& context, const v1::Node& node, int64_t heartbeat_age_ms) {
   const bool was_suspect_before =
       node.state() == v1::NODE_STATE_SUSPECT &&
@@ -96,10 +95,8 @@ bool IsFinishing(const JobEntry& entry, const AttemptObservation& attempt) {
 
 // Returns the time of the newest progress of the attempt's ranks on nodes with recent heartbeats.
 // Returns 0 if there is none. The lease begins at this time or at the node's last heartbeat,
-// whichever
-// is later, because the gang may have saved or evaluated in between, and a lack of progress in
-// these
-// phases proves nothing.
+// whichever is later, because the gang may have saved or evaluated in between, and a lack of
+// progress in these phases proves nothing.
 Timestamp NewestMovement(const EvidenceContext& context, const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   const auto observed = context.observations.attempts.find({entry.job.id(), attempt.number()});

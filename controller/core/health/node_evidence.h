@@ -34,8 +34,8 @@ PeerProgress PeerProgressOf(const ClusterState& state, const Observations& obser
                             const std::string& node_id, Timestamp now);
 
 // The nodes that have sent no heartbeat for at least CoreOptions::lost_after_ms, with the
-// milliseconds
-// since their last heartbeat. Attempts that are stopping no longer wait for these nodes.
+// milliseconds since their last heartbeat. Attempts that are stopping no longer wait for these
+// nodes.
 using UnresponsiveNodes = std::map<std::string, int64_t>;
 UnresponsiveNodes FindUnresponsiveNodes(const ClusterState& state, const Observations& observations,
                                         const CoreOptions& options, Timestamp now);

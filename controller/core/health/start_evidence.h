@@ -1,8 +1,6 @@
 // Judges attempts that have not trained yet: finds evidence that such an attempt lost its ranks on
-// a
-// node that sends no heartbeat. A start has no steps to measure, so its duration is compared with
-// that
-// of earlier starts of the job.
+// a node that sends no heartbeat. A start has no steps to measure, so its duration is compared with
+// that of earlier starts of the job.
 #ifndef TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 #define TRAINYARD_CONTROLLER_CORE_HEALTH_START_EVIDENCE_H_
 

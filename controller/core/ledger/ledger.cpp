@@ -207,8 +207,7 @@ void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp e
     timeline.AddUntil(v1::LEDGER_PHASE_UNSPECIFIED, 0, slots, placed);
   } else {
     // If the previous attempt is no longer listed, its number of slots is unknown. Assume this
-    // attempt's
-    // number instead.
+    // attempt's number instead.
     const int kept = index > 0 ? SlotsOf(job, job.attempts(index - 1)) : slots;
     AddGap(before, kept, {attempt.paused_from_ms(), attempt.paused_before_ms()}, placed, timeline);
   }

@@ -41,8 +41,7 @@ std::string DoubtAbout(int64_t ahead_ms) {
 }
 
 // Returns the event for a start on another boot than the controller's last start: after a reboot,
-// or
-// on another machine.
+// or on another machine.
 v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boot_id,
                            const ClockReading& reading) {
   const Timestamp newest_ms = known.newest_ms();

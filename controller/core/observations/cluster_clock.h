@@ -18,8 +18,7 @@ namespace trainyard::controller {
 // of day need no higher precision.
 inline constexpr int64_t kClockStepMs = 1000;
 // At a start after a reboot, or on another machine, only the wall clock can measure the time since
-// the
-// newest event. The wall clock is trusted if it measures at most kUndoubtedGapMs.
+// the newest event. The wall clock is trusted if it measures at most kUndoubtedGapMs.
 inline constexpr int64_t kUndoubtedGapMs = 86'400'000;
 
 class ClusterClock {
@@ -53,8 +52,7 @@ class ClusterClock {
 
 // Returns the reason to doubt the wall clock of the controller's machine, with the next step for
 // the operator. Empty if there is none. Workers' clocks remove the doubt if they agree with the
-// wall
-// clock, and cause a doubt if they disagree.
+// wall clock, and cause a doubt if they disagree.
 std::string ClockWarning(const v1::ClusterClock& known, const Observations& observations);
 
 }  // namespace trainyard::controller

@@ -35,8 +35,7 @@ std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job
     if (!early.empty()) return early;
   }
   // A program may end before the last step of its settings, but then most of its ranks leave. If at
-  // most
-  // half of the ranks have left, those ranks left early.
+  // most half of the ranks have left, those ranks left early.
   const int64_t total = TotalSteps(attempt, job);
   const bool has_more_steps = total > 0 && LastStep(attempt) < total;
   if (has_more_steps && ranks.left.size() <= ranks.staying.size()) return ranks.left;

@@ -47,8 +47,7 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   }
   if (++spikes_in_a_row_ > 1) {
     // If rules.window() consecutive losses spike, the loss has reached a new level, so the window
-    // restarts
-    // from these losses.
+    // restarts from these losses.
     if (spikes_in_a_row_ >= rules.window()) {
       window_.clear();
       spikes_in_a_row_ = 0;

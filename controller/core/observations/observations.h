@@ -202,8 +202,7 @@ const AttemptObservation* ObservedAttempt(const Observations& observations, cons
 // Returns the highest step that any rank has reported.
 int64_t LastStep(const AttemptObservation& attempt);
 // Returns the number of steps of the whole run. Uses the number that the program has reported, or
-// else
-// the number in the job file. Returns 0 if neither is known.
+// else the number in the job file. Returns 0 if neither is known.
 int64_t TotalSteps(const AttemptObservation& attempt, const v1::Job& job);
 
 // Returns the worker's description of a process of the attempt on this node that survives SIGKILL.

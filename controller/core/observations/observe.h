@@ -21,8 +21,7 @@ void ObserveWelcomed(const std::string& node_id, Observations& observations);
 // Records that the worker's stream ended.
 void ObserveDetached(const std::string& node_id, Observations& observations);
 // Records a heartbeat and its reports. If the worker's main thread is blocked, updates only the
-// node's
-// trouble, because the message does not count as a heartbeat.
+// node's trouble, because the message does not count as a heartbeat.
 void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat, Timestamp now,
                       const ClusterState& state, Observations& observations);
 
@@ -41,8 +40,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
                       Observations& observations);
 
 // Removes the metrics from a batch that does not come from the reporting rank, so that a curve
-// never
-// mixes several ranks' values of one step. Call ObserveTelemetry with the batch first.
+// never mixes several ranks' values of one step. Call ObserveTelemetry with the batch first.
 void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
                                v1::TelemetryBatch& batch);
 

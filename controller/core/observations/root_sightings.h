@@ -28,8 +28,7 @@ struct RootSightings {
   // Nodes whose first report has not arrived yet, with the deadline for it.
   std::map<std::string, Timestamp> awaited;
   // The nonce that the controller's own machine reads. Empty if the checkpoint root does not exist
-  // on
-  // that machine.
+  // on that machine.
   std::string controllers_nonce;
 };
 
@@ -49,15 +48,13 @@ void ForgetRoot(const std::string& node_id, RootSightings& roots);
 bool SavesInRoot(const v1::JobSpec& spec, const RootSightings& roots);
 
 // Returns true if the placement must consider the root: a gang of this job on this many nodes needs
-// a
-// shared root, and some nodes do not share it or have not reported yet.
+// a shared root, and some nodes do not share it or have not reported yet.
 bool NeedsSharedRoot(const v1::JobSpec& spec, int nodes, const RootSightings& roots);
 
 // For a gang that needs a shared root, returns alternative sets of nodes to exclude. There is one
-// set
-// per shared directory, in descending order of the directory's number of nodes. A set contains all
-// nodes that do not share its directory. If no directory is known, returns one set with every node
-// that sees none or has not reported.
+// set per shared directory, in descending order of the directory's number of nodes. A set contains
+// all nodes that do not share its directory. If no directory is known, returns one set with every
+// node that sees none or has not reported.
 std::vector<std::set<std::string>> NodesOutsideOfRoots(const RootSightings& roots);
 
 // Returns, for example, "node-1 and node-2 share one directory at /ckpt, node-3 sees another one,

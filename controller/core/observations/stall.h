@@ -24,8 +24,8 @@ bool CanStall(const AttemptObservation& attempt, const RankObservation& rank);
 bool CanStall(const AttemptObservation& attempt);
 
 // Returns the time of the gang's last progress if the gang has stalled at `until`. It has stalled
-// if it
-// can stall and no rank made progress in the LongestPauseMs before `until`. Otherwise returns 0.
+// if it can stall and no rank made progress in the LongestPauseMs before `until`. Otherwise returns
+// 0.
 Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until);
 
 }  // namespace trainyard::controller

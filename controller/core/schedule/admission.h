@@ -29,9 +29,8 @@ absl::Status Admit(const ClusterState& state, const v1::JobSpec& spec);
 absl::Status CheckDirectoryIsFree(const ClusterState& state, const v1::JobSpec& spec);
 
 // Returns the shape with the most slots that the cluster, without its lost nodes, can hold. If
-// several
-// shapes have equally many slots, returns the one with the fewest nodes. Returns nullopt if no node
-// has a slot of this kind.
+// several shapes have equally many slots, returns the one with the fewest nodes. Returns nullopt if
+// no node has a slot of this kind.
 std::optional<GangShape> LargestShape(const ClusterState& state, v1::DeviceKind kind);
 
 // OK if the gang fits the cluster without its lost nodes, assuming that all slots are free.

@@ -3,10 +3,8 @@
 //
 // A choice may take a second, so it never runs on the loop thread. Schedule::layout_questions lists
 // the choices that are missing. controller/layout_chooser.h makes them on another thread and
-// submits
-// them as ChooseLayout requests. Reconcile places a job as soon as the state has the choice that
-// the
-// job needs.
+// submits them as ChooseLayout requests. Reconcile places a job as soon as the state has the choice
+// that the job needs.
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_LAYOUT_CHOICE_H_
 

@@ -62,10 +62,8 @@ class PlacementPass {
   PlacementPass(const ClusterState& state, NodeLimits limits);
 
   // Places a recovering job on nodes of its last gang only. Returns nullopt if fewer than
-  // shape.nodes of
-  // them are usable, or if the job must wait for a suspect node. If more are usable, the first ones
-  // are
-  // used.
+  // shape.nodes of them are usable, or if the job must wait for a suspect node. If more are usable,
+  // the first ones are used.
   std::optional<Gang> PlaceAgain(const JobEntry& entry, const GangShape& shape);
 
   // Places the job. Returns nullopt if it must wait. A recovering job keeps its remaining slots,

@@ -30,8 +30,7 @@ class QueueWalk {
 
   Schedule Walk() {
     // A recovering job that gets all of its own slots back need not wait for its turn, because it
-    // takes
-    // no slots from other jobs.
+    // takes no slots from other jobs.
     for (const QueueKey& place : recovering_) {
       const JobEntry& entry = state_.jobs.at(place.job_id);
       if (const auto found = FindAgain(entry)) {
@@ -78,14 +77,11 @@ class QueueWalk {
   }
 
   // Places recovering jobs behind the head of the queue: on fewer nodes, with their own slots only.
-  // If
-  // the head is not recovering, also places them with free slots.
+  // If the head is not recovering, also places them with free slots.
   void PlaceWithFewer() {
     // A head that is not recovering, such as a resumed job, may wait for slots that recovering jobs
-    // have
-    // reserved. Recovering jobs may then take free slots. Otherwise the head and the recovering
-    // jobs
-    // would wait for each other.
+    // have reserved. Recovering jobs may then take free slots. Otherwise the head and the
+    // recovering jobs would wait for each other.
     const bool head_recovers =
         schedule_.head.has_value() && state_.reservations.contains(schedule_.head->job_id);
     const bool waits_at_earlier = schedule_.head.has_value() && !head_recovers;
@@ -139,8 +135,7 @@ class QueueWalk {
     const bool recovers = state_.reservations.contains(entry.job.id());
     if (!recovers && !LacksNodesSincePause(entry, request)) return std::nullopt;
     // Fewer spares are tried even during the job's backoff, because a job that finds a gang in this
-    // pass
-    // does not block the queue.
+    // pass does not block the queue.
     if (auto fewer = FindFewerSpares(entry, request, /*with_free=*/true)) return fewer;
     if (!IsDue(entry, now_)) return std::nullopt;
     if (auto fewer = FindFewer(entry, request, /*with_free=*/true)) return fewer;
@@ -156,8 +151,7 @@ class QueueWalk {
   }
 
   // Returns the gang of a recovering job with as many of its spare nodes as are available, because
-  // the
-  // job should train with fewer spares instead of waiting.
+  // the job should train with fewer spares instead of waiting.
   std::optional<FoundGang> FindFewerSpares(const JobEntry& entry, const GangRequest& request,
                                            bool with_free) {
     GangShape shape = request.Full();

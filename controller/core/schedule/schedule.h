@@ -33,8 +33,7 @@ struct Placement {
 };
 
 // The head of the queue: the job at which the pass ended. MakeSchedule lists the only cases in
-// which
-// later jobs overtake it.
+// which later jobs overtake it.
 struct QueueHead {
   int64_t job_id = 0;
   Shortage shortage = Shortage::kSlots;
@@ -66,8 +65,7 @@ Schedule MakeSchedule(const ClusterState& state, RendezvousPorts& ports, NodeLim
                       Timestamp now);
 
 // Returns true if the job requests slots in a pass. During its backoff, or while no layout fits, a
-// job
-// requests no slots and has no position in the queue.
+// job requests no slots and has no position in the queue.
 bool RequestsSlots(const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -222,8 +222,7 @@ const NodeBinding& BindingOf(const ClusterState& state, const std::string& node_
 bool IsLostToRestore(const ClusterState& state, int64_t job_id);
 
 // TotalSlots and FreeSlots return the number of the node's slots of one kind: all of them, or only
-// the
-// free ones.
+// the free ones.
 int TotalSlots(const v1::Node& node, v1::DeviceKind kind);
 int FreeSlots(const v1::Node& node, v1::DeviceKind kind);
 

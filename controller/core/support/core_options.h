@@ -24,8 +24,7 @@ struct CoreOptions {
   // A suspect node is lost after this time without a heartbeat, if its peers have stalled as well.
   int64_t lost_after_ms = 8000;
   // A suspect node is lost after this time without a heartbeat, if all ranks of its gangs are on
-  // nodes
-  // without a heartbeat, so that no rank can show progress.
+  // nodes without a heartbeat, so that no rank can show progress.
   int64_t lease_ms = 600000;
   // The time after the controller's start within which every reachable worker attaches. It is many
   // times the longest pause between two attempts of a worker to attach
@@ -33,14 +32,11 @@ struct CoreOptions {
   int64_t return_within_ms = 30000;
   // The maximum time after the controller's start for which new jobs and placements wait until all
   // workers have attached. Workers may know of events that the log has lost (lost_history.h). If 0,
-  // new
-  // jobs and placements do not wait.
+  // new jobs and placements do not wait.
   int64_t confirm_log_ms = 0;
   // A limit for an attempt that has not trained yet, on two times: the time without a sign that the
-  // node
-  // received the start order, and the time for which the node's peers have been starting without
-  // the
-  // node.
+  // node received the start order, and the time for which the node's peers have been starting
+  // without the node.
   int64_t start_lease_ms = 120000;
   // The minimum time that peers must have been starting before a missing node counts as lost. It
   // applies if earlier starts of the job give a baseline.

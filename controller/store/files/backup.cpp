@@ -66,8 +66,7 @@ absl::Status FileProblem(int error, absl::string_view what, const std::string& p
 }
 
 // Returns PERMISSION_DENIED if the data directory belongs to another user. A controller of that
-// user
-// could not open the files that this user would create in it.
+// user could not open the files that this user would create in it.
 absl::Status CheckOwner(const std::string& data_directory) {
   struct stat info {};
   if (stat(data_directory.c_str(), &info) != 0 || info.st_uid == geteuid()) {
@@ -93,8 +92,7 @@ absl::Status Sync(const std::string& path) {
 }
 
 // Reads a file and passes it to `take` piece by piece. Returns the file's size and a checksum that
-// is
-// computed over the pieces.
+// is computed over the pieces.
 template <typename Take>
 absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
   const UniqueFd file = OpenFile(path, O_RDONLY);
@@ -109,8 +107,7 @@ absl::StatusOr<ListedFile> ReadFile(const std::string& path, const Take& take) {
     if (count == 0) return read;
     const std::string_view piece(buffer.data(), static_cast<std::size_t>(count));
     // A read of a regular file is short only at the end of the file. Therefore every pass over the
-    // file
-    // has the same pieces and computes the same chained checksum.
+    // file has the same pieces and computes the same chained checksum.
     read.checksum = Checksum(piece, read.checksum);
     read.bytes += count;
     TRAINYARD_RETURN_IF_ERROR(take(piece));
@@ -159,8 +156,7 @@ bool HasPageChecks(SqliteDatabase& database) {
 }
 
 // True if `code`, the error of a failed copy, means that the source is damaged. Damaged pages can
-// only
-// be in the source, because those of the copy were just written.
+// only be in the source, because those of the copy were just written.
 bool MeansDamage(int code) {
   const int primary = code & 0xff;
   return code == SQLITE_IOERR_DATA || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
@@ -405,8 +401,7 @@ absl::Status CheckNoStore(const std::string& data_directory) {
 }
 
 // Deletes the store marks (store_mark.h) from the restored event log. A backup opens its view of
-// the
-// event log last, so the marks may be newer than the copies of the other stores.
+// the event log last, so the marks may be newer than the copies of the other stores.
 absl::Status ForgetStoreMarks(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(auto database,
                              SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter));
@@ -414,8 +409,7 @@ absl::Status ForgetStoreMarks(const std::string& path) {
 }
 
 // Skips the job ids and attempt numbers that may have been assigned after the backup was made.
-// Workers
-// and checkpoint directories may still contain these numbers.
+// Workers and checkpoint directories may still contain these numbers.
 absl::StatusOr<uint64_t> SkipNumbers(const std::string& path, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(auto log, SqliteEventLog::Open(path));
   TRAINYARD_RETURN_IF_ERROR(ForgetStoreMarks(path));

@@ -49,8 +49,7 @@ struct StoreCheckResult {
 };
 
 // Reads every page, runs SQLite's check of its trees, and reads the cluster id. An error does not
-// end
-// the check; it is added to the problems in the result.
+// end the check; it is added to the problems in the result.
 StoreCheckResult CheckDatabase(const std::string& path);
 
 }  // namespace trainyard::controller

@@ -57,8 +57,7 @@ absl::StatusOr<bool> ForwardLines::LoadNext() {
 }
 
 // Moves position_ past whole lines that do not match. Returns false if the rest of the buffer
-// contains
-// no match.
+// contains no match.
 bool ForwardLines::SkipToMatch() {
   const std::string_view bytes = buffer_.bytes;
   const std::size_t from = position_ - buffer_.begin;
@@ -75,8 +74,7 @@ bool ForwardLines::SkipToMatch() {
 }
 
 // Moves the line at position_ into line_ and advances position_ past it. Returns false if the end
-// of
-// the line is not in the buffer.
+// of the line is not in the buffer.
 bool ForwardLines::TakeLine() {
   const std::string_view bytes = buffer_.bytes;
   const std::size_t newline = bytes.find('\n', position_ - buffer_.begin);
@@ -94,8 +92,7 @@ ForwardLines::Scan ForwardLines::ScanBuffer() {
   while (position_ < buffer_.end()) {
     if (!SkipToMatch() || !TakeLine()) return Scan::kNeedsMore;
     // Search the part again: the match that SkipToMatch found begins in this part, but may end in
-    // the
-    // next one.
+    // the next one.
     if (Find(line_.text, grep_) != std::string_view::npos) return Scan::kFound;
   }
   return Scan::kNeedsMore;

@@ -27,8 +27,7 @@ class SegmentSource {
 };
 
 // A line, or one part of a long line that was split (log_segment.h). `text` contains the stored
-// bytes
-// without the line end.
+// bytes without the line end.
 struct RawLine {
   int64_t begin = 0;
   // The offset at which the next line starts.
@@ -88,8 +87,7 @@ class BackwardLines {
   const RawLine& line() const { return line_; }
 
   // All lines from this offset on were returned or do not match. Between Start and the first Next,
-  // the
-  // offset is the end of the last line in the range.
+  // the offset is the end of the last line in the range.
   int64_t position() const { return position_; }
 
   // Moves to the end of the range. Skips an unfinished last line unless the range includes it. Call
@@ -112,8 +110,7 @@ class BackwardLines {
 };
 
 // Returns the start of the line that contains the byte before `offset`; `offset` itself if that
-// byte
-// ends its line. Each part of a split line counts as a line.
+// byte ends its line. Each part of a split line counts as a line.
 absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset);
 
 // Returns the start of the first line that starts at or after `offset`; `end` if no line starts

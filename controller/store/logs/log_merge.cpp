@@ -219,8 +219,7 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
         place,
         LineStartAtOrBefore(*stream.source, std::min(query.from_offset + 1, stream.end_offset)));
     // If the byte at from_offset is a line end, `place` is now the start of the next line. Go back
-    // to the
-    // line that this byte ends.
+    // to the line that this byte ends.
     if (place > query.from_offset && place > 0) {
       TRAINYARD_ASSIGN_OR_RETURN(place, LineStartAtOrBefore(*stream.source, place - 1));
     }
@@ -239,9 +238,8 @@ absl::StatusOr<LineRange> PageRange(const LogPageQuery& query, const LogStream& 
 constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
 
 // Adds lines of one attempt, starting with the line nearest to the position. Stops when the page
-// has
-// kPageTextBytes of text, or one line more than the limit, which shows that there are more lines.
-// `Lines` iterates over one stream; `Heads` yields the next line of all streams.
+// has kPageTextBytes of text, or one line more than the limit, which shows that there are more
+// lines. `Lines` iterates over one stream; `Heads` yields the next line of all streams.
 template <typename Lines, typename Heads>
 absl::Status TakePageLines(std::span<const LogStream> attempt, const std::vector<LineRange>& ranges,
                            const LogPageQuery& query, std::size_t& bytes, LogPage& page) {
@@ -276,8 +274,7 @@ bool IsFull(const LogPage& page, const LogPageQuery& query, std::size_t bytes) {
 }
 
 // Removes the surplus line, puts the lines into log order, and sets more_before and more_after.
-// Before
-// the call, the lines are in order of their distance from the position.
+// Before the call, the lines are in order of their distance from the position.
 void FinishPage(const LogPageQuery& query, std::size_t bytes, LogPage& page) {
   const bool more = IsFull(page, query, bytes);
   if (more && page.lines.size() > 1) page.lines.pop_back();

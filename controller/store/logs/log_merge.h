@@ -36,8 +36,7 @@ absl::StatusOr<LogPage> ReadLogPage(const LogPageQuery& query,
                                     const std::vector<LogStream>& streams, bool include_partial);
 
 // Runs one query over streams that are sorted by key. Times within a stream never decrease.
-// Therefore
-// reading forwards and reading backwards yield the same order: by time, then by rank.
+// Therefore reading forwards and reading backwards yield the same order: by time, then by rank.
 class LogMerge {
  public:
   LogMerge(const LogQuery& query, std::vector<LogStream> streams, bool include_partial,

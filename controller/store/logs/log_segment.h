@@ -12,8 +12,7 @@
 namespace trainyard::controller {
 
 // A longer line is split into parts. It is never split inside a UTF-8 character, so a part may be
-// up
-// to three bytes longer than the limit.
+// up to three bytes longer than the limit.
 inline constexpr int64_t kLineBytesMax = 64 * 1024;
 
 // Bytes starting at `begin`, with all data that a reader needs to split them into lines without

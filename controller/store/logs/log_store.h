@@ -47,8 +47,7 @@ struct LogQuery {
 };
 
 // The progress of a reader: for each stream, the number of bytes that were already returned as
-// whole
-// lines.
+// whole lines.
 using LogCursor = std::map<StreamKey, int64_t>;
 
 // A position in the log of a job. Lines are ordered by attempt, time, rank and offset. If `attempt`
@@ -72,8 +71,7 @@ struct LogPageQuery {
   // the beginning of the log if `newer` is true, otherwise its end.
   std::optional<LogPosition> from;
   // If not negative, a byte offset in the query's only stream. If `newer` is true, the page starts
-  // with
-  // the line that contains this byte; otherwise it ends just before that line.
+  // with the line that contains this byte; otherwise it ends just before that line.
   int64_t from_offset = -1;
 };
 

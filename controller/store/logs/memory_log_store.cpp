@@ -14,8 +14,7 @@ namespace trainyard::controller {
 namespace {
 
 // Returns the end offsets of all lines, and of all parts of split lines, after `begin`. The last
-// line
-// may be unfinished.
+// line may be unfinished.
 std::vector<int64_t> LineEnds(const LogSegment& stream, int64_t begin) {
   std::vector<int64_t> ends = stream.splits;
   for (std::size_t i = 0; i < stream.bytes.size(); ++i) {

@@ -180,8 +180,7 @@ absl::StatusOr<LogSegment> JoinUnpacked(SqliteDatabase& database, const StreamRo
 }
 
 // Merges the small segments and `fresh` into segments of kPackedBytes. The bytes that remain are
-// stored
-// as a small segment.
+// stored as a small segment.
 absl::Status Pack(SqliteDatabase& database, StreamRow& row, const LogSegment& fresh) {
   TRAINYARD_ASSIGN_OR_RETURN(const LogSegment joined, JoinUnpacked(database, row, fresh));
   TRAINYARD_RETURN_IF_ERROR(database.Run(
@@ -306,8 +305,7 @@ absl::Status SqliteLogStore::Read(const LogQuery& query, bool include_partial, L
   TRAINYARD_ASSIGN_OR_RETURN(SqliteReaderPool::Lease reader, readers_.Acquire());
   TRAINYARD_ASSIGN_OR_RETURN(auto streams, FindStreams(*reader, query));
   // Do not use a transaction: `emit` may take long, and the write-ahead log cannot be truncated
-  // while a
-  // read transaction is open.
+  // while a read transaction is open.
   return LogMerge(query, std::move(streams), include_partial, cursor).Read(emit);
 }
 

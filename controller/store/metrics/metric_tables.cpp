@@ -17,9 +17,8 @@ namespace trainyard::controller {
 namespace {
 
 // A tail (metric_tables.h) that exceeds one of the next two limits is folded into chunks. The
-// limits
-// balance two costs: every read decodes the whole tail, and every fold rewrites the newest chunk of
-// each series.
+// limits balance two costs: every read decodes the whole tail, and every fold rewrites the newest
+// chunk of each series.
 constexpr int64_t kTailPointsMax = 16'384;
 constexpr int64_t kTailRowsMax = 1'024;
 
@@ -90,8 +89,7 @@ constexpr int kBlockColumn = 9;
 constexpr int kSumColumn = 10;
 
 // SQLite does not preserve the bits of a NaN or the sign of a zero, so the checksum must not depend
-// on
-// them.
+// on them.
 int64_t StoredBits(double value) {
   if (value != value) return std::bit_cast<int64_t>(std::numeric_limits<double>::quiet_NaN());
   return std::bit_cast<int64_t>(value == 0 ? 0.0 : value);

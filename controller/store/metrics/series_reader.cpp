@@ -13,8 +13,7 @@ constexpr int64_t kStepMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kStepMin = std::numeric_limits<int64_t>::min();
 
 // Passes the points of one series and attempt to the builder, from the chunks and the tail, in
-// order
-// of steps.
+// order of steps.
 class SpanWalk {
  public:
   SpanWalk(StepRange range, int64_t attempt_number, const std::vector<SeriesPoint>& tail,
@@ -133,12 +132,9 @@ absl::StatusOr<SeriesReader::SeriesSpans> SeriesReader::FindSpans(const std::str
       if (range.first <= range.last) found.spans.push_back({attempt->number, range});
     }
     // An older attempt ends at this attempt's first step in any series. At that step, the older
-    // attempt's
-    // point is kept if this attempt has no point there in this series. The reason: a resumed
-    // attempt may
-    // first evaluate the checkpoint that it resumed from. The point of this evaluation must not
-    // hide the
-    // older attempt's last point in the other series.
+    // attempt's point is kept if this attempt has no point there in this series. The reason: a
+    // resumed attempt may first evaluate the checkpoint that it resumed from. The point of this
+    // evaluation must not hide the older attempt's last point in the other series.
     const bool has_point = stored.has_value() && stored->first == attempt->first_step;
     if (has_point && attempt->first_step == kStepMin) break;
     limit = std::min(limit, has_point ? attempt->first_step - 1 : attempt->first_step);

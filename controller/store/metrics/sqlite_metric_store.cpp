@@ -45,8 +45,7 @@ absl::StatusOr<bool> AdvanceOffset(SqliteDatabase& database, const MetricBatch& 
 }
 
 // Returns the points of all batches that are not completely stored. A partly stored batch is added
-// as
-// a whole; its points replace the stored ones.
+// as a whole; its points replace the stored ones.
 absl::StatusOr<PointsByAttempt> TakeNewPoints(SqliteDatabase& database,
                                               const std::vector<MetricBatch>& batches) {
   PointsByAttempt attempts;
@@ -187,8 +186,7 @@ absl::Status SqliteMetricStore::DropJob(int64_t job_id) {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, SqliteTransaction::BeginWrite(*writer_));
   TRAINYARD_RETURN_IF_ERROR(HideJob("series", job_id, *writer_));
   // Delete these rows now instead of in Reclaim, because there are few of them: the tail of an
-  // attempt
-  // is small (metric_tables.h).
+  // attempt is small (metric_tables.h).
   for (const char* table : {"tail", "attempt", "stream"}) {
     TRAINYARD_RETURN_IF_ERROR(
         writer_->Run(absl::StrCat("DELETE FROM ", table, " WHERE job_id = ?"), job_id));

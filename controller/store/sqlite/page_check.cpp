@@ -216,8 +216,7 @@ int CheckedOpen(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, i
   errno = 0;
   const int code = Below().xOpen(&Below(), path, checked.inner(), flags, out_flags);
   // Set the methods even after an error, so that SQLite closes the file: it closes every file that
-  // has
-  // methods.
+  // has methods.
   if (checked.inner()->pMethods != nullptr) file->pMethods = &kCheckedMethods;
   return NoteFreeSpace(checked, code);
 }

@@ -82,8 +82,7 @@ const char* NextStep(int primary) {
 }
 
 // Creates the file with mode 0600; SQLite then gives the -wal and -shm files the same mode. Does
-// not
-// open an existing file: closing its descriptor would release the locks of this process's open
+// not open an existing file: closing its descriptor would release the locks of this process's open
 // connections.
 absl::Status CreateOwnerOnly(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -11,8 +11,7 @@
 namespace trainyard::controller {
 
 // Negates the job's id in the table's column job_id, within the caller's transaction. UNAVAILABLE:
-// the
-// rows of an earlier drop of the same job are not reclaimed yet.
+// the rows of an earlier drop of the same job are not reclaimed yet.
 absl::Status HideJob(const char* table, int64_t job_id, SqliteDatabase& writer);
 
 }  // namespace trainyard::controller

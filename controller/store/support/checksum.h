@@ -13,8 +13,7 @@ namespace trainyard::controller {
 uint64_t Checksum(std::string_view bytes, uint64_t seed);
 
 // Returns a hash of several numbers that depends on their order. Used to compute a seed from the
-// key
-// columns of a record.
+// key columns of a record.
 uint64_t HashOf(std::initializer_list<int64_t> numbers);
 
 }  // namespace trainyard::controller
