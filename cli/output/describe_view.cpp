@@ -6,6 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "cli/output/freshness.h"
+#include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/auto_layout.h"
@@ -43,6 +44,21 @@ void AddPending(const v1::PendingReason& pending, std::string& text) {
   if (pending.code() == v1::PENDING_CODE_NOT_PENDING) return;
   AddLine("Reason", pending.message(), text);
   AddLine("Try", pending.advice(), text);
+}
+
+// Adds the findings about a job that is not well, and the steps that a kill would lose.
+void AddHealth(const v1::JobHealth& health, Timestamp now, std::string& text) {
+  if (health.word() == v1::HEALTH_WORD_UNSPECIFIED) return;
+  const std::vector<std::string> lines = HealthLines(health, now);
+  if (lines.empty()) AddLine("Health", HealthText(health), text);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    AddLine(i == 0 ? "Health" : "", lines[i], text);
+    AddLine("Try", health.findings(static_cast<int>(i)).advice(), text);
+  }
+  if (health.steps_at_risk() > 0) {
+    AddLine("At risk", absl::StrCat(health.steps_at_risk(), " steps that no checkpoint contains"),
+            text);
+  }
 }
 
 std::string WhenText(Timestamp time_ms, Timestamp now) {
@@ -213,7 +229,9 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   const v1::Job& job = response.job();
   std::string text;
   AddHead(job, now, text);
-  AddPending(response.pending(), text);
+  AddHealth(job.health(), now, text);
+  // The reason of a job that is not well is its first finding.
+  if (job.health().word() <= v1::HEALTH_WORD_HEALED) AddPending(response.pending(), text);
   AddProgress(job, now, text);
   AddAttempts(response, options.attempt, now, text);
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
@@ -262,10 +280,15 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
 
 namespace {
 
-// Text of AttemptRunning and AttemptBegan.
+// Text of AttemptRunning, AttemptBegan and StallEnded.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
     return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running");
+  }
+  if (event.has_stall_ended()) {
+    const v1::StallEnded& stall = event.stall_ended();
+    return absl::StrCat("the gang makes progress again after a stall of ",
+                        DurationText(stall.until_ms() - stall.since_ms()));
   }
   return absl::StrCat("attempt ", event.attempt_began().attempt(), " started at step ",
                       event.attempt_began().first_step());
@@ -350,6 +373,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
     case v1::Event::kAttemptBegan:
+    case v1::Event::kStallEnded:
       return RunsText(event);
     case v1::Event::kAttemptFailed:
     case v1::Event::kAttemptRolledBack:

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/output/freshness.h"
+#include "cli/output/health_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/json/enum_text.h"
@@ -80,6 +81,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       job.name(),
       job.user(),
       EnumText(job.state()),
+      HealthText(job.health()),
       StepText(progress),
       progress.loss() != 0 ? LossText(progress.loss()) : kNothing,
       progress.tokens_per_second() > 0 ? CompactNumber(progress.tokens_per_second()) : kNothing,
@@ -99,11 +101,11 @@ std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::stri
     if (cell == kNothing) cell.clear();
   }
   const v1::Progress& progress = job.progress();
-  if (progress.step() > 0) cells[4] = absl::StrCat(progress.step());
-  if (!cells[5].empty()) cells[5] = DumpJson(progress.loss(), -1);
-  if (!cells[6].empty()) cells[6] = DumpJson(progress.tokens_per_second(), -1);
-  if (!cells[7].empty()) cells[7] = DumpJson(progress.eta_seconds(), -1);
-  cells[10] = absl::StrCat((now - job.submitted_time_ms()) / 1000);
+  if (progress.step() > 0) cells[5] = absl::StrCat(progress.step());
+  if (!cells[6].empty()) cells[6] = DumpJson(progress.loss(), -1);
+  if (!cells[7].empty()) cells[7] = DumpJson(progress.tokens_per_second(), -1);
+  if (!cells[8].empty()) cells[8] = DumpJson(progress.eta_seconds(), -1);
+  cells[11] = absl::StrCat((now - job.submitted_time_ms()) / 1000);
   return cells;
 }
 
@@ -174,6 +176,7 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
                      {"NAME", false, false, true},
                      {"USER", false, true},
                      {"STATE"},
+                     {"HEALTH"},
                      {"STEP", true},
                      {"LOSS", true},
                      {"TOK/S", true, false, false, 0, 3},

@@ -1,30 +1,51 @@
 #include "controller/api/job_view.h"
 
+#include <utility>
+
 #include "controller/core/decide/references.h"
+#include "controller/core/explain/job_health.h"
 #include "controller/core/explain/running_hint.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/origin_list.h"
+#include "proto/support/freshness.h"
+#include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {
 namespace {
 
-void MergeObservations(const ClusterView& view, v1::Job& job) {
+// Removes the rate and the ETA of a job that has not ended, unless it trains now. Otherwise they
+// would be shown as if they were current, for example while the job is paused.
+void DropOldRate(Timestamp now, v1::Job& job) {
+  if (!job.has_progress() || HasEnded(job.state()) || HasFreshRate(job, now)) return;
+  job.mutable_progress()->clear_tokens_per_second();
+  job.mutable_progress()->clear_eta_seconds();
+}
+
+void AddObserved(const ClusterView& view, const JobEntry& entry, v1::Job& job) {
   const auto& progress = view.observations.progress;
   if (const auto found = progress.find(job.id()); found != progress.end()) {
     *job.mutable_progress() = found->second;
     AddTokens(job.spec(), *job.mutable_progress());
   }
+  DropOldRate(view.now, job);
   MergeObserved(view.observations, view.now, job);
+  v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
+  if (health.word() != v1::HEALTH_WORD_UNSPECIFIED) *job.mutable_health() = std::move(health);
 }
 
 }  // namespace
 
+bool HasFreshRate(const v1::Job& job, Timestamp now) {
+  return job.state() == v1::JOB_STATE_RUNNING &&
+         IsFresh(now - job.progress().time_ms(), job.progress().step_seconds());
+}
+
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
   UnpackOrigins(entry.origin_list, job);
-  MergeObservations(view, job);
+  AddObserved(view, entry, job);
   return job;
 }
 
@@ -45,7 +66,7 @@ void TrimForList(v1::Job& job) {
 v1::Job ListedJob(const JobEntry& entry, const ClusterView& view) {
   v1::Job job = entry.job;
   TrimForList(job);
-  MergeObservations(view, job);
+  AddObserved(view, entry, job);
   return job;
 }
 

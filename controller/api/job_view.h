@@ -12,7 +12,11 @@
 
 namespace trainyard::controller {
 
-// Returns the complete job with its progress. Each attempt includes its last step and time use.
+// Returns true if the job is running and its newest progress is recent (proto/support/freshness.h).
+bool HasFreshRate(const v1::Job& job, Timestamp now);
+
+// Returns the complete job with its progress and health. Its rate and ETA are 0 unless they are
+// current. Each attempt includes its last step and time use.
 v1::Job FullJob(const JobEntry& entry, const ClusterView& view);
 
 // Returns the job as shown in lists: with its newest attempt only, and without ranks, origins and

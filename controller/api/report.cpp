@@ -7,6 +7,7 @@
 
 #include "controller/core/explain/report.h"
 #include "controller/core/ledger/ledger.h"
+#include "controller/core/ledger/ledger_part.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/capacity.h"
 #include "proto/support/job_state.h"
@@ -26,35 +27,8 @@ struct Source {
   Timestamp now = 0;
 };
 
-v1::Job WithoutDetails(const v1::Job& job, const ClusterView& view) {
-  v1::Job copy;
-  copy.set_id(job.id());
-  copy.set_name(job.name());
-  copy.set_user(job.user());
-  copy.set_state(job.state());
-  copy.set_submitted_time_ms(job.submitted_time_ms());
-  copy.set_ended_time_ms(job.ended_time_ms());
-  *copy.mutable_spec()->mutable_resources() = job.spec().resources();
-  if (job.has_earlier()) *copy.mutable_earlier() = job.earlier();
-  for (const v1::Attempt& attempt : job.attempts()) {
-    v1::Attempt& one = *copy.add_attempts();
-    one.set_number(attempt.number());
-    one.set_state(attempt.state());
-    one.set_resume_step(attempt.resume_step());
-    one.set_first_step(attempt.first_step());
-    one.set_last_step(attempt.last_step());
-    one.set_placed_time_ms(attempt.placed_time_ms());
-    one.set_started_time_ms(attempt.started_time_ms());
-    one.set_stopping_time_ms(attempt.stopping_time_ms());
-    one.set_ended_time_ms(attempt.ended_time_ms());
-    one.set_stop_reason(attempt.stop_reason());
-    if (attempt.has_time_use()) *one.mutable_time_use() = attempt.time_use();
-    one.mutable_layout()->set_nodes(attempt.layout().nodes());
-    one.mutable_layout()->set_slots_per_node(attempt.layout().slots_per_node());
-    if (!attempt.has_verdict()) continue;
-    one.mutable_verdict()->set_cause(attempt.verdict().cause());
-    one.mutable_verdict()->set_time_ms(attempt.verdict().time_ms());
-  }
+v1::Job CopyOf(const v1::Job& job, const ClusterView& view) {
+  v1::Job copy = LedgerPart(job);
   if (!HasEnded(job.state())) MergeObserved(view.observations, view.now, copy);
   return copy;
 }
@@ -68,7 +42,7 @@ void CopyState(const ClusterView& view, Source& source) {
     const Timestamp end = entry.job.ended_time_ms();
     if (end != 0 && end < source.request.since_ms()) continue;
     if (!source.request.user().empty() && entry.job.user() != source.request.user()) continue;
-    source.jobs.push_back(WithoutDetails(entry.job, view));
+    source.jobs.push_back(CopyOf(entry.job, view));
   }
 }
 

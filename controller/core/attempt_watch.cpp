@@ -16,6 +16,7 @@
 #include "controller/core/health/quarantine.h"
 #include "controller/core/health/straggler_watch.h"
 #include "controller/core/observations/first_step.h"
+#include "controller/core/observations/stall.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/support/controller_event.h"
@@ -71,6 +72,7 @@ class AttemptWatch {
   void Watch(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     NoteFirstStep(entry, attempt);
+    NoteStall(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
       if (const auto verdict = Judge(entry)) return TakeFailure(entry, attempt, *verdict);
       if (attempt.state() == v1::ATTEMPT_STATE_STARTING) {
@@ -118,6 +120,19 @@ class AttemptWatch {
     began.set_job_id(entry.job.id());
     began.set_attempt(attempt.number());
     began.set_first_step(*first);
+  }
+
+  void NoteStall(const JobEntry& entry, const v1::Attempt& attempt) {
+    const AttemptObservation* observed =
+        ObservedAttempt(observations_, {entry.job.id(), attempt.number()});
+    if (observed == nullptr) return;
+    const std::optional<Stall> stall = UnrecordedStall(*observed, attempt);
+    if (!stall.has_value()) return;
+    v1::StallEnded& ended = *events_.emplace_back(ControllerEvent(now_)).mutable_stall_ended();
+    ended.set_job_id(entry.job.id());
+    ended.set_attempt(attempt.number());
+    ended.set_since_ms(stall->since_ms);
+    ended.set_until_ms(stall->until_ms);
   }
 
   std::optional<v1::Verdict> Judge(const JobEntry& entry) {

@@ -15,10 +15,12 @@
 #include "controller/core/archive.h"
 #include "controller/core/event_log/event_job.h"
 #include "controller/core/event_log/snapshot.h"
+#include "controller/core/explain/job_health.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/support/wait.h"
 #include "controller/http/feed_messages.h"
 #include "proto/json/json_text.h"
+#include "proto/support/freshness.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller::http {
@@ -98,6 +100,17 @@ void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
   if (entry != nullptr) *submitted.mutable_spec() = entry->job.spec();
 }
 
+// Changes when the job's health changes, or when its rate stops or starts to be current.
+std::string HealthKey(const JobEntry& entry, const ClusterView& view) {
+  v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
+  health.clear_steps_at_risk();
+  const auto progress = view.observations.progress.find(entry.job.id());
+  const bool is_fresh =
+      progress != view.observations.progress.end() &&
+      IsFresh(view.now - progress->second.time_ms(), progress->second.step_seconds());
+  return absl::StrCat(health.SerializeAsString(), is_fresh ? "fresh" : "old");
+}
+
 }  // namespace
 
 struct StreamFeed::Collector {
@@ -117,6 +130,9 @@ struct StreamFeed::Collector {
   // is the time at which the reasons were last computed.
   std::map<int64_t, std::string> sent_reasons;
   Timestamp reasons_read = 0;
+  // HealthKey of the live jobs that was sent last, and the time at which it was read.
+  std::map<int64_t, std::string> sent_health;
+  Timestamp health_read = 0;
 
   void Keep(const ClusterView& view, const TickSummary& summary) {
     uint64_t sequence = view.revision - summary.events.size();
@@ -163,6 +179,22 @@ struct StreamFeed::Collector {
       moved.insert(id);
     }
     return moved;
+  }
+
+  // Returns the live jobs whose health has changed since the last call, or whose rate is no longer
+  // current. Both change with time alone. Computed at most once per second.
+  std::set<int64_t> TakeChangedHealth(const ClusterView& view) {
+    std::set<int64_t> changed;
+    if (!HasPassed(health_read, health_read + kProgressIntervalMs, view.now)) return changed;
+    health_read = view.now;
+    std::map<int64_t, std::string> keys;
+    for (const int64_t id : NewestLiveJobs(view.state)) {
+      const std::string& now = keys[id] = HealthKey(view.state.jobs.at(id), view);
+      const auto before = sent_health.find(id);
+      if (before == sent_health.end() || before->second != now) changed.insert(id);
+    }
+    sent_health = std::move(keys);
+    return changed;
   }
 
   // Returns the pending reasons that have changed since the last call, for the first 200 queued
@@ -257,6 +289,7 @@ void StreamFeed::OnTick(const ClusterView& view, const TickSummary& summary) {
 void StreamFeed::AddJobItems(const ClusterView& view, const TickSummary& summary,
                              const Topics& wanted, Items& items) {
   std::set<int64_t> jobs = collector_->TakeMoved(view);
+  jobs.merge(collector_->TakeChangedHealth(view));
   jobs.insert(summary.changed_jobs.begin(), summary.changed_jobs.end());
   const auto reasons = collector_->TakeNewReasons(JobsOfTopics(wanted), view);
   if (wanted.contains("jobs") && !(jobs.empty() && reasons.empty())) {

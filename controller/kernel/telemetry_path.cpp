@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "controller/core/verdict/loss_guard.h"
 
 namespace trainyard::controller {

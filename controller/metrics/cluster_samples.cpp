@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/lost_history.h"
+#include "controller/core/explain/job_health.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/health/node_health.h"
 #include "controller/core/ledger/ledger.h"
@@ -52,6 +53,12 @@ constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free
 
 constexpr MetricInfo kJobRunning{"trainyard_job_running",
                                  "1 while every rank of the job runs, else 0."};
+constexpr MetricInfo kJobHealth{"trainyard_job_health",
+                                "1 for the job's health in one word: ok, healed, slow, unsaved, "
+                                "looping, diverging or stalled. Only for jobs that start, run or "
+                                "recover."};
+constexpr MetricInfo kJobAtRisk{"trainyard_job_steps_at_risk",
+                                "Completed steps of the job that no checkpoint contains."};
 constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots held by the job's live attempt."};
 constexpr MetricInfo kJobSpares{"trainyard_job_spares", "Usable spare nodes of the job."};
 constexpr MetricInfo kJobAttempt{"trainyard_job_attempt", "Number of the job's newest attempt."};
@@ -236,12 +243,24 @@ void AddCheckpoints(const v1::Job& job, const MetricLabels& labels, MetricSet& m
   metrics.Add(kCheckpointBytes, labels, static_cast<double>(newest->bytes()));
 }
 
+void AddHealth(const ClusterSources& sources, const JobEntry& entry, const MetricLabels& labels,
+               MetricSet& metrics) {
+  const ClusterView& view = sources.view;
+  const v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
+  if (health.word() == v1::HEALTH_WORD_UNSPECIFIED) return;
+  MetricLabels with_word = labels;
+  with_word.push_back({"health", EnumText(health.word())});
+  metrics.Add(kJobHealth, with_word, 1);
+  metrics.Add(kJobAtRisk, labels, static_cast<double>(health.steps_at_risk()));
+}
+
 void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
             MetricSet& metrics) {
   const v1::Job& job = entry.job;
   const MetricLabels labels = {{"job_id", absl::StrCat(job.id())}, {"job_name", job.name()}};
   metrics.Add(kJobRunning, labels, job.state() == v1::JOB_STATE_RUNNING ? 1 : 0);
   metrics.Add(kJobSubmitted, labels, static_cast<double>(job.submitted_time_ms()) / kMs);
+  AddHealth(sources, entry, labels, metrics);
   const v1::Attempt* live = LiveAttempt(entry);
   metrics.Add(kJobSlots, labels, live == nullptr ? 0 : SlotsWanted(*live));
   const std::size_t spares =

@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <ostream>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
+#include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
@@ -32,6 +34,9 @@ Outcome RunWhy(const std::string& job, Context& context) {
     return ExitCode::kOk;
   }
   *console.out << OneLine(response.answer()) << "\n";
+  for (const std::string& line : HealthLines(response.job().health(), console.Now())) {
+    *console.out << "  health: " << OneLine(line) << "\n";
+  }
   if (response.has_pending()) {
     const v1::PendingReason& pending = response.pending();
     if (pending.queue_position() > 0) {

@@ -176,6 +176,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kRankExited:
     case E::kAttemptRunning:
     case E::kAttemptBegan:
+    case E::kStallEnded:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
     case E::kAttemptHealing:

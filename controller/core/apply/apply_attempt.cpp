@@ -129,6 +129,13 @@ void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& st
   RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
+void ApplyKind(const v1::StallEnded& stall, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(stall.job_id(), state);
+  v1::TimeUse& use = *RequireLive(stall.attempt(), entry).mutable_time_use();
+  use.set_stalled_ms(use.stalled_ms() + stall.until_ms() - stall.since_ms());
+  use.set_stalled_until_ms(stall.until_ms());
+}
+
 // Stores the verdict on an attempt that is being stopped.
 void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
   *attempt.mutable_verdict() = verdict;
@@ -213,6 +220,8 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_running(), event, state);
     case E::kAttemptBegan:
       return ApplyKind(event.attempt_began(), event, state);
+    case E::kStallEnded:
+      return ApplyKind(event.stall_ended(), event, state);
     case E::kAttemptFailed:
       return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:

@@ -43,6 +43,8 @@ constexpr FieldMeaning kFields[] = {
     {"EarlierTime.until_ms", TimeField::kMoment},
     {"Heal.began_ms", TimeField::kMoment},
     {"Heal.healed_ms", TimeField::kMoment},
+    // Never stored.
+    {"HealthFinding.since_ms", TimeField::kForeign},
     {"HistoryLoss.time_ms", TimeField::kMoment},
     {"Job.ended_time_ms", TimeField::kMoment},
     {"Job.not_before_ms", TimeField::kMoment},
@@ -73,7 +75,9 @@ constexpr FieldMeaning kFields[] = {
     {"TimeUse.evaluation_ms", TimeField::kDuration},
     {"TimeUse.init_ms", TimeField::kDuration},
     {"TimeUse.load_ms", TimeField::kDuration},
+    {"TimeUse.stalled_ms", TimeField::kDuration},
     {"TimeUse.stalled_since_ms", TimeField::kMoment},
+    {"TimeUse.stalled_until_ms", TimeField::kMoment},
     {"TrainedSteps.length_ms", TimeField::kDuration},
     {"TrainedSteps.slot_ms", TimeField::kDuration},
     // Measured by the controller's clock, except in verdicts about nodes with a worker of an older

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/pause.h"
+#include "controller/core/explain/job_health.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/explain/run_advice.h"
 #include "controller/core/explain/running_hint.h"
@@ -164,6 +165,7 @@ v1::WhyJobResponse ExplainJob(const ClusterView& view, const JobEntry& entry) {
   const Timestamp now = view.now;
   v1::WhyJobResponse response;
   *response.mutable_job() = entry.job;
+  *response.mutable_job()->mutable_health() = HealthOf(state, observations, entry, now);
   *response.mutable_pending() = WhyPending(view, entry);
   if (auto reason = RunningHint(state, observations, entry, now)) {
     *response.mutable_pending() = *std::move(reason);

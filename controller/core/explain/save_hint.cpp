@@ -27,20 +27,21 @@ const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& e
 
 }  // namespace
 
-std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observations,
-                                                 const JobEntry& entry) {
+std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
+                                            const JobEntry& entry) {
   const SaveProblem* trouble = ProblemOf(observations, entry);
   if (trouble == nullptr || entry.job.state() != v1::JOB_STATE_RUNNING) return std::nullopt;
-  v1::PendingReason reason;
-  reason.set_code(v1::PENDING_CODE_NO_CHECKPOINT);
-  reason.set_message(
+  v1::HealthFinding finding;
+  finding.set_word(v1::HEALTH_WORD_UNSAVED);
+  finding.set_since_ms(trouble->since_ms);
+  finding.set_message(
       absl::StrCat(SinceText(entry.job), ", because the save of step ", trouble->step,
                    trouble->blocked ? " is blocked: " : " failed: ", trouble->message));
   const std::string& directory = entry.job.spec().checkpoint().dir();
-  reason.set_advice(trouble->unshared ? absl::StrCat("mount the same storage at ", directory,
-                                                     " on every node of the job")
-                                      : absl::StrCat("free disk space in ", directory));
-  return reason;
+  finding.set_advice(trouble->unshared ? absl::StrCat("mount the same storage at ", directory,
+                                                      " on every node of the job")
+                                       : absl::StrCat("free disk space in ", directory));
+  return finding;
 }
 
 std::string UnsavedText(const Observations& observations, const JobEntry& entry) {

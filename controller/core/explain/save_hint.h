@@ -7,14 +7,14 @@
 
 #include "controller/core/observations/observations.h"
 #include "controller/core/state/cluster_state.h"
-#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/health.pb.h"
 
 namespace trainyard::controller {
 
-// Returns the reason with the code NO_CHECKPOINT if the newest save of the live attempt failed, or
-// if it is waiting until it can write.
-std::optional<v1::PendingReason> WhyNoCheckpoint(const Observations& observations,
-                                                 const JobEntry& entry);
+// Returns the finding `unsaved` if the newest save of the live attempt failed, or if it is waiting
+// until it can write.
+std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
+                                            const JobEntry& entry);
 
 // Returns the end of a sentence that states that the stop saved no checkpoint, and why. Empty if
 // the newest attempt had no trouble saving.

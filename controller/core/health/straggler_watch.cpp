@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -43,6 +44,18 @@ double MedianOf(std::vector<Measured> ranks) {
   const auto middle = ranks.begin() + static_cast<std::ptrdiff_t>(ranks.size() / 2);
   std::ranges::nth_element(ranks, middle, {}, &Measured::seconds);
   return middle->seconds;
+}
+
+// Returns the time of the first evidence that a rank of this attempt is slow on the node. Returns 0
+// if there is none.
+Timestamp ReportedMs(const ClusterState& state, const std::string& node_id, const AttemptKey& key) {
+  const auto node = state.nodes.find(node_id);
+  if (node == state.nodes.end()) return 0;
+  for (const v1::NodeEvidence& evidence : node->second.node.evidence()) {
+    const bool is_same = evidence.job_id() == key.job_id && evidence.attempt() == key.number;
+    if (is_same && evidence.fault() == v1::NODE_FAULT_SLOW) return evidence.time_ms();
+  }
+  return 0;
 }
 
 std::string TimesText(const Straggler& straggler) {
@@ -104,24 +117,30 @@ std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observat
   return events;
 }
 
-std::optional<v1::PendingReason> WhySlow(const Observations& observations, const JobEntry& entry) {
+std::optional<v1::HealthFinding> WhySlowRank(const ClusterState& state,
+                                             const Observations& observations,
+                                             const JobEntry& entry) {
   const std::vector<Straggler> stragglers = FindStragglers(observations, entry);
   if (stragglers.empty()) return std::nullopt;
   const Straggler& slowest = *std::ranges::max_element(
       stragglers, {},
       [](const Straggler& straggler) { return straggler.seconds / straggler.median_seconds; });
-  v1::PendingReason reason;
-  reason.set_code(v1::PENDING_CODE_STRAGGLER);
-  // The message does not contain the seconds, because the reason would then change with each
+  const v1::Attempt& attempt = *LiveAttempt(entry);
+  const std::string& node_id = MemberAt(attempt, slowest.rank).node_id();
+  v1::HealthFinding finding;
+  finding.set_word(v1::HEALTH_WORD_SLOW);
+  finding.set_since_ms(ReportedMs(state, node_id, {entry.job.id(), attempt.number()}));
+  for (const Straggler& straggler : stragglers) finding.add_ranks(straggler.rank);
+  std::swap(*finding.mutable_ranks()->begin(),
+            *std::ranges::find(*finding.mutable_ranks(), slowest.rank));
+  // The message does not contain the seconds, because the finding would then change with each
   // update.
-  reason.set_message(
-      absl::StrFormat("the gang waits at each step for rank %d, which computes %.1f times as long "
-                      "as its %d peer ranks",
-                      slowest.rank, slowest.seconds / slowest.median_seconds, slowest.compared));
-  reason.set_advice(absl::StrCat("`trainyard describe ", entry.job.id(),
-                                 "` names the rank's node; `trainyard node cordon NODE` keeps the "
-                                 "next attempt off that node"));
-  return reason;
+  finding.set_message(absl::StrFormat(
+      "rank %d computes %.1f times as long as its %d peer ranks and holds up every step",
+      slowest.rank, slowest.seconds / slowest.median_seconds, slowest.compared));
+  finding.set_advice(absl::StrCat("`trainyard node cordon ", NodeName(state, node_id),
+                                  "` keeps the next attempt off the rank's node"));
+  return finding;
 }
 
 }  // namespace trainyard::controller

@@ -12,6 +12,7 @@
 #include "controller/core/state/cluster_state.h"
 #include "proto/support/clock.h"
 #include "trainyard/v1/event.pb.h"
+#include "trainyard/v1/health.pb.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -35,9 +36,11 @@ std::vector<Straggler> FindStragglers(const Observations& observations, const Jo
 std::vector<v1::Event> StragglerEvents(const ClusterState& state, const Observations& observations,
                                        const JobEntry& entry, Timestamp now);
 
-// Returns the reason with the code STRAGGLER and, as advice, the next step. Returns nullopt if the
-// job is not running or has no straggler.
-std::optional<v1::PendingReason> WhySlow(const Observations& observations, const JobEntry& entry);
+// Returns the finding `slow` about the slowest straggler. Returns nullopt if the job is not running
+// or has no straggler.
+std::optional<v1::HealthFinding> WhySlowRank(const ClusterState& state,
+                                             const Observations& observations,
+                                             const JobEntry& entry);
 
 }  // namespace trainyard::controller
 

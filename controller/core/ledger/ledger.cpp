@@ -145,6 +145,7 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   const Timestamp trained_until =
       std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
   add(v1::LEDGER_PHASE_HEAL, HealedMs(attempt, until), trained_until);
+  add(v1::LEDGER_PHASE_HANG, use.stalled_ms(), trained_until);
   add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
   add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
   add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);

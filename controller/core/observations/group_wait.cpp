@@ -70,14 +70,25 @@ std::optional<GroupWait> WaitOf(const GroupFlights& flights, int gang_size) {
 }
 
 // The advice uses member numbers instead of places, because logs are stored by member number.
-v1::PendingReason ReasonOf(const GroupWait& wait, const v1::Attempt& attempt, int64_t job_id) {
-  v1::PendingReason reason;
-  reason.set_code(v1::PENDING_CODE_STALLED);
-  reason.set_message(GroupWaitText(wait));
+v1::HealthFinding FindingOf(const GroupWait& wait, const v1::Attempt& attempt, int64_t job_id) {
+  v1::HealthFinding finding;
+  finding.mutable_ranks()->Add(wait.culprits.begin(), wait.culprits.end());
+  finding.set_message(GroupWaitText(wait));
   const int member = MemberAt(attempt, wait.culprits.front()).rank();
-  reason.set_advice(absl::StrCat("`trainyard logs ", job_id, " --rank ", member,
-                                 " --tail 20` shows its last output"));
-  return reason;
+  finding.set_advice(absl::StrCat("`trainyard logs ", job_id, " --rank ", member,
+                                  " --tail 20` shows its last output"));
+  return finding;
+}
+
+// The finding for a gang whose ranks do not report what they wait for.
+v1::HealthFinding FindingWithoutRank(const AttemptObservation& attempt, int64_t job_id) {
+  v1::HealthFinding finding;
+  finding.set_message(absl::StrCat("no rank has made progress since step ", LastStep(attempt)));
+  finding.set_advice(absl::StrCat("`trainyard why ", job_id,
+                                  "` names the limit after which the watchdog acts; `trainyard "
+                                  "logs ",
+                                  job_id, " --tail 20` shows the last output"));
+  return finding;
 }
 
 }  // namespace
@@ -107,16 +118,22 @@ std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int ga
   return found;
 }
 
-std::optional<v1::PendingReason> WhyStalled(const Observations& observations, const JobEntry& entry,
+std::optional<v1::HealthFinding> WhyStalled(const Observations& observations, const JobEntry& entry,
                                             Timestamp now) {
   const v1::Attempt* attempt = LiveAttempt(entry);
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
   const auto observed = observations.attempts.find({entry.job.id(), attempt->number()});
   if (observed == observations.attempts.end()) return std::nullopt;
-  if (CanStall(observed->second) && StalledSince(observed->second, now) == 0) return std::nullopt;
+  const Timestamp since = StalledSince(observed->second, now);
+  if (CanStall(observed->second) && since == 0) return std::nullopt;
   const std::optional<GroupWait> wait = FindGroupWait(observed->second, GangSize(*attempt));
-  if (!wait.has_value()) return std::nullopt;
-  return ReasonOf(*wait, *attempt, entry.job.id());
+  if (!wait.has_value() && since == 0) return std::nullopt;
+  v1::HealthFinding finding = wait.has_value()
+                                  ? FindingOf(*wait, *attempt, entry.job.id())
+                                  : FindingWithoutRank(observed->second, entry.job.id());
+  finding.set_word(v1::HEALTH_WORD_STALLED);
+  finding.set_since_ms(since);
+  return finding;
 }
 
 }  // namespace trainyard::controller

@@ -10,7 +10,7 @@
 #include "controller/core/observations/observations.h"
 #include "controller/core/state/cluster_state.h"
 #include "proto/support/clock.h"
-#include "trainyard/v1/job.pb.h"
+#include "trainyard/v1/health.pb.h"
 
 namespace trainyard::controller {
 
@@ -36,10 +36,11 @@ std::optional<GroupWait> FindGroupWait(const AttemptObservation& attempt, int ga
 // (ranks 0-3), where ranks 0-1,3 wait".
 std::string GroupWaitText(const GroupWait& wait);
 
-// Returns the reason with the code STALLED and, as advice, the next step. Returns nullopt if the
-// job is not running or has not stalled (stall.h), because ranks of a healthy gang with long steps
-// also report waits. Until the step time is known, only the ranks' reports decide.
-std::optional<v1::PendingReason> WhyStalled(const Observations& observations, const JobEntry& entry,
+// Returns the finding `stalled`. Returns nullopt if the job is not running or has not stalled
+// (stall.h), because ranks of a healthy gang with long steps also report waits. Until the step time
+// is known, only the ranks' reports decide. If no rank reports a wait, as in programs without
+// flight records, the finding names no rank.
+std::optional<v1::HealthFinding> WhyStalled(const Observations& observations, const JobEntry& entry,
                                             Timestamp now);
 
 }  // namespace trainyard::controller

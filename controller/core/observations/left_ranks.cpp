@@ -47,6 +47,17 @@ std::vector<int> LeftEarly(const AttemptObservation& attempt, const v1::Job& job
   return early;
 }
 
+// Returns the time of the first exit among these ranks. Returns 0 if it is unknown.
+Timestamp FirstLeftMs(const AttemptObservation& attempt, const std::vector<int>& places) {
+  Timestamp first = 0;
+  for (const int place : places) {
+    const auto rank = attempt.ranks.find(place);
+    const Timestamp left = rank == attempt.ranks.end() ? 0 : rank->second.left_ms;
+    if (left != 0 && (first == 0 || left < first)) first = left;
+  }
+  return first;
+}
+
 std::string AtStep(int64_t step) { return step > 0 ? absl::StrCat(" at step ", step) : ""; }
 
 // Returns, for example, "still run (step 10, train)".
@@ -104,7 +115,7 @@ std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ra
                       ranks.wait->group);
 }
 
-std::optional<v1::PendingReason> WhyRanksStay(const Observations& observations,
+std::optional<v1::HealthFinding> WhyRanksStay(const Observations& observations,
                                               const JobEntry& entry, Timestamp now) {
   const v1::Attempt* attempt = LiveAttempt(entry);
   if (entry.job.state() != v1::JOB_STATE_RUNNING || attempt == nullptr) return std::nullopt;
@@ -119,13 +130,15 @@ std::optional<v1::PendingReason> WhyRanksStay(const Observations& observations,
     return rank->second.running || now - rank->second.left_ms <= kExitTogetherMs;
   });
   if (exit_together) return std::nullopt;
-  v1::PendingReason reason;
-  reason.set_code(v1::PENDING_CODE_STALLED);
-  reason.set_message(LeftRanksText(*observed, *ranks));
-  reason.set_advice(absl::StrCat("`trainyard logs ", entry.job.id(), " --rank ",
-                                 MemberAt(*attempt, ranks->culprits.front()).rank(),
-                                 " --tail 20` shows its last output"));
-  return reason;
+  v1::HealthFinding finding;
+  finding.set_word(v1::HEALTH_WORD_STALLED);
+  finding.set_since_ms(FirstLeftMs(*observed, ranks->left));
+  finding.mutable_ranks()->Add(ranks->culprits.begin(), ranks->culprits.end());
+  finding.set_message(LeftRanksText(*observed, *ranks));
+  finding.set_advice(absl::StrCat("`trainyard logs ", entry.job.id(), " --rank ",
+                                  MemberAt(*attempt, ranks->culprits.front()).rank(),
+                                  " --tail 20` shows its last output"));
+  return finding;
 }
 
 }  // namespace trainyard::controller

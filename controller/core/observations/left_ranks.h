@@ -12,6 +12,7 @@
 #include "controller/core/observations/observations.h"
 #include "controller/core/state/cluster_state.h"
 #include "proto/support/clock.h"
+#include "trainyard/v1/health.pb.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
@@ -42,9 +43,9 @@ std::optional<LeftRanks> FindLeftRanks(const AttemptObservation& attempt, const 
 // group dp0" or "rank 0 exited with 0 at step 10 while rank 1 still runs (step 10, train)".
 std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ranks);
 
-// Returns the reason with the code STALLED for a running job in which a rank exited with 0 some
-// seconds ago while others still run.
-std::optional<v1::PendingReason> WhyRanksStay(const Observations& observations,
+// Returns the finding `stalled` for a running job in which a rank exited with 0 some seconds ago
+// while others still run.
+std::optional<v1::HealthFinding> WhyRanksStay(const Observations& observations,
                                               const JobEntry& entry, Timestamp now);
 
 }  // namespace trainyard::controller

@@ -13,8 +13,10 @@
 #include <string>
 
 #include "controller/core/observations/compute_window.h"
+#include "controller/core/observations/divergence_watch.h"
 #include "controller/core/observations/loss_watch.h"
 #include "controller/core/observations/node_clock.h"
+#include "controller/core/observations/pace_watch.h"
 #include "controller/core/observations/root_sightings.h"
 #include "controller/core/observations/step_times.h"
 #include "proto/contract/attempt_key.h"
@@ -27,6 +29,8 @@ namespace trainyard::controller {
 
 // The longest pause between two reports of the same series. Workers report once per second.
 inline constexpr int64_t kReportPauseMs = 3000;
+// The maximum for times that workers report, which are untrusted input.
+inline constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
 
 struct NodeObservation {
   // True while the worker's stream is open.
@@ -133,6 +137,14 @@ struct SaveProblem {
   // True if the ranks see different checkpoint directories. In this case, freeing disk space does
   // not help.
   bool unshared = false;
+  // The time of the first of the consecutive failed saves, by the controller's clock.
+  Timestamp since_ms = 0;
+};
+
+// A period in which no rank of a gang made progress.
+struct Stall {
+  Timestamp since_ms = 0;
+  Timestamp until_ms = 0;  // 0 while it lasts.
 };
 
 struct AttemptObservation {
@@ -156,6 +168,12 @@ struct AttemptObservation {
   std::array<int64_t, 2> first_steps{};
   // nullopt again as soon as a later save succeeds.
   std::optional<SaveProblem> save_problem;
+  DivergenceWatch divergence;
+  // The newest stall (stall.h), as seen at the reports of workers. nullopt before the first.
+  std::optional<Stall> stall;
+  // The step and the time, by the controller's clock, of the newest metrics. 0 before the first.
+  int64_t metrics_step = 0;
+  Timestamp metrics_ms = 0;
 };
 
 // The number of a job's records that were left out of the event log (left_out.h).
@@ -185,6 +203,8 @@ struct Observations {
   std::map<int64_t, v1::Progress> progress;
   // The newest losses of each job, for the loss guard.
   std::map<int64_t, LossWatch> losses;
+  // The rates of each job's steps.
+  std::map<int64_t, PaceWatch> paces;
   // The longest ended phase of any rank, by job and phase name. Used by the watchdog.
   std::map<int64_t, std::map<std::string, int64_t>> longest_phase_ms;
   // Left-out records by job, counted since the start of the controller.

@@ -8,16 +8,11 @@
 #include "controller/core/state/gang.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
-#include "proto/contract/telemetry_keys.h"
-#include "proto/contract/token_format.h"
 #include "proto/text/utf8.h"
 
 namespace trainyard::controller {
 namespace {
 
-constexpr std::size_t kMaxSaveProblemBytes = 1024;
-// The maximum for times that workers report, which are untrusted input.
-constexpr int64_t kLongestStillMs = 365 * 86'400'000LL;
 constexpr int kMaxDeviceErrors = 8;
 
 AttemptKey KeyOf(const v1::AttemptReport& report) { return {report.job_id(), report.attempt()}; }
@@ -120,6 +115,15 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
   }
 }
 
+// A stall ends with the first report that shows progress. Its time until then counts, so that a
+// user who watches the ledger never sees it shrink.
+void ObserveStall(Timestamp now, AttemptObservation& attempt) {
+  const Timestamp since = StalledSince(attempt, now);
+  const bool is_open = attempt.stall.has_value() && attempt.stall->until_ms == 0;
+  if (since != 0 && !is_open) attempt.stall = {since, 0};
+  if (since == 0 && is_open) attempt.stall->until_ms = now;
+}
+
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
 
 // Records that a node no longer reports the attempt. When no node reports it any longer, its
@@ -148,6 +152,7 @@ void TakeReports(const std::string& node_id, const AttemptReports& reports, Time
     if (earlier == before.end()) ++attempt.reporting_nodes;
     ObserveReport(earlier == before.end() ? nullptr : &earlier->second, report, now, state,
                   attempt);
+    ObserveStall(now, attempt);
   }
   for (const auto& [key, report] : before) {
     if (!node.reports.contains(key)) DropReport(key, observations);
@@ -179,44 +184,6 @@ void TakeProblem(const std::string& node_id, const v1::NodeCondition& condition,
   v1::NodeCondition known = observations.nodes[node_id].condition;
   known.set_trouble(condition.trouble());
   TakeCondition(node_id, known, observations);
-}
-
-double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
-  const auto found = metrics.values().find(name);
-  return found == metrics.values().end() ? fallback : found->second;
-}
-
-void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
-  auto& [first, second] = attempt.first_steps;
-  if (first == 0) {
-    first = step;
-  } else if (second == 0 && step > first) {
-    second = step;
-  }
-}
-
-void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
-                    v1::Progress& progress) {
-  const v1::MetricsRecord& metrics = record.metrics();
-  // The reported step time is untrusted input and may be Infinity. This limit ensures that sums of
-  // step times, and their conversion to milliseconds, are finite.
-  constexpr double kLongestStepSeconds = 365 * 86400.0;
-  const double step_seconds =
-      std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
-  if (step_seconds > 0) attempt.step_times.Add(step_seconds);
-  attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
-  NoteFirstSteps(metrics.step(), attempt);
-  // Records of an older attempt may arrive after those of a newer one.
-  if (record.time_ms() < progress.time_ms()) return;
-  progress.set_time_ms(record.time_ms());
-  progress.set_step(metrics.step());
-  if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
-  progress.set_loss(ValueOr(metrics, telemetry::kLoss, progress.loss()));
-  progress.set_tokens_per_second(
-      ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
-  if (step_seconds > 0) progress.set_step_seconds(step_seconds);
-  const int64_t steps_left = std::max<int64_t>(0, progress.total_steps() - metrics.step());
-  progress.set_eta_seconds(static_cast<double>(steps_left) * attempt.step_times.Pace());
 }
 
 }  // namespace
@@ -261,91 +228,6 @@ void ObserveHeartbeat(const std::string& node_id, const v1::Heartbeat& heartbeat
   if (heartbeat.checks().empty()) return;
   node.checks.assign(heartbeat.checks().begin(), heartbeat.checks().end());
   node.checked_ms = now;
-}
-
-namespace {
-
-void ObserveSaves(const v1::TelemetryRecord& record, AttemptObservation& attempt) {
-  if (record.has_checkpoint() && !record.checkpoint().deleted()) attempt.save_problem.reset();
-  if (!record.has_alert()) return;
-  const v1::AlertRecord& alert = record.alert();
-  const bool blocked = alert.code() == telemetry::kCheckpointBlocked;
-  const bool unshared = alert.code() == telemetry::kCheckpointUnshared;
-  if (!blocked && !unshared && alert.code() != telemetry::kCheckpointFailed) return;
-  attempt.save_problem = {alert.step(),
-                          std::string(Utf8Prefix(alert.message(), kMaxSaveProblemBytes)), blocked,
-                          unshared};
-}
-
-// Returns the time of the member's record, converted to the controller's clock. Because of the
-// conversion, a change of the node's clock does not lengthen a phase.
-int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* member,
-               const Observations& observations) {
-  const auto node =
-      member == nullptr ? observations.nodes.end() : observations.nodes.find(member->node_id());
-  // Workers of older releases do not report their clock.
-  if (node == observations.nodes.end() || !node->second.clock.AheadMs()) return record.time_ms();
-  return CorrectedTime(record.time_ms(), node->second.clock.AheadMs(),
-                       node->second.last_heartbeat_ms);
-}
-
-// Measures phases by the times in their records, because a batch may arrive much later than its
-// records were written.
-void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObservation& rank,
-                  std::map<std::string, int64_t>& longest_ms) {
-  if (!record.has_phase()) return;
-  const int64_t since_ms = std::exchange(rank.recorded_phase_ms, time_ms);
-  const std::string phase = std::exchange(rank.recorded_phase, record.phase().phase());
-  const bool is_timed = since_ms > 0 && time_ms >= since_ms && PhaseOf(phase).has_value();
-  if (!is_timed || phase == PhaseName(Phase::kTrain)) return;
-  int64_t& longest = longest_ms[phase];
-  longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
-}
-
-}  // namespace
-
-void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
-                      Observations& observations) {
-  const v1::StreamId& stream = batch.stream();
-  const AttemptKey key{stream.job_id(), stream.attempt()};
-  // Records of a replaced member may arrive after its place was assigned to another member.
-  const int place = LastPlaceIn(state, key, stream.rank());
-  if (place == kNoPlace) return;
-  AttemptObservation& attempt = observations.attempts[key];
-  RankObservation replaced;
-  const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
-  RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
-  const v1::RankPlacement* member = FindMember(state, key, stream.rank());
-  for (const v1::TelemetryRecord& record : batch.records()) {
-    ObserveSaves(record, attempt);
-    ObservePhase(record, TimeOf(record, member, observations), rank,
-                 observations.longest_phase_ms[stream.job_id()]);
-    const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
-    rank.step = std::max(rank.step, step);
-    if (record.has_metrics()) {
-      rank.newest.set_step_seconds(
-          ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
-      attempt.reporting_rank = std::min(attempt.reporting_rank, place);
-      if (place > attempt.reporting_rank) continue;
-      ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
-    } else if (record.evaluation().data_set() == token_format::kValidationSplit) {
-      observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
-    }
-  }
-}
-
-void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
-                               v1::TelemetryBatch& batch) {
-  const AttemptKey key{batch.stream().job_id(), batch.stream().attempt()};
-  const auto attempt = observations.attempts.find(key);
-  const int place = LastPlaceIn(state, key, batch.stream().rank());
-  const bool is_reporting =
-      attempt == observations.attempts.end() || place <= attempt->second.reporting_rank;
-  if (place != kNoPlace && is_reporting) return;
-  auto& records = *batch.mutable_records();
-  records.erase(std::remove_if(records.begin(), records.end(),
-                               [](const auto& record) { return record.has_metrics(); }),
-                records.end());
 }
 
 void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
@@ -401,7 +283,15 @@ void ShiftTimes(int64_t step_ms, Observations& observations) {
     shift(node.checked_ms);
     node.clock.Shift(step_ms);
   }
+  for (auto& [id, pace] : observations.paces) pace.Shift(step_ms);
   for (auto& [key, attempt] : observations.attempts) {
+    attempt.divergence.Shift(step_ms);
+    shift(attempt.metrics_ms);
+    if (attempt.save_problem.has_value()) shift(attempt.save_problem->since_ms);
+    if (attempt.stall.has_value()) {
+      shift(attempt.stall->since_ms);
+      shift(attempt.stall->until_ms);
+    }
     for (auto& [number, rank] : attempt.ranks) {
       for (Timestamp* time : {&rank.phase_since_ms, &rank.ran_ms, &rank.left_ms,
                               &rank.still_since_ms, &rank.quiet_since_ms, &rank.moving_since_ms,
@@ -418,6 +308,8 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
                 [&](const auto& progress) { return !state.jobs.contains(progress.first); });
   std::erase_if(observations.losses,
                 [&](const auto& losses) { return !state.jobs.contains(losses.first); });
+  std::erase_if(observations.paces,
+                [&](const auto& pace) { return !state.jobs.contains(pace.first); });
   std::erase_if(observations.longest_phase_ms,
                 [&](const auto& phases) { return !state.jobs.contains(phases.first); });
   std::erase_if(observations.left_out,

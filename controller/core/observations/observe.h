@@ -35,15 +35,6 @@ void ObserveStartSent(const std::string& node_id, const AttemptKey& attempt,
 void ObserveUnread(const std::string& node_id, Timestamp now, const ClusterState& state,
                    Observations& observations);
 
-// Records the progress contained in a telemetry batch of one rank.
-void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
-                      Observations& observations);
-
-// Removes the metrics from a batch that does not come from the reporting rank, so that a curve
-// never mixes several ranks' values of one step. Call ObserveTelemetry with the batch first.
-void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
-                               v1::TelemetryBatch& batch);
-
 // Shifts heartbeat and progress times by `gap_ms`, the length of a stall of the controller that
 // ended at `now`. Because of the shift, the stall counts neither as time without a heartbeat nor as
 // time without progress. No time is shifted beyond `now`.

@@ -31,4 +31,16 @@ Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until) {
   return until - moved_ms > LongestPauseMs(attempt) ? moved_ms : 0;
 }
 
+std::optional<Stall> UnrecordedStall(const AttemptObservation& observed,
+                                     const v1::Attempt& attempt) {
+  if (!observed.stall.has_value() || observed.stall->until_ms == 0) return std::nullopt;
+  Stall stall = *observed.stall;
+  if (attempt.stopping_time_ms() != 0) {
+    stall.until_ms = std::min(stall.until_ms, attempt.stopping_time_ms());
+  }
+  const bool is_recorded = stall.until_ms <= attempt.time_use().stalled_until_ms();
+  if (is_recorded || stall.until_ms <= stall.since_ms) return std::nullopt;
+  return stall;
+}
+
 }  // namespace trainyard::controller

@@ -4,9 +4,11 @@
 #define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_STALL_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "controller/core/observations/observations.h"
 #include "proto/support/clock.h"
+#include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {
 
@@ -27,6 +29,11 @@ bool CanStall(const AttemptObservation& attempt);
 // if it can stall and no rank made progress in the LongestPauseMs before `until`. Otherwise returns
 // 0.
 Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until);
+
+// Returns the newest stall if it has ended and the attempt's time use does not contain it yet. A
+// stall ends at the latest when the attempt is asked to stop.
+std::optional<Stall> UnrecordedStall(const AttemptObservation& observed,
+                                     const v1::Attempt& attempt);
 
 }  // namespace trainyard::controller
 

@@ -62,6 +62,11 @@ v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attemp
   use.set_init_ms(init_ms.value_or(0));
   const Timestamp until = attempt.stopping_time_ms() == 0 ? now : attempt.stopping_time_ms();
   use.set_stalled_since_ms(StalledSince(observed, until));
+  const std::optional<Stall> ended = UnrecordedStall(observed, attempt);
+  const int64_t ended_ms = ended.has_value() ? ended->until_ms - ended->since_ms : 0;
+  use.set_stalled_ms(attempt.time_use().stalled_ms() + ended_ms);
+  use.set_stalled_until_ms(ended.has_value() ? ended->until_ms
+                                             : attempt.time_use().stalled_until_ms());
   return use;
 }
 

@@ -15,6 +15,7 @@ namespace trainyard::controller {
 // - Ranks that a heal added are not counted.
 // - A phase in progress counts up to now.
 // - Impossible values (negative, not a number) count as 0.
+// - Stalls that have ended come from the attempt's recorded time use and from the newest report.
 v1::TimeUse ObservedTimeUse(const AttemptObservation& observed, const v1::Attempt& attempt,
                             Timestamp now);
 

@@ -6,6 +6,7 @@
 #include "controller/core/apply/apply.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "controller/core/reconcile.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"

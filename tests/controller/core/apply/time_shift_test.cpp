@@ -11,6 +11,7 @@
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

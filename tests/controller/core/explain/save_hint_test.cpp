@@ -5,6 +5,7 @@
 
 #include "controller/core/explain/explain.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

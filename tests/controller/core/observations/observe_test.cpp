@@ -1,4 +1,5 @@
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 
 #include <cmath>
 #include <limits>

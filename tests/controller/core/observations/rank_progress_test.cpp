@@ -1,6 +1,7 @@
 // Tests a rank's progress as measured by its worker.
 #include "controller/core/observations/observations.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/observations/rank_reports.h"
 

@@ -3,6 +3,7 @@
 
 #include "controller/core/observations/observations.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/observations/rank_reports.h"
 

@@ -7,6 +7,7 @@
 
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
 

@@ -2,6 +2,7 @@
 
 #include "controller/core/event_log/snapshot.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/observations/observe_telemetry.h"
 #include "controller/core/state/gang.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

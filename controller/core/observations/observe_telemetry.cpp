@@ -1,0 +1,174 @@
+#include "controller/core/observations/observe_telemetry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "controller/core/state/gang.h"
+#include "proto/contract/limits.h"
+#include "proto/contract/phase.h"
+#include "proto/contract/telemetry_keys.h"
+#include "proto/contract/token_format.h"
+#include "proto/text/utf8.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr std::size_t kMaxSaveProblemBytes = 1024;
+
+double ValueOr(const v1::MetricsRecord& metrics, const char* name, double fallback) {
+  const auto found = metrics.values().find(name);
+  return found == metrics.values().end() ? fallback : found->second;
+}
+
+void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
+  auto& [first, second] = attempt.first_steps;
+  if (first == 0) {
+    first = step;
+  } else if (second == 0 && step > first) {
+    second = step;
+  }
+}
+
+// Identifies the size and the layout of the attempt's gang.
+std::string LayoutKey(const ClusterState& state, const AttemptKey& key) {
+  const JobEntry* entry = FindEntry(state, key.job_id);
+  const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.number);
+  if (attempt == nullptr) return "";
+  return absl::StrCat(GangSize(*attempt), "/", attempt->layout().layout().SerializeAsString());
+}
+
+// Adds the rate of the newest steps: in tokens if the program reports it, otherwise in steps. If
+// the program reports no times, the time between two records counts.
+void ObservePace(const v1::MetricsRecord& metrics, Timestamp time, const std::string& layout,
+                 const AttemptKey& key, AttemptObservation& attempt, PaceWatch& pace) {
+  const int64_t steps = metrics.step() - std::exchange(attempt.metrics_step, metrics.step());
+  const int64_t ms = time - std::exchange(attempt.metrics_ms, time);
+  const double tokens = ValueOr(metrics, telemetry::kTokensPerSecond, 0);
+  const double seconds = ValueOr(metrics, telemetry::kStepSeconds, 0);
+  const auto add = [&](PaceWatch::Unit unit, double rate) {
+    if (rate > 0 && std::isfinite(rate)) pace.Add(key.number, layout, unit, rate, time);
+  };
+  if (tokens > 0) return add(PaceWatch::Unit::kTokens, tokens);
+  if (seconds > 0) return add(PaceWatch::Unit::kSteps, 1 / seconds);
+  const bool has_previous = ms != time;
+  if (has_previous && steps > 0 && ms > 0) {
+    add(PaceWatch::Unit::kSteps, 1000.0 * static_cast<double>(steps) / static_cast<double>(ms));
+  }
+}
+
+void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
+                    v1::Progress& progress) {
+  const v1::MetricsRecord& metrics = record.metrics();
+  // The reported step time is untrusted input and may be Infinity. This limit ensures that sums of
+  // step times, and their conversion to milliseconds, are finite.
+  constexpr double kLongestStepSeconds = 365 * 86400.0;
+  const double step_seconds =
+      std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
+  if (step_seconds > 0) attempt.step_times.Add(step_seconds);
+  attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
+  NoteFirstSteps(metrics.step(), attempt);
+  // Records of an older attempt may arrive after those of a newer one.
+  if (record.time_ms() < progress.time_ms()) return;
+  progress.set_time_ms(record.time_ms());
+  progress.set_step(metrics.step());
+  if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
+  progress.set_loss(ValueOr(metrics, telemetry::kLoss, progress.loss()));
+  progress.set_tokens_per_second(
+      ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
+  if (step_seconds > 0) progress.set_step_seconds(step_seconds);
+  const int64_t steps_left = std::max<int64_t>(0, progress.total_steps() - metrics.step());
+  progress.set_eta_seconds(static_cast<double>(steps_left) * attempt.step_times.Pace());
+}
+
+void ObserveSaves(const v1::TelemetryRecord& record, Timestamp time, AttemptObservation& attempt) {
+  if (record.has_checkpoint() && !record.checkpoint().deleted()) attempt.save_problem.reset();
+  if (!record.has_alert()) return;
+  const v1::AlertRecord& alert = record.alert();
+  const bool blocked = alert.code() == telemetry::kCheckpointBlocked;
+  const bool unshared = alert.code() == telemetry::kCheckpointUnshared;
+  if (!blocked && !unshared && alert.code() != telemetry::kCheckpointFailed) return;
+  const Timestamp since = attempt.save_problem.has_value() ? attempt.save_problem->since_ms : time;
+  attempt.save_problem = {alert.step(),
+                          std::string(Utf8Prefix(alert.message(), kMaxSaveProblemBytes)), blocked,
+                          unshared, since};
+}
+
+// Returns the time of the member's record, converted to the controller's clock. Because of the
+// conversion, a change of the node's clock does not lengthen a phase.
+int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* member,
+               const Observations& observations) {
+  const auto node =
+      member == nullptr ? observations.nodes.end() : observations.nodes.find(member->node_id());
+  // Workers of older releases do not report their clock.
+  if (node == observations.nodes.end() || !node->second.clock.AheadMs()) return record.time_ms();
+  return CorrectedTime(record.time_ms(), node->second.clock.AheadMs(),
+                       node->second.last_heartbeat_ms);
+}
+
+// Measures phases by the times in their records, because a batch may arrive much later than its
+// records were written.
+void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObservation& rank,
+                  std::map<std::string, int64_t>& longest_ms) {
+  if (!record.has_phase()) return;
+  const int64_t since_ms = std::exchange(rank.recorded_phase_ms, time_ms);
+  const std::string phase = std::exchange(rank.recorded_phase, record.phase().phase());
+  const bool is_timed = since_ms > 0 && time_ms >= since_ms && PhaseOf(phase).has_value();
+  if (!is_timed || phase == PhaseName(Phase::kTrain)) return;
+  int64_t& longest = longest_ms[phase];
+  longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
+}
+
+}  // namespace
+
+void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
+                      Observations& observations) {
+  const v1::StreamId& stream = batch.stream();
+  const AttemptKey key{stream.job_id(), stream.attempt()};
+  // Records of a replaced member may arrive after its place was assigned to another member.
+  const int place = LastPlaceIn(state, key, stream.rank());
+  if (place == kNoPlace) return;
+  AttemptObservation& attempt = observations.attempts[key];
+  RankObservation replaced;
+  const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
+  RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
+  const v1::RankPlacement* member = FindMember(state, key, stream.rank());
+  for (const v1::TelemetryRecord& record : batch.records()) {
+    const Timestamp time = TimeOf(record, member, observations);
+    ObserveSaves(record, time, attempt);
+    ObservePhase(record, time, rank, observations.longest_phase_ms[stream.job_id()]);
+    const int64_t step = record.has_metrics() ? record.metrics().step() : record.phase().step();
+    rank.step = std::max(rank.step, step);
+    if (record.has_metrics()) {
+      rank.newest.set_step_seconds(
+          ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
+      attempt.reporting_rank = std::min(attempt.reporting_rank, place);
+      if (place > attempt.reporting_rank) continue;
+      ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
+      attempt.divergence.Add(record.metrics(), time);
+      ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
+                  observations.paces[stream.job_id()]);
+    } else if (record.evaluation().data_set() == token_format::kValidationSplit) {
+      observations.progress[stream.job_id()].set_validation_loss(record.evaluation().loss());
+    }
+  }
+}
+
+void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
+                               v1::TelemetryBatch& batch) {
+  const AttemptKey key{batch.stream().job_id(), batch.stream().attempt()};
+  const auto attempt = observations.attempts.find(key);
+  const int place = LastPlaceIn(state, key, batch.stream().rank());
+  const bool is_reporting =
+      attempt == observations.attempts.end() || place <= attempt->second.reporting_rank;
+  if (place != kNoPlace && is_reporting) return;
+  auto& records = *batch.mutable_records();
+  records.erase(std::remove_if(records.begin(), records.end(),
+                               [](const auto& record) { return record.has_metrics(); }),
+                records.end());
+}
+
+}  // namespace trainyard::controller

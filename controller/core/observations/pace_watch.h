@@ -1,0 +1,64 @@
+// Detects a run that has become slow, by comparing its rate with its own best rate.
+#ifndef TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_PACE_WATCH_H_
+#define TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_PACE_WATCH_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/support/clock.h"
+
+namespace trainyard::controller {
+
+// A run is slow if its rate falls below this fraction of its own best rate.
+inline constexpr double kSlowRateRatio = 0.8;
+// A window of rates ends after this time, and not before it has kFewestRates rates.
+inline constexpr int64_t kPaceWindowMs = 10'000;
+inline constexpr std::size_t kFewestRates = 5;
+
+// The rates of a job are grouped into consecutive windows. The rate of a window is the median of
+// its rates. The best rate is that of the second fastest window, so that one lucky window does not
+// make all others look slow.
+class PaceWatch {
+ public:
+  // The kind of rate. Rates of different kinds are never compared.
+  enum class Unit { kTokens, kSteps };
+
+  struct Slowdown {
+    double ratio = 0;        // The rate of the newest window, as a fraction of the best rate.
+    Timestamp since_ms = 0;  // The start of the first of the consecutive slow windows.
+  };
+
+  // Adds the rate, which must be above 0, of one step of `attempt`. `layout` identifies the size
+  // and layout of the gang: if it changes, the comparison begins anew. The first window of each
+  // attempt is not used, because programs compile and fill caches in their first steps.
+  void Add(int64_t attempt, const std::string& layout, Unit unit, double rate, Timestamp now);
+
+  // Adjusts to a step of the controller's clock by `step_ms`.
+  void Shift(int64_t step_ms);
+
+  // Returns nullopt if the newest window of `attempt` is not slow, or if there are fewer than two
+  // windows to compare it with.
+  std::optional<Slowdown> SlowdownOf(int64_t attempt) const;
+
+ private:
+  void CloseWindow(Timestamp now);
+
+  int64_t attempt_ = 0;
+  std::string layout_;
+  Unit unit_ = Unit::kSteps;
+  // True until the first window of the attempt is complete.
+  bool warming_up_ = true;
+  // The rates of the open window and its start. 0: no window is open.
+  std::vector<float> rates_;
+  Timestamp opened_ms_ = 0;
+  // The rates of the two fastest windows, the faster one first. 0 if there is no such window.
+  std::array<double, 2> best_{};
+  std::optional<Slowdown> slow_;
+};
+
+}  // namespace trainyard::controller
+
+#endif  // TRAINYARD_CONTROLLER_CORE_OBSERVATIONS_PACE_WATCH_H_

@@ -1,0 +1,71 @@
+#include "controller/core/observations/divergence_watch.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "gtest/gtest.h"
+
+namespace trainyard::controller {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kAbsent = -1;
+
+class DivergenceWatchTest : public ::testing::Test {
+ protected:
+  // Adds the record of the next step. kAbsent: the record does not have the metric.
+  void Step(double loss, double norm = kAbsent) {
+    v1::MetricsRecord metrics;
+    metrics.set_step(++step_);
+    if (loss != kAbsent) (*metrics.mutable_values())["loss"] = loss;
+    if (norm != kAbsent) (*metrics.mutable_values())["grad_norm"] = norm;
+    watch_.Add(metrics, 1000 * step_);
+  }
+
+  DivergenceWatch watch_;
+  int64_t step_ = 0;
+};
+
+TEST_F(DivergenceWatchTest, ALossThatIsNotFiniteIsOneAtOnceAndUntilItIsFinite) {
+  Step(2.5);
+  EXPECT_FALSE(watch_.divergence().has_value());
+  Step(kNan);
+  Step(kInf);
+  ASSERT_TRUE(watch_.divergence().has_value());
+  EXPECT_EQ(watch_.divergence()->metric, "loss");
+  EXPECT_EQ(watch_.divergence()->since_step, 2);
+  EXPECT_EQ(watch_.divergence()->since_ms, 2000);
+  Step(2.4);
+  EXPECT_FALSE(watch_.divergence().has_value());
+}
+
+// Mixed precision with dynamic loss scaling skips steps with an infinite gradient norm.
+TEST_F(DivergenceWatchTest, OneOrTwoInfiniteGradientNormsAreNone) {
+  for (int i = 0; i < 5; ++i) {
+    Step(2.5, kInf);
+    Step(2.5, kInf);
+    EXPECT_FALSE(watch_.divergence().has_value());
+    Step(2.5, 1);
+  }
+  for (int i = 0; i < 3; ++i) Step(2.5, kNan);
+  ASSERT_TRUE(watch_.divergence().has_value());
+  EXPECT_EQ(watch_.divergence()->metric, "grad_norm");
+  EXPECT_EQ(watch_.divergence()->since_step, 16);
+}
+
+TEST_F(DivergenceWatchTest, ARecordWithoutLossAndNormChangesNothing) {
+  Step(kNan);
+  Step(kAbsent);
+  EXPECT_TRUE(watch_.divergence().has_value());
+}
+
+TEST_F(DivergenceWatchTest, FollowsTheClock) {
+  Step(kNan);
+  watch_.Shift(500);
+  EXPECT_EQ(watch_.divergence()->since_ms, 1500);
+}
+
+}  // namespace
+}  // namespace trainyard::controller

@@ -1,0 +1,118 @@
+#include "controller/core/observations/pace_watch.h"
+
+#include <optional>
+
+#include "gtest/gtest.h"
+
+namespace trainyard::controller {
+namespace {
+
+class PaceWatchTest : public ::testing::Test {
+ protected:
+  // Runs for `seconds` seconds with one rate a second.
+  void Run(int seconds, double rate) {
+    for (int i = 0; i < seconds; ++i) {
+      now_ += 1000;
+      pace_.Add(attempt_, layout_, PaceWatch::Unit::kTokens, rate, now_);
+    }
+  }
+  std::optional<PaceWatch::Slowdown> Find() const { return pace_.SlowdownOf(attempt_); }
+
+  PaceWatch pace_;
+  int64_t attempt_ = 1;
+  std::string layout_ = "8";
+  Timestamp now_ = 1'700'000'000'000;
+};
+
+TEST_F(PaceWatchTest, ARunAtAThirdOfItsBestRateIsSlowWithinThirtySeconds) {
+  Run(60, 6000);
+  EXPECT_FALSE(Find().has_value());
+  const Timestamp slow_from = now_;
+  int seconds = 0;
+  while (!Find().has_value() && seconds < 60) {
+    Run(1, 2000);
+    ++seconds;
+  }
+  EXPECT_LE(seconds, 30);
+  EXPECT_NEAR(Find()->ratio, 1.0 / 3, 0.01);
+  EXPECT_LE(Find()->since_ms, slow_from + 10'000);
+}
+
+// The best rate does not sink with the run, as an average does.
+TEST_F(PaceWatchTest, ARunThatStaysSlowIsReportedUntilItRecovers) {
+  Run(60, 6000);
+  Run(3600, 2000);
+  EXPECT_TRUE(Find().has_value());
+  EXPECT_GT(now_ - Find()->since_ms, 3'500'000);
+  Run(20, 5900);
+  EXPECT_FALSE(Find().has_value());
+}
+
+TEST_F(PaceWatchTest, ARateAboveFourFifthsOfTheBestIsNotSlow) {
+  Run(60, 1000);
+  Run(60, 810);
+  EXPECT_FALSE(Find().has_value());
+  Run(60, 790);
+  EXPECT_TRUE(Find().has_value());
+}
+
+TEST_F(PaceWatchTest, OneLuckyWindowDoesNotMakeTheRestSlow) {
+  Run(60, 1000);
+  Run(10, 5000);
+  Run(60, 1000);
+  EXPECT_FALSE(Find().has_value());
+}
+
+TEST_F(PaceWatchTest, SingleSlowStepsAreNotASlowRun) {
+  Run(60, 1000);
+  for (int i = 0; i < 10; ++i) {
+    Run(1, 10);
+    Run(9, 1000);
+    EXPECT_FALSE(Find().has_value());
+  }
+}
+
+TEST_F(PaceWatchTest, TheFirstWindowOfAnAttemptDoesNotCount) {
+  Run(60, 1000);
+  attempt_ = 2;
+  Run(11, 100);
+  EXPECT_FALSE(Find().has_value());
+  Run(20, 100);
+  EXPECT_TRUE(Find().has_value()) << "a later attempt is compared with the rates of earlier ones";
+}
+
+TEST_F(PaceWatchTest, AGangOfAnotherSizeIsNotCompared) {
+  Run(60, 8000);
+  attempt_ = 2;
+  layout_ = "4";
+  Run(60, 4000);
+  EXPECT_FALSE(Find().has_value());
+}
+
+TEST_F(PaceWatchTest, AWindowOfLongStepsHasFiveOfThem) {
+  for (int i = 0; i < 30; ++i) {
+    now_ += 60'000;
+    pace_.Add(attempt_, layout_, PaceWatch::Unit::kSteps, i < 20 ? 1.0 / 60 : 1.0 / 180, now_);
+  }
+  EXPECT_TRUE(Find().has_value());
+}
+
+TEST_F(PaceWatchTest, RecordsOfAnOlderAttemptAreIgnored) {
+  attempt_ = 2;
+  Run(60, 1000);
+  pace_.Add(1, layout_, PaceWatch::Unit::kTokens, 1, now_);
+  Run(10, 1000);
+  EXPECT_FALSE(Find().has_value());
+  EXPECT_FALSE(pace_.SlowdownOf(1).has_value());
+}
+
+TEST_F(PaceWatchTest, FollowsTheClock) {
+  Run(60, 6000);
+  Run(30, 2000);
+  const Timestamp since = Find()->since_ms;
+  pace_.Shift(5000);
+  EXPECT_EQ(Find()->since_ms, since + 5000);
+}
+
+}  // namespace
+}  // namespace trainyard::controller
