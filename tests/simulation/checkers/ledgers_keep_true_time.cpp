@@ -1,13 +1,18 @@
 // Durations in ledgers and attempts equal the true durations, and the phases add up to them,
-// however the controller's wall clock is changed.
+// however the controller's wall clock is changed. A report has the same times as the job's page.
+// Stalls, pauses, heals and the slot time of standbys never shrink.
 #include <cmath>
 #include <map>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/event_log/event_job.h"
 #include "controller/core/ledger/ledger.h"
+#include "controller/core/ledger/ledger_part.h"
 #include "proto/contract/attempt_key.h"
+#include "proto/json/enum_text.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {
@@ -58,6 +63,8 @@ class LedgersKeepTrueTimeChecker : public Checker {
     if (std::llround(seconds * 1e3) != true_ms) {
       return absl::StrCat("the phases of job ", job.id(), " add up to ", seconds, " s");
     }
+    if (std::string wrong = CheckReport(job, step); !wrong.empty()) return wrong;
+    if (std::string wrong = CheckKept(job.id(), ledger); !wrong.empty()) return wrong;
     for (const v1::Attempt& attempt : job.attempts()) {
       const auto length = length_ms_.find({job.id(), attempt.number()});
       if (length == length_ms_.end() || attempt.ended_time_ms() == 0) continue;
@@ -69,6 +76,37 @@ class LedgersKeepTrueTimeChecker : public Checker {
     return "";
   }
 
+  // Reports are computed from a part of the job.
+  static std::string CheckReport(const v1::Job& job, const Step& step) {
+    const v1::JobTime whole = controller::JobTimeOf(job, step.controller_now);
+    const v1::JobTime part =
+        controller::JobTimeOf(controller::LedgerPart(job), step.controller_now);
+    if (whole.SerializeAsString() == part.SerializeAsString()) return "";
+    return absl::StrCat("job ", job.id(), " has other times in a report: ", part.ShortDebugString(),
+                        " and not ", whole.ShortDebugString());
+  }
+
+  // Phases that nothing turns into another phase later.
+  std::string CheckKept(int64_t job_id, const v1::Ledger& ledger) {
+    for (const v1::PhaseTime& phase : ledger.phases()) {
+      const bool is_kept =
+          phase.phase() == v1::LEDGER_PHASE_HANG || phase.phase() == v1::LEDGER_PHASE_PAUSED ||
+          phase.phase() == v1::LEDGER_PHASE_HEAL || phase.phase() == v1::LEDGER_PHASE_STANDBY;
+      if (!is_kept) continue;
+      auto& before = kept_[{job_id, phase.phase()}];
+      const std::pair<double, double> now{phase.seconds(), phase.slot_seconds()};
+      constexpr double kRounding = 0.001;
+      if (now.first < before.first - kRounding || now.second < before.second - kRounding) {
+        return absl::StrCat("the phase ", EnumText(phase.phase()), " of job ", job_id,
+                            " shrank from ", before.first, " s to ", now.first, " s");
+      }
+      before = now;
+    }
+    return "";
+  }
+
+  // Seconds and slot seconds, by job and phase.
+  std::map<std::pair<int64_t, v1::LedgerPhase>, std::pair<double, double>> kept_;
   std::map<int64_t, Timestamp> submitted_;
   std::map<int64_t, Timestamp> ended_;
   std::map<AttemptKey, Timestamp> placed_;

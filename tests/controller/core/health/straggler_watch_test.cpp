@@ -92,9 +92,14 @@ TEST_F(StragglerWatchTest, WhySaysForWhomTheGangWaits) {
   Train(70);
   const v1::WhyJobResponse why = ExplainJob(cluster_.View(), cluster_.state.jobs.at(job_));
   EXPECT_EQ(why.pending().code(), v1::PENDING_CODE_STRAGGLER);
-  EXPECT_THAT(why.answer(), HasSubstr("the gang waits at each step for rank 5, which computes 2.0 "
-                                      "times as long as its 8 peer ranks"));
-  EXPECT_THAT(why.pending().advice(), HasSubstr("trainyard describe 1"));
+  EXPECT_THAT(why.answer(), HasSubstr("rank 5 computes 2.0 times as long as its 8 peer ranks "
+                                      "and holds up every step"));
+  EXPECT_THAT(why.pending().advice(), HasSubstr("trainyard node cordon b"));
+  const v1::HealthFinding& finding = why.job().health().findings(0);
+  EXPECT_EQ(finding.word(), v1::HEALTH_WORD_SLOW);
+  EXPECT_THAT(finding.ranks(), ElementsAre(5, 6)) << "the slowest first";
+  EXPECT_EQ(finding.node(), "b");
+  EXPECT_GT(finding.since_ms(), 0);
 }
 
 TEST_F(StragglerWatchTest, ALittleOrAShortWhileIsNoStraggler) {

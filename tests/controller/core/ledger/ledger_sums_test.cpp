@@ -48,6 +48,7 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
     use.set_checkpoint_ms(sometimes());
     use.set_evaluation_ms(sometimes());
     use.set_stalled_since_ms(sometimes());
+    use.set_stalled_ms(sometimes());
   }
   return job;
 }

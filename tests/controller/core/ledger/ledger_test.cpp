@@ -170,6 +170,15 @@ TEST(LedgerTest, StallBeforeTheVerdictIsAHang) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 0.8);
 }
 
+TEST(LedgerTest, StallsThatEndedAreHangs) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_stalled_ms(3000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_HANG), 3);
+  // A fifth of the other 7 s was trained again.
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 1.4);
+}
+
 // A rank of attempt 1 died at 8 s. The heal began at 8.5 s and ended at 10 s. The 4 standbys waited
 // for 5.5 s, until the heal began. Two of them continued to wait until the end of the attempt.
 TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {

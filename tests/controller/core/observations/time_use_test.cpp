@@ -146,6 +146,29 @@ TEST_F(TimeUseTest, AStalledGangHangs) {
   EXPECT_EQ(At(90'000).stalled_since_ms(), 0) << "saving takes as long as it takes";
 }
 
+// Rank 0 goes on after a stall. The stall counts until the report that shows it.
+TEST_F(TimeUseTest, AStallThatEndedIsKept) {
+  TimeAStep();
+  const auto report = [&](int64_t step, int64_t still_ms, Timestamp now) {
+    v1::RankReport rank = Rank(0, "train", Statistics(step, 0, 0, 0));
+    rank.set_still_ms(still_ms);
+    Report({rank}, now);
+  };
+  report(1, 0, 10'000);
+  report(1, 10'000, 20'000);
+  EXPECT_EQ(At(20'000).stalled_since_ms(), 10'000);
+  EXPECT_EQ(At(20'000).stalled_ms(), 0);
+  report(2, 100, 21'000);
+  EXPECT_EQ(At(21'000).stalled_since_ms(), 0);
+  EXPECT_EQ(At(21'000).stalled_ms(), 11'000);
+  EXPECT_EQ(At(21'000).stalled_until_ms(), 21'000);
+  // The state contains the stall as soon as StallEnded was applied.
+  v1::Attempt recorded;
+  recorded.mutable_time_use()->set_stalled_ms(11'000);
+  recorded.mutable_time_use()->set_stalled_until_ms(21'000);
+  EXPECT_EQ(At(22'000, recorded).stalled_ms(), 11'000);
+}
+
 // The event that ends the attempt contains the last reported step, so that the step remains known
 // after the observations are dropped.
 TEST(AttemptFiguresTest, EndOfAnAttemptMakesItsLastStepAndTimesDurable) {
