@@ -78,9 +78,9 @@ std::optional<v1::HealthFinding> WhyHealed(const ClusterState& state,
 }
 
 // Collects the findings about one job.
-class Findings {
+class FindingList {
  public:
-  Findings(const ClusterState& state, const v1::Attempt* live) : state_(state), live_(live) {}
+  FindingList(const ClusterState& state, const v1::Attempt* live) : state_(state), live_(live) {}
 
   void Add(std::optional<v1::HealthFinding> finding) {
     if (!finding.has_value()) return;
@@ -116,7 +116,7 @@ v1::JobHealth HealthOf(const ClusterState& state, const Observations& observatio
                        const JobEntry& entry, Timestamp now) {
   if (!HasHealth(entry.job.state())) return {};
   const v1::Attempt* live = LiveAttempt(entry);
-  Findings findings(state, live);
+  FindingList findings(state, live);
   findings.Add(WhyLooping(observations, entry, now));
   const AttemptObservation* observed =
       live == nullptr ? nullptr : ObservedAttempt(observations, {entry.job.id(), live->number()});
