@@ -16,6 +16,7 @@
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/support/text.h"
+#include "controller/core/state/restart_budget.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/json/enum_text.h"
 
@@ -53,10 +54,14 @@ constexpr MetricInfo kNodeSlots{"trainyard_node_slots", "Slots of the node: free
 
 constexpr MetricInfo kJobRunning{"trainyard_job_running",
                                  "1 while every rank of the job runs, else 0."};
-constexpr MetricInfo kJobHealth{"trainyard_job_health",
-                                "1 for the job's health in one word: ok, healed, slow, unsaved, "
-                                "looping, diverging or stalled. Only for jobs that start, run or "
-                                "recover."};
+constexpr MetricInfo kJobHealth{
+    "trainyard_job_health",
+    "1 for each word that describes the job's health: healed, slow, unsaved, looping, diverging, "
+    "stalled, or only ok. Only for jobs that start, run or recover."};
+constexpr MetricInfo kJobFailed{"trainyard_job_failed", "1 when the job has failed, else 0."};
+constexpr MetricInfo kJobBudget{"trainyard_job_restart_budget_used_ratio",
+                                "Restarts of the job within restart.window, as a fraction of "
+                                "restart.max_restarts."};
 constexpr MetricInfo kJobAtRisk{"trainyard_job_steps_at_risk",
                                 "Completed steps of the job that no checkpoint contains."};
 constexpr MetricInfo kJobSlots{"trainyard_job_slots", "Slots held by the job's live attempt."};
@@ -248,9 +253,14 @@ void AddHealth(const ClusterSources& sources, const JobEntry& entry, const Metri
   const ClusterView& view = sources.view;
   const v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
   if (health.word() == v1::HEALTH_WORD_UNSPECIFIED) return;
-  MetricLabels with_word = labels;
-  with_word.push_back({"health", EnumText(health.word())});
-  metrics.Add(kJobHealth, with_word, 1);
+  std::set<v1::HealthWord> words;
+  for (const v1::HealthFinding& finding : health.findings()) words.insert(finding.word());
+  if (words.empty()) words.insert(v1::HEALTH_WORD_OK);
+  for (const v1::HealthWord word : words) {
+    MetricLabels with_word = labels;
+    with_word.push_back({"health", EnumText(word)});
+    metrics.Add(kJobHealth, with_word, 1);
+  }
   metrics.Add(kJobAtRisk, labels, static_cast<double>(health.steps_at_risk()));
 }
 
@@ -261,6 +271,10 @@ void AddJob(const ClusterSources& sources, const JobEntry& entry, Timestamp now,
   metrics.Add(kJobRunning, labels, job.state() == v1::JOB_STATE_RUNNING ? 1 : 0);
   metrics.Add(kJobSubmitted, labels, static_cast<double>(job.submitted_time_ms()) / kMs);
   AddHealth(sources, entry, labels, metrics);
+  metrics.Add(kJobFailed, labels, job.state() == v1::JOB_STATE_FAILED ? 1 : 0);
+  const int limit = job.spec().restart().max_restarts();
+  const double used = static_cast<double>(RestartsInWindow(entry, now));
+  metrics.Add(kJobBudget, labels, limit == 0 ? 0 : used / limit);
   const v1::Attempt* live = LiveAttempt(entry);
   metrics.Add(kJobSlots, labels, live == nullptr ? 0 : SlotsWanted(*live));
   const std::size_t spares =

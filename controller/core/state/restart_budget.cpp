@@ -1,5 +1,6 @@
 #include "controller/core/state/restart_budget.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "controller/core/state/starting_point.h"
@@ -14,6 +15,12 @@ void CountRestart(Timestamp now, JobEntry& entry) {
   times.push_back(now);
   while (times.front() <= window_start && times.size() > 1) times.pop_front();
   entry.job.set_restarts(static_cast<int>(times.size()));
+}
+
+int RestartsInWindow(const JobEntry& entry, Timestamp now) {
+  const Timestamp window_start = now - ToMs(entry.job.spec().restart().window());
+  return static_cast<int>(std::ranges::count_if(
+      entry.restart_times_ms, [&](Timestamp time) { return time > window_start; }));
 }
 
 }  // namespace trainyard::controller

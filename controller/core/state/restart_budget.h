@@ -9,6 +9,9 @@ namespace trainyard::controller {
 
 void CountRestart(Timestamp now, JobEntry& entry);
 
+// Returns the number of restarts within restart.window before `now`.
+int RestartsInWindow(const JobEntry& entry, Timestamp now);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_STATE_RESTART_BUDGET_H_

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/restart_budget.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/error_line.h"
 #include "proto/text/duration_text.h"
@@ -84,8 +85,7 @@ std::optional<v1::HealthFinding> WhyLooping(const Observations& observations, co
   if (!is_active) return std::nullopt;
   const int64_t window_ms = ToMs(job.spec().restart().window());
   const int limit = job.spec().restart().max_restarts();
-  const auto used = static_cast<int>(std::ranges::count_if(
-      entry.restart_times_ms, [&](Timestamp time) { return time > now - window_ms; }));
+  const int used = RestartsInWindow(entry, now);
   const std::string budget =
       absl::StrCat(used, " of ", limit, " restarts within ", DurationText(window_ms), " are used");
   v1::HealthFinding finding = Finding(entry);
