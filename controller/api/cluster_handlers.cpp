@@ -94,6 +94,7 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
 v1::Node NodeNow(const NodeEntry& entry, const ClusterView& view) {
   v1::Node node = entry.node;
   node.set_score(ScoreOf(node, view.now));
+  node.set_word(WordOf(node));
   const auto observed = view.observations.nodes.find(node.id());
   if (observed != view.observations.nodes.end()) {
     node.set_last_heartbeat_ms(

@@ -144,4 +144,12 @@ std::string HealthText(const v1::Node& node, Timestamp now) {
   return text;
 }
 
+v1::NodeWord WordOf(const v1::Node& node) {
+  if (node.state() == v1::NODE_STATE_LOST) return v1::NODE_WORD_LOST;
+  if (node.state() == v1::NODE_STATE_SUSPECT) return v1::NODE_WORD_SUSPECT;
+  if (node.health().has_quarantine()) return v1::NODE_WORD_QUARANTINED;
+  if (node.has_health()) return v1::NODE_WORD_UNHEALTHY;
+  return node.cordoned() ? v1::NODE_WORD_CORDONED : v1::NODE_WORD_OK;
+}
+
 }  // namespace trainyard::controller

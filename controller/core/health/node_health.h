@@ -56,6 +56,9 @@ std::set<std::string> ClosedNodes(const ClusterState& state, Timestamp now);
 // device; retry in 12 s".
 std::string HealthText(const v1::Node& node, Timestamp now);
 
+// Returns the worst word that applies to the node.
+v1::NodeWord WordOf(const v1::Node& node);
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_CORE_HEALTH_NODE_HEALTH_H_

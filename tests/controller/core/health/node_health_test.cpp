@@ -381,5 +381,21 @@ TEST_F(NodeHealthTest, TheEndOfATroubleSetsNoRetryOfANodeWithoutFailedStarts) {
   EXPECT_EQ(events[0].node_unhealthy().health().retry_not_before_ms(), 0);
 }
 
+TEST(NodeWordTest, TheWorstWordWins) {
+  v1::Node node;
+  node.set_state(v1::NODE_STATE_READY);
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_OK);
+  node.set_cordoned(true);
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_CORDONED);
+  node.mutable_health()->set_reason("disk full");
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_UNHEALTHY);
+  node.mutable_health()->mutable_quarantine()->set_reason("broken");
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_QUARANTINED);
+  node.set_state(v1::NODE_STATE_SUSPECT);
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_SUSPECT);
+  node.set_state(v1::NODE_STATE_LOST);
+  EXPECT_EQ(WordOf(node), v1::NODE_WORD_LOST);
+}
+
 }  // namespace
 }  // namespace trainyard::controller
