@@ -1,4 +1,4 @@
-// The `trainyard` command. grammar/ contains the grammar, commands/ the commands.
+// The `trainyard` command. grammar/ contains the grammar; commands/ contains the commands.
 #include <csignal>
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 #include "proto/support/clock.h"
 
 int main(int argc, char** argv) {
-  // If the reader of a pipe closes it (`| head`), this process ends without a message. Set
-  // explicitly, because the parent process may ignore SIGPIPE.
+  // SIGPIPE ends this process without a message when the reader of its output exits (`| head`). Set
+  // explicitly, because a process inherits an ignored SIGPIPE from its parent.
   std::signal(SIGPIPE, SIG_DFL);
-  // While SIGCHLD is ignored, the exit code of a child cannot be read. A parent process that
-  // ignores it passes this on.
+  // Set explicitly, because a process inherits an ignored SIGCHLD from its parent, and while it is
+  // ignored, the exit codes of children cannot be read.
   std::signal(SIGCHLD, SIG_DFL);
   const trainyard::SystemClock clock;
   trainyard::cli::Interrupt interrupt;

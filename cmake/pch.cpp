@@ -1,1 +1,1 @@
-// Carries a precompiled header that other targets reuse.
+// Builds a precompiled header that other targets reuse.

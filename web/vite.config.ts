@@ -1,12 +1,12 @@
 import type { ProxyOptions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
-// Makes `npm run dev` use a controller at another address: TRAINYARD_URL=http://host:port npm run
-// dev
-// To log in, open the path that `trainyard dashboard` prints, at the address of this server.
+// Makes `npm run dev` use a controller at another address:
+//   TRAINYARD_URL=http://host:port npm run dev
+// To log in, open the path that `trainyard dashboard` prints, but at this server's address.
 const controller: ProxyOptions = {
   target: process.env['TRAINYARD_URL'] ?? 'http://127.0.0.1:7071',
-  // Otherwise the controller would reject requests that change data, because they come from another
+  // Removed because the controller rejects requests that change data if they come from another
   // origin.
   configure: (proxy) => proxy.on('proxyReq', (request) => request.removeHeader('origin')),
 };
@@ -22,7 +22,8 @@ export default defineConfig({
     // The oldest browsers that support light-dark(). The build does not transpile for older ones.
     target: ['chrome123', 'firefox121', 'safari17.5'],
     manifest: true,
-    // Inlines no files: a data: URL would require an exception in the content security policy.
+    // No files are inlined, because a data: URL would need an exception in the content security
+    // policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

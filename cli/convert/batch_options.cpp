@@ -26,7 +26,7 @@ const std::map<std::string, std::string>& LongNames() {
   return names;
 }
 
-// Returns, for each option, its replacement in a job.
+// Maps each option to advice about the job setting that replaces it.
 const std::map<std::string, std::string>& Remarks() {
   static const std::map<std::string, std::string> remarks = {
       {"time", "a job has no time limit; `trainyard stop` saves a checkpoint and ends the job"},
@@ -173,9 +173,9 @@ class BatchOptions {
   }
 
   JobDraft& draft_;
-  int64_t gpus_ = 0;  // Per node, as is tasks_; 0: not given.
+  int64_t gpus_ = 0;  // Per node, like tasks_; 0: not given.
   int64_t tasks_ = 0;
-  int64_t all_gpus_ = 0;  // Per job, as is all_tasks_.
+  int64_t all_gpus_ = 0;  // For the whole job, like all_tasks_.
   int64_t all_tasks_ = 0;
   int64_t task_gpus_ = 0;  // Per task.
 };

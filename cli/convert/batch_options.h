@@ -11,13 +11,13 @@
 
 namespace trainyard::cli {
 
-// Sets resources, name and directory from `#SBATCH` lines. Adds notes about options that have no
-// counterpart in a job. Returns the variables that SLURM would set for the script, such as
-// SLURM_NNODES.
+// Sets the job's resources, name and directory from the `#SBATCH` lines of `text`. Adds a note for
+// each option that has no counterpart in a job. Returns the variables that SLURM would set for the
+// script, such as SLURM_NNODES.
 std::map<std::string, std::string> TakeBatchOptions(const std::string& text, JobDraft& draft);
 
 // Returns the GPUs per node from `--gpus-per-node` ("8", "h100:8") or `--gres` ("gpu:8",
-// "gpu:h100:8"). Returns nullopt if the value does not contain the number.
+// "gpu:h100:8"). Returns nullopt if the value has no number.
 std::optional<int64_t> GpusOnNode(const std::string& option, const std::string& value);
 
 }  // namespace trainyard::cli

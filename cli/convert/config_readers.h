@@ -13,8 +13,8 @@ absl::Status ReadTorchtitan(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadDeepSpeed(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadNeox(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadOlmo(const SourceTree& tree, JobDraft& draft);
-// Reads the YAML of NeMo 1, or the Python code of NeMo 2: a class or a recipe, and the assignments
-// to its fields.
+// Reads the YAML of NeMo 1 or the Python code of NeMo 2. The Python code creates a class or calls a
+// recipe, then assigns to its fields.
 absl::Status ReadNemo(const SourceTree& tree, JobDraft& draft);
 absl::Status ReadDetermined(const SourceTree& tree, JobDraft& draft);
 

@@ -25,7 +25,7 @@ using TreeReader = absl::Status (*)(const SourceTree&, JobDraft&);
 
 struct ConfigFormat {
   TreeReader read;
-  // Settings by which the format is recognised. They occur in no other format.
+  // Settings that identify the format, because they occur in no other format.
   std::vector<std::string> marks;
 };
 
@@ -104,7 +104,8 @@ bool LooksLikePython(const std::string& text) {
   return absl::StartsWith(value, "{") || IsCallText(value);
 }
 
-// True for text that begins with a table or an assignment. YAML and scripts do not begin this way.
+// True for text that begins with a table header or an assignment. YAML and scripts do not begin
+// this way.
 bool LooksLikeToml(const std::string& text) {
   const std::string first = FirstLine(text);
   const bool is_table = absl::StartsWith(first, "[") && absl::EndsWith(first, "]");
@@ -119,7 +120,7 @@ bool LooksLikeJson(const std::string& text) {
   return absl::StartsWith(first, "{") || absl::StartsWith(first, "[{");
 }
 
-// Reads text in braces. If it is not JSON, it may be YAML, as in the files of GPT-NeoX.
+// Reads text that begins with a brace: JSON, or else YAML in braces, as in the files of GPT-NeoX.
 absl::StatusOr<SourceTree> ReadBraces(const std::string& text) {
   absl::StatusOr<SourceTree> json = ReadJsonTree(text);
   if (json.ok()) return json;
@@ -169,8 +170,9 @@ absl::StatusOr<SourceTree> ReadTree(const std::string& text, const std::string& 
   return ReadYamlTree(text);
 }
 
-// True if the only value is a text of several lines with a table. It may be TOML inside Python
-// code.
+// True if the only value is a text of several lines that contains a table header. Such a text may
+// be
+// TOML inside Python code.
 bool HoldsWrappedToml(const SourceTree& tree) {
   return tree.values().size() == 1 && absl::StrContains(tree.values()[0].text, "\n[");
 }
@@ -193,8 +195,8 @@ absl::Status CheckText(const std::string& text) {
   return absl::OkStatus();
 }
 
-// True for scripts. A configuration may contain a launch line, but a script contains no
-// configuration.
+// True for a script. A configuration may contain a launch line, but a script never contains a
+// configuration, so text that looks like a configuration is not a script.
 bool IsScript(const std::string& text) {
   if (IsBatchScript(text)) return true;
   if (absl::StartsWith(text, "#!")) return !HasPythonsShebang(text);
@@ -211,8 +213,7 @@ absl::Status ReadSource(const std::string& text, const ConvertRequest& request, 
     return ReadScript(text, request.keeps_command, draft);
   }
   const absl::Status status = ReadConfig(text, format, draft);
-  // Prose gets an error that explains what is expected. It is not reported as a faulty
-  // configuration.
+  // Prose gets an error that explains what input is expected, instead of a syntax error.
   const bool is_prose = format.empty() && !LooksLikeJson(text) && !LooksLikeToml(text) &&
                         !LooksLikePython(text) && !absl::StrContains(text, ": ") &&
                         !absl::StrContains(text, ":\n");
@@ -228,7 +229,7 @@ void TakeCluster(const ConvertRequest& request, JobDraft& draft) {
   if (request.per_node > 0) draft.Set("resources.slots_per_node", absl::StrCat(request.per_node));
 }
 
-// Returns the number of ranks; 0 if neither the sources nor the request state it.
+// The number of ranks; 0 if neither the sources nor the request state it.
 int64_t RanksOf(const JobDraft& draft) {
   const int64_t slots = draft.Whole("resources.slots_per_node").value_or(0);
   const int64_t nodes = draft.Whole("resources.nodes").value_or(1);
@@ -244,8 +245,8 @@ int64_t LayoutRanks(const JobDraft& draft) {
   return ranks;
 }
 
-// Sets the batch size that follows from accumulation and cluster. If the cluster is missing, adds a
-// note.
+// Computes the batch size from the accumulation steps and the number of ranks. If the cluster is
+// not known, adds a note instead.
 void FinishBatch(JobDraft& draft) {
   const int64_t micro = draft.Whole("layout.micro_batch").value_or(0);
   constexpr int64_t kMost = 1'000'000;
@@ -281,7 +282,7 @@ void FinishModel(JobDraft& draft) {
              "launch script (`trainyard convert ds_config.json run.sh`)");
 }
 
-// Adds a note if the layout has several ranks but there is no cluster of that size.
+// Adds a note if the layout needs several ranks but the job names no cluster of that size.
 void FinishCluster(JobDraft& draft) {
   const int64_t data = std::clamp<int64_t>(draft.Whole("layout.dp").value_or(1), 1, 100000);
   const int64_t ranks = LayoutRanks(draft);
@@ -313,7 +314,9 @@ void FinishProgram(JobDraft& draft) {
   }
 }
 
-// Returns the job's name from the sources, reduced to the characters that names may contain.
+// Returns the requested name, else the sources' name with unsupported characters replaced by '-',
+// else
+// "converted".
 std::string NameOf(const ConvertRequest& request, const JobDraft& draft) {
   if (!request.name.empty()) return request.name;
   std::string name;

@@ -17,15 +17,15 @@ struct ConvertSource {
 };
 
 struct ConvertRequest {
-  // The files of one run, such as a DeepSpeed configuration and its launch line. Later files
-  // override earlier ones.
+  // The files that describe one run, such as a DeepSpeed configuration and its launch line. Later
+  // files override earlier ones.
   std::vector<ConvertSource> sources;
-  std::string format;  // The format of every source; empty: detected from the text.
-  std::string name;    // The job's name; empty: from the sources, else "converted".
-  // The cluster, if the configuration does not name one. 0: not given.
+  std::string format;  // The format of all sources; empty: detect it from the text.
+  std::string name;    // The job's name; empty: taken from the sources, or "converted".
+  // Number of nodes, used if the configuration does not state it. 0: not given.
   int64_t nodes = 0;
   int64_t per_node = 0;
-  // True: the job runs the script's own program unchanged, even if trainyard-trainer could do the
+  // True: the job runs the script's own program unchanged, even if trainyard-trainer supports the
   // run.
   bool keeps_command = false;
 };
@@ -35,11 +35,11 @@ struct ConvertedJob {
   std::vector<std::string> notes;  // Such as "line 7: --foo 3: ...", sorted by line.
 };
 
-// Converts the sources. Returns INVALID_ARGUMENT if a source has an unknown format or is invalid in
+// Returns INVALID_ARGUMENT if a source's format is not recognised, or if the source is not valid in
 // its format.
 absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request);
 
-// Returns the values of `--from`, sorted.
+// The values that `--from` accepts, sorted.
 std::vector<std::string> ConvertFormats();
 
 }  // namespace trainyard::cli

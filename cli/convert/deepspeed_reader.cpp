@@ -17,9 +17,9 @@ const Translations& DeepSpeedTable() {
   return table;
 }
 
-// Assumes that the program sets what the configuration does not. Without a scheduler, DeepSpeed
-// keeps the learning rate constant, and many programs then set the rate and create an optimizer
-// themselves.
+// Assumes values for settings that the program, not the configuration, chooses. Without a
+// scheduler, DeepSpeed keeps the learning rate constant, and many programs set the rate and create
+// an optimizer themselves.
 void AssumeProgramSettings(const SourceTree& tree, JobDraft& draft) {
   if (!tree.Has("optimizer")) {
     draft.Note(0,

@@ -24,7 +24,7 @@ void AddZero(Translations& table) {
   table["zero_optimization.zero_hpz_partition_size"] = NoteOnly(
       "a secondary copy of the parameters is not supported; to shard over fewer ranks, set "
       "layout.zero_size");
-  // No note needed: trainyard-trainer chooses its own buckets, overlap and prefetch.
+  // These need no note, because trainyard-trainer chooses its own buckets, overlap and prefetch.
   table["zero_optimization.*"] = Silent();
   table["zero_allow_untested_optimizer"] = Silent();
   table["zero_force_ds_cpu_optimizer"] = Silent();
@@ -67,8 +67,8 @@ void AddPrecision(Translations& table) {
       NoteOnly("set train.precision to bf16 or fp32; other precisions are not supported");
 }
 
-// Adds DeepSpeed's output settings. They need no counterpart, because the worker collects metrics
-// from the ranks.
+// DeepSpeed's output settings. They need no counterpart, because the worker collects metrics from
+// the ranks.
 void AddOutput(Translations& table) {
   for (const char* name :
        {"wall_clock_breakdown", "memory_breakdown", "dump_state", "tensorboard.*", "wandb.*",

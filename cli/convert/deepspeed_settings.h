@@ -1,4 +1,4 @@
-// Settings that DeepSpeed's and GPT-NeoX's configurations share.
+// Settings that are common to the configurations of DeepSpeed and GPT-NeoX.
 #ifndef TRAINYARD_CLI_CONVERT_DEEPSPEED_SETTINGS_H_
 #define TRAINYARD_CLI_CONVERT_DEEPSPEED_SETTINGS_H_
 
@@ -8,7 +8,7 @@ namespace trainyard::cli {
 
 Translations DeepSpeedSettings();
 
-// Sets those of DeepSpeed's defaults that differ from trainyard-trainer's.
+// Sets DeepSpeed's defaults where they differ from trainyard-trainer's.
 void SetDeepSpeedDefaults(JobDraft& draft);
 
 // Reads settings that depend on each other: precision, moments, accumulation, warm-up.

@@ -107,7 +107,7 @@ class DeterminedReader {
   }
 
  private:
-  // Determined spreads a trial over agents of 8 slots if it needs more than 8.
+  // If a trial needs more than 8 slots, Determined spreads it over agents of 8 slots each.
   void ReadSlots() {
     constexpr int64_t kUsualNode = 8;
     const int64_t slots = tree_.Whole("resources.slots_per_trial", 1);
@@ -131,8 +131,8 @@ class DeterminedReader {
                                    "resources.slots_per_node"));
   }
 
-  // Reads a list of NAME=value, or one such list per kind of device. `gpu` is the older name of
-  // `cuda`.
+  // Reads a list of NAME=value, or one such list per device type. `gpu` is the older name of the
+  // device type `cuda`.
   bool TakesVariables(const SourceValue& value) {
     const std::string root = "environment.environment_variables";
     const bool is_for_gpus = value.path == root + ".cuda[]" || value.path == root + ".gpu[]";
@@ -184,7 +184,7 @@ class DeterminedReader {
                 "variable TRAINYARD_CHECKPOINT_DIR");
   }
 
-  // The entrypoint is a shell command line, or a list of words.
+  // The entrypoint is either a shell command line or a list of words.
   absl::Status ReadCommand() {
     ShellScript script;
     for (const SourceValue& word : tree_.FindAll("entrypoint[]")) {
@@ -210,7 +210,7 @@ class DeterminedReader {
     return absl::OkStatus();
   }
 
-  // Gives all commands the same line number: the original ones are lost in folded YAML text.
+  // Gives all commands the same line number, because folded YAML text loses the original line ends.
   static void PutOnOneLine(ShellScript& script, int line) {
     for (ScriptVariable& variable : script.exports) variable.line = line;
     for (ScriptCommand& command : script.commands) {

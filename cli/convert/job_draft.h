@@ -1,5 +1,5 @@
-// A job file during conversion. It has settings, and notes with line numbers about settings that
-// were not understood.
+// A job file during conversion: its settings, and notes with line numbers about source settings
+// that the reader did not understand.
 #ifndef TRAINYARD_CLI_CONVERT_JOB_DRAFT_H_
 #define TRAINYARD_CLI_CONVERT_JOB_DRAFT_H_
 
@@ -19,11 +19,11 @@ class JobDraft {
     bool is_assumed = false;
   };
 
-  // Starts a file: all lines and notes that follow belong to it. If `name` is not empty, the file's
-  // notes include it.
+  // Starts a source file. All lines and notes that follow belong to it. If `name` is not empty,
+  // each note includes it.
   void BeginSource(const std::string& name);
 
-  // Sets a default of the other program. It is used unless a file sets the key.
+  // Sets a default of the other program. A value from a file overrides it.
   void Assume(const std::string& key, const std::string& value);
   // Sets a value. Does nothing if the value is empty.
   void Set(const std::string& key, const std::string& value);
@@ -31,7 +31,7 @@ class JobDraft {
   void Erase(const std::string& key) { settings_.erase(key); }
 
   bool Has(const std::string& key) const { return settings_.contains(key); }
-  // True if a file set the value. False if it is a default.
+  // True if a file set the value; false if the value is a default or missing.
   bool IsWritten(const std::string& key) const;
   std::string Value(const std::string& key) const;  // Empty if not set.
   // Returns nullopt if the value is not set or is not a whole number.
@@ -47,9 +47,9 @@ class JobDraft {
   const std::map<std::string, Setting>& settings() const { return settings_; }
   std::vector<std::string> Notes() const;
 
-  // Micro-batches of a data-parallel rank per step; 0 if unknown.
+  // Micro-batches per data-parallel rank and step; 0 if unknown.
   int64_t accumulation = 0;
-  // True if the sources name no model. A job needs one unless it runs its own program.
+  // True if the sources name no model. Only a job that runs its own program needs no model.
   bool lacks_model = false;
 
  private:
@@ -64,7 +64,8 @@ class JobDraft {
   std::vector<LineNote> notes_;
 };
 
-// Returns the shortest text of the value with up to 12 digits, such as "0.0003".
+// Returns the shortest decimal text for the value, with at most 12 significant digits, such as
+// "0.0003".
 std::string DraftNumber(double value);
 
 }  // namespace trainyard::cli

@@ -18,7 +18,7 @@ const std::vector<std::string>& SectionOrder() {
   return order;
 }
 
-// True for text that YAML reads unchanged when it is not quoted, even in a list.
+// True for text that YAML reads unchanged without quotes, even inside a list.
 bool IsPlainScalar(const std::string& text) {
   const auto is_plain = [](unsigned char byte) {
     return std::isalnum(byte) != 0 || absl::StrContains("_./+-=@ ", static_cast<char>(byte));

@@ -15,13 +15,13 @@ namespace {
 constexpr char kNodes[] = "resources.nodes";
 constexpr char kSlots[] = "resources.slots_per_node";
 // Temporary keys for counts: all ranks of the gang, srun's total tasks, srun's tasks per node, and
-// GPUs per task. The counts are converted when all options have been read.
+// GPUs per task. They are converted to counts per node after all options have been read.
 constexpr char kAllRanks[] = "ranks";
 constexpr char kTasks[] = "tasks";
 constexpr char kNodeTasks[] = "tasks per node";
 constexpr char kTaskGpus[] = "GPUs per task";
 
-// The options of one launcher: their names, with dashes, and the setting that each one sets.
+// The options of one launcher. Each option name, with its dashes, maps to a setting.
 struct Launcher {
   std::map<std::string, std::string> settings;
   std::set<std::string> switches;  // Options that take no value.
@@ -82,7 +82,8 @@ struct OtherLauncher {
   std::string advice;
 };
 
-// Launchers that start processes in their own way, each with advice about what to use instead.
+// Launchers that have no counterpart because they start processes in their own way. Each has advice
+// about what to use instead.
 const std::map<std::string, OtherLauncher>& OtherLaunchers() {
   static const std::string program =
       "name the program itself in `command`; the program must read the variables of torchrun";
@@ -109,7 +110,7 @@ bool IsTorchModule(const std::string& word) {
          word == "determined.launch.torch_distributed" || word == "determined.launch.deepspeed";
 }
 
-// Returns the number of words before the command itself, such as `time` and `exec`.
+// Returns how many words, such as `time` and `exec`, come before the command itself.
 size_t FirstWord(const ScriptCommand& command) {
   static const std::set<std::string> prefixes = {"time", "exec",  "then", "do",  "else",
                                                  "{",    "nohup", "env",  "eval"};
@@ -118,14 +119,15 @@ size_t FirstWord(const ScriptCommand& command) {
   return first;
 }
 
-// Reads the options of a launcher at the beginning of a command.
+// Reads the launcher's options at the beginning of a command.
 class LauncherReader {
  public:
   LauncherReader(ScriptCommand words, JobDraft& draft) : words_(std::move(words)), draft_(draft) {}
 
   LaunchedProgram Read() {
     at_ = FirstWord(words_);
-    // srun may start torchrun, and Determined's launcher may start another launcher.
+    // Launchers may be nested: srun may start torchrun, and Determined's launcher may start another
+    // launcher.
     constexpr int kMostLaunchers = 3;
     for (int i = 0; i < kMostLaunchers && at_ < words_.size(); ++i) {
       if (!TakeOne()) break;
@@ -262,7 +264,8 @@ class LauncherReader {
     }
   }
 
-  // Returns the count per node, given a count for the whole gang; 0 if it does not divide evenly.
+  // Divides a count for the whole gang by the number of nodes. Returns 0 if it does not divide
+  // evenly.
   int64_t OnNode(const char* count) {
     const int64_t all = counts_[count], nodes = draft_.Whole(kNodes).value_or(1);
     if (all <= 0) return 0;
@@ -291,7 +294,7 @@ class LauncherReader {
   bool starts_program_ = true;
 };
 
-// Returns the log parser for the program's output; empty if none is known.
+// Returns the parser for the log format of the program; empty if none is known.
 std::string LogParserOf(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (absl::StartsWith(word, "torchtitan.")) return "torchtitan";

@@ -14,16 +14,16 @@ namespace trainyard::cli {
 bool IsLaunchLine(const ScriptCommand& command);
 
 struct LaunchedProgram {
-  ScriptCommand words;        // Command of the ranks; empty if the line does not have it.
+  ScriptCommand words;        // Command of the ranks; empty if the line does not contain it.
   int64_t tasks_on_node = 0;  // From srun; 0 if not given.
-  bool has_launcher = false;  // True for one process per GPU, as with torchrun.
+  bool has_launcher = false;  // True if the launcher starts one process per GPU, as torchrun does.
 };
 
 // Sets the draft's resources from the launcher's options. Adds notes about options that jobs do not
 // support.
 LaunchedProgram TakeLauncher(const ScriptCommand& command, JobDraft& draft);
 
-// Makes the words the command of the job, which then runs its own program.
+// Makes `program` the job's command. The job then runs its own program, not trainyard-trainer.
 void TakeProgram(const ScriptCommand& program, JobDraft& draft);
 
 }  // namespace trainyard::cli

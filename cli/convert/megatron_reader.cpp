@@ -12,7 +12,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Options whose value is copied to a setting.
+// Options whose value becomes the value of a job setting unchanged.
 const std::map<std::string, std::string>& PlainSettings() {
   static const std::map<std::string, std::string> settings = {
       {"tensor-model-parallel-size", "layout.tp"},
@@ -66,7 +66,7 @@ const std::map<std::string, std::string>& PlainSettings() {
   return settings;
 }
 
-// Converts values that have another name in Trainyard.
+// Converts values that have another name in Trainyard; returns all others unchanged.
 std::string ValueOf(const std::string& value) {
   static const std::map<std::string, std::string> names = {
       {"RMSNorm", "rms_norm"},
@@ -77,7 +77,7 @@ std::string ValueOf(const std::string& value) {
   return found == names.end() ? value : found->second;
 }
 
-// Options without a value, each with the setting and the value that it stands for.
+// Options without a value. Each one maps to a job setting and the value to set.
 const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
   static const std::map<std::string, std::pair<std::string, std::string>> switches = {
       {"swiglu", {"model.activation", "swiglu"}},
@@ -99,7 +99,7 @@ const std::map<std::string, std::pair<std::string, std::string>>& Switches() {
   return switches;
 }
 
-// Options that can be ignored: they request what trainyard-trainer always does, or concern
+// Options that need no note, because they request what trainyard-trainer always does or concern
 // internals of Megatron-LM.
 const std::set<std::string>& NeedlessOptions() {
   static const std::set<std::string> options = {"overlap-grad-reduce",
@@ -162,7 +162,7 @@ class MegatronReader {
   }
 
  private:
-  // Sets those of Megatron-LM's defaults that differ from trainyard-trainer's.
+  // Sets Megatron-LM's defaults where they differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu_tanh"},
@@ -181,7 +181,7 @@ class MegatronReader {
 
   void Note(int line, const std::string& text) { draft_.Note(line, text); }
 
-  // Reads a word and its values. Returns the position after them.
+  // Reads the option at `at` and its values. Returns the position after them.
   size_t TakeWord(const ScriptCommand& words, size_t at) {
     const ScriptWord& word = words[at++];
     if (!IsOption(word.text)) {
@@ -275,7 +275,7 @@ class MegatronReader {
     }
   }
 
-  // Reads one path, or weights and paths in alternation.
+  // Reads either one path, or a list in which weights and paths alternate.
   void TakeData(const std::vector<std::string>& values) {
     if (values.size() == 1) {
       draft_.Set("data.path", values[0]);
@@ -302,7 +302,7 @@ class MegatronReader {
       draft_.Assume("schedule.wsd_decay_style", "exponential");
     }
     // If both directories are equal, nothing is set, because later attempts resume from
-    // checkpoint.dir automatically.
+    // checkpoint.dir anyway.
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
     constexpr int64_t kMostSamples = 1'000'000'000;
@@ -318,8 +318,8 @@ class MegatronReader {
     }
   }
 
-  // Megatron-LM uses the number of groups only with --group-query-attention, which shared commands
-  // often lack. If a command has a number of groups, grouped queries are assumed.
+  // Megatron-LM ignores the number of query groups unless --group-query-attention is given.
+  // Published commands often omit this option, so grouped queries are assumed if a number is given.
   void FinishGroups() {
     if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
     if (groups_.empty()) return;

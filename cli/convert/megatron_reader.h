@@ -7,9 +7,9 @@
 
 namespace trainyard::cli {
 
-// `words`: a pretrain script with its options, without a launcher. A missing option has
-// Megatron-LM's default, not trainyard-trainer's. Options that trainyard-trainer does not need or
-// support become notes.
+// Reads the words of a pretrain script and its options, without a launcher. A missing option has
+// Megatron-LM's default, not trainyard-trainer's. Each option that trainyard-trainer does not
+// support becomes a note.
 void ReadMegatronWords(const ScriptCommand& words, JobDraft& draft);
 
 }  // namespace trainyard::cli

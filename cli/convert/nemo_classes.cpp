@@ -46,7 +46,7 @@ const std::map<std::string, NemoShape>& NemoShapes() {
   return shapes;
 }
 
-// Returns the class that defines the model shape for a recipe's module.
+// Returns the class that defines the model shape used by a recipe's module.
 std::string ClassOf(const std::string& call) {
   static const std::map<std::string, std::string> modules = {
       {"llama2_7b", "Llama2Config7B"},     {"llama3_8b", "Llama3Config8B"},

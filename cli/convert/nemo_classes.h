@@ -1,4 +1,4 @@
-// The shapes of the models that NeMo 2's classes name.
+// The model shapes of the classes in NeMo 2.
 #ifndef TRAINYARD_CLI_CONVERT_NEMO_CLASSES_H_
 #define TRAINYARD_CLI_CONVERT_NEMO_CLASSES_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// True for a call of a model class or of a recipe, such as "GPTConfig7B" or
+// True for a call of a NeMo model class or recipe, such as "GPTConfig7B" or
 // "llm.llama3_8b.pretrain_recipe".
 bool IsNemoCall(const std::string& call);
 

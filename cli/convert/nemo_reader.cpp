@@ -1,5 +1,5 @@
-// Reads the YAML of NeMo 1: PyTorch Lightning's trainer around Megatron-LM's settings. The Python
-// code of NeMo 2 has the same settings, most of them at other paths.
+// Reads the YAML of NeMo 1, which combines PyTorch Lightning's trainer with Megatron-LM's settings.
+// The Python code of NeMo 2 has the same settings, most of them at other paths.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/convert/config_readers.h"
@@ -196,8 +196,8 @@ const Translations& NemoTable() {
   return table;
 }
 
-// Converts the paths of NeMo 2 to those of NeMo 1. In NeMo 2, the class's own fields are the fields
-// of the model, and the trainer has a strategy.
+// Renames the paths of NeMo 2 to those of NeMo 1. In NeMo 2, the model's settings are fields of the
+// class itself, and the parallel sizes are in the trainer's strategy.
 SourceTree WithEarlierNames(const SourceTree& tree) {
   static const std::map<std::string, std::string> names = {
       {"num_nodes", "trainer.num_nodes"},
@@ -210,7 +210,7 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
       {"data.micro_batch_size", "model.micro_batch_size"},
       {"data.paths", "model.data.data_prefix"},
       {"data.paths[]", "model.data.data_prefix[]"}};
-  // Longer prefixes must come first.
+  // The first matching prefix is used, so longer prefixes come first.
   static const std::vector<std::pair<std::string, std::string>> prefixes = {
       {"trainer.strategy.", "model."},
       {"strategy.", "model."},
@@ -228,7 +228,7 @@ SourceTree WithEarlierNames(const SourceTree& tree) {
     const std::string field = absl::StrCat("model.", value.path);
     const bool is_field = !NemoTable().contains(value.path) && NemoTable().contains(field);
     if (is_field) value.path = field;
-    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the source tree was in the limit.
+    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the tree was within the limits.
   }
   return renamed;
 }
@@ -281,7 +281,7 @@ class NemoReader {
                   call, "(): the vocabulary size depends on the tokenizer; set model.vocab_size"));
   }
 
-  // Sets those of NeMo's defaults that differ from trainyard-trainer's.
+  // Sets NeMo's defaults where they differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu_tanh"},
@@ -297,7 +297,7 @@ class NemoReader {
 
   void ReadPrecision() {
     const std::string precision = tree_.Text("trainer.precision");
-    if (precision.empty() && !tree_.call().empty()) return;  // The recipes of NeMo 2 use bf16.
+    if (precision.empty() && !tree_.call().empty()) return;  // NeMo 2's recipes default to bf16.
     const bool is_single = precision == "32" || precision == "32-true";
     draft_.Set("train.precision", is_single ? "fp32" : "bf16");
     if (precision == "16" || precision == "16-mixed") {
@@ -307,7 +307,7 @@ class NemoReader {
     }
   }
 
-  // Reads one path, or weights and paths in alternation.
+  // Reads either one path, or a list in which weights and paths alternate.
   void ReadData() {
     const std::vector<SourceValue> parts = tree_.FindAll("model.data.data_prefix[]");
     std::vector<std::string> blend;

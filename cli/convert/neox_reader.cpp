@@ -1,4 +1,4 @@
-// Reads the YAML of GPT-NeoX: Megatron-LM's options under GPT-NeoX's names, together with
+// Reads the YAML of GPT-NeoX, which has Megatron-LM's options under other names, together with
 // DeepSpeed's settings.
 #include <algorithm>
 #include <cmath>
@@ -92,7 +92,7 @@ void AddNeoxRest(Translations& table) {
     table[name] =
         NoteOnly("the tokenizer is chosen by `trainyard data prepare`; set model.vocab_size");
   }
-  // Internals and output paths of GPT-NeoX.
+  // Internals and output paths of GPT-NeoX, which need no note.
   for (const char* name : {"data_impl",
                            "split",
                            "num_workers",
@@ -140,12 +140,13 @@ const Translations& NeoxTable() {
   return table;
 }
 
-// Replaces hyphens: in GPT-NeoX, "num-layers" and "num_layers" are the same key.
+// Replaces hyphens by underscores, because "num-layers" and "num_layers" are the same key in
+// GPT-NeoX.
 SourceTree WithUnderscores(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
     std::replace(value.path.begin(), value.path.end(), '-', '_');
-    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the source tree was in the limit.
+    renamed.Add(std::move(value)).IgnoreError();  // Cannot fail: the tree was within the limits.
   }
   return renamed;
 }
@@ -172,7 +173,7 @@ class NeoxReader {
   }
 
  private:
-  // Sets those of GPT-NeoX's defaults that differ from trainyard-trainer's.
+  // Sets GPT-NeoX's defaults where they differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.activation", "gelu"},
@@ -208,7 +209,8 @@ class NeoxReader {
     }
   }
 
-  // Initial widths: sqrt(2 / (5 hidden)) for small_init, 2 / (layers sqrt(hidden)) for wang_init.
+  // The standard deviations of the initial weights: small_init uses sqrt(2 / (5 hidden)), and
+  // wang_init uses 2 / (layers sqrt(hidden)).
   void ReadWidths(int64_t hidden, double layers) {
     const double width = static_cast<double>(hidden);
     if (!draft_.Has("model.ffn_hidden_size")) {
@@ -240,7 +242,7 @@ class NeoxReader {
     if (!blend.empty() || draft_.Has("data.path")) draft_.Set("data.format", "megatron");
   }
 
-  // GPT-NeoX accepts the key "precision" as well as DeepSpeed's sections.
+  // GPT-NeoX states the precision either by its key "precision" or by DeepSpeed's sections.
   void ReadPrecision() {
     if (tree_.Text("precision") == "fp16") draft_.Set("train.precision", "bf16");
   }

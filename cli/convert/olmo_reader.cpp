@@ -1,4 +1,4 @@
-// Reads the YAML of OLMo, or its configuration in Python code.
+// Reads OLMo's configuration, in YAML or Python.
 #include <cmath>
 
 #include "absl/strings/match.h"
@@ -169,7 +169,7 @@ class OlmoReader {
   }
 
  private:
-  // Sets those of OLMo's defaults that differ from trainyard-trainer's.
+  // Sets OLMo's defaults where they differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"model.normalization", "layer_norm"},
@@ -184,7 +184,7 @@ class OlmoReader {
   }
 
   void ReadModel() {
-    // Number of rows of the embedding, including padding.
+    // The number of rows of the embedding, which includes padding.
     draft_.Set("model.vocab_size", tree_.Text("model.embedding_size"));
     if (draft_.Value("model.position_embedding_type") != "rope") {
       draft_.Set("model.max_position_embeddings", draft_.Value("train.seq_length"));
@@ -198,7 +198,7 @@ class OlmoReader {
     }
   }
 
-  // OLMo states the width before the gate. After swiglu, half of it remains.
+  // OLMo states the feed-forward width before the gate. swiglu halves it.
   void ReadWidth() {
     const bool is_gated = draft_.Value("model.activation") != "gelu";
     const double hidden = draft_.Number("model.hidden_size").value_or(0);

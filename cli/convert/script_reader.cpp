@@ -30,7 +30,8 @@ std::string TextOfCommand(const ScriptCommand& command) {
                        [](std::string* out, const ScriptWord& word) { out->append(word.text); });
 }
 
-// True for variables by which a script finds its peers. The worker sets them for each rank.
+// True for the variables by which ranks find each other, such as the address of the first rank. The
+// worker sets them for each rank.
 bool IsWorkersVariable(const std::string& name) {
   static const std::set<std::string> names = {environment::kMasterAddress,
                                               environment::kMasterPort,
@@ -53,7 +54,7 @@ class ScriptReader {
 
   // SLURM's tasks per node; 0 if the script does not state it.
   void set_tasks(int64_t tasks) { tasks_ = tasks; }
-  // If no other command starts the run, the last command is assumed to start it.
+  // Assumes that the last command starts the run, if no other command is recognised as starting it.
   void set_last_starts() { last_starts_ = true; }
 
   bool starts_run() const { return starts_run_; }
@@ -79,8 +80,8 @@ class ScriptReader {
   }
 
  private:
-  // Joins lines: a line that begins with an option belongs to the command before it. Commands
-  // pasted without their backslashes look like this.
+  // Joins a line that begins with an option to the command before it, because commands are often
+  // pasted without their backslashes.
   static std::vector<ScriptCommand> Joined(const std::vector<ScriptCommand>& commands) {
     std::vector<ScriptCommand> joined;
     for (const ScriptCommand& command : commands) {
@@ -191,7 +192,8 @@ class ScriptReader {
     }
   }
 
-  // If there is one task on a node with several GPUs, the program itself starts the ranks.
+  // Handles a script that has one task on a node with several GPUs. Its program starts the ranks
+  // itself.
   void CheckTasks(const LaunchedProgram& launched) {
     const ScriptCommand& program = launched.words;
     if (program.front().text == "bash" || program.front().text == "sh" ||
@@ -222,7 +224,7 @@ class ScriptReader {
 
 bool HasCommandThat(const std::string& text, bool (*holds)(const ScriptCommand&)) {
   const absl::StatusOr<ShellScript> script = SplitScript(text);
-  // Splitting fails only if variables grow without limit, and only scripts have variables.
+  // Splitting fails only if a script's variables expand without limit, so the text is a script.
   if (!script.ok()) return true;
   for (const ScriptCommand& command : script->commands) {
     if (holds(command)) return true;

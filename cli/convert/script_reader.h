@@ -13,16 +13,16 @@ namespace trainyard::cli {
 
 // True for a text with `#SBATCH` lines.
 bool IsBatchScript(const std::string& text);
-// True for a text that starts Megatron-LM: it contains a script with `pretrain_` in its name.
+// True for a text that starts Megatron-LM, that is, runs a script with `pretrain_` in its name.
 bool IsMegatronScript(const std::string& text);
 // True for a text with a command that starts a training program.
 bool IsLaunchScript(const std::string& text);
 
-// `keeps_command`: the job runs the script's program even if trainyard-trainer could do the run.
+// `keeps_command`: the job runs the script's program even if trainyard-trainer supports the run.
 absl::Status ReadScript(const std::string& text, bool keeps_command, JobDraft& draft);
 
-// Reads the commands of a text that exists to start training. If no command is recognised as the
-// one that starts it, the last command is used. Returns false if there is no command.
+// Reads a script whose purpose is to start training. If none of its commands is recognised as
+// starting the training, the last one is used. Returns false if there is no command.
 bool ReadEntrypoint(const ShellScript& script, bool keeps_command, JobDraft& draft);
 
 }  // namespace trainyard::cli

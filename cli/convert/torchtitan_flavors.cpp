@@ -23,7 +23,7 @@ struct Family {
   int vocab;
   const char* rotary_base;
   const char* norm_epsilon;
-  int head_size;  // 0: the width divided by the number of heads.
+  int head_size;  // 0: use the width divided by the number of heads.
   bool has_query_norm;
   std::map<std::string, Flavor> flavors;
 };

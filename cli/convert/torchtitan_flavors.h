@@ -1,4 +1,4 @@
-// The shapes of the models that torchtitan names.
+// The shapes of the models that torchtitan defines.
 #ifndef TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
 #define TRAINYARD_CLI_CONVERT_TORCHTITAN_FLAVORS_H_
 
@@ -9,11 +9,11 @@
 
 namespace trainyard::cli {
 
-// Sets the `model` section. Returns false if the table does not have this flavor of the model.
-// name: such as "llama3".
+// Sets the `model` section for a model `name`, such as "llama3", and a flavor, such as "8B".
+// Returns false if the table does not contain them.
 bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobDraft& draft);
 
-// Returns the known models: "llama3 70B, llama3 8B, ...".
+// Lists the known models as "llama3 70B, llama3 8B, ...".
 std::string TorchtitanModels();
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// Reads the TOML of torchtitan, of its first and of its later releases.
+// Reads torchtitan's TOML, of its first and its later releases.
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
@@ -133,8 +133,8 @@ const Translations& TorchtitanTable() {
   return table;
 }
 
-// Renames settings of the first releases, which had the parallel sizes under `training` and
-// `experimental`.
+// Renames settings of torchtitan's first releases, which had the parallel sizes in the sections
+// `training` and `experimental`.
 SourceTree WithLaterNames(const SourceTree& tree) {
   SourceTree renamed;
   for (SourceValue value : tree.values()) {
@@ -148,7 +148,7 @@ SourceTree WithLaterNames(const SourceTree& tree) {
         value.path = absl::StrCat("parallelism.", name);
       }
     }
-    // Cannot fail, because the source tree was within the limit.
+    // Cannot fail, because the original tree was within the limits.
     renamed.Add(std::move(value)).IgnoreError();
   }
   return renamed;
@@ -169,7 +169,7 @@ class TorchtitanReader {
   }
 
  private:
-  // Sets those of torchtitan's defaults that differ from trainyard-trainer's.
+  // Sets torchtitan's defaults where they differ from trainyard-trainer's.
   void SetDefaults() {
     const std::map<std::string, std::string> defaults = {
         {"optimizer.lr", "8e-4"},          {"optimizer.adam_beta2", "0.95"},
@@ -217,8 +217,7 @@ class TorchtitanReader {
     }
   }
 
-  // FSDP2 corresponds to ZeRO 3. If parameters stay gathered after the forward pass, it corresponds
-  // to ZeRO 2.
+  // FSDP2 corresponds to ZeRO 3, or to ZeRO 2 if parameters stay gathered after the forward pass.
   void ReadSharding() {
     const int64_t shard = tree_.Whole("parallelism.data_parallel_shard_degree", -1);
     const int64_t replicate = tree_.Whole("parallelism.data_parallel_replicate_degree", 1);
@@ -280,8 +279,8 @@ class TorchtitanReader {
   JobDraft& draft_;
 };
 
-// Returns the TOML that Python code contains as one string. Lines are counted from the line of the
-// string.
+// If Python code contains the TOML as one string, returns the tree of that string. Line numbers
+// stay those of the Python file.
 absl::StatusOr<SourceTree> Unwrapped(const SourceTree& tree) {
   const std::vector<SourceValue>& values = tree.values();
   const bool is_wrapped = values.size() == 1 && absl::StrContains(values[0].text, "\n") &&

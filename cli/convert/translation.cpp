@@ -25,7 +25,7 @@ bool IsTrue(const std::string& text) {
   return word == "true" || word == "yes" || word == "on" || word == "1";
 }
 
-// Returns the entry for the path, or for its longest prefix that is in the table.
+// Returns the table's entry for the path or, failing that, for the path's longest prefix.
 const Translation* EntryOf(const Translations& table, const std::string& path, std::string* at) {
   *at = path;
   if (const auto found = table.find(path); found != table.end()) return &found->second;

@@ -1,4 +1,4 @@
-// Tables by which the settings of another program are translated.
+// Tables that translate the settings of another program to job settings.
 #ifndef TRAINYARD_CLI_CONVERT_TRANSLATION_H_
 #define TRAINYARD_CLI_CONVERT_TRANSLATION_H_
 
@@ -22,8 +22,8 @@ struct Translation {
     kNoteUnlessOff,  // Note if the value is true or above 0.
   };
   Kind kind = Kind::kSilent;
-  std::string key;  // Key in the job file; if empty, only the kind of the value is checked.
-  std::string why;  // Reason, for kNoteOnly and kNoteUnlessOff.
+  std::string key;  // Key in the job file. If empty, only the value's kind is checked.
+  std::string why;  // Text of the note, for kNoteOnly and kNoteUnlessOff.
   std::map<std::string, std::string> words;
 };
 
@@ -34,19 +34,19 @@ Translation Whole(const std::string& key);
 Translation Number(const std::string& key);
 Translation Text(const std::string& key);
 Translation Word(const std::string& key, const std::map<std::string, std::string>& words);
-// `on` and `off`: the values to set for true and for false; empty: set none.
+// `on` and `off`: the values to set for true and false. If empty, nothing is set.
 Translation Switch(const std::string& key, const std::string& on = "true",
                    const std::string& off = "false");
 
-// Keys are paths of a SourceTree. "wandb.*" matches every path below `wandb`. The longest match is
-// used.
+// Keys are paths of a SourceTree. "wandb.*" matches every path below `wandb`. If several keys
+// match, the longest is used.
 using Translations = std::map<std::string, Translation>;
 
-// Sets the settings that are in the table. Adds a note about every other path, once each. Null
-// values are ignored.
+// Sets the job settings for the paths in the table. Adds one note for every other path. Ignores
+// null values.
 void Translate(const SourceTree& tree, const Translations& table, JobDraft& draft);
 
-// Returns a text such as "training.steps: many: is not a whole number; set train.steps".
+// Returns a note such as "training.steps: many: is not a whole number; set train.steps".
 std::string NoValueNote(const std::string& path, const std::string& text, const std::string& why,
                         const std::string& key);
 

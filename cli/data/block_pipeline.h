@@ -1,5 +1,4 @@
-// Processes blocks on all cores. Returns results in block order and uses a bounded amount of
-// memory.
+// Processes blocks on all cores in bounded memory. The results are returned in block order.
 #ifndef TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 #define TRAINYARD_CLI_DATA_BLOCK_PIPELINE_H_
 
@@ -19,8 +18,8 @@
 namespace trainyard::cli {
 
 // `next` and `take` are called on the caller's thread. `work` is called concurrently on `threads`
-// other threads, at least 1. At most 4 * threads blocks are between `next` and `take`. Input and
-// Result must be movable, and Input default-constructible. Call Run once per object.
+// (at least 1) other threads. At most 4 * threads blocks are between `next` and `take`. Input and
+// Result must be movable, and Input default-constructible. Call Run at most once per object.
 template <typename Input, typename Result>
 class BlockPipeline {
  public:
@@ -31,8 +30,8 @@ class BlockPipeline {
 
   explicit BlockPipeline(int threads) : threads_(threads) {}
 
-  // Runs until the end of the input or until the first error, and returns that error. If `work`
-  // fails for several blocks, the error of the earliest block is returned.
+  // Runs until the end of the input or the first error, and returns that error. If `work` fails for
+  // several blocks, the error of the earliest block is returned.
   absl::Status Run(const Next& next, const Work& work, const Take& take) {
     std::vector<std::thread> workers;
     try {
@@ -40,7 +39,7 @@ class BlockPipeline {
         workers.emplace_back([&] { WorkUntilClosed(work); });
       }
     } catch (const std::system_error&) {
-      // The system cannot start more threads. The threads that were started do the work.
+      // The system cannot start more threads, so the threads started so far do all the work.
     }
     const absl::Status status =
         workers.empty() ? absl::ResourceExhaustedError("cannot start a thread") : Drive(next, take);
@@ -56,8 +55,8 @@ class BlockPipeline {
  private:
   // A block between `next` and `take`.
   struct Slot {
-    std::optional<Input> input;                    // Set until a worker thread takes it.
-    std::optional<absl::StatusOr<Result>> result;  // Once `work` has returned.
+    std::optional<Input> input;                    // Empty after a worker thread has taken it.
+    std::optional<absl::StatusOr<Result>> result;  // Set when `work` has returned.
   };
 
   // Runs on the caller's thread. Reads blocks until the window is full, then passes the first
@@ -109,7 +108,8 @@ class BlockPipeline {
     for (;;) {
       changed_.wait(lock, [this] { return closed_ || next_slot_ < slots_.size(); });
       if (closed_) return;
-      // A reference into a deque stays valid when elements are added or removed at the ends.
+      // Stays valid, because adding or removing elements at the ends of a deque moves no other
+      // element.
       Slot& slot = slots_[next_slot_++];
       Input input = *std::move(slot.input);
       slot.input.reset();
@@ -125,8 +125,8 @@ class BlockPipeline {
   std::mutex mutex_;                 // Guards the members below.
   std::condition_variable changed_;  // A slot was added, a result is ready, or `closed_` was set.
   std::deque<Slot> slots_;           // In block order.
-  size_t next_slot_ = 0;             // Index of the first slot that no thread has taken.
-  bool closed_ = false;              // True if worker threads must end.
+  size_t next_slot_ = 0;             // Index of the first slot that no worker thread has taken.
+  bool closed_ = false;              // Tells the worker threads to end.
 };
 
 }  // namespace trainyard::cli

@@ -16,16 +16,16 @@ namespace {
 
 constexpr char kProgram[] = "trainyard-data";
 
-// Returns the path of trainyard-data, which is installed in the directory of the running program.
-// If the path of the running program cannot be read, returns only the name.
+// Returns the path of trainyard-data, which is installed next to the running program. If the path
+// of the running program cannot be read, returns the bare file name.
 std::string SiblingPath() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   return error ? kProgram : (self.parent_path() / kProgram).string();
 }
 
-// Rejects an empty value. In the command line of trainyard-data, CLI11 would misread it: after
-// `--out=` it takes the next argument as the value.
+// Rejects an empty value. If trainyard-data got `--out=`, CLI11 would take the next argument as the
+// value.
 std::string NotEmpty(const std::string& value) {
   return value.empty() ? "must not be empty; check for an unset shell variable" : "";
 }
@@ -78,7 +78,7 @@ std::vector<std::string> PrepareCommandLine(const std::string& program,
                                    "--jobs=" + std::to_string(options.jobs)};
   if (options.force) line.push_back("--force");
   if (options.quiet) line.push_back("--quiet");
-  // Ends the options, because an input may begin with '-'.
+  // Ends the options, so that an input that begins with '-' is not read as an option.
   line.push_back("--");
   line.insert(line.end(), options.inputs.begin(), options.inputs.end());
   return line;

@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kBlockBytes = size_t{1} << 20;
-// Text without line ends is cut at this size. JSON lines and POD files cannot be cut; they must be
-// shorter than kBytesMax.
+// Text without line ends is cut at this size. JSON lines and .pod files cannot be cut, so their
+// limit is kBytesMax.
 constexpr size_t kTextBytesMax = 2 * kBlockBytes;
 constexpr size_t kBytesMax = size_t{256} << 20;
 
@@ -83,7 +83,7 @@ absl::Status AddInput(const std::string& input, std::vector<InputFile>* files) {
   return AddFile(input, *kind, files);
 }
 
-// Returns the length of the longest prefix of `text` that does not end inside a UTF-8 sequence.
+// Returns the length of the longest prefix of `text` that ends between two UTF-8 characters.
 size_t CharacterBoundary(const std::string& text) {
   size_t end = text.size();
   for (int back = 0; back < 4 && end > 0; ++back) {
@@ -94,7 +94,7 @@ size_t CharacterBoundary(const std::string& text) {
   return text.size();  // not UTF-8: the decoder reports the position
 }
 
-// Returns the number of bytes of the buffer that form a block; 0 if more bytes must be read.
+// Returns the length of the block at the start of the buffer; 0 if more bytes must be read.
 size_t BlockEnd(const std::string& buffer, InputKind kind) {
   if (kind == InputKind::kPod || buffer.size() < kBlockBytes) return 0;
   const size_t line_end = buffer.rfind('\n');

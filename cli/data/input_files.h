@@ -1,5 +1,5 @@
 // Finds the files that a user named, and reads them in blocks that threads can process
-// independently of each other.
+// independently.
 #ifndef TRAINYARD_CLI_DATA_INPUT_FILES_H_
 #define TRAINYARD_CLI_DATA_INPUT_FILES_H_
 
@@ -26,14 +26,14 @@ struct InputFile {
   int64_t bytes = 0;
 };
 
-// Searches directories recursively and ignores names that begin with a dot. Returns each file once,
-// sorted by path. Returns NotFound if an input is missing, and InvalidArgument for a file of
-// another kind or a directory without input files.
+// Searches directories recursively, but ignores names that begin with a dot. Returns each file
+// once, sorted by path. Returns NotFound if an input is missing. Returns InvalidArgument for a file
+// of an unsupported kind and for a directory without input files.
 absl::StatusOr<std::vector<InputFile>> FindInputFiles(const std::vector<std::string>& inputs);
 
-// A part of a file, usually 1 to 2 MiB. It ends at a line end or at the end of the file. Text
-// (kText) that has no line end within 2 MiB is cut between two characters. A JSON line is never
-// cut. A .pod file is one block.
+// A part of a file, usually 1 to 2 MiB. It ends at a line end or at the end of the file. Plain text
+// without a line end in 2 MiB is cut between two characters. A JSON line is never cut. A .pod file
+// is always one block.
 struct RawBlock {
   const InputFile* file = nullptr;
   int64_t offset = 0;      // in the file
@@ -43,7 +43,7 @@ struct RawBlock {
   bool ends_file = false;
 };
 
-// Reads one file after another. Not thread-safe.
+// Reads the files one after another. Not thread-safe.
 class BlockReader {
  public:
   // `files` must outlive this reader.
@@ -53,8 +53,9 @@ class BlockReader {
   BlockReader& operator=(const BlockReader&) = delete;
 
   // Reads the next block. Returns false at the end of the last file. An empty file gives one empty
-  // block. Errors name the file: NotFound or PermissionDenied if it cannot be opened; DataLoss if
-  // it cannot be read, or if a line or a .pod file is longer than 256 MiB.
+  // block. All errors name the file. Returns NotFound or PermissionDenied if the file cannot be
+  // opened.
+  // Returns DataLoss if it cannot be read, or if a line or a .pod file is longer than 256 MiB.
   absl::StatusOr<bool> Next(RawBlock* block);
 
  private:

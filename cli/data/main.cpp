@@ -1,5 +1,5 @@
-// trainyard-data, the program that `trainyard data prepare` runs. data_command.h explains why it is
-// separate.
+// trainyard-data, the program behind `trainyard data prepare`. data_command.h explains why it is a
+// separate program.
 #include <signal.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 using trainyard::cli::DataPrepareOptions;
 using trainyard::cli::ExitCode;
 
-// Set by a signal handler. A signal handler may write it because it is lock-free.
+// Set by a signal handler, which is safe because the variable is lock-free.
 std::atomic<bool> cancelled = false;
 
 void CancelOnSignals() {

@@ -30,8 +30,8 @@ absl::Status Sync(const std::string& directory) {
   return failed.has_value() ? CannotCreate(directory, failed->number) : absl::OkStatus();
 }
 
-// True for a directory written by `data prepare`. --force replaces only such a directory, so that a
-// typing error cannot destroy a home directory.
+// True for a directory written by `data prepare`. --force replaces only such directories, so that a
+// typing error cannot delete a home directory.
 bool HoldsDataSet(const fs::path& path) {
   std::error_code error;
   return fs::exists(path / "train.bin", error) && fs::exists(path / "train.json", error);
@@ -64,18 +64,17 @@ absl::StatusOr<std::unique_ptr<OutputDirectory>> OutputDirectory::Create(const s
   if (error) return CannotCreate(absolute.parent_path().string(), error.value());
   std::string path = absolute.string() + ".tmp-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) return CannotCreate(path, errno);
-  chmod(path.c_str(), 0755);  // with mkdtemp's 0700, jobs of other users could not read it
+  chmod(path.c_str(), 0755);  // mkdtemp sets 0700, which hides the data from jobs of other users
   return std::unique_ptr<OutputDirectory>(new OutputDirectory(absolute.string(), path, replace));
 }
 
-// After Publish, path_ is the data set that was replaced, if there was one.
+// After Publish, path_ names the old data set, if one was replaced.
 OutputDirectory::~OutputDirectory() { (void)RemoveEntry(path_); }
 
 absl::Status OutputDirectory::Publish() {
-  // Makes the names of the files durable. Their contents were synced by their writers
-  // (OutputFile::Close).
+  // Makes the file names durable. OutputFile::Close has already synced the contents.
   TRAINYARD_RETURN_IF_ERROR(Sync(path_));
-  // Checked a second time, because preparing the data may have taken hours.
+  // Checks again, because preparing the data may have taken hours.
   TRAINYARD_RETURN_IF_ERROR(CheckTarget(target_, replace_));
   if (replace_) {
     const FileResult failed = ReplaceDirectory(path_, target_);

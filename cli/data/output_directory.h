@@ -1,4 +1,4 @@
-// A directory that gets its final name only when everything in it is on disk.
+// A directory that gets its final name only after all its files are on disk.
 #ifndef TRAINYARD_CLI_DATA_OUTPUT_DIRECTORY_H_
 #define TRAINYARD_CLI_DATA_OUTPUT_DIRECTORY_H_
 
@@ -10,11 +10,12 @@
 
 namespace trainyard::cli {
 
-// The destructor removes the directory with all its contents unless Publish has succeeded.
+// Unless Publish has succeeded, the destructor removes the directory with all its contents.
 class OutputDirectory {
  public:
-  // `target` must not exist or must be empty. With `replace`, it may also contain a data set.
-  // Returns AlreadyExists otherwise. Files are written to a new directory next to `target`.
+  // Creates a new directory next to `target`, in which files are written until Publish. `target`
+  // must be missing or empty. With `replace`, it may also contain a data set. Otherwise returns
+  // AlreadyExists.
   static absl::StatusOr<std::unique_ptr<OutputDirectory>> Create(const std::string& target,
                                                                  bool replace);
   ~OutputDirectory();
@@ -24,7 +25,7 @@ class OutputDirectory {
   const std::string& path() const { return path_; }  // to write into
   const std::string& target() const { return target_; }
 
-  // Renames the directory to its final name, then removes the directory that it replaced.
+  // Renames the directory to its final name, then removes the data set that it replaced, if any.
   absl::Status Publish();
 
  private:

@@ -23,7 +23,7 @@ absl::Status CannotRun(const std::string& path, int error) {
                                        "; install the package perl, or omit .pod files");
 }
 
-// Starts pod2text. `output` is its standard output, and is closed in this process.
+// Starts pod2text with `output` as its standard output. `output` is closed in this process.
 absl::StatusOr<pid_t> Start(const std::string& path, UniqueFd output) {
   pid_t process = -1;
   const int error = Spawn({.command = {"pod2text", "--utf8", "--errors=none", "--indent=0",
@@ -54,7 +54,7 @@ absl::StatusOr<std::string> PodToText(const std::string& path) {
   TRAINYARD_ASSIGN_OR_RETURN(const pid_t process, Start(path, UniqueFd(ends[1])));
   std::string text = ReadToEnd(input);
   const int status = AwaitExit(process);
-  // pod2text also exits with this status for a file without POD. That is not a failure.
+  // pod2text's exit status for a file without POD, which is not a failure.
   constexpr int kNothingToFormat = 1;
   const bool has_no_pod =
       WIFEXITED(status) && WEXITSTATUS(status) == kNothingToFormat && text.empty();

@@ -30,8 +30,8 @@ constexpr size_t kSentenceBytes = 4000;
 
 uint64_t HashOf(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
-// Returns the hash threshold. Parts of the text with a smaller hash are in the validation split. 0:
-// the validation split is empty.
+// Returns the hash threshold: parts of the text with a smaller hash go to the validation split.
+// With threshold 0, the validation split is empty.
 uint64_t ThresholdOf(double fraction) {
   return static_cast<uint64_t>(std::ldexp(fraction, 63)) * 2;  // fraction < 1
 }
@@ -50,8 +50,7 @@ struct EncodedBlock {
   std::vector<EncodedPart> parts;
 };
 
-// The smallest and the largest hash of the parts. Used to choose another threshold if a split is
-// empty.
+// The smallest and largest hash of all parts. If a split is empty, they determine a new threshold.
 struct HashRange {
   uint64_t smallest = std::numeric_limits<uint64_t>::max();
   uint64_t largest = 0;
@@ -69,7 +68,7 @@ struct Job {
   PodTexts& pods;
 };
 
-// Passes all blocks of the job's files through `work` on all threads.
+// Calls `work` for every block of the job's files, on all threads.
 template <typename Result>
 absl::Status ForEachBlock(const Job& job,
                           const std::function<absl::StatusOr<Result>(RawBlock)>& work,
@@ -102,8 +101,8 @@ struct Sample {
   std::vector<std::string> sentences;
 };
 
-// Returns the training text for the tokenizer: all of the text, or an even sample that depends only
-// on the text.
+// Returns the text that trains the tokenizer: the whole text, or an even sample of it. The sample
+// depends only on the text, so the same text gives the same tokenizer.
 absl::StatusOr<std::vector<std::string>> SampleText(const Job& job, uint64_t val_threshold) {
   const double share =
       std::min(1.0, static_cast<double>(kSampleBytes) / static_cast<double>(job.bytes + 1));
@@ -173,8 +172,8 @@ absl::StatusOr<EncodedBlock> Encode(const RawBlock& block, const Job& job,
   return encoded;
 }
 
-// The writers of both splits. If consecutive stretches of a document are in the same split, they
-// stay one document.
+// The writers of both splits. Consecutive parts of a document that go to the same split stay one
+// document.
 class SplitWriters {
  public:
   static absl::StatusOr<SplitWriters> Create(const std::string& directory,
@@ -218,7 +217,7 @@ class SplitWriters {
 
   std::unique_ptr<TokenWriter> train_;
   std::unique_ptr<TokenWriter> val_;
-  TokenWriter* open_ = nullptr;  // writer that has an unfinished document
+  TokenWriter* open_ = nullptr;  // the writer with an unfinished document, if any
   HashRange hashes_;
 };
 
@@ -239,7 +238,7 @@ absl::StatusOr<SplitWriters> WriteSplits(const Job& job, const Tokenizer& tokeni
   return writers;
 }
 
-// Returns a threshold for which neither split is empty. Returns InvalidArgument if the text is too
+// Returns a threshold with which neither split is empty. Returns InvalidArgument if the text is too
 // short for two splits.
 absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double fraction) {
   const HashRange& hashes = writers.hashes();
@@ -253,9 +252,9 @@ absl::StatusOr<uint64_t> RepairedThreshold(const SplitWriters& writers, double f
   return hashes.largest;
 }
 
-// Writes both splits. With little text, a split may be empty by chance. Both are then written
-// again: an empty validation split gets the part with the smallest hash, an empty training split
-// the part with the largest hash.
+// Writes both splits. If a split is empty by chance, because the text is short, writes both again:
+// an empty validation split gets the part with the smallest hash, an empty training split the part
+// with the largest hash.
 absl::StatusOr<SplitWriters> WriteNonEmptySplits(const Job& job, const Tokenizer& tokenizer,
                                                  const std::string& directory) {
   const double fraction = job.options.val_fraction;

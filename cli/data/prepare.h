@@ -1,5 +1,5 @@
-// Makes a data set: reads the inputs, splits them, trains the tokenizer and writes the files. Moves
-// the result to its final name in one step.
+// Makes a data set: reads the inputs, splits them, trains the tokenizer, writes the files, and
+// renames the finished directory to its final name.
 #ifndef TRAINYARD_CLI_DATA_PREPARE_H_
 #define TRAINYARD_CLI_DATA_PREPARE_H_
 
@@ -24,15 +24,16 @@ struct DataSummary {
   SplitTotals val;
 };
 
-// The files depend only on the inputs and the other options, not on `jobs`. `out` is either
-// complete or unchanged. `cancelled` is checked between blocks.
+// The files depend only on the inputs and on the options other than `jobs`. On failure, `out` is
+// unchanged. `cancelled` is checked between blocks.
+//
 // Errors: NotFound for missing inputs, InvalidArgument for unusable options and inputs, DataLoss
-// and PermissionDenied for unreadable inputs, AlreadyExists if `out` is taken, ResourceExhausted if
-// the disk is full, Cancelled.
+// and PermissionDenied for unreadable inputs, AlreadyExists if `out` is in use, ResourceExhausted
+// if the disk is full, Cancelled.
 absl::StatusOr<DataSummary> PrepareData(const DataPrepareOptions& options, Progress* progress,
                                         const std::atomic<bool>& cancelled);
 
-// Returns a summary for the user, with the command to run next. It ends with a newline.
+// Returns a summary for the user, including the command to run next. It ends with a newline.
 std::string SummaryText(const DataSummary& summary);
 
 }  // namespace trainyard::cli

@@ -72,7 +72,8 @@ std::string ReadableBytes(int64_t bytes) {
   const char* const units[] = {"B", "kB", "MB", "GB", "TB"};
   double value = static_cast<double>(bytes);
   size_t unit = 0;
-  // The limit is 999.95 because one decimal is printed: 999.95 kB would become 1000.0 kB.
+  // The limit is 999.95, not 1000, because one decimal is printed: 999.95 kB would appear as 1000.0
+  // kB.
   while (value >= (unit == 0 ? 1000 : 999.95) && unit + 1 < std::size(units)) {
     value /= 1000;
     ++unit;

@@ -1,4 +1,4 @@
-// Shows the progress of long work: by a bar on a terminal, otherwise by a line now and then.
+// Shows the progress of long work: as a bar on a terminal, otherwise as an occasional line.
 #ifndef TRAINYARD_CLI_DATA_PROGRESS_H_
 #define TRAINYARD_CLI_DATA_PROGRESS_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// Used by one thread. `print` gets the text unchanged, including control characters.
+// For use by one thread. `print` receives the text with its control characters.
 class Progress {
  public:
   struct Settings {
@@ -24,7 +24,6 @@ class Progress {
   // Begins work on `total` bytes.
   void Start(const std::string& what, int64_t total);
   void Advance(int64_t bytes);
-  // Ends the current work.
   void Stop();
 
  private:

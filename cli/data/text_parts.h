@@ -12,7 +12,7 @@
 
 namespace trainyard::cli {
 
-// A document, or a part of a long document. Each part is assigned to the training split or the
+// A document, or a part of a long document. Each TextPart goes to either the training or the
 // validation split.
 struct TextPart {
   std::string text;
@@ -20,16 +20,17 @@ struct TextPart {
   bool ends_document = false;
 };
 
-// Appends the parts of a block. `field`: the key of the text in a JSON line. `pods`: returns the
-// text of a .pod file. A document without text gives one empty part. Returns DataLoss, with file
-// and byte offset, for text that is not UTF-8. Returns DataLoss, with file and line number, for a
-// line that is not a JSON object with a string under `field`. Returns the errors of PodToText.
-// Thread-safe.
+// Appends the parts of a block. `field`: the key of the text in a JSON line. `pods`: supplies the
+// text of .pod files. A document without text gives one empty part. Thread-safe.
+//
+// Errors: DataLoss, with file and byte offset, for text that is not UTF-8; DataLoss, with file and
+// line number, for a line that is not a JSON object with a string under `field`; the errors of
+// PodToText.
 absl::Status DecodeBlock(const RawBlock& block, const std::string& field, PodTexts& pods,
                          std::vector<TextPart>* parts);
 
-// Cuts `text` into stretches of about 32 KiB, so that one large file can be split between training
-// and validation. Cuts are after line ends; a longer line is cut between characters.
+// Cuts `text` into pieces of about 32 KiB, so that one large file can be split between training and
+// validation. Cuts after line ends; a longer line is cut between characters.
 std::vector<std::string_view> CutIntoStretches(std::string_view text);
 
 }  // namespace trainyard::cli

@@ -16,8 +16,9 @@
 
 namespace trainyard::cli {
 
-// A file whose contents are on disk when Close returns. Errors name the file. They are
-// ResourceExhausted if the disk is full, and otherwise Internal, even if the file already exists.
+// A file whose contents are on disk when Close returns. Errors name the file. The code is
+// ResourceExhausted if the disk is full, and Internal for every other error, including an existing
+// file.
 class OutputFile {
  public:
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(const std::string& path);
@@ -33,7 +34,7 @@ class OutputFile {
   DurableFile file_;
 };
 
-// Writes the text to a file, as OutputFile does.
+// Writes and closes a new OutputFile.
 absl::Status WriteWholeFile(const std::string& path, std::string_view text);
 
 struct SplitTotals {
@@ -51,11 +52,11 @@ class TokenWriter {
                                                              const Tokenizer& tokenizer);
   ~TokenWriter();
 
-  // `source_bytes`: number of bytes of text that the tokens represent.
+  // `source_bytes`: the number of bytes of text that the tokens encode.
   absl::Status Append(const std::vector<uint32_t>& tokens, int64_t source_bytes);
   // Adds the end-of-document token.
   absl::Status EndDocument();
-  // Writes directory/<split>.json. Append must not be called afterwards.
+  // Writes <directory>/<split>.json. Append must not be called afterwards.
   absl::StatusOr<SplitTotals> Finish();
 
   int64_t tokens() const { return totals_.tokens; }

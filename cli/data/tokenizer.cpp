@@ -32,23 +32,25 @@ class ByteTokenizer : public Tokenizer {
   const std::string no_model_;
 };
 
-// Allows look-ups by std::string_view without a copy.
+// A hash that allows look-ups by std::string_view without copying the key.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Ids of words that were encoded earlier. Text is repetitive, and a look-up takes a tenth of the
-// time of an encoding.
+// Ids of words encoded earlier. Text repeats its words, and a look-up takes a tenth of the time of
+// encoding.
 using WordCache = std::unordered_map<std::string, std::vector<int>, TextHash, std::equal_to<>>;
 constexpr size_t kWordsCachedMax = 200000;
 constexpr size_t kCachedWordBytesMax = 64;
 
-// Returns the length of the first word of `text`, which must not be empty. A word is spaces
-// followed by everything up to the next space or line end. A line end is a separate word.
-// Encoding each word on its own gives the same ids as encoding the whole text, if the model is from
-// TrainSentencePiece. Such a model is trained on lines with split_by_whitespace (the default), so
-// no piece crosses a word boundary, and it adds no prefix to a word.
+// Returns the length of the first word of `text`, which must not be empty. A word is a run of
+// spaces and everything after it up to the next space or line end. A line end is a word of its own.
+//
+// With a model from TrainSentencePiece, encoding each word separately gives the same ids as
+// encoding the whole text. The reason is that such a model is trained on lines with
+// split_by_whitespace (the default), so no piece crosses a word boundary, and that it adds no
+// prefix to a word.
 size_t FirstWord(std::string_view text) {
   if (text.front() == '\n') return 1;
   size_t end = 0;
@@ -76,7 +78,7 @@ class SentencePieceTokenizer : public Tokenizer {
   }
   std::string Decode(const std::vector<uint32_t>& ids) const override {
     std::string text;
-    // Decode fails for an id outside the vocabulary. The text is then empty.
+    // Decode fails for an id outside the vocabulary and then leaves the text empty.
     processor_.Decode(std::vector<int>(ids.begin(), ids.end()), &text).IgnoreError();
     return text;
   }
@@ -86,7 +88,7 @@ class SentencePieceTokenizer : public Tokenizer {
   const std::string& model() const override { return model_; }
 
  private:
-  // Gives each call of Encode its own cache, so that threads do not wait for each other.
+  // Gives each call of Encode its own cache, so that threads never wait for each other's look-ups.
   std::unique_ptr<WordCache> TakeCache() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (caches_.empty()) return std::make_unique<WordCache>();
@@ -143,8 +145,9 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
       {
           {"model_type", settings.algorithm},
           {"vocab_size", std::to_string(settings.vocab_size)},
-          {"hard_vocab_limit", "false"},  // a small text gives fewer pieces than requested
-          // With these four options the text is not changed, so that Decode returns it exactly.
+          {"hard_vocab_limit", "false"},  // a short text gives fewer pieces than requested
+          // These four options keep the text unchanged, so that Decode returns exactly what was
+          // encoded.
           {"byte_fallback", "true"},
           {"normalization_rule_name", "identity"},
           {"add_dummy_prefix", "false"},
@@ -156,8 +159,8 @@ std::string TrainSentencePiece(const std::vector<std::string>& sentences,
           {"eos_id", "1"},
           {"bos_id", "-1"},
           {"pad_id", "-1"},
-          // Must be fixed: it affects the order in which unigram adds floating-point numbers, and
-          // the model must not depend on the machine. May exceed the number of cores.
+          // A constant, because unigram adds floating-point numbers in an order that depends on it,
+          // and the model must not depend on the machine. May exceed the number of cores.
           {"num_threads", "8"},
           {"minloglevel", "4"},  // above fatal: prints no log lines
       },

@@ -19,19 +19,19 @@ class Daemon {
   using Launch = std::function<absl::StatusOr<ChildProcess>()>;
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Starts the daemon by `launch`, which is called again at each restart.
+  // Starts the daemon by calling `launch`. Each restart calls `launch` again.
   static absl::StatusOr<Daemon> Start(Launch launch, const RestartLimits& limits, TimePoint now);
 
   ChildProcess& process() { return process_; }
 
-  // Returns an error with the last lines of the daemon's log if its process has ended. Does not
+  // If the daemon's process has ended, returns an error with the last lines of its log. Does not
   // restart the daemon.
   absl::Status CheckAlive();
 
-  // Detects that the process has ended, and restarts the daemon after the backoff pause. Call it
-  // repeatedly; it does not block. Returns a line for the user if the process has ended or was
-  // restarted, else "". Returns an error if the daemon ended quickly too many times in a row, or if
-  // it cannot be started.
+  // Restarts the daemon after the backoff pause if its process has ended. Call it repeatedly; it
+  // does not block. If the process has just ended or was restarted, returns a line for the user,
+  // else "". Returns an error if the daemon ended too soon too many times in a row, or if it cannot
+  // be started.
   absl::StatusOr<std::string> Keep(TimePoint now);
 
  private:
@@ -44,7 +44,7 @@ class Daemon {
   Launch launch_;
   RestartBackoff backoff_;
   ChildProcess process_;
-  TimePoint started_;  // Time at which the current or last process was started.
+  TimePoint started_;  // Start time of the current process, or of the last one.
   // Time of the next restart; unset while the process is running.
   std::optional<TimePoint> restart_at_;
 };

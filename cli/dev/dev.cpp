@@ -27,13 +27,13 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{50};
 constexpr milliseconds kStartTimeout{20000};
-// Longer than the default stop_grace of jobs (60 s), in which ranks save a checkpoint. It is not
-// extended for jobs with a longer stop_grace.
+// Longer than the default stop_grace of jobs (60 s), the time that ranks have to save a checkpoint.
+// Not extended for jobs with a longer stop_grace.
 constexpr milliseconds kWorkerStopTimeout{90000};
 constexpr milliseconds kControllerStopTimeout{10000};
 
-// Creates the directory unless it exists. A new directory is private, because the environments of
-// jobs, which may contain secrets, are stored below it.
+// Creates the directory if it is missing. A new directory is private, because the environments of
+// jobs are stored below it and may contain secrets.
 absl::Status MakeDirectory(const fs::path& path) {
   std::error_code error;
   const bool fresh = fs::create_directories(path, error);
@@ -46,15 +46,15 @@ absl::Status MakeDirectory(const fs::path& path) {
   return absl::OkStatus();
 }
 
-// A lock held while `dev` runs. Without it, a second `dev` would remove the address file of the
-// first.
+// A lock held while `dev` runs. It prevents a second `dev` in the same directory, which would
+// remove the address file of the first.
 class DirectoryLock {
  public:
   ~DirectoryLock() {
     if (fd_ >= 0) close(fd_);
   }
 
-  // Takes the lock. Returns FAILED_PRECONDITION if another process holds it.
+  // Returns FAILED_PRECONDITION if another process holds the lock.
   absl::Status Take(const fs::path& directory) {
     fd_ = open((directory / "dev.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd_ < 0) {
@@ -81,7 +81,7 @@ class LocalCluster {
   LocalCluster(const LocalCluster&) = delete;
   LocalCluster& operator=(const LocalCluster&) = delete;
 
-  // Returns false after Ctrl-C.
+  // Returns false if the user pressed Ctrl-C.
   absl::StatusOr<bool> Start() {
     TRAINYARD_RETURN_IF_ERROR(MakeDirectory(data_dir_));
     TRAINYARD_RETURN_IF_ERROR(lock_.Take(data_dir_));
@@ -92,7 +92,7 @@ class LocalCluster {
         bool serving, WaitUntil("the controller to answer", [this] { return ReadAddress(); }));
     for (int i = 0; serving && i < options_.nodes; ++i) TRAINYARD_RETURN_IF_ERROR(StartWorker(i));
     if (!serving) return false;
-    // Stores the token under the address, so that later commands of this user find it.
+    // Stores the token under the controller's address, so that later commands of this user find it.
     if (!context_.environment.home.empty()) {
       TRAINYARD_RETURN_IF_ERROR(LinkToken(context_.environment.home, address_, TokenFile()));
     }
@@ -102,7 +102,7 @@ class LocalCluster {
   }
 
   // Restarts daemons that die. Returns OK after Ctrl-C. If a daemon dies too often, returns an
-  // error that names the daemon and the cause.
+  // error with its name and the cause.
   absl::Status Watch() {
     while (!context_.environment.interrupt->WaitFor(kPollInterval)) {
       for (auto* group : {&controller_, &workers_}) {
@@ -115,8 +115,8 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // Stops the workers first, then the controller, so that the controller serves the workers until
-  // they have stopped. A second call does nothing.
+  // Stops the workers before the controller, because the workers need the controller until they
+  // have stopped. A second call does nothing.
   void Stop() {
     for (Daemon& worker : workers_) worker.process().Signal(SIGTERM);
     const auto deadline = steady_clock::now() + kWorkerStopTimeout;
@@ -136,7 +136,8 @@ class LocalCluster {
   const std::string& address() const { return address_; }
   // The address of the dashboard, as "host:port".
   const std::string& http_address() const { return http_address_; }
-  // Returns process ids by daemon name, for users who want to kill a daemon and watch the effect.
+  // Returns the daemons' names and process ids, so that users can kill a daemon and watch the
+  // effect.
   std::vector<std::pair<std::string, pid_t>> Pids() {
     std::vector<std::pair<std::string, pid_t>> pids;
     for (auto* group : {&controller_, &workers_}) {
@@ -151,7 +152,7 @@ class LocalCluster {
   std::string LogPath(const std::string& name) const {
     return (data_dir_ / "logs" / (name + ".log")).string();
   }
-  // Returns the path of a program that is in the directory of this program.
+  // Returns the path of a program in the same directory as this one.
   std::string ProgramPath(const std::string& name) const {
     return (fs::path(context_.environment.program_directory) / name).string();
   }
@@ -167,12 +168,12 @@ class LocalCluster {
   }
 
   absl::Status StartController() {
-    RemoveAddressFiles();  // They may be left from a run that was killed.
+    RemoveAddressFiles();  // A killed run may have left address files.
     return AddDaemon(controller_, [this] { return LaunchController(); });
   }
 
-  // A restarted controller listens at the same address as before, because workers and users know
-  // it.
+  // After a restart, the controller listens at its earlier address, because workers and users have
+  // stored it.
   absl::StatusOr<ChildProcess> LaunchController() const {
     std::vector<std::string> arguments = {
         "--listen",      address_.empty() ? options_.listen : address_,
@@ -209,7 +210,7 @@ class LocalCluster {
     return absl::OkStatus();
   }
 
-  // Reads the addresses. Returns true once the controller has written both.
+  // Returns true when the controller has written both addresses.
   bool ReadAddress() {
     std::ifstream file(AddressFile());
     if (!std::getline(file, address_) || address_.empty()) return false;
@@ -225,7 +226,7 @@ class LocalCluster {
                       [](const v1::Node& node) { return node.state() == v1::NODE_STATE_READY; }));
   }
 
-  // Returns false after Ctrl-C.
+  // Returns false if the user pressed Ctrl-C.
   template <typename Condition>
   absl::StatusOr<bool> WaitUntil(const char* what, const Condition& condition) {
     const auto deadline = steady_clock::now() + kStartTimeout;
@@ -241,8 +242,8 @@ class LocalCluster {
     return true;
   }
 
-  // Returns an error if a daemon has died. During startup, daemons are not restarted, because the
-  // cause, such as a port in use, would persist.
+  // Returns an error if a daemon has died. A daemon that dies during startup is not restarted,
+  // because the cause, such as a port in use, would persist.
   absl::Status CheckAlive() {
     for (auto* group : {&controller_, &workers_}) {
       for (Daemon& daemon : *group) TRAINYARD_RETURN_IF_ERROR(daemon.CheckAlive());
@@ -269,8 +270,8 @@ class LocalCluster {
   DirectoryLock lock_;
   std::string address_;
   std::string http_address_;
-  // At most one element. A vector is used because a Daemon object always represents a started
-  // process.
+  // Has at most one element. A std::vector, because a Daemon object cannot exist before its process
+  // is started.
   std::vector<Daemon> controller_;
   std::vector<Daemon> workers_;
 };
@@ -343,7 +344,7 @@ Outcome RunDev(const DevOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const fs::path data_dir, DataDirectory(options, context));
   if (context.environment.listen_to_signals) {
     context.environment.interrupt->Listen();
-    // If stdout is a closed pipe, this process must not end before the daemons are stopped.
+    // Ignored because a closed stdout must not end this process before it has stopped the daemons.
     std::signal(SIGPIPE, SIG_IGN);
   }
   LocalCluster cluster(options, data_dir, context);

@@ -21,7 +21,7 @@ void AddDev(CLI::App& app, Grammar& grammar);
 
 // Starts the controller and the workers, and prints their addresses and paths. Restarts daemons
 // that die, at the same address. Returns OK after Ctrl-C or SIGTERM. Returns exit code 1 if a
-// daemon ends before all are ready, or dies repeatedly. Before it returns, it stops the workers
+// daemon ends before all daemons are ready, or dies repeatedly. Before returning, stops the workers
 // with their ranks, then the controller.
 Outcome RunDev(const DevOptions& options, Context& context);
 

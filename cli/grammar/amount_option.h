@@ -1,4 +1,4 @@
-// Options that are amounts, such as --tokens 2T.
+// Parses option values that are amounts, as in `--tokens 2T`.
 #ifndef TRAINYARD_CLI_GRAMMAR_AMOUNT_OPTION_H_
 #define TRAINYARD_CLI_GRAMMAR_AMOUNT_OPTION_H_
 
@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// Returns 0 for an empty text. Returns INVALID_ARGUMENT unless the text is a number from 1 to 1e40.
+// Returns 0 for an empty text, and INVALID_ARGUMENT unless the text is a number from 1 to 1e40.
 absl::StatusOr<double> ReadAmountOption(const std::string& option, const std::string& text);
 
 }  // namespace trainyard::cli

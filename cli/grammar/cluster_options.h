@@ -1,4 +1,4 @@
-// The cluster for planning commands, which --device and related options describe.
+// Options, such as --device, that describe the cluster for planning commands.
 #ifndef TRAINYARD_CLI_GRAMMAR_CLUSTER_OPTIONS_H_
 #define TRAINYARD_CLI_GRAMMAR_CLUSTER_OPTIONS_H_
 
@@ -11,20 +11,21 @@
 
 namespace trainyard::cli {
 
-// Describes the cluster to plan for. The cluster need not exist.
+// The cluster to plan for. It need not exist.
 struct ClusterOptions {
   planner::ClusterRequest request;
   std::string calibration;  // File of measured corrections; empty for none.
 };
 
-// Adds --device and related options. Returns the option --device, which the others require.
+// Adds --device and the other cluster options. Returns the option --device, which the others
+// require.
 CLI::Option* AddClusterOptions(CLI::App& command, ClusterOptions& options);
 
-// Returns the cluster with the calibration from the file that `options` name. Returns
-// INVALID_ARGUMENT if the file cannot be read.
+// Returns the cluster, with corrections from the calibration file if one is named. Returns
+// INVALID_ARGUMENT if that file cannot be read.
 absl::StatusOr<planner::ClusterRequest> ClusterRequestOf(const ClusterOptions& options);
 
-// If the device is not in the device table under its own name, prints which entry is used for it.
+// If the device table has no entry of the device's exact name, prints which entry is used instead.
 void PrintDeviceNote(const planner::Cluster& cluster, Console& console);
 
 }  // namespace trainyard::cli

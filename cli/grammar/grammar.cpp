@@ -12,7 +12,7 @@ const std::map<std::string, OutputFormat>& OutputFormats() {
 }
 
 const CLI::App& ChosenCommand(const CLI::App& app) {
-  // After a parse, get_subcommands() returns only the subcommands that the command line names.
+  // After parsing, get_subcommands() returns only the subcommands named on the command line.
   const CLI::App* command = &app;
   while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
   return *command;

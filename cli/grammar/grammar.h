@@ -1,5 +1,5 @@
-// The tree of commands and their options. all_commands.h fills it, and each command is added by its
-// own file. Completion is generated from the same tree.
+// The tree of commands and their options. all_commands.h builds it from one file per command. Shell
+// completion is generated from the same tree.
 #ifndef TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
 #define TRAINYARD_CLI_GRAMMAR_GRAMMAR_H_
 
@@ -22,22 +22,23 @@ struct SharedOptions {
   std::vector<std::string> recipe_directories;
 };
 
-// Must outlive parsing and running, because options point into it. CLI11 keeps pointers to the
-// variables that options fill. The runner of each command owns these variables through a
-// shared_ptr, so that they live as long as the grammar.
+// Must outlive parsing and running, because CLI11 keeps pointers to the variables that options
+// fill.
+// The runner of each command owns these variables through a shared_ptr, so they live as long as the
+// grammar.
 struct Grammar {
   CLI::App app{"Trains large language models on a cluster and keeps the run alive.", "trainyard"};
   SharedOptions shared;
   // The words after `--`.
   std::vector<std::string> command;
-  // The function of each command.
+  // The function that runs each command.
   std::map<const CLI::App*, std::function<Outcome(Context&)>> runners;
 };
 
 // The values of -o.
 const std::map<std::string, OutputFormat>& OutputFormats();
 
-// Returns the chosen command, which is the deepest subcommand that was parsed.
+// Returns the deepest subcommand that was parsed.
 const CLI::App& ChosenCommand(const CLI::App& app);
 
 // "trainyard job submit".

@@ -7,8 +7,8 @@ namespace trainyard::cli {
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options) {
   CLI::Option* file =
       command.add_option("file", options.file, "job file or recipe name")->required();
-  // Like the options below, takes only one argument: in `--set a=1 file`, the file must not be read
-  // as a second setting.
+  // Limited to one argument, like the options below, so that in `--set a=1 file` the file is not
+  // read as a second setting.
   command
       .add_option("--set", options.sets,
                   "override a setting, such as train.steps=200; may be repeated")
@@ -23,14 +23,13 @@ absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options
   std::vector<std::string> overrides = options.sets;
   if (!options.name.empty()) overrides.push_back("name=" + options.name);
   if (!options.command.empty()) {
-    // JSON is valid YAML. Its quoted strings remain strings: the loader infers no other type for
-    // "1".
+    // JSON is valid YAML. Its quotes make the loader read a word such as "1" as a string.
     overrides.push_back("command=" + DumpJson(options.command, -1));
   }
   absl::StatusOr<ResolvedSpec> resolved =
       ResolveJobFile(options.file, overrides, FileSystemReader(context.recipe_directories));
   if (!resolved.ok()) {
-    // INVALID_ARGUMENT whatever the code is, even if the file cannot be read.
+    // Always INVALID_ARGUMENT, even if the file cannot be read, because the user named the file.
     return absl::InvalidArgumentError(resolved.status().message());
   }
   if (!options.name.empty()) resolved->origins["name"] = "--name";

@@ -1,4 +1,4 @@
-// The job file argument of `submit`, `plan`, `cost`, `smoke` and `tune`, with its overrides.
+// The job file and its overrides, as `submit`, `plan`, `cost`, `smoke` and `tune` accept them.
 #ifndef TRAINYARD_CLI_GRAMMAR_JOB_FILE_OPTIONS_H_
 #define TRAINYARD_CLI_GRAMMAR_JOB_FILE_OPTIONS_H_
 
@@ -17,16 +17,16 @@ struct JobFileOptions {
   std::string file;
   std::vector<std::string> sets;
   std::string name;
-  // The words after `--`. If there are any, they replace the job's command.
+  // The words after `--`. Unless empty, they replace the job's command.
   std::vector<std::string> command;
 };
 
-// Adds the job file argument and its overrides. Returns the option for the file.
+// Adds the job file argument and the override options. Returns the option for the file.
 CLI::Option* AddJobFileOptions(CLI::App& command, JobFileOptions& options);
 
-// Reads the job file or recipe, and applies --set, --name and the command after `--`. Returns
-// INVALID_ARGUMENT with all errors, even for a missing file, so that the exit code is always the
-// one for wrong usage.
+// Reads the job file or recipe, and applies --set, --name and the command after `--`. On failure,
+// returns INVALID_ARGUMENT with all errors. A missing file also gives INVALID_ARGUMENT, so that the
+// exit code is always the one for wrong usage.
 absl::StatusOr<ResolvedSpec> ResolveJobFileOptions(const JobFileOptions& options,
                                                    const Context& context);
 

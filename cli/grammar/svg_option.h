@@ -8,7 +8,7 @@
 
 namespace trainyard::cli {
 
-// Adds --svg, the path to which a figure is written. `help`: describes the figure.
+// Adds --svg, which takes the path of the figure to write. `help` describes the figure.
 CLI::Option* AddSvgOption(CLI::App& command, std::string& path, const char* help);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// The time of an answer. All ages that are shown for it are relative to this time.
+// The time of a controller's answer. All ages in a command's output are relative to it.
 #ifndef TRAINYARD_CLI_OUTPUT_ANSWERED_AT_H_
 #define TRAINYARD_CLI_OUTPUT_ANSWERED_AT_H_
 
@@ -6,9 +6,8 @@
 
 namespace trainyard::cli {
 
-// Returns the time of the answer by the controller's clock, so that ages do not depend on the clock
-// of this machine. A controller without the field as_of_ms does not send it; the clock of this
-// machine is then used.
+// Returns the time of the answer by the controller's clock, so that ages do not depend on this
+// machine's clock. Older controllers do not send as_of_ms; this machine's clock is then used.
 template <typename Response>
 Timestamp AnsweredAt(const Response& response, const Console& console) {
   return response.as_of_ms() > 0 ? response.as_of_ms() : console.Now();

@@ -27,8 +27,8 @@ bool WantsColor() {
   return (no_color == nullptr || *no_color == '\0') && !dumb;
 }
 
-// Returns the lines of a message. They are made printable, because the message may quote a name
-// that someone else chose.
+// Returns the lines of a message. Control characters are escaped, because the message may quote a
+// name from an untrusted source.
 std::vector<std::string> PrintableLines(const std::string& message) {
   std::vector<std::string> lines;
   for (const absl::string_view line : absl::StrSplit(message, '\n')) {

@@ -1,5 +1,4 @@
-// The program's streams. Only data goes to `out`. Progress, hints, questions and colour go to
-// `err`.
+// The program's streams. Data goes to `out`. Progress, hints, questions and colour go to `err`.
 #ifndef TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 #define TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 
@@ -10,7 +9,7 @@
 
 namespace trainyard::cli {
 
-// The streams, clock and terminal that all output uses. Tests set their own. Used by one thread.
+// The streams, clock and terminal that all output uses. Tests replace them. For use by one thread.
 struct Console {
   std::istream* in = nullptr;
   std::ostream* out = nullptr;
@@ -21,7 +20,7 @@ struct Console {
   bool err_is_tty = false;
   // Colour on `err`.
   bool color = false;
-  // Columns of the terminal; 0 if there is none.
+  // Columns of the terminal; 0 if the output is not a terminal.
   int width = 0;
 
   Timestamp Now() const { return clock->Now(); }
@@ -30,13 +29,13 @@ struct Console {
 // Returns the streams of this process. Reads NO_COLOR, TERM and the size of the terminal.
 Console SystemConsole(const Clock& clock);
 
-// Prints "error: MESSAGE" on `err`. Further lines of the message are indented.
+// Prints "error: MESSAGE" on `err`. The second and later lines of the message are indented.
 void PrintError(Console& console, const std::string& message);
 
-// Prints one line for a human reader on `err`.
+// Prints one line for the user on `err`.
 void PrintNote(Console& console, const std::string& message);
 
-// Asks a yes-or-no question on `err` and reads the answer. Any answer except y or yes means no.
+// Asks a yes-or-no question on `err`. Returns true if the answer is y or yes.
 bool Confirm(Console& console, const std::string& question);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// The longer texts declared in job_views.h: describe, events and verdicts.
+// The longer texts declared in job_views.h: for `describe`, events and verdicts.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -18,8 +18,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Number of lines of the culprit's output that describe and why show. The logs contain the whole
-// output.
+// The number of lines that `describe` and `why` show of the output of the rank that failed. `logs`
+// shows all of it.
 constexpr std::size_t kLogTailLines = 20;
 
 std::string NodeName(const std::string& id, const NodeNames& names) {
@@ -27,7 +27,7 @@ std::string NodeName(const std::string& id, const NodeNames& names) {
   return name == names.end() ? id : name->second;
 }
 
-// Adds a heading and a table below it, which is indented by two columns.
+// Adds a heading and, below it, a table indented by two columns.
 void AddTable(const std::string& heading, const Listing& listing, std::string& text) {
   if (listing.rows.empty()) return;
   std::string table = RenderTable(listing, true, 0);
@@ -39,7 +39,7 @@ void AddLine(const std::string& label, const std::string& value, std::string& te
   if (!value.empty()) text += LabelLine(label, value);
 }
 
-// Adds the reason why a job waits, and what the user can change.
+// Adds the reason why a job waits, with advice for the user.
 void AddPending(const v1::PendingReason& pending, std::string& text) {
   if (pending.code() == v1::PENDING_CODE_NOT_PENDING) return;
   AddLine("Reason", pending.message(), text);
@@ -65,8 +65,8 @@ std::string WhenText(Timestamp time_ms, Timestamp now) {
   return time_ms == 0 ? "" : absl::StrCat(IsoTime(time_ms), " (", AgoText(time_ms, now), ")");
 }
 
-// Adds the rate. An outdated rate is labelled as such, and the remaining time, which is computed
-// from the rate, is then left out.
+// Adds the rate and the remaining time, which is computed from the rate. An outdated rate is
+// labelled as outdated, and the remaining time is then left out.
 void AddSpeed(const v1::Job& job, Timestamp now, std::string& text) {
   const v1::Progress& progress = job.progress();
   std::vector<std::string> parts;
@@ -125,7 +125,7 @@ const v1::Attempt* ShownAttempt(const v1::Job& job, int64_t only) {
   return nullptr;
 }
 
-// Adds the rollbacks of the loss guard, newest last. Adds nothing if the guard never acted.
+// Adds the rollbacks of the loss guard, newest last; nothing if there were none.
 void AddRollbacks(const v1::Job& job, std::string& text) {
   if (job.rollbacks().empty()) return;
   AddLine("Rollbacks",
@@ -189,7 +189,7 @@ std::string PlaceText(const v1::JobPlaced& placed) {
       placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
 }
 
-// Returns `words` followed by the step or the text; "" if the step is 0 or the text is empty.
+// Returns `words` followed by the step or text; "" if the step is 0 or the text is empty.
 std::string AfterUnlessEmpty(const char* words, int64_t step) {
   return step == 0 ? "" : absl::StrCat(words, step);
 }
@@ -237,7 +237,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   if (const v1::Attempt* shown = ShownAttempt(job, options.attempt)) {
     absl::StrAppend(&text, "\nRanks of attempt ", shown->number(), "\n",
                     RanksText(shown->ranks(), response.node_names()));
-    // The verdict of the job also states why there is no further attempt.
+    // For the last attempt, the job's verdict is shown, because it also states why no further
+    // attempt follows.
     const bool is_last = shown->number() == job.attempts().rbegin()->number();
     const v1::Verdict& verdict = is_last && job.has_verdict() ? job.verdict() : shown->verdict();
     if (shown->has_verdict() && verdict.cause() != v1::VERDICT_CAUSE_COMPLETED) {
@@ -325,7 +326,7 @@ std::string StartText(const v1::RankStarted& started) {
                       started.pid());
 }
 
-// Text of an event in which a user requested something for the job.
+// Text of an event in which a user requested a change of the job.
 std::string RequestText(const v1::Event& event) {
   if (event.has_job_paused()) {
     const std::string& reason = event.job_paused().reason();
@@ -347,8 +348,7 @@ std::string CheckpointText(const v1::Event& event) {
                       " published");
 }
 
-// Text of an event which reports that the event log, or a store next to it, has lost data because
-// it is an older copy.
+// Text of an event that reports lost data: the event log, or a store next to it, is an older copy.
 std::string LostDataText(const v1::Event& event) {
   if (event.has_store_data_lost()) {
     return absl::StrCat(event.store_data_lost().store(),
@@ -417,7 +417,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return absl::StrCat("alert ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());
     default:
-      // The default, for events about nodes and for event types that only a newer controller knows.
+      // The default, for node events and for event types of newer controllers.
       return absl::StrReplaceAll(DumpJson(MessageToJson(event), -1), {{"\"", ""}});
   }
 }

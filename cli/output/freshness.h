@@ -1,4 +1,4 @@
-// The age of a job's newest statistics. A rate or an ETA is shown only while they are fresh.
+// Freshness of a job's statistics. A rate or an ETA is shown only if the newest record is fresh.
 #ifndef TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 #define TRAINYARD_CLI_OUTPUT_FRESHNESS_H_
 
@@ -7,11 +7,11 @@
 
 namespace trainyard::cli {
 
-// True if the job is running and its newest record is fresh (proto/support/freshness.h). Its rate
-// and ETA are then up to date.
+// True if the job is running and its newest record is fresh (proto/support/freshness.h), so that
+// its rate and ETA are current.
 bool HasFreshRate(const v1::Job& job, Timestamp now);
 
-// Returns the job. If its rate and ETA are outdated, they are removed.
+// Returns the job without its rate and ETA if they are outdated, else unchanged.
 v1::Job WithoutOldRate(const v1::Job& job, Timestamp now);
 
 }  // namespace trainyard::cli

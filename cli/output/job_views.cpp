@@ -26,13 +26,13 @@ std::string StepText(const v1::Progress& progress) {
                                     : absl::StrCat(progress.step());
 }
 
-// Expects a job from WithoutOldRate. The function for the rate expects the same.
+// The job must come from WithoutOldRate, here and in the function for the rate.
 std::string EtaText(const v1::Job& job) {
   if (job.progress().eta_seconds() <= 0) return kNothing;
   return ShortDuration(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
 }
 
-// Returns the reason why the job is pending, or the summary of its failure.
+// Returns why the job is pending or, for a failed job, the summary of the failure.
 std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   if (pending != nullptr && !pending->message().empty()) return pending->message();
   const v1::Attempt* attempt = NewestAttempt(job);
@@ -44,9 +44,8 @@ bool IsUsable(const v1::Checkpoint& checkpoint) {
   return !checkpoint.deleted() && !checkpoint.damaged() && !checkpoint.rolled_back();
 }
 
-// Returns the usable checkpoint with the best value, which is the lowest one, of the metric of the
-// newest checkpoint. If values are equal, returns the first. Returns nullptr if no checkpoint was
-// evaluated.
+// Returns the usable checkpoint with the lowest value of the metric that the newest checkpoint has;
+// of equal values, the first. Returns nullptr if no checkpoint was evaluated.
 const v1::Checkpoint* BestCheckpoint(const v1::Job& job) {
   std::string metric;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
@@ -93,7 +92,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       ReasonText(job, pending)};
 }
 
-// Returns the cells of a job for scripts: numbers in full, times in seconds, and empty cells for
+// Returns the cells of a job for scripts: full numbers, times in seconds, and empty cells for
 // unknown values.
 std::vector<std::string> ExactJobCells(const v1::Job& job, std::vector<std::string> cells,
                                        Timestamp now) {
@@ -132,7 +131,7 @@ std::string OriginOf(const std::string& key, const Origins& origins) {
   return found == origins.end() ? kDefaultOrigin : found->second;
 }
 
-// Returns the JobDocument with the key "pending" added: an object, or null.
+// Returns the JobDocument with an additional key "pending", which is an object or null.
 nlohmann::json ListedDocument(const v1::Job& job, const v1::PendingReason* pending, Timestamp now) {
   nlohmann::json document = JobDocument(job, now);
   document["pending"] = pending == nullptr ? nlohmann::json() : StableJson(*pending);
@@ -200,8 +199,8 @@ Listing JobListing(const v1::ListJobsResponse& response, Timestamp now) {
 
 namespace {
 
-// Returns the role of a node in a gang with spares. It is derived from one rank, because a heal
-// moves all ranks of a node together.
+// Returns a node's role in a gang with spares. One rank determines it, because a heal moves all
+// ranks of a node together.
 std::string RoleText(const v1::RankPlacement& rank, const std::set<int>& places) {
   if (rank.replaced()) return " (replaced by a spare node)";
   if (!places.empty()) {
@@ -259,8 +258,8 @@ Listing SpecListing(const v1::JobSpec& spec, const Origins& origins) {
 
 namespace {
 
-// Returns the checkpoints sorted by step. deleted_too: include deleted checkpoints, whose files are
-// gone.
+// Returns the checkpoints sorted by step. `deleted_too`: include deleted checkpoints, whose files
+// no longer exist.
 std::vector<const v1::Checkpoint*> CheckpointsOf(const v1::Job& job, bool deleted_too) {
   std::vector<const v1::Checkpoint*> listed;
   for (const v1::Checkpoint& checkpoint : job.checkpoints()) {

@@ -1,4 +1,4 @@
-// The text of a loss curve's analysis.
+// Text for the analysis of a loss curve.
 #ifndef TRAINYARD_CLI_OUTPUT_LOSS_CURVE_VIEW_H_
 #define TRAINYARD_CLI_OUTPUT_LOSS_CURVE_VIEW_H_
 

@@ -55,7 +55,7 @@ std::string HealthText(const v1::NodeHealth& health, Timestamp now) {
   return text;
 }
 
-// Returns the reasons why new ranks are not placed on the node.
+// Returns the reasons why no new ranks are placed on the node.
 std::string NodeReasonText(const v1::Node& node, Timestamp now) {
   std::vector<std::string> reasons;
   if (!node.state_reason().empty()) reasons.push_back(node.state_reason());
@@ -94,7 +94,7 @@ std::vector<std::string> ExactNodeCells(const v1::Node& node, std::vector<std::s
   return cells;
 }
 
-// Returns the failures that were attributed to the node, newest first; empty if there are none.
+// Returns the failures attributed to the node, newest first; "" if there are none.
 std::string EvidenceText(const v1::Node& node, Timestamp now) {
   if (node.evidence().empty()) return "";
   std::string text = LabelLine("Score", absl::StrCat(node.score(), " of 100"));

@@ -12,10 +12,11 @@ namespace trainyard::cli {
 
 Listing NodeListing(const v1::ListNodesResponse& response, Timestamp now);
 
-// Returns all that is known about one node. `job_names`: see ListNodesResponse.
+// Returns all known facts about one node. The names of the jobs on it are in the response
+// (`job_names`).
 std::string NodeText(const v1::Node& node, const v1::ListNodesResponse& response, Timestamp now);
 
-// Returns the command that uncordons the node.
+// Returns the command line that uncordons the node.
 std::string UncordonCommand(const v1::Node& node);
 
 }  // namespace trainyard::cli

@@ -21,8 +21,8 @@ ChartLine LossOfSize(double parameters, double low, double high) {
   ChartLine line{.label = absl::StrCat(planner::AmountText(parameters), " parameters")};
   for (const double flops : planner::EvenFactors(low, high, kPointsOfLine)) {
     const double tokens = flops / 6 / parameters;
-    // Runs with fewer tokens than parameters are left out: they are not realistic, and would hide
-    // the rest of the figure.
+    // Leaves out runs with fewer tokens than parameters, because they are unrealistic and would
+    // compress the rest of the figure.
     if (tokens >= parameters) {
       line.points.push_back({flops, planner::LossOf(parameters, tokens)});
     }

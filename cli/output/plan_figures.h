@@ -9,15 +9,16 @@
 
 namespace trainyard::cli {
 
-// Draws the step time of the plan's best layout by part, in seconds. The plan must have a layout.
+// Draws the parts of a step's time, in seconds, for the plan's best layout. The plan must have a
+// layout.
 std::string StepTimeSvg(const planner::LayoutPlan& plan);
 
-// Draws the loss by FLOPs: the lowest loss for each budget, and the losses of models of fixed
-// sizes. The sizes are around the best size for `flops`, which is marked.
+// Draws loss by FLOPs: the lowest loss at each budget, and the losses of some model sizes around
+// the best size for `flops`. Marks that best size.
 std::string ScalingSvg(double flops);
 
-// Draws the fraction of time spent on useful steps, by checkpoint interval. Marks the best
-// interval, and the chosen one if it differs.
+// Draws the fraction of time spent on useful steps, by checkpoint interval. Marks the best interval
+// and, if different, the chosen one.
 std::string GoodputSvg(double gpus, const planner::Reliability& chosen,
                        const planner::Interruptions& interruptions);
 

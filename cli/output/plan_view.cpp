@@ -17,7 +17,7 @@
 namespace trainyard::cli {
 namespace {
 
-// Maximum number of stages and layouts shown on a terminal. Documents contain all of them.
+// Maximum number of stages and layouts shown on a terminal. Documents list all of them.
 constexpr size_t kMostStages = 12;
 constexpr size_t kMostLayouts = 8;
 
@@ -37,7 +37,7 @@ std::string RanksText(const planner::StagePlace& place) {
   return absl::StrCat("ranks ", place.first_rank, "-", place.last_rank);
 }
 
-// For readers, nodes are numbered from 1.
+// The text numbers nodes from 1.
 std::string NodesText(const planner::StagePlace& place) {
   if (place.first_node == place.last_node) return absl::StrCat("node ", place.first_node + 1);
   return absl::StrCat("nodes ", place.first_node + 1, "-", place.last_node + 1);
@@ -111,8 +111,8 @@ void AddStep(const planner::LayoutPlan& plan, std::string& text) {
   absl::StrAppend(&text, Line("total", absl::StrFormat("%8.3f s", step.Total())));
 }
 
-// Adds the lowest and the highest cost. `cost` shows the cost at each price, and the cost of
-// failures.
+// Adds the lowest and the highest cost. The command `cost` shows the cost at each price and the
+// cost of failures.
 void AddCost(const planner::LayoutPlan& plan, double device_hours, std::string& text) {
   const std::vector<planner::CloudPrice> prices =
       planner::PricesOf(plan.cluster.device->rating->name);
@@ -151,7 +151,7 @@ void AddRun(const planner::LayoutPlan& plan, std::string& text) {
   AddCost(plan, run.device_hours, text);
 }
 
-// Adds the layout that the job file sets, for comparison with the best one.
+// Adds the layout written in the job file, for comparison with the best one.
 void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
   const planner::WrittenLayout& written = *plan.written;
   absl::StrAppend(&text, "\nLayout of the job file\n");
@@ -173,8 +173,8 @@ void AddWritten(const planner::LayoutPlan& plan, std::string& text) {
 
 void AddOthers(const planner::LayoutPlan& plan, std::string& text) {
   const std::vector<planner::PlannedLayout>& pareto = plan.search.pareto;
-  // The best layout is at index 0. It is shown at the top of the plan, unless the written layout is
-  // shown there.
+  // Index 0 is the best layout. It is already shown at the top of the plan, unless the layout
+  // written in the job file is shown there.
   const size_t first = plan.is_written ? 0 : 1;
   if (pareto.size() > first) {
     absl::StrAppend(&text, plan.is_written

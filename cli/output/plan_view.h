@@ -16,14 +16,14 @@ struct PlanPart {
   double value;
 };
 
-// All parts, including those of 0 seconds.
+// Includes parts of 0 seconds.
 std::vector<PlanPart> PartsOfStep(const planner::StepTime& step);
 
-// The answer to `plan --device` in sections, for a terminal. The plan must have a layout.
+// The output of `plan --device` for a terminal, in sections. The plan must have a layout.
 std::string LayoutPlanText(const planner::LayoutPlan& plan);
 
-// Returns PlanLayoutResponse with every key. If there is no layout, keys that depend on it are null
-// or empty.
+// Returns a PlanLayoutResponse with all keys. Without a layout, keys that depend on it are null or
+// empty.
 nlohmann::json LayoutPlanDocument(const planner::LayoutPlan& plan);
 
 }  // namespace trainyard::cli

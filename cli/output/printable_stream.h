@@ -1,4 +1,4 @@
-// A stream for the program's output that removes characters which control a terminal.
+// A stream for the program's output that removes terminal control characters.
 #ifndef TRAINYARD_CLI_OUTPUT_PRINTABLE_STREAM_H_
 #define TRAINYARD_CLI_OUTPUT_PRINTABLE_STREAM_H_
 
@@ -8,12 +8,12 @@
 
 namespace trainyard::cli {
 
-// Forwards text to another buffer, each line through PrintableLine. Names, reasons and job output
-// come from untrusted sources and are printed in too many places to check each one. Used by one
-// thread.
+// Forwards each line to another buffer through PrintableLine. Done for all output, because names,
+// reasons and job output come from untrusted sources and are printed in too many places to check
+// each one. For use by one thread.
 class PrintableBuffer final : public std::streambuf {
  public:
-  // `target` must outlive this buffer. `colors`: keep SGR sequences.
+  // `target` must outlive this buffer. `colors`: keep the escape sequences that set colours.
   PrintableBuffer(std::streambuf& target, bool colors) : target_(target), colors_(colors) {}
   ~PrintableBuffer() override { sync(); }
   PrintableBuffer(const PrintableBuffer&) = delete;
@@ -31,7 +31,7 @@ class PrintableBuffer final : public std::streambuf {
 
   std::streambuf& target_;
   const bool colors_;
-  // A line whose end has not arrived yet.
+  // The start of a line whose end has not arrived yet.
   std::string waiting_;
 };
 

@@ -12,13 +12,13 @@
 namespace trainyard::cli {
 namespace {
 
-// In a log file, interval between lines while the state does not change.
+// Interval between lines in a log file while the job's state does not change.
 constexpr int64_t kQuietMs = 5000;
-// Width assumed for a terminal that reports none.
+// Used if a terminal reports no width.
 constexpr int kDefaultWidth = 80;
 
-// Text of the line about a change of state, such as a new attempt or a failure. The line stays on
-// the screen.
+// Returns the line about a change of state, such as a new attempt or a failure. The line is not
+// overwritten.
 std::string ChangeText(const v1::Job& job) {
   const v1::Attempt* attempt = NewestAttempt(job);
   std::string text = absl::StrCat("job ", job.id(), " ", EnumText(job.state()));
@@ -47,7 +47,7 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
     }
-    // Only trainyard-trainer always reports the rate.
+    // Programs other than trainyard-trainer may not report the rate.
     if (fresh && progress.tokens_per_second() > 0) {
       absl::StrAppend(&text, "  ", CompactNumber(progress.tokens_per_second()), " tok/s");
     }

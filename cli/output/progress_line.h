@@ -9,15 +9,14 @@
 
 namespace trainyard::cli {
 
-// "running  step 120/300 (40%)  loss 3.2012  5.2k tok/s  eta 1m20s".
+// Such as "running  step 120/300 (40%)  loss 3.2012  5.2k tok/s  eta 1m20s".
 std::string ProgressText(const v1::Job& job, Timestamp now);
 
-// Returns one line about an ended job. A failed job has a second line, with the summary of its
-// verdict.
+// Returns one line about an ended job. For a failed job, a second line has the verdict's summary.
 std::string EndText(const v1::Job& job);
 
-// Writes to console.err. On a terminal, this is one line that is overwritten; otherwise a new line
-// is written at each change of state and every few seconds.
+// Writes to console.err. On a terminal, it overwrites one line. Otherwise it writes a new line at
+// each change of state and every few seconds.
 class ProgressLine {
  public:
   explicit ProgressLine(Console& console) : console_(console) {}
@@ -25,7 +24,7 @@ class ProgressLine {
   void Show(const v1::Job& job);
   // Prints a line that is not overwritten.
   void Note(const std::string& text);
-  // Erases the progress line and leaves the cursor on it.
+  // Erases the progress line. The cursor stays on that line.
   void Clear();
 
  private:

@@ -74,7 +74,8 @@ std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g"
 
 std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
 
-// Line ends and tabs have no meaning in a cell, and spaces are easier to read than escapes.
+// Replaced by spaces, because line ends and tabs mean nothing in a cell and escapes are harder to
+// read.
 std::string OneLine(std::string_view text) {
   std::string line(text);
   for (char& c : line) {

@@ -10,53 +10,53 @@
 
 namespace trainyard::cli {
 
-// Text that tables show for an absent value.
+// Shown in tables for an absent value.
 inline constexpr char kNothing[] = "-";
 
-// Returns `text`, or kNothing if it is empty.
+// Returns kNothing for an empty text.
 std::string TextOrNothing(const std::string& text);
 
-// Returns the number, or kNothing for 0, which means unknown.
+// Returns kNothing for 0, which means unknown.
 std::string CountText(int64_t count);
 
-// Returns a text such as "2026-11-21T12:00:00.250Z"; "" for 0.
+// Such as "2026-11-21T12:00:00.250Z"; "" for 0.
 std::string IsoTime(Timestamp time_ms);
 
-// Returns a text such as "3m12s ago"; "-" if `time_ms` is 0. A future time gives "now", because
-// clocks differ.
+// Such as "3m12s ago"; "-" if `time_ms` is 0. A future time gives "now", because clocks differ.
 std::string AgoText(Timestamp time_ms, Timestamp now_ms);
 
-// Returns the time since `time_ms` as ShortDuration formats it; "-" if `time_ms` is 0.
+// Formats the time since `time_ms` like ShortDuration; "-" if `time_ms` is 0.
 std::string AgeText(Timestamp time_ms, Timestamp now_ms);
 
-// Converts "30s", "5m", "1h30m", "250ms" and a number without a unit, in seconds, to milliseconds.
-// Returns -1 for any other text.
+// Converts a text such as "30s", "5m", "1h30m" or "250ms" to milliseconds. A number without a unit
+// means seconds. Returns -1 for any other text.
 int64_t ParseDurationText(const std::string& text);
 
-// Returns three digits and a suffix for a power of 1000, such as "950", "5.12k", "68.6k", "1.2M".
+// Three significant digits and a suffix for a power of 1000, such as "950", "5.12k", "68.6k" or
+// "1.2M".
 std::string CompactNumber(double value);
 
-// Returns a text such as "512 B", "1.5 KiB" or "2.0 GiB".
+// Such as "512 B", "1.5 KiB" or "2.0 GiB".
 std::string BytesText(int64_t bytes);
 
-// Returns the number with up to `digits` significant digits, without trailing zeros.
+// The number with up to `digits` significant digits and no trailing zeros.
 std::string NumberText(double value, int digits = 6);
 
-// Returns a loss with four decimals, as tables show it.
+// A loss with four decimals.
 std::string LossText(double loss);
 
-// Returns untrusted text as one line. Line ends and tabs become spaces. Other control characters
+// Returns untrusted text as one line. Line ends and tabs become spaces; other control characters
 // become visible escapes (proto/text/printable.h).
 std::string OneLine(std::string_view text);
 
-// Returns one labelled line of a text, such as " State running\n".
+// One labelled line, such as " State running\n".
 std::string LabelLine(const std::string& label, const std::string& value);
 
-// Returns the number of code points of UTF-8 text. This is its display width if it has no wide
+// Returns the number of code points of UTF-8 text, which is its display width unless it has wide
 // characters.
 int DisplayWidth(std::string_view text);
 
-// Cuts the text to at most `width` columns. "…" marks the cut.
+// Cuts the text to at most `width` columns and marks the cut by "…".
 std::string CutToWidth(const std::string& text, int width);
 
 }  // namespace trainyard::cli

@@ -16,7 +16,7 @@ namespace {
 struct PhaseColumn {
   v1::LedgerPhase phase;
   const char* title;
-  // True if only -o wide and -o csv show it.
+  // Shown only by -o wide and -o csv.
   bool wide;
 };
 

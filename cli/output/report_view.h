@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// Returns one row per group, then a row for all other groups and a row for the sum. Tables show
-// each phase as a fraction of the slot time. -o csv shows slot-seconds, and the seconds in the
+// Returns one row per group, then a row for all remaining groups and a row for the total. Tables
+// show each phase as a fraction of the slot time. -o csv shows slot-seconds, and the seconds in the
 // queue.
 Listing ReportListing(const v1::GetReportResponse& response);
 

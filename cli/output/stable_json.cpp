@@ -45,7 +45,7 @@ nlohmann::json AbsentValue(const FieldDescriptor& field) {
   }
 }
 
-// True for the message of a job's spec, in which the absence of a key has a meaning.
+// True for a job's spec, in which a missing key has a meaning.
 bool IsJobSpec(const google::protobuf::Descriptor* type) {
   return type == v1::JobSpec::descriptor();
 }
@@ -61,7 +61,7 @@ bool Holds(const FieldNumbers& fields, const FieldDescriptor& field) {
   return found != fields.end() && found->second.contains(field.number());
 }
 
-// True for those *_ms fields that are durations. The others are points in time.
+// True if a *_ms field is a duration. The other *_ms fields are points in time.
 bool IsDuration(const FieldDescriptor& field) {
   using Use = v1::TimeUse;
   static const FieldNumbers durations = {
@@ -80,8 +80,7 @@ bool IsDuration(const FieldDescriptor& field) {
   return Holds(durations, field);
 }
 
-// True for numbers whose 0 means "unknown" or "none". The comments in the proto files state this
-// meaning.
+// True for numbers whose 0 means "unknown" or "none", as the comments in the proto files state.
 bool ZeroMeansAbsent(const FieldDescriptor& field) {
   using v1::Attempt, v1::Progress, v1::Verdict;
   static const FieldNumbers numbers = {
@@ -112,8 +111,8 @@ bool ZeroMeansAbsent(const FieldDescriptor& field) {
   return Holds(numbers, field);
 }
 
-// Converts "checkpoint_ms" to "checkpoint_seconds" for a duration. For other fields, removes "_ms"
-// from the name.
+// For a duration, converts "checkpoint_ms" to "checkpoint_seconds". For other fields, removes
+// "_ms".
 std::string KeyOf(const FieldDescriptor& field) {
   if (!HoldsMilliseconds(field)) return field.name();
   const std::string stem = field.name().substr(0, field.name().size() - 3);
@@ -126,10 +125,10 @@ nlohmann::json MillisecondsJson(const FieldDescriptor& field, int64_t value) {
   return IsoTime(value);
 }
 
-// The sink for MessageWalk. Adds absent fields and converts milliseconds.
+// Receives the fields from MessageWalk. Adds absent fields and converts milliseconds.
 class StableSink : public TreeSink {
  public:
-  // True for each field to print. From a oneof, only the member that is set is printed.
+  // True if the field is printed. A member of a oneof is printed only if it is set.
   bool Chooses(const Message& message, const FieldDescriptor& field, int) const {
     return field.real_containing_oneof() == nullptr ||
            message.GetReflection()->HasField(message, &field);
@@ -163,7 +162,7 @@ class StableSink : public TreeSink {
   }
 
  private:
-  // The numbers of a field that mean "none" and are printed as null.
+  // Tells which numbers of a field mean "none" and are printed as null.
   enum class None { kNoNumber, kZero, kNegative, kEveryNumber };
 
   static None NoneOf(const Message& message, const FieldDescriptor& field) {
@@ -174,7 +173,7 @@ class StableSink : public TreeSink {
         field.number() == v1::Verdict::kRankFieldNumber) {
       return None::kNegative;
     }
-    // A free slot has no rank, so its numbers mean nothing.
+    // A free slot has no rank, so its rank numbers are meaningless.
     const auto* use = dynamic_cast<const v1::SlotUse*>(&message);
     return use != nullptr && use->job_id() == 0 ? None::kEveryNumber : None::kNoNumber;
   }

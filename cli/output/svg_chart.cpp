@@ -20,7 +20,7 @@ constexpr double kTop = 44;
 constexpr double kPlotHeight = 340;
 constexpr double kLineHeight = 20;
 
-// Colours that people who cannot see red or green can distinguish (Okabe and Ito).
+// Colours that people with red-green colour blindness can distinguish (Okabe and Ito).
 constexpr std::array<const char*, 6> kColours = {"#0072b2", "#d55e00", "#009e73",
                                                  "#cc79a7", "#e69f00", "#56b4e9"};
 
@@ -47,7 +47,7 @@ std::string Rule(double x1, double y1, double x2, double y2) {
       y2);
 }
 
-// Maps values of one axis to pixels.
+// Maps the values of one axis to pixels.
 class Scale {
  public:
   Scale(bool is_logarithmic, double from, double to)
@@ -59,7 +59,7 @@ class Scale {
     low_ = std::min(low_, value);
     high_ = std::max(high_, value);
   }
-  // If there is at most one value, adds space on both sides of it.
+  // Widens the range on both sides if the axis has at most one distinct value.
   void Finish() {
     if (low_ > high_) low_ = high_ = 1;
     if (low_ < high_) return;
@@ -157,8 +157,8 @@ class LinePlot {
         TextAt(kLeft + 26, y, "start", label));
   }
 
-  // Draws the text on the side that has more space. Each further mark is at a larger distance. A
-  // white edge separates the text from lines.
+  // Draws the mark's text on the side with more space, further away for each mark. A white edge
+  // separates the text from lines.
   std::string Marked(size_t index) const {
     const ChartMark& mark = chart_.marks[index];
     if (!x_.Draws(mark.at.x) || !y_.Draws(mark.at.y)) return "";
@@ -209,7 +209,7 @@ std::vector<double> TicksOf(double low, double high, int count, bool is_logarith
     const double step = std::max(std::ceil((last - first + 1) / count), 1.0);
     for (double power = first; power <= last; power += step) ticks.push_back(std::pow(10, power));
     if (ticks.size() > 1) return ticks;
-    ticks.clear();  // With fewer than two powers of ten, ticks are linear.
+    ticks.clear();  // With fewer than two powers of ten in range, ticks are linear.
   }
   const double rough = (high - low) / count;
   const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -1,4 +1,4 @@
-// Draws charts as SVG text, without a library: lines over two axes, and bars. All text is escaped.
+// Draws line charts and bar charts as SVG text, without a library. All text is escaped.
 #ifndef TRAINYARD_CLI_OUTPUT_SVG_CHART_H_
 #define TRAINYARD_CLI_OUTPUT_SVG_CHART_H_
 
@@ -22,7 +22,7 @@ struct ChartLine {
   std::vector<ChartPoint> points;  // Sorted by x; at least two points are finite.
 };
 
-// A labelled point, such as an optimum.
+// A labelled point, such as the optimum of a curve.
 struct ChartMark {
   std::string label;
   ChartPoint at;
@@ -39,7 +39,7 @@ struct LineChart {
 struct ChartBar {
   std::string label;
   double value = 0;  // Not negative.
-  std::string text;  // Readable value, shown next to the bar.
+  std::string text;  // Formatted value, shown next to the bar.
 };
 
 struct BarChart {
@@ -50,11 +50,11 @@ struct BarChart {
 std::string SvgOf(const LineChart& chart);
 std::string SvgOf(const BarChart& chart);
 
-// Escapes text for XML texts and attributes. Characters that XML does not permit become "?".
+// Escapes text for XML content and attributes. Characters that XML does not permit become "?".
 std::string EscapeXml(const std::string& text);
 
 // Returns about `count` round values within [low, high]. They are multiples of 1, 2 or 5 times a
-// power of ten or, on a logarithmic axis, powers of ten.
+// power of ten. On a logarithmic axis, they are powers of ten.
 std::vector<double> TicksOf(double low, double high, int count, bool is_logarithmic);
 
 }  // namespace trainyard::cli

@@ -14,9 +14,9 @@
 namespace trainyard::cli {
 namespace {
 
-// Number of columns between two cells.
+// Columns of space between two cells.
 constexpr int kGap = 2;
-// No column shrinks below this width.
+// Minimum width of every column.
 constexpr int kLeastWidth = 8;
 
 std::vector<std::size_t> ShownColumns(const Listing& listing, bool wide) {
@@ -46,8 +46,8 @@ int TotalWidth(const std::vector<int>& widths) {
 
 int KeptWidth(const Column& column) { return std::max(column.kept_width, kLeastWidth); }
 
-// Makes the widest column that may shrink narrower, until the line fits or no column can shrink.
-// `least_of` returns the minimum width of a column.
+// Repeatedly narrows the widest column that can shrink, until the line fits or no column can
+// shrink. `least_of` returns the minimum width of a column.
 template <typename LeastOf>
 void ShrinkToFit(const std::vector<Column>& columns, const LeastOf& least_of, int width,
                  std::vector<int>& widths) {
@@ -62,7 +62,7 @@ void ShrinkToFit(const std::vector<Column>& columns, const LeastOf& least_of, in
   }
 }
 
-// Returns the position in `shown` of the column to hide next; nullopt if no column may be hidden.
+// Returns the index in `shown` of the column to hide next; nullopt if no column may be hidden.
 std::optional<std::size_t> NextHidden(const std::vector<Column>& columns) {
   std::optional<std::size_t> next;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -72,8 +72,8 @@ std::optional<std::size_t> NextHidden(const std::vector<Column>& columns) {
   return next;
 }
 
-// Fits the columns into the width. First shrinks columns to their kept widths, then hides columns,
-// then shrinks columns to the minimum width.
+// Fits the columns into `width` in three stages: shrinks columns to their kept widths, hides
+// columns, then shrinks columns to the minimum width.
 std::vector<int> FitWidths(const Listing& listing, bool may_hide, int width,
                            std::vector<std::size_t>& shown) {
   for (;;) {
@@ -128,7 +128,7 @@ void EmitYaml(const nlohmann::json& value, YAML::Emitter& emitter) {
   } else if (value.is_array()) {
     emitter << YAML::Flow << YAML::BeginSeq << YAML::EndSeq;
   } else if (value.is_string()) {
-    // Always quoted, so that every YAML reader treats "no", "1e3" and times as text.
+    // Quoted so that every YAML reader treats "no", "1e3" and times as text.
     emitter << YAML::DoubleQuoted << value.get<std::string>();
   } else if (value.is_null()) {
     emitter << YAML::Null;
@@ -164,7 +164,7 @@ std::string RenderTable(const Listing& listing, bool wide, int width) {
 }
 
 std::string CsvField(const std::string& text) {
-  // The file may later be printed on a terminal.
+  // Control characters are replaced, because the file may later be printed on a terminal.
   const std::string field = OneLine(text);
   if (field.find_first_of(",\"") == std::string::npos) return field;
   return absl::StrCat("\"", absl::StrReplaceAll(field, {{"\"", "\"\""}}), "\"");

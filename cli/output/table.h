@@ -1,4 +1,4 @@
-// Prints lists and documents in all formats of -o.
+// Prints lists and documents in all formats that -o accepts.
 #ifndef TRAINYARD_CLI_OUTPUT_TABLE_H_
 #define TRAINYARD_CLI_OUTPUT_TABLE_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::cli {
 
 enum class OutputFormat { kTable, kWide, kJson, kYaml, kName, kCsv };
 
-// True for the formats that are meant for people instead of programs.
+// True for the formats meant for people, not for programs.
 inline bool IsTable(OutputFormat format) {
   return format == OutputFormat::kTable || format == OutputFormat::kWide;
 }
@@ -20,27 +20,28 @@ inline bool IsTable(OutputFormat format) {
 struct Column {
   std::string title;
   bool right_aligned = false;
-  // True if only -o wide and -o csv show it.
+  // Shown only by -o wide and -o csv.
   bool wide = false;
-  // True if this column shrinks first on a narrow terminal.
+  // Shrinks before other columns on a narrow terminal.
   bool shrinks = false;
-  // Minimum width as long as other columns can still shrink or be hidden. 0: kLeastWidth.
+  // Minimum width while other columns can still shrink or be hidden. 0: kLeastWidth.
   int kept_width = 0;
-  // Order in which columns are hidden on a narrow terminal: first those with 1, then those with 2,
-  // and so on. Columns with 0 are never hidden. -o wide hides no columns.
+  // Order in which columns are hidden on a narrow terminal: 1 first, then 2, and so on. 0: never
+  // hidden.
+  // -o wide hides no columns.
   int hides = 0;
 };
 
-// Wide enough to show what a sentence is about.
+// Shows enough of a sentence to tell its subject.
 inline constexpr int kReasonWidth = 24;
 
 struct Row {
   std::vector<std::string> cells;
-  // Output of -o name: an id that other commands accept.
+  // Printed by -o name: an id that other commands accept.
   std::string name;
-  // Output of -o json and -o yaml.
+  // Printed by -o json and -o yaml.
   nlohmann::json document;
-  // Cells for -o csv if they differ from `cells`: plain numbers, seconds, ISO-8601 times.
+  // Cells for -o csv, if they differ from `cells`: plain numbers, seconds, ISO-8601 times.
   std::vector<std::string> exact_cells;
 };
 
@@ -49,27 +50,27 @@ struct Listing {
   std::vector<Row> rows;
 };
 
-// Prints a list. JSON and YAML output is one array of the documents. A table is cut to the width of
-// the terminal.
+// Prints a list. JSON and YAML output is one array of documents. A table is cut to the width of the
+// terminal.
 void PrintListing(const Listing& listing, OutputFormat format, Console& console);
 
-// Returns the table, without wide columns unless `wide` is set. `width` 0 means no limit. Otherwise
-// columns first shrink to their kept widths, then some columns are hidden, then all columns shrink
-// further.
+// `wide`: include the columns of -o wide. `width` 0: no limit. To fit into `width`, columns first
+// shrink to their kept widths, then some are hidden, then the rest shrink further.
 std::string RenderTable(const Listing& listing, bool wide, int width);
 
 // RFC 4180, with a header line.
 std::string RenderCsv(const Listing& listing);
 
-// Returns the text, converted by OneLine, as a field of a CSV line. It is quoted if it contains a
-// comma or a quote.
+// Returns the text as a CSV field: converted by OneLine, and quoted if it contains a comma or a
+// quote.
 std::string CsvField(const std::string& text);
 
-// Prints one document as JSON, YAML, name or flat CSV (key,value). Table formats are not allowed.
+// Prints one document as JSON, YAML, name or flat CSV (key,value). `format` must not be a table
+// format.
 void PrintDocument(const nlohmann::json& document, const std::string& name, OutputFormat format,
                    Console& console);
 
-// Returns JSON text. Never fails, because invalid UTF-8 is replaced.
+// Never fails, because invalid UTF-8 is replaced.
 std::string DumpJson(const nlohmann::json& document, int indent);
 
 std::string DumpYaml(const nlohmann::json& document);

@@ -57,7 +57,7 @@ std::string NoteText(const TuneReport& report, size_t index) {
   return note;
 }
 
-// Returns all digits, for CSV; "" for 0, which means unknown.
+// All digits, for CSV; "" for 0, which means unknown.
 std::string KnownText(double value) { return value > 0 ? DumpJson(value, -1) : ""; }
 
 nlohmann::json NumberOrNull(double value) {

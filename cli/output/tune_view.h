@@ -18,11 +18,11 @@ namespace trainyard::cli {
 
 // A measured sweep.
 struct TuneReport {
-  RunConfig config;  // The settings of the job file.
+  RunConfig config;  // The settings in the job file.
   planner::Cluster cluster;
-  bool has_predictions = true;  // False if times of the device cannot be predicted.
+  bool has_predictions = true;  // False if the planner cannot predict times for the device.
   std::vector<planner::TuneResult> results;
-  std::vector<int64_t> jobs;  // One job per result; empty if no jobs ran.
+  std::vector<int64_t> jobs;  // The job of each result; empty if no jobs ran.
   int64_t considered = 0;
   int64_t too_large = 0;
   std::optional<size_t> chosen;            // Index in results.
@@ -30,16 +30,17 @@ struct TuneReport {
   std::string substituted_data;
 };
 
-// Returns one row per result: setting, tokens/s, MFU, memory, predicted tokens/s, error and remark.
+// One row per result: setting, tokens/s, MFU, memory, predicted tokens/s, error and remark.
 Listing TuneListing(const TuneReport& report);
 
-// Returns lines that state the choice, the memory limit and advice.
+// Lines that state the chosen settings, the memory limit and advice.
 std::string TuneSummary(const TuneReport& report);
 
-// Returns a document in which all keys are always present.
+// All keys are always present.
 nlohmann::json TuneDocument(const TuneReport& report);
 
-// Returns a job file that extends the job with the chosen settings. There must be a chosen result.
+// Returns a job file that extends the job by the chosen settings. The report must have a chosen
+// result.
 std::string TuneOverlay(const TuneReport& report, const std::string& extends,
                         const std::string& header);
 

@@ -18,15 +18,15 @@ namespace trainyard::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kExitPollInterval{20};
-constexpr std::streamoff kTailBytes = 8192;  // Maximum number of bytes that LastLines reads.
+constexpr std::streamoff kTailBytes = 8192;  // LastLines reads at most this many bytes.
 
-// The ends of a pipe, in the order in which pipe2 fills an int[2].
+// The ends of a pipe, in the order that pipe2 uses: read end first.
 struct Pipe {
   int read_end = -1;
   int write_end = -1;
 };
 
-// Returns the errno value that RunChild has written; nullopt if exec succeeded, which closes the
+// Returns the errno value that RunChild wrote, or nullopt if exec succeeded and thereby closed the
 // pipe.
 std::optional<int> ReadExecError(int read_end) {
   int error = 0;
@@ -38,13 +38,13 @@ std::optional<int> ReadExecError(int read_end) {
   return got < 0 ? errno : error;
 }
 
-// Runs in the child between fork and exec, so it makes only async-signal-safe calls. If exec fails,
-// writes the errno value to `error_fd`.
+// Runs in the child between fork and exec, and therefore makes only async-signal-safe calls. If
+// exec fails, writes the errno value to `error_fd`.
 [[noreturn]] void RunChild(char* const* argv, int log_fd, int error_fd, pid_t parent) {
-  setpgid(0, 0);                      // Ctrl-C in the terminal then reaches only the parent.
-  prctl(PR_SET_PDEATHSIG, SIGTERM);   // The child ends with its parent, even if that is killed.
+  setpgid(0, 0);                      // So that Ctrl-C in the terminal reaches only the parent.
+  prctl(PR_SET_PDEATHSIG, SIGTERM);   // The child ends with its parent, even a killed one.
   if (getppid() != parent) _exit(1);  // The parent may have ended before the previous line.
-  // Signals that the parent ignores or blocks would otherwise remain ignored or blocked after exec.
+  // Resets signals, because exec would otherwise keep those that the parent ignores or blocks.
   struct sigaction default_action {};
   default_action.sa_handler = SIG_DFL;
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaction(signal, &default_action, nullptr);
@@ -78,7 +78,7 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(std::string name, const std::st
     return absl::PermissionDeniedError(
         absl::StrCat("cannot write ", log_path, ": ", std::strerror(errno)));
   }
-  // If exec succeeds, it closes the write end (O_CLOEXEC), and the read below returns 0 bytes.
+  // A successful exec closes the write end (O_CLOEXEC), so the read below returns 0 bytes.
   Pipe exec_error;
   if (pipe2(&exec_error.read_end, O_CLOEXEC) != 0) {
     close(log_fd);
@@ -137,8 +137,7 @@ std::string LastLines(const std::string& path, int lines) {
   std::string text(static_cast<std::size_t>(std::min(size, kTailBytes)), '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  // `start` is the position at which the last i lines begin. text[start - 1] is the end of the line
-  // before them.
+  // `start` is where the last i lines begin, and text[start - 1] is the line end before them.
   std::size_t start = text.size() + 1;
   for (int i = 0; i < lines && start != 0; ++i) {
     const std::size_t end = start < 2 ? std::string::npos : text.rfind('\n', start - 2);

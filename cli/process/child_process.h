@@ -1,4 +1,4 @@
-// A daemon that `trainyard dev` starts. It ends when `trainyard dev` ends.
+// A daemon that `trainyard dev` starts and that ends with it.
 #ifndef TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
 #define TRAINYARD_CLI_PROCESS_CHILD_PROCESS_H_
 
@@ -13,9 +13,9 @@
 
 namespace trainyard::cli {
 
-// Call Start on a thread that lives as long as the child, because the kernel sends SIGTERM to the
-// child when that thread ends. The child has its own process group, so that Ctrl-C in a terminal
-// does not reach it. The destructor neither ends nor reaps the child.
+// A child process in its own process group, so that Ctrl-C in a terminal does not reach it. Call
+// Start on a thread that lives as long as the child, because the kernel sends SIGTERM to the child
+// when that thread ends. The destructor neither ends nor reaps the child.
 class ChildProcess {
  public:
   // Runs `program` (a path) with `arguments`, without a shell. Appends stdout and stderr to
@@ -29,14 +29,15 @@ class ChildProcess {
   const std::string& log_path() const { return log_path_; }
   pid_t pid() const { return pid_; }
 
-  // Returns how the child ended, as text ("exited with 1", "ended by signal 9"); nullopt while it
-  // is running. Does not wait. Reaps a child that has ended.
+  // Returns how the child ended ("exited with 1", "ended by signal 9"); nullopt while it is
+  // running.
+  // Reaps a child that has ended. Does not block.
   std::optional<std::string> Ended();
 
   // Sends a signal to the child. Does nothing if the child has ended.
   void Signal(int signal);
 
-  // Waits for the child to end. Returns false if it is still running after `limit`.
+  // Waits for the child to end, for at most `limit`. Returns false if it is still running.
   bool WaitFor(std::chrono::milliseconds limit);
 
  private:
@@ -46,10 +47,10 @@ class ChildProcess {
   std::string name_;
   std::string log_path_;
   pid_t pid_;
-  std::optional<std::string> ended_;  // Result of Ended(), set when the child is reaped.
+  std::optional<std::string> ended_;  // Text that Ended() returns; set when the child is reaped.
 };
 
-// Returns the last `lines` lines of a file, but at most its last 8 KiB; "" if it cannot be read.
+// Returns the last `lines` lines of a file, limited to its last 8 KiB; "" if it cannot be read.
 std::string LastLines(const std::string& path, int lines);
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-// Exit codes of the program. They must never change, because scripts rely on them.
+// Exit codes of the program. The numbers must never change, because scripts rely on them.
 #ifndef TRAINYARD_CLI_PROCESS_EXIT_CODE_H_
 #define TRAINYARD_CLI_PROCESS_EXIT_CODE_H_
 
@@ -12,7 +12,7 @@ enum class ExitCode {
   kUsage = 2,         // Wrong command line or job file.
   kNotFound = 3,      // No such job, node, recipe or key.
   kRefused = 4,       // The controller refused the request.
-  kJobFailed = 5,     // A job that was followed has not succeeded.
+  kJobFailed = 5,     // The job that the command followed did not succeed.
   kTimeout = 6,       // --timeout ran out.
   kUnreachable = 7,   // No controller answered.
   kInterrupted = 130  // Ctrl-C.

@@ -11,10 +11,11 @@
 namespace trainyard::cli {
 namespace {
 
-// Write end of the listener's pipe. A signal handler is allowed to write to a descriptor.
+// Write end of the listener's pipe. Signal handlers write to it, because write() is
+// async-signal-safe.
 std::atomic<int> signal_pipe{-1};
 
-// Ctrl-C, a request to exit, and a closed terminal.
+// Sent by Ctrl-C, by a request to exit and by a closed terminal.
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
 constexpr char kSignal = 's';
@@ -33,7 +34,7 @@ void OnSignal(int) {
 void Interrupt::Listen() {
   if (listener_.joinable()) return;
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;  // Without a pipe, Ctrl-C just ends the process.
+  if (pipe2(ends, O_CLOEXEC) != 0) return;  // Without a pipe, Ctrl-C still ends the process.
   signal_pipe = ends[1];
   listener_ = std::thread([this, read_end = ends[0]] {
     char byte = 0;

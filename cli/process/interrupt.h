@@ -1,4 +1,4 @@
-// Handles Ctrl-C in commands that wait: it stops the wait instead of ending the process.
+// Handles Ctrl-C in commands that wait: the wait stops, but the process continues.
 #ifndef TRAINYARD_CLI_PROCESS_INTERRUPT_H_
 #define TRAINYARD_CLI_PROCESS_INTERRUPT_H_
 
@@ -11,7 +11,7 @@
 
 namespace trainyard::cli {
 
-// Thread-safe. Until Listen is called, SIGINT ends the process.
+// Thread-safe. Before Listen is called, SIGINT ends the process.
 class Interrupt {
  public:
   Interrupt() = default;
@@ -19,7 +19,7 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
-  // After this call, SIGINT, SIGTERM and SIGHUP call Raise. Only one object at a time may listen.
+  // From now on, SIGINT, SIGTERM and SIGHUP call Raise. At most one object at a time may listen.
   void Listen();
 
   void Raise();
@@ -27,12 +27,12 @@ class Interrupt {
   // The number of Raise calls. A second Ctrl-C means "stop immediately".
   int count() const;
 
-  // Waits until the interrupt is raised, but at most for `time`. Returns true if the interrupt is
-  // raised or was raised before the call.
+  // Waits until Raise is called, for at most `time`. Returns true if Raise was called, even before
+  // this call.
   bool WaitFor(std::chrono::milliseconds time);
 
-  // While a Scope exists, an interrupt calls `on_raise` once, from another thread. If the interrupt
-  // was raised before, the constructor calls it.
+  // While a Scope exists, the first Raise calls `on_raise` once, from another thread. If Raise was
+  // called earlier, the constructor calls `on_raise`.
   class Scope {
    public:
     Scope(Interrupt& interrupt, std::function<void()> on_raise);
@@ -50,7 +50,7 @@ class Interrupt {
   std::condition_variable changed_;
   int count_ = 0;                                   // Guarded by mutex_.
   int next_id_ = 0;                                 // Guarded by mutex_.
-  std::map<int, std::function<void()>> callbacks_;  // Guarded by mutex_; called while it is held.
+  std::map<int, std::function<void()>> callbacks_;  // Guarded by mutex_; called with it held.
   std::thread listener_;
 };
 

@@ -1,4 +1,4 @@
-// Replaces this process by another program in the same directory.
+// Replaces this process with another program from the same directory.
 #ifndef TRAINYARD_CLI_PROCESS_REPLACE_PROCESS_H_
 #define TRAINYARD_CLI_PROCESS_REPLACE_PROCESS_H_
 
@@ -7,8 +7,8 @@
 
 namespace trainyard::cli {
 
-// Replaces this process by the program at path line[0], with `line` as its arguments. Returns only
-// on failure, with the errno value.
+// Replaces this process with the program at path line[0], with `line` as its arguments. If that
+// fails, returns the errno value.
 int ReplaceProcess(const std::vector<std::string>& line);
 
 }  // namespace trainyard::cli

@@ -6,7 +6,7 @@ namespace trainyard::cli {
 
 std::optional<std::chrono::milliseconds> RestartBackoff::PauseAfter(
     std::chrono::milliseconds life) {
-  // A death after a longer life starts a new sequence, of which it is the first.
+  // A death after a longer life is the first death of a new sequence.
   quick_deaths_ = life < limits_.quick ? quick_deaths_ + 1 : 1;
   if (quick_deaths_ >= limits_.quick_deaths) return std::nullopt;
   std::chrono::milliseconds pause = limits_.first_pause;

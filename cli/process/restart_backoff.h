@@ -1,4 +1,4 @@
-// Decides when to restart a daemon that died. It reads no clock: times are arguments.
+// Decides when to restart a daemon that died. Reads no clock: the caller passes all times.
 #ifndef TRAINYARD_CLI_PROCESS_RESTART_BACKOFF_H_
 #define TRAINYARD_CLI_PROCESS_RESTART_BACKOFF_H_
 
@@ -8,13 +8,13 @@
 namespace trainyard::cli {
 
 struct RestartLimits {
-  // Pause after the first quick death. It doubles with each further quick death.
+  // Pause after the first quick death. Each further quick death doubles it.
   std::chrono::milliseconds first_pause{250};
   std::chrono::milliseconds longest_pause{8000};
-  // A death is quick if the daemon lived for less than this time.
+  // A death is quick if the daemon lived for a shorter time than this.
   std::chrono::milliseconds quick{10000};
   // After this many quick deaths in a row, the daemon is not restarted. A death after a longer life
-  // starts a new sequence and counts as its first death.
+  // is the first death of a new sequence.
   int quick_deaths = 6;
 };
 
@@ -22,7 +22,7 @@ class RestartBackoff {
  public:
   explicit RestartBackoff(const RestartLimits& limits) : limits_(limits) {}
 
-  // Returns the pause before the next start of a daemon that lived for `life`; nullopt after too
+  // Returns how long to pause before restarting a daemon that lived for `life`; nullopt after too
   // many quick deaths in a row.
   std::optional<std::chrono::milliseconds> PauseAfter(std::chrono::milliseconds life);
 

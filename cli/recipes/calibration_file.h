@@ -11,15 +11,16 @@
 
 namespace trainyard::cli {
 
-// Returns the calibration as YAML. The lines of `header` come first, each as a comment ("# ").
+// Returns the calibration as YAML. The lines of `header` come first, as comments.
 std::string CalibrationText(const planner::Calibration& calibration, const std::string& header);
 
-// Returns INVALID_ARGUMENT, with the line number, if the file cannot be read or its contents are
-// invalid.
+// Returns INVALID_ARGUMENT if the file cannot be read or its contents are invalid. The error for
+// invalid contents has the line number.
 absl::StatusOr<planner::Calibration> ReadCalibration(const std::string& path);
 
-// Applies the calibration file to the predictions for the cluster. Does nothing if the path is
-// empty. Returns INVALID_ARGUMENT if the file cannot be read, is invalid or is for another device.
+// Applies the calibration file to the cluster, so that predictions for the cluster use its
+// corrections. An empty path does nothing. Returns INVALID_ARGUMENT if the file cannot be read, is
+// invalid or is for another device.
 absl::Status ApplyCalibration(const std::string& path, planner::Cluster& cluster);
 
 }  // namespace trainyard::cli

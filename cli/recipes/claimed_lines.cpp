@@ -22,8 +22,8 @@ using planner::ReadAmount;
 
 constexpr char kClaimPrefix[] = "# Claimed ";
 
-// Reads a value into a claim. Returns "" on success. If the value has another form, returns the
-// expected form.
+// Reads a value into the claims. Returns "" on success, else a description of the form that the
+// value must have.
 using Reader = std::function<std::string(const std::string& value, Claims& claims)>;
 
 Reader AmountOf(std::optional<Amount> Claims::*claim) {
@@ -41,7 +41,7 @@ Reader NumberOf(std::optional<double> Claims::*claim) {
   };
 }
 
-// Reads two numbers that `separator` separates.
+// Reads two numbers with `separator` between them.
 std::optional<Range> ReadPair(const std::string& value, const std::string& separator) {
   const std::pair<std::string, std::string> parts =
       absl::StrSplit(value, absl::MaxSplits(separator, 1));
@@ -101,7 +101,7 @@ const std::map<std::string, Reader>& Readers() {
   return readers;
 }
 
-// Returns "" if the line could be read, else the error.
+// Returns "" on success, else the error.
 std::string ReadLine(const std::string& text, Claims& claims) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits(':', 1));
   const auto found = Readers().find(parts.first);

@@ -1,5 +1,4 @@
-// Parses and writes those lines of a recipe that state the planner's prediction for one kind of
-// GPU:
+// Parses and writes the lines of a recipe that state the planner's prediction for one GPU model:
 //   # Expected on H100: 8 x 8 (ndr), 70553706496 parameters, 31.2k tokens/s, MFU 22.8 %, 55.1 GB a
 //   GPU.
 #ifndef TRAINYARD_CLI_RECIPES_EXPECTED_LINE_H_
@@ -24,12 +23,12 @@ struct ExpectedLine {
 // Returns the comments that begin with "# Expected on DEVICE:".
 std::vector<ExpectedLine> FindExpectedLines(const std::string& recipe);
 
-// The predicted speed and memory of a run with the layout that its job file sets.
+// The predicted speed and memory of a run with the layout in its job file.
 struct Expectation {
   planner::RunEstimate run;
   MemoryPrediction memory;
 };
-// `config` must be resolved and valid. The device must support the arithmetic of the precision.
+// `config` must be resolved and valid. The device must support the precision.
 Expectation ExpectationOf(const RunConfig& config, const planner::Cluster& cluster);
 
 std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluster);

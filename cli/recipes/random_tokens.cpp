@@ -16,10 +16,10 @@ namespace format = token_format;
 
 constexpr int64_t kLargestTwoByteVocabulary = 65536;
 
-// SplitMix64, which gives the same numbers on every machine.
+// SplitMix64, chosen because it gives the same numbers on every machine.
 class RandomNumbers {
  public:
-  // Returns a number in [0, 1).
+  // In [0, 1).
   double Next() {
     state_ += 0x9e3779b97f4a7c15u;
     uint64_t mixed = state_;
@@ -33,7 +33,7 @@ class RandomNumbers {
   uint64_t state_ = 0;
 };
 
-// Returns random tokens. The probability of token k is proportional to 1 / (k + 1).
+// Returns random tokens in which token k has a probability proportional to 1 / (k + 1).
 std::string TokenBytes(int64_t vocab_size, int64_t tokens, int bytes_per_token) {
   RandomNumbers random;
   std::string bytes;

@@ -1,4 +1,4 @@
-// Token files for runs whose data is not available.
+// Random token files, for runs whose data is not available.
 #ifndef TRAINYARD_CLI_RECIPES_RANDOM_TOKENS_H_
 #define TRAINYARD_CLI_RECIPES_RANDOM_TOKENS_H_
 
@@ -9,10 +9,9 @@
 
 namespace trainyard::cli {
 
-// Creates the directory, and writes train.bin and val.bin with their headers
-// (proto/contract/token_format.h) to it. Tokens follow Zipf's law, so that a model learns their
-// frequencies in a few steps. They are the same in every call. `tokens`: number of tokens of the
-// train split.
+// Creates the directory and, in it, train.bin and val.bin with their headers
+// (proto/contract/token_format.h). `tokens`: number of tokens in train.bin. Tokens follow Zipf's
+// law, so that a model learns their frequencies in a few steps. Every call writes the same tokens.
 absl::Status WriteRandomTokens(const std::string& directory, int64_t vocab_size, int64_t tokens);
 
 }  // namespace trainyard::cli

@@ -34,7 +34,7 @@ void AddFindings(std::vector<planner::Finding> findings, RecipeReport& report) {
                          std::make_move_iterator(findings.end()));
 }
 
-// Returns a cluster with as many devices as the job requests.
+// A cluster with as many devices as the job requests.
 planner::Cluster ClusterOf(const planner::DeviceSpec& device, const RunConfig& config) {
   return {&device, config.resources.nodes, config.resources.slots_per_node,
           *planner::FindNetwork(device.network)};
@@ -55,11 +55,11 @@ void CheckMemory(const RunConfig& config, const planner::DeviceSpec& device, Rec
                     "` prints, or: ", planner::OutOfMemory(config, bytes).right)});
 }
 
-// A larger micro-batch is recommended only if the predicted gain is at least this large, because
-// predictions are inexact.
+// The smallest predicted gain for which a larger micro-batch is recommended. Smaller gains are
+// within the error of the prediction.
 constexpr double kWorthwhileGain = 0.2;
 
-// Reports memory that is unused because micro-batches are small.
+// Adds advice if a larger micro-batch would use free memory.
 void CheckMicroBatch(const RunConfig& config, const planner::Cluster& cluster,
                      RecipeReport& report) {
   RunConfig larger = config;
@@ -92,8 +92,8 @@ void CheckSpeed(const RunConfig& config, const planner::Cluster& cluster, Recipe
   AddFindings(planner::FindSlowness(config, facts), report);
 }
 
-// Returns the corrected line. Gives no advice for runs that cannot be trained, because their
-// predicted times are too inexact.
+// Returns the line with corrected numbers. For runs that the trainer cannot train, gives no advice,
+// because their predicted times are inexact.
 std::string CheckExpected(const RunConfig& config, const ExpectedLine& line, RecipeReport& report) {
   const planner::DeviceSpec* device = planner::FindDeviceSpec(line.device);
   if (device == nullptr || planner::PeakFlops(config.train, *device) == 0) {
@@ -126,13 +126,13 @@ void CheckExpectations(const JobFileText& file, const RunConfig& config, RecipeR
                                "add that line, then run `trainyard recipe check --renew`"});
   }
   report.renewed = file.text;
-  // Starts at the last line, so that the positions of the others remain valid.
+  // Replaces the last line first, so that the positions of the other lines remain valid.
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     report.renewed.replace(line->position, line->text.size(), CheckExpected(config, *line, report));
   }
 }
 
-// Reports a loss guard that rolls back although the run saves no checkpoints.
+// Reports a loss guard that is set to roll back in a run that saves no checkpoints.
 void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
   const bool rolls_back = spec.guard().policy() == v1::GUARD_POLICY_SKIP ||
                           spec.guard().policy() == v1::GUARD_POLICY_LOWER_LR;
@@ -146,7 +146,7 @@ void CheckGuard(const v1::JobSpec& spec, RecipeReport& report) {
        "set checkpoint.every_steps to a few hundred, or guard.policy to stop"});
 }
 
-// Adds the errors for which `submit` would reject the file.
+// Adds the errors because of which `submit` would reject the file.
 void AddLines(const std::vector<std::string>& lines, RecipeReport& report) {
   for (const std::string& line : lines) {
     report.findings.push_back({line, "submit would refuse the job file", ""});
@@ -161,8 +161,8 @@ void SetSizes(const RunConfig& config, RecipeReport& report) {
   report.active_parameters = ActiveParameterCount(config.model);
 }
 
-// Reports why the run could not start. Features that the trainer lacks and data that the user must
-// supply are not reported.
+// Reports why the run could not start. Ignores features that the trainer lacks and data that the
+// user must supply.
 void CheckStart(const RunConfig& config, RecipeReport& report) {
   if (!HasTrainableFeatures(config)) return;
   for (const SettingProblem& problem : FindLaunchProblems(config)) {
@@ -184,8 +184,7 @@ void CheckSettings(const JobFileText& file, const ResolvedSpec& resolved, const 
   AddFindings(planner::ReviewClaims(config, claimed.claims), report);
   AddFindings(planner::ReviewJob(config, resolved.origins.contains("layout.sequence_parallel")),
               report);
-  // Claimed figures are checked first. Further checks are useful only if the settings match the
-  // claims.
+  // The other checks are useful only if the settings match the recipe's claims.
   if (claimed.count > 0 && !report.findings.empty()) return;
   AddFindings(planner::FindRiskySettings(config), report);
   CheckGuard(resolved.spec, report);
@@ -210,7 +209,7 @@ void CheckJob(const JobFileText& file, const JobFileReader& reader, RecipeReport
   if (!HasCountableSize(config.model)) return;
   SetSizes(config, report);
   if (report.findings.empty()) return CheckSettings(file, resolved, config, report);
-  // A run with other errors, for example in its layout, is still compared with its claims.
+  // The claims are compared even if the run has other errors, such as an invalid layout.
   if (!reading->unreadable.empty()) return;
   AddFindings(planner::ReviewClaims(config, FindClaimedLines(file).claims), report);
 }

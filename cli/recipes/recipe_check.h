@@ -13,17 +13,17 @@ namespace trainyard::cli {
 
 struct RecipeReport {
   std::string name;
-  std::string kind;        // "dense", "a command", or the features that the trainer lacks.
+  std::string kind;        // "dense", "a command", or the features the trainer lacks.
   int64_t parameters = 0;  // 0 if unknown.
   int64_t active_parameters = 0;
   double tokens = 0;  // Tokens of the whole run; 0 if unknown.
   std::vector<planner::Finding> findings;
-  // The text of the file, with its `# Expected on` lines corrected.
+  // The text of the file with corrected `# Expected on` lines.
   std::string renewed;
 };
 
-// Checks a file. `reader` resolves job files. Settings that depend on the user (data.path) may be
-// missing. Never fails: a file that cannot be read gives a finding.
+// Checks a file. `reader` reads the files it extends. Settings that depend on the user (data.path)
+// may be missing. Never fails: an unreadable file becomes a finding.
 RecipeReport CheckRecipe(const JobFileText& file, const JobFileReader& reader);
 
 }  // namespace trainyard::cli

@@ -31,7 +31,8 @@ constexpr char kMetrics[] = "metrics";
 }  // namespace key
 
 constexpr int64_t kThisVersion = 1;
-// Enough for the maximum of `tune --runs` plus the runs with another attention implementation.
+// The maximum of `tune --runs` plus the runs with another attention implementation fit into this
+// limit.
 constexpr size_t kRunsMax = 200;
 
 absl::Status NoSweep(const std::string& path, absl::string_view what) {
@@ -51,7 +52,7 @@ int64_t NumberAt(const json& object, const char* key) {
   return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
 }
 
-// Ignores values that are not finite numbers. A non-finite loss is written as null.
+// Ignores values that are not finite numbers. Non-finite losses are written as null.
 std::vector<double> ValuesOf(const json& list) {
   std::vector<double> values;
   for (const json& value : list) {
@@ -60,7 +61,8 @@ std::vector<double> ValuesOf(const json& list) {
   return values;
 }
 
-// True for a date. The date is written to comments of files, so it must not contain a line end.
+// True for a date. Checked because the date is copied into comments, where a line end would start a
+// new line.
 bool IsDate(const std::string& text) {
   constexpr absl::string_view kForm = "dddd-dd-dd";
   return std::ranges::equal(text, kForm, [](char c, char form) {

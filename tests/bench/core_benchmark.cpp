@@ -1,5 +1,4 @@
-// Measures the speed of the pure core on a cluster of 10,000 nodes with 8 slots each. Everything is
-// in memory.
+// Measures the speed of the pure core, in memory, on a cluster of 10,000 nodes with 8 slots each.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -26,8 +25,7 @@ namespace {
 constexpr int kSlotsPerNode = 8;
 constexpr Timestamp kNow = 1'700'000'000'000;
 
-// Returns the processor time of this thread. Elapsed time is not used: nothing here waits, and the
-// load of other programs must not count.
+// Returns the processor time of this thread. Elapsed time would include the load of other programs.
 double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -58,7 +56,7 @@ struct Cluster {
     observations.nodes[id].last_heartbeat_ms = kNow;
   }
 
-  // Submits a job. Returns false if the core refuses it.
+  // Returns false if the core rejects the job.
   bool Submit(int nodes, int slots_per_node) {
     v1::SubmitJobRequest request;
     v1::JobSpec& spec = *request.mutable_spec();
@@ -75,7 +73,7 @@ struct Cluster {
     return true;
   }
 
-  // Reconciles until nothing more is due, as the loop does. Returns the number of placements.
+  // Reconciles until nothing is due, as the loop does. Returns the number of placements.
   int64_t Settle() {
     int64_t placed = 0;
     while (true) {
@@ -93,7 +91,7 @@ struct Cluster {
   CoreOptions options;
 };
 
-// (nodes, slots per node) of gangs of 1 to 32 slots. The average is 12.2 slots per job.
+// (nodes, slots per node) of gangs with 1 to 32 slots. The mean is 12.2 slots per job.
 constexpr std::array<std::pair<int, int>, 5> kShapes = {{{1, 1}, {1, 8}, {2, 8}, {1, 4}, {4, 8}}};
 
 Cluster ClusterWithQueue(int nodes, int jobs, benchmark::State& state) {
@@ -123,8 +121,8 @@ void PlaceGangs(benchmark::State& state) {
 BENCHMARK(PlaceGangs)->Args({10'000, 6'000})->UseManualTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(PlaceGangs)->Args({100, 50})->UseManualTime()->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. Measures a tick in which nothing happens: Reconcile and CommandsDue while
-// every gang is running.
+// Arguments: nodes, jobs. Measures Reconcile and CommandsDue in a tick in which nothing happens
+// while every gang is running.
 void IdleTick(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);
@@ -149,8 +147,8 @@ void IdleTick(benchmark::State& state) {
 BENCHMARK(IdleTick)->Args({10'000, 6'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(IdleTick)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. Measures one pass over a queue whose head does not fit, including the
-// pending reason code of each job.
+// Arguments: nodes, jobs. Measures one pass over a queue whose head does not fit. The pass includes
+// each job's pending reason.
 void SchedulePass(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster(nodes);
@@ -177,8 +175,7 @@ void SchedulePass(benchmark::State& state) {
 BENCHMARK(SchedulePass)->Args({5'000, 10'000})->Unit(benchmark::kMillisecond);
 BENCHMARK(SchedulePass)->Args({100, 50})->Unit(benchmark::kMillisecond);
 
-// Arguments: nodes, jobs. Measures the serialisation of the state, which the loop does for each
-// snapshot.
+// Arguments: nodes, jobs. Measures serialising the state, which the loop does for each snapshot.
 void Snapshot(benchmark::State& state) {
   const auto nodes = static_cast<int>(state.range(0)), jobs = static_cast<int>(state.range(1));
   Cluster cluster = ClusterWithQueue(nodes, jobs, state);

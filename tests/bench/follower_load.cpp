@@ -15,11 +15,11 @@
 namespace trainyard::bench {
 namespace {
 
-// Simulates a CLI process that was suspended with ^Z. Its call stays open, but it reads nothing.
+// Simulates a CLI process suspended with ^Z: its call stays open, but it reads nothing.
 template <typename Response>
 class SlowReader final : public grpc::ClientReadReactor<Response> {
  public:
-  // `begin` starts the call of this reactor on the channel. Each reader uses a channel of its own.
+  // `begin` starts this reactor's call on the channel. Each reader has its own channel.
   template <typename Begin>
   SlowReader(const std::string& controller, Begin begin) {
     grpc::ChannelArguments arguments;
@@ -63,7 +63,7 @@ void RunFollowerLoad(const FollowerLoad& load) {
   char byte = 0;
   while (::read(STDIN_FILENO, &byte, 1) > 0) {
   }
-  // Ends at once. Ending hundreds of calls one by one would take long and is not needed.
+  // Exits immediately, because ending hundreds of calls one by one would take long.
   std::_Exit(0);
 }
 

@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::chrono::seconds kTestTimeout{120};
 constexpr std::chrono::milliseconds kLook{1};
-// Maximum number of queued messages of one stream. With two, the next message is ready when one has
+// Maximum number of queued messages per stream. With two, the next message is ready when one has
 // been sent.
 constexpr std::size_t kReady = 2;
-// Maximum number of steps that are sent but not stored. Equals the worker's window
+// Maximum number of steps sent but not yet stored. Equals the worker's window
 // (worker/core/uplink.h).
 constexpr int64_t kWindowSteps = (1 << 20) / kRecordBytes;
 
-// The stream of one worker, which runs one job.
+// The telemetry stream of one worker, which runs one job.
 class Stream {
  public:
   Stream(const IngestLoad& load, int index)
@@ -44,7 +44,7 @@ class Stream {
     return !led.empty();
   }
 
-  // Sends as much as the window allows. Returns true once everything is stored.
+  // Sends as much as the window allows. Returns true when everything is stored.
   bool Pump() {
     const int64_t stored = worker_.StoredSteps(attempt_.job_id, attempt_.number);
     while (sent_ < load_.steps_per_job && sent_ - stored < kWindowSteps &&
@@ -65,7 +65,7 @@ class Stream {
   int64_t sent_ = 0;
 };
 
-// Polls until the condition is true. Meanwhile, each worker sends a heartbeat every second.
+// Polls until `holds` returns true. Meanwhile, each worker sends a heartbeat every second.
 bool WaitFor(std::vector<std::unique_ptr<Stream>>& streams, const std::function<bool()>& holds) {
   const auto begin = std::chrono::steady_clock::now();
   int64_t next_beat_ms = 0;
@@ -80,8 +80,7 @@ bool WaitFor(std::vector<std::unique_ptr<Stream>>& streams, const std::function<
   return true;
 }
 
-// Returns the number of points in all series of the job, as counted by the controller; -1 on an
-// error.
+// Returns how many points the controller counts in all series of the job; -1 on an error.
 int64_t CountPoints(v1::MetricService::Stub& stub, int64_t job_id) {
   v1::GetSeriesRequest request;
   request.set_job(absl::StrCat(job_id));

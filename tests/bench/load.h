@@ -1,4 +1,4 @@
-// Puts load on a running controller. There is one function per kind of load. Each one reports its
+// Generates load on a running controller: one function per kind of load. Each one reports its
 // results as JSON.
 #ifndef TRAINYARD_TESTS_BENCH_LOAD_H_
 #define TRAINYARD_TESTS_BENCH_LOAD_H_
@@ -10,20 +10,21 @@
 
 namespace trainyard::bench {
 
-// Returns the spec of a job that trains a small model on CPU slots. It has the fields of a recipe.
+// Returns the spec of a job that trains a small model on CPU slots. It sets the same fields as a
+// recipe.
 v1::JobSpec RecipeSpec(const std::string& name, int nodes, int slots_per_node);
 
 struct SubmitLoad {
   std::string controller;
-  // Jobs are named <prefix>-<number>. Each run on the same controller must use another prefix.
+  // Jobs are named <prefix>-<number>. Each load run on a controller needs another prefix.
   std::string prefix = "job";
   int jobs = 100;
   // Number of concurrent calls.
   int callers = 1;
   int nodes = 1;
   int slots_per_node = 1;
-  // True if the controller is to reject every call before it reaches the loop. Only gRPC and the
-  // decoding of the request are then measured.
+  // Makes the controller reject every call before it reaches the loop, so that only gRPC and the
+  // decoding of the request are measured.
   bool refused = false;
 };
 
@@ -33,14 +34,14 @@ nlohmann::json RunSubmitLoad(const SubmitLoad& load);
 struct IngestLoad {
   std::string controller;
   std::string prefix = "ingest";
-  // Number of jobs. Each one has one worker and one telemetry stream.
+  // Number of jobs, each with its own worker and telemetry stream.
   int jobs = 8;
   int64_t steps_per_job = 10'000;
   int64_t steps_per_batch = 100;
 };
 
-// Submits jobs to simulated workers, which send telemetry as fast as the controller accepts it.
-// Counts the stored points. Returns {"seconds", "points", "stored_points"}, or {"error"} on
+// Submits jobs to simulated workers, which send telemetry as fast as the controller accepts it,
+// then counts the stored points. Returns {"seconds", "points", "stored_points"}, or {"error"} on
 // failure.
 nlohmann::json RunIngestLoad(const IngestLoad& load);
 
@@ -49,12 +50,12 @@ struct WorkerLoad {
   int workers = 100;
   int slots = 8;
   int64_t heartbeat_ms = 1000;
-  // True for slow consumers: the workers read nothing after Welcome.
+  // Simulates slow consumers: the workers read nothing after Welcome.
   bool slow = false;
 };
 
-// Simulates workers until the end of standard input. Each time all of them have received Welcome,
-// writes a JSON object on one line to standard output: {"attached": number of workers, "time_ms"}.
+// Simulates workers until the end of standard input. Each time all workers have received Welcome,
+// prints one line of JSON: {"attached": number of workers, "time_ms"}.
 void RunWorkerLoad(const WorkerLoad& load);
 
 struct FollowerLoad {
@@ -63,9 +64,8 @@ struct FollowerLoad {
   int followers = 100;
 };
 
-// Keeps calls open until the end of standard input without reading from them. Half of the calls
-// follow the state of the job, the other half its output. Writes {"followers"} once all calls have
-// begun.
+// Until the end of standard input, keeps calls open from which it does not read. Half of the calls
+// follow the state of the job, half its output. Prints {"followers"} when all calls have begun.
 void RunFollowerLoad(const FollowerLoad& load);
 
 // Reads all pages of the job list. Returns {"seconds", "jobs", "pages"}.

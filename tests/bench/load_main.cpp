@@ -1,4 +1,4 @@
-// trainyard-bench-load: puts load on a running controller, from a process of its own. Writes the
+// trainyard-bench-load: generates load on a running controller from a separate process. Prints the
 // results as JSON.
 #include <CLI/CLI.hpp>
 #include <cstdio>

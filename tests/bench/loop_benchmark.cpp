@@ -1,5 +1,5 @@
-// Measures submissions that pass through the controller's loop into SQLite, without gRPC. Shows the
-// gain of group commit.
+// Measures submissions through the controller's loop into SQLite, without gRPC, to show the gain of
+// group commit.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -18,8 +18,8 @@
 namespace trainyard::controller {
 namespace {
 
-// Keeps `callers` submissions in flight until all are durable. The calling thread validates each
-// submission before it reaches the loop, as the gRPC threads do.
+// Keeps `callers` submissions in flight until all are durable. Like the gRPC threads, the calling
+// thread validates each submission before it reaches the loop.
 class Submitter {
  public:
   Submitter(Loop& loop, int jobs, int callers) : loop_(loop), jobs_(jobs), capacity_(callers) {}
@@ -56,8 +56,8 @@ class Submitter {
   int refused_ = 0;
 };
 
-// Starts the loop with one worker, on which any job of one slot can run. The worker sends a
-// heartbeat at every tick and runs nothing.
+// Starts the loop with one worker that has a free slot for any one-slot job. The worker sends a
+// heartbeat at every tick but runs nothing.
 void StartWithWorker(Loop& loop) {
   loop.BeforeTick([&loop](Timestamp now) {
     NodeObservation& node = loop.observations().nodes["node"];

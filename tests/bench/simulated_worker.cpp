@@ -20,7 +20,7 @@ constexpr int64_t kLeastWelcomeMs = 10'000;
 constexpr int64_t kMostWelcomeMs = 60'000;
 constexpr int kSigterm = 15;
 
-// Opens a new connection for each dial. Its keepalive settings are those of the worker.
+// Opens a new connection with the worker's keepalive settings.
 std::shared_ptr<grpc::Channel> DialController(const std::string& controller) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -63,7 +63,7 @@ class WorkerStream final
 
   ~WorkerStream() override { Close(); }
 
-  // Ends the stream. The worker is notified of the end.
+  // Ends the stream. The worker's callback reports the end.
   void Cancel() { context_.TryCancel(); }
 
   // Ends the stream and waits until gRPC has released it.
@@ -76,7 +76,7 @@ class WorkerStream final
 
   void Begin(v1::Hello hello) {
     stub_->async()->Attach(&context_, this);
-    // Keeps gRPC from ending the call while Send may still write to it.
+    // Keeps the call alive while Send may still write to it.
     AddHold();
     StartRead(&incoming_);
     v1::WorkerMessage message;
@@ -143,7 +143,7 @@ SimulatedWorker::SimulatedWorker(Options options)
       random_(static_cast<std::minstd_rand::result_type>(options_.index + 1)) {}
 
 SimulatedWorker::~SimulatedWorker() {
-  // Messages, which use all members, can arrive until Close returns.
+  // Until Close returns, messages can arrive, and their handlers use all members.
   if (stream_ != nullptr) stream_->Close();
 }
 
@@ -157,8 +157,8 @@ void SimulatedWorker::DialIfDue() {
     stream_->Cancel();
   }
   if (!closed_ || now_ms < dial_at_ms_) return;
-  // The stream has already reported its end. Its destructor therefore does not wait for a lock that
-  // is held here.
+  // The stream has already reported its end, so its destructor does not wait for the lock held
+  // here.
   old = std::move(stream_);
   Dial();
 }
@@ -251,7 +251,7 @@ void SimulatedWorker::Take(const v1::ControllerMessage& message) {
     case v1::ControllerMessage::kForgetAttempt:
       attempts_.erase({message.forget_attempt().job_id(), message.forget_attempt().attempt()});
       return;
-    case v1::ControllerMessage::kHealAttempt:  // The simulated jobs have no spares.
+    case v1::ControllerMessage::kHealAttempt:  // The simulated jobs have no spares, so no heals.
     case v1::ControllerMessage::KIND_NOT_SET:
       return;
   }

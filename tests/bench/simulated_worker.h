@@ -1,5 +1,5 @@
-// A worker that starts no processes. It uses the real protocol on a connection of its own and
-// reports every rank as running. One process can contain thousands of them.
+// A simulated worker that starts no processes and reports every rank as running. It uses the real
+// protocol on its own connection. One process can contain thousands of them.
 #ifndef TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_BENCH_SIMULATED_WORKER_H_
 
@@ -20,16 +20,16 @@
 
 namespace trainyard::bench {
 
-// Number of bytes that a record is assumed to occupy in a telemetry file. Step numbers are derived
-// from offsets.
+// Bytes that a record is assumed to occupy in a telemetry file, so that step numbers follow from
+// offsets.
 inline constexpr int64_t kRecordBytes = 256;
-// Number of series in each record.
+// Number of series per record.
 inline constexpr int kKeysPerRecord = 10;
 std::string KeyName(int key);
 
 int64_t NowMs();
 
-// A stream to the controller, from the dial to its end.
+// One stream to the controller, from dialling to its end.
 class WorkerStream;
 
 class SimulatedWorker {
@@ -39,7 +39,7 @@ class SimulatedWorker {
     std::string controller;
     int index = 0;
     int slots = 1;
-    // True to read nothing after Welcome.
+    // Reads nothing after Welcome.
     bool slow = false;
   };
 
@@ -47,25 +47,25 @@ class SimulatedWorker {
   // Ends the stream and waits until gRPC has released it.
   ~SimulatedWorker();
 
-  // Call it once per heartbeat interval. If there is no stream and the backoff has ended, dials. If
-  // there is a stream and Welcome has been received, sends a heartbeat, and a telemetry record for
-  // each gang whose rank 0 is on this worker.
+  // Call it once per heartbeat interval. Without a stream, dials if the backoff has ended. With a
+  // stream that has received Welcome, sends a heartbeat, and a telemetry record for each gang whose
+  // rank 0 is on this worker.
   void Beat();
 
-  // Dials if the backoff has ended. Fast if it has not.
+  // Dials if the backoff has ended; otherwise returns at once.
   void DialIfDue();
 
   bool welcomed();
-  // Returns (job, attempt) of the attempts whose rank 0 is on this worker.
+  // Returns the attempts whose rank 0 is on this worker.
   std::vector<AttemptKey> Led();
 
-  // After this call, Beat sends no telemetry about steps.
+  // From now on, Beat sends no telemetry about steps.
   void StopTraining();
-  // Sends `records` further steps of the attempt as one batch of telemetry.
+  // Sends the next `records` steps of the attempt in one batch of telemetry.
   void SendSteps(int64_t job_id, int64_t attempt_number, int64_t records);
-  // Returns the number of steps of the attempt that the controller has stored.
+  // Returns how many steps of the attempt the controller has stored.
   int64_t StoredSteps(int64_t job_id, int64_t attempt_number);
-  // Returns the number of messages that wait to be written to the stream.
+  // Returns the number of messages queued for the stream.
   std::size_t Backlog();
 
  private:
@@ -79,11 +79,11 @@ class SimulatedWorker {
     int64_t stored_bytes = 0;
   };
 
-  // The stream calls this on gRPC's threads. Returns false to stop reading.
+  // Called by the stream on gRPC's threads. Returns false to stop reading.
   bool OnMessage(const v1::ControllerMessage& message);
   void OnClosed();
 
-  // The functions below require mutex_.
+  // mutex_ must be held during calls of the functions below.
   void Dial();
   void Take(const v1::ControllerMessage& message);
   void Welcome(const v1::Welcome& welcome);
@@ -103,7 +103,7 @@ class SimulatedWorker {
   bool welcomed_ = false;
   bool closed_ = true;
   bool trains_ = true;
-  // Time of the next dial. While Welcome is outstanding, the time of the last dial.
+  // Time of the next dial or, until Welcome is received, of the last dial.
   int64_t dial_at_ms_ = 0;
   int64_t backoff_ms_ = 0;
   std::string cluster_id_;

@@ -1,5 +1,5 @@
-// Measures the speed of the stores on a disk. Run it in a directory on that disk. It leaves no
-// files behind.
+// Measures the speed of the stores on a disk. Run it in a directory on that disk; it leaves no
+// files there.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Stores in a new directory below the current one.
+// The stores, in a new directory below the current one.
 class StoreFixture : public benchmark::Fixture {
  public:
   void SetUp(benchmark::State& state) override {
@@ -40,7 +40,7 @@ class StoreFixture : public benchmark::Fixture {
   Stores stores_;
 };
 
-// Returns a submission like that of a recipe, with a size of about 1 KiB.
+// Returns a submission of about 1 KiB, the size of a recipe's.
 v1::Event Submission(int64_t job_id) {
   v1::Event event;
   event.set_time_ms(1'700'000'000'000 + job_id);
@@ -172,7 +172,7 @@ BENCHMARK_REGISTER_F(StoreFixture, DurableLogBytes)
     ->Arg(1 << 20)
     ->UseRealTime();
 
-// The log of one rank, in a store of its own. It is created once for all repetitions.
+// A store that contains the log of one rank, created once for all repetitions.
 class StoredLog {
  public:
   explicit StoredLog(int64_t mebibytes) {
@@ -194,7 +194,7 @@ class StoredLog {
 
   bool complete() const { return complete_; }
 
-  // Returns the number of lines that the query returns; -1 on an error.
+  // Returns how many lines the query finds; -1 on an error.
   int64_t CountLines(const LogQuery& query) {
     LogCursor cursor;
     int64_t lines = 0;
@@ -218,7 +218,7 @@ StoredLog& LogOf(int64_t mebibytes) {
   return logs.try_emplace(mebibytes, mebibytes).first->second;
 }
 
-// The throughput is the number of raw bytes searched per second.
+// The reported throughput is in raw bytes searched per second.
 void ReadLog(const LogQuery& query, benchmark::State& state) {
   StoredLog& log = LogOf(state.range(0));
   if (!log.complete()) return state.SkipWithError("cannot write the log");

@@ -65,7 +65,7 @@ class Submitter {
     auto call = std::make_shared<Call>();
     *call->request.mutable_spec() =
         RecipeSpec(absl::StrCat(load_.prefix, "-", number), load_.nodes, load_.slots_per_node);
-    // If the call is to be refused, the name is longer than the limit for names.
+    // If the controller is to reject the call, the name is longer than its limit.
     call->request.set_user(load_.refused ? std::string(200, 'u') : "ada");
     call->request.set_request_id(call->request.spec().name());
     stub_->async()->SubmitJob(&call->context, &call->request, &call->response,

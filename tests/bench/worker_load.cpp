@@ -18,7 +18,7 @@ void Print(const nlohmann::json& line) {
   std::fflush(stdout);
 }
 
-// True at the end of the input. The parent process closes the input to end the load.
+// True if standard input has ended. The parent process closes it to end the load.
 bool InputEnded() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   char byte = 0;
@@ -42,7 +42,8 @@ void RunWorkerLoad(const WorkerLoad& load) {
     fleet.push_back(std::make_unique<SimulatedWorker>(SimulatedWorker::Options{
         .controller = load.controller, .index = i, .slots = load.slots, .slow = load.slow}));
   }
-  // Heartbeats are spread over the interval, as those of real machines are.
+  // Heartbeats are spread over the interval in slices of this length, because those of real
+  // machines are spread, too.
   constexpr int64_t kSliceMs = 10;
   const int64_t begin_ms = NowMs();
   int64_t beats = 0;
@@ -56,7 +57,7 @@ void RunWorkerLoad(const WorkerLoad& load) {
     attached = all;
     std::this_thread::sleep_for(std::chrono::milliseconds(kSliceMs));
   }
-  // Ends at once. Ending 2,000 streams one by one would take long and is not needed.
+  // Exits immediately, because ending 2,000 streams one by one would take long.
   std::_Exit(0);
 }
 

@@ -1,4 +1,4 @@
-// Tests the grammar, the exit codes, and the output rules that apply to every command.
+// Tests the grammar, the exit codes, and the rules for output that apply to every command.
 #include "cli/app.h"
 
 #include <netinet/in.h>
@@ -166,7 +166,7 @@ TEST_F(AppTest, AServerThatNeverAnswersIsLeftAfterTheLimit) {
 }
 
 TEST_F(AppTest, APortThatIsNoControllerIsLeftAfterTheConnectLimit) {
-  // The kernel accepts the connection, but no program ever reads from it.
+  // The kernel accepts connections, but no program reads from them.
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -1,4 +1,4 @@
-// Runs command lines in the test's process against a FakeServer, with a fixed clock and terminal.
+// Runs command lines in the test's process, against a FakeServer, with a fixed clock and terminal.
 #ifndef TRAINYARD_TESTS_CLI_CLI_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_CLI_FIXTURE_H_
 
@@ -34,20 +34,20 @@ class CliFixture : public ::testing::Test {
  protected:
   CliFixture();
 
-  // Runs a command line against the fake server. The first call starts the server.
+  // Runs a command line against the fake server, which the first call starts.
   CliResult Run(const std::vector<std::string>& arguments);
 
   FakeServer& server();
   FakeAnswers& answers() { return server().answers(); }
 
-  // Writes a file to the folder of this test and returns its path.
+  // Writes a file to this test's folder. Returns its path.
   std::string WriteFile(const std::string& name, const std::string& text);
   const std::string& directory() const { return directory_.path(); }
 
   FixedClock clock_;
   Interrupt interrupt_;
   Environment environment_;
-  // The standard input of the command: the text that the user types.
+  // The text that the user types, given to the command as standard input.
   std::string input_;
 
  private:
@@ -55,22 +55,22 @@ class CliFixture : public ::testing::Test {
   std::unique_ptr<FakeServer> server_;
 };
 
-// Returns a job with two ranks on two nodes, at step 120 of 300.
+// A job with two ranks on two nodes, at step 120 of 300.
 v1::Job RunningJob();
 
-// Returns RunningJob() after its end.
+// RunningJob() after its end.
 v1::Job EndedJob(v1::JobState state);
 
-// Returns a job like RunningJob() that is still queued.
+// RunningJob() while it is still queued.
 v1::Job QueuedJob();
 
-// Returns a node with two CPU slots. Rank 0 of job 17 runs on one of them.
+// A node with two CPU slots. Rank 0 of job 17 runs on one of them.
 v1::Node ReadyNode();
 
-// Returns a copy of ReadyNode() that is cordoned.
+// ReadyNode() with a cordon.
 v1::Node CordonedNode();
 
-// A job file that does not use the trainer. It has every key that the loader requires.
+// A job file that runs its own program. It has every key that the loader requires.
 extern const char kJobFile[];
 
 }  // namespace trainyard::cli

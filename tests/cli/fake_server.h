@@ -1,4 +1,4 @@
-// A controller in the test's process. It returns the answers that a test sets.
+// A fake controller in the test's process. It returns the answers that a test sets.
 #ifndef TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 #define TRAINYARD_TESTS_CLI_FAKE_SERVER_H_
 
@@ -20,20 +20,20 @@
 
 namespace trainyard::cli {
 
-// The answers to return, and the requests that were received. Set the answers before the call. Read
-// the requests after it.
+// The answers to return and the requests received. Set answers before a call, and read requests
+// after it.
 struct FakeAnswers {
-  // If this is not OK, every unary call and every stream ends with it.
+  // Unless OK, every unary call and every stream ends with it.
   grpc::Status status;
   // Duration of each unary call.
   std::chrono::milliseconds delay{0};
 
   v1::SubmitJobResponse submit;
   v1::PlanJobResponse plan;
-  // One page for each call. The last page is repeated.
+  // One page per call. The last page is repeated.
   std::deque<v1::ListJobsResponse> pages;
   v1::GetJobResponse job;
-  // Statuses by requested job. A job without an entry gets `stop`.
+  // Statuses by requested job. Jobs without an entry get `stop`.
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
   v1::PauseJobResponse pause;
@@ -57,7 +57,7 @@ struct FakeAnswers {
   struct Watch {
     std::vector<v1::Job> jobs;
     grpc::Status end;
-    // True if the stream stays open after the messages, until the client disconnects.
+    // Keeps the stream open after the messages, until the client disconnects.
     bool stays = false;
     // Called after all messages have been sent.
     std::function<void()> then;
@@ -83,7 +83,7 @@ struct FakeAnswers {
   std::vector<v1::GetSeriesRequest> series_requests;
 };
 
-// Serves on a free port of the loopback address. The destructor stops it.
+// Serves on a free port of the loopback address until destroyed.
 class FakeServer {
  public:
   FakeServer();
@@ -92,8 +92,8 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   const std::string& address() const { return address_; }
-  // Call it on the test's thread between two calls. It waits until the handler of the previous call
-  // has returned.
+  // Call it on the test's thread, between calls. It waits until the previous call's handler has
+  // returned.
   FakeAnswers& answers() {
     const std::lock_guard lock(mutex_);
     return answers_;
@@ -107,7 +107,7 @@ class FakeServer {
   class Metrics;
   class Access;
 
-  // A handler holds it while it uses the answers.
+  // Held by a handler while it uses the answers.
   std::mutex mutex_;
   FakeAnswers answers_;
   std::unique_ptr<Jobs> jobs_;

@@ -1,4 +1,4 @@
-// Tests the real program: pipes, signals, a shell, and its startup time.
+// Tests the real program: pipes, signals, a shell, and the startup time.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -109,8 +109,8 @@ TEST(ProgramTest, CtrlCDetachesFromAFollowedJob) {
   EXPECT_EQ(WEXITSTATUS(status), 130);
 }
 
-// Returns the exit code of `server backup` when the controller's program exits with the given code.
-// The parent of `server backup` ignores SIGCHLD. A signal that is ignored stays ignored after exec.
+// Returns the exit code of `server backup` if the controller's program exits with the given code.
+// Runs it with SIGCHLD ignored, which exec does not reset.
 int BackupExitCode(int exit_code_of_controller) {
   const TemporaryDirectory directory;
   const std::string copy = directory.File("trainyard");
@@ -147,8 +147,8 @@ TEST(ProgramTest, NoColourInAPipe) {
               Not(HasSubstr("\033")));
 }
 
-// A command on checkpoints replaces its process by the program in the same directory. Its output
-// and exit code are those of that program.
+// A checkpoint command replaces its process with the program in the same directory, so its output
+// and exit code are that program's.
 TEST(ProgramTest, CheckpointCommandsRunTheProgramBesideThisOne) {
   const TemporaryDirectory directory;
   const std::string copy = directory.File("trainyard");
@@ -180,8 +180,7 @@ TEST(ProgramTest, YardIsTheSameProgram) {
             Shell(absl::StrCat(program, " --version")).output);
 }
 
-// Returns the completions that bash offers for the word at index `last` of `words`. The word may be
-// empty.
+// Returns bash's completions for the word at index `last` of `words`. That word may be empty.
 std::string Complete(const std::string& words, int last) {
   return Shell(absl::StrCat("source <(", kProgram, " completion bash)\nCOMP_WORDS=(", words,
                             ")\nCOMP_CWORD=", last,
@@ -205,8 +204,9 @@ TEST(ProgramTest, OfflineCommandsStartAtOnce) {
 #ifdef TRAINYARD_SANITIZED
   GTEST_SKIP() << "a sanitizer takes processor time of its own";
 #endif
-  // The goal is 20 ms on an idle machine. Processor time hardly depends on the load of the machine.
-  // The limit is ten times the goal, which still detects a connection that is opened too early.
+  // The goal is 20 ms on an idle machine. The limit is ten times the goal, which still detects a
+  // connection that is opened too early. Processor time is measured, because it hardly depends on
+  // other programs.
   int64_t best_us = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < 5; ++i) {
     const pid_t child = fork();

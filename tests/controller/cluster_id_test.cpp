@@ -40,7 +40,7 @@ TEST(ClusterIdTest, SpreadsClustersOverTheRendezvousPorts) {
     EXPECT_EQ(RendezvousOffset(id), RendezvousOffset(id));
     offsets.insert(RendezvousOffset(id) % kPorts);
   }
-  // 952 distinct offsets are expected of 1,000. 900 is eleven standard deviations less.
+  // 952 of the 1,000 offsets are expected to be distinct. 900 is eleven standard deviations less.
   EXPECT_GT(offsets.size(), 900u);
 }
 

@@ -148,7 +148,7 @@ v1::ControllerMessage FakeWorker::Take(v1::ControllerMessage::KindCase kind) {
   std::unique_lock lock(mutex_);
   v1::ControllerMessage taken;
   const bool found = changed_.wait_for(lock, kTestTimeout, [&] {
-    // If FactsAcknowledged acknowledges no fact, it only carries a mark of the event log.
+    // A FactsAcknowledged that acknowledges no fact only carries a position mark of the event log.
     const auto it = std::find_if(received_.begin(), received_.end(), [&](const auto& message) {
       return message.kind_case() == kind && (!message.has_facts_acknowledged() ||
                                              message.facts_acknowledged().fact_sequence() > 0);
@@ -213,8 +213,8 @@ RunningController::RunningController(const std::string& data_dir, std::string ht
 void RunningController::Connect() {
   if (controller == nullptr) return;
   grpc::ChannelArguments arguments;
-  // Makes each test connect to its own controller. A shared pool could reuse the connection of an
-  // earlier test on the same port.
+  // Makes each test connect to its own controller. A global pool could reuse an earlier test's
+  // connection to the same port.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetMaxReceiveMessageSize(16 << 20);
   channel = grpc::CreateCustomChannel(controller->address(), grpc::InsecureChannelCredentials(),

@@ -1,5 +1,5 @@
-// A controller in the test's process, and workers that are connected to it over real gRPC. Tests
-// wait on condition variables. The deadline of a wait is reached only on failure.
+// A controller in the test's process, and workers connected to it over real gRPC. Tests wait on
+// condition variables, so the deadline of a wait is reached only on failure.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 #define TRAINYARD_TESTS_CONTROLLER_CONTROLLER_HARNESS_H_
 
@@ -30,7 +30,7 @@ namespace trainyard::controller {
 
 inline constexpr std::chrono::seconds kTestTimeout{20};
 
-// A clock whose time the test sets.
+// A clock set by the test.
 class HandClock final : public Clock {
  public:
   Timestamp Now() const override { return now_.load(); }
@@ -40,7 +40,7 @@ class HandClock final : public Clock {
   std::atomic<Timestamp> now_{1'000'000};
 };
 
-// An in-memory event log with a gate. While a test has closed the gate, Append waits.
+// An in-memory event log with a gate. While the gate is closed, Append waits.
 class GatedEventLog final : public EventLog {
  public:
   GatedEventLog();
@@ -92,7 +92,7 @@ class GatedEventLog final : public EventLog {
   }
 
   void Close();
-  // Closes the gate for WriteSnapshot but not for Append.
+  // Closes the gate for WriteSnapshot only, not for Append.
   void CloseForSnapshots();
   // Opens both gates.
   void Open();
@@ -102,9 +102,9 @@ class GatedEventLog final : public EventLog {
   bool WaitForSnapshot();
   // Makes all later Appends fail.
   void Break() { broken_ = true; }
-  // While set to true, every Append fails because the disk is full.
+  // While true, every Append fails as on a full disk.
   void SetFull(bool full) { full_ = full; }
-  // Makes the disk full after the next Append.
+  // Makes the disk full after one more Append.
   void FillWithTheNext() { fill_at_ = appends_ + 1; }
 
   int appends() const { return appends_; }
@@ -125,7 +125,7 @@ class GatedEventLog final : public EventLog {
   std::atomic<int> snapshots_{0};
 };
 
-// One stream of a worker. The destructor breaks the stream.
+// One worker stream. The destructor breaks it.
 class FakeWorker {
  public:
   FakeWorker(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello);
@@ -140,15 +140,15 @@ class FakeWorker {
                   const v1::TelemetryRecord& record);
   void SendOutput(v1::StreamId stream, int64_t begin, const std::string& text);
 
-  // Waits for the next message of this kind, removes it and returns it. Messages of other kinds are
-  // skipped. Fails the test if none arrives.
+  // Waits for a message of this kind, removes it and returns it. Skips messages of other kinds.
+  // Fails the test if none arrives.
   v1::ControllerMessage Take(v1::ControllerMessage::KindCase kind);
   // Waits until the controller has acknowledged the stream up to `offset`.
   void TakeAcknowledged(const v1::StreamId& stream, int64_t offset);
-  // Returns the number of received messages of this kind that have not been taken.
+  // Returns how many messages of this kind were received but not taken.
   int Count(v1::ControllerMessage::KindCase kind);
-  // Returns the status with which the controller ends the stream. Fails the test if the stream does
-  // not end.
+  // Returns the status with which the controller ends the stream. Fails the test if the stream
+  // stays open.
   grpc::Status WaitForEnd();
 
  private:
@@ -170,12 +170,12 @@ struct RunningController {
   explicit RunningController(Stores stores, LoopOptions loop = {}, std::string http_listen = "");
   explicit RunningController(const std::string& data_dir, std::string http_listen = "");
 
-  // Submits a job of one node with `slots` CPU slots. Returns the job's id.
+  // Submits a one-node job with `slots` CPU slots. Returns its id.
   int64_t Submit(const std::string& name, int slots = 1);
   v1::Job Get(const std::string& job);
-  // Runs a tick at the clock's current time and returns after it.
+  // Runs a tick at the clock's current time, and waits for its end.
   void Tick();
-  // Waits with WatchJob until the job satisfies the condition. Returns the job.
+  // Watches the job with WatchJob until `condition` is true for it. Returns the job.
   v1::Job WaitForJob(int64_t job_id, const std::function<bool(const v1::Job&)>& condition);
 
   HandClock clock;
@@ -191,7 +191,7 @@ struct RunningController {
   void Connect();
 };
 
-// Returns the spec of a job that runs its own program on CPU slots.
+// The spec of a job that runs its own program on CPU slots.
 v1::JobSpec CommandSpec(const std::string& name, int slots);
 
 v1::Hello TestHello(const std::string& node_id, int slots);
@@ -202,7 +202,7 @@ v1::Fact StartedFact(int64_t job_id, int rank = 0, int64_t attempt_number = 1);
 v1::Fact ExitedFact(int64_t job_id, int exit_code, int rank = 0, int64_t attempt_number = 1);
 v1::Fact ClearedFact(int64_t job_id, int64_t attempt_number = 1);
 
-// Returns a worker's report about a running attempt that has rank 0.
+// A worker's report about a running attempt with rank 0.
 v1::AttemptReport RunningReport(int64_t job_id, int64_t attempt_number = 1);
 
 }  // namespace trainyard::controller

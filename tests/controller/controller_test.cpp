@@ -19,7 +19,7 @@ namespace {
 
 using Kind = v1::ControllerMessage;
 
-// A metric store that rejects all writes.
+// A metric store that rejects all writes, as on a full disk.
 class FullMetricStore : public KeepsData<MetricStore> {
  public:
   absl::Status Append(const std::vector<MetricBatch>&) override {
@@ -37,7 +37,7 @@ class FullMetricStore : public KeepsData<MetricStore> {
   }
 };
 
-// A metric store in which a call that requests keys never returns.
+// A metric store in which requests for keys never return.
 class HangingMetricStore final : public FullMetricStore {
  public:
   absl::StatusOr<std::vector<std::string>> Keys(int64_t) override {
@@ -81,7 +81,7 @@ void RunJob(RunningController& running, FakeWorker& worker) {
   worker.Take(Kind::kFactsAcknowledged);
 }
 
-// Waits until job 1 has completed a step. Returns its progress.
+// Waits until job 1 has completed a step, and returns its progress.
 v1::Progress WaitForProgress(RunningController& running) {
   const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
   v1::Progress progress = running.Get("1").progress();
@@ -108,7 +108,8 @@ TEST(ControllerTest, ARestartInTheMiddleOfARunDisturbsNothing) {
   }
   RunningController running(directory.path());
   EXPECT_EQ(running.Get("1").state(), v1::JOB_STATE_RUNNING);
-  // The progress is read from the store after startup, when the controller is already serving.
+  // Needs a wait, because the progress is read from the store when the controller is already
+  // serving.
   EXPECT_EQ(WaitForProgress(running).step(), 7);
   EXPECT_EQ(running.Get("1").progress().loss(), 2.5);
   *hello.add_attempts() = RunningReport(1);
@@ -141,7 +142,7 @@ TEST(ControllerTest, AnAlertIsRaisedOnceThoughItsBytesWereNotStoredAtFirst) {
     RunJob(running, worker);
     worker.SendRecord(stream, 0, 50, record);
     worker.SendFact(2, StartedFact(1));
-    // The alert was handled before this fact.
+    // The alert was sent before this fact, so it has been handled.
     worker.Take(Kind::kFactsAcknowledged);
     EXPECT_EQ(worker.Count(Kind::kStreamAcknowledged), 0);
   }

@@ -160,7 +160,7 @@ TEST_F(IngestTest, StoresEachByteOnce) {
 TEST_F(IngestTest, RefusesBytesThatDoNotFollow) {
   EXPECT_EQ(Add(Batch(50, 100, 1)).get().status().code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(Add(Chunk(5, "late\n")).get().status().code(), absl::StatusCode::kOutOfRange);
-  // A rejected batch does not affect valid batches that arrive with it.
+  // A rejected batch does not affect the valid batches that arrive with it.
   EXPECT_TRUE(Add(Batch(0, 100, 1)).get().ok());
 }
 
@@ -211,7 +211,7 @@ TEST_F(IngestTest, AnOffsetThatCannotBeReadNowIsReadAgain) {
   EXPECT_TRUE(health_.Works(StoreName::kMetrics));
 }
 
-// The stores are real. Below them, the disk returns one transient error.
+// The stores are real. The disk below them returns one transient error.
 TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
   const TemporaryDirectory temporary;
   SimulatedDisk disk(temporary.File("data"));
@@ -232,8 +232,8 @@ TEST_F(IngestTest, AnErrorOfTheDiskThatPassesSetsNothingAside) {
   const int64_t calls_before = disk.calls();
   store(1);
   const int64_t calls_of_a_write = disk.calls() - calls_before;
-  // Number of calls that fail in turn. They are spread over the reads, writes and syncs of both
-  // stores. Each failure costs one initial backoff wait.
+  // The number of calls that fail, one per iteration. They are spread over the reads, writes and
+  // syncs of both stores. Each failure costs one initial backoff wait.
   constexpr int64_t kPlaces = 4;
   for (int64_t i = 0; i < kPlaces; ++i) {
     const int64_t call = 1 + i * calls_of_a_write / kPlaces;
@@ -309,7 +309,7 @@ TEST_F(IngestTest, ADamagedStreamIsNeverAcknowledgedAndHoldsNobodyUp) {
   std::atomic<int> refused = 0;
   std::promise<absl::StatusOr<int64_t>> sound;
   Ingest ingest(metrics, *stores_.logs, health_, {});
-  // No data of job 2 can be written. For job 3, not even the offset can be read.
+  // No data of job 2 can be written. Not even the offset of job 3 can be read.
   for (int i = 0; i < 3; ++i) {
     for (const int64_t job_id : {2, 3}) {
       v1::TelemetryBatch damaged = Batch(0, 100, 1);

@@ -31,7 +31,7 @@ class LoopTest : public testing::Test {
     ASSERT_TRUE(recovered.ok()) << recovered.status();
     loop_ = *std::move(recovered);
     loop_->Start();
-    // A job is accepted only if the cluster has a slot.
+    // A job is accepted only if the cluster has a slot for it.
     ASSERT_TRUE(Submit(AttachWorker{TestHello("a", 1)}).get().ok());
     loop_->Post([this] {
       ObserveAttached(TestHello("a", 1), clock_.Now(), loop_->View().state, loop_->observations());
@@ -63,7 +63,7 @@ class LoopTest : public testing::Test {
         [](Loop& loop) { return ToSnapshot(loop.View().state, 0).DebugString(); });
   }
 
-  // Stops the loop and compares its state with a replay of the log.
+  // Stops the loop, then compares its state with the state that a replay of the log gives.
   void ExpectReplayEqualsLive() {
     const std::string live = StateBytes();
     loop_->Stop();
@@ -213,7 +213,8 @@ TEST_F(LoopTest, ItsOwnStallCountsAgainstNoNode) {
     ObserveWelcomed("a", loop.observations());
     return true;
   });
-  // The loop stalls for a minute, for example because of a slow disk or a paused machine.
+  // Simulates a loop that stalls for a minute, for example because of a slow disk or a paused
+  // machine.
   clock_.Advance(60'000);
   ASSERT_TRUE(Submit(Submission("after")).get().ok());
   const auto node_state = OnLoop<v1::NodeState>(
@@ -231,7 +232,7 @@ TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
   v1::NodeState node_state = v1::NODE_STATE_READY;
   for (int i = 0; i < 10 && node_state == v1::NODE_STATE_READY; ++i) {
     clock_.Advance(900);
-    // Any request causes a tick.
+    // Any request causes a tick, even this one, which names no job.
     (void)Submit(StopJob{}).get();
     node_state = OnLoop<v1::NodeState>(
         [](Loop& loop) { return loop.View().state.nodes.at("a").node.state(); });
@@ -241,8 +242,8 @@ TEST_F(LoopTest, NoticesMissingHeartbeatsInItsOwnTime) {
 
 class FullDiskTest : public LoopTest {
  protected:
-  // Submits a fact of the node about an unknown attempt. The controller stores only the fact's
-  // number.
+  // Submits the node's fact number `sequence`, which is about an unknown attempt. The controller
+  // stores only the fact's number.
   std::future<Answer> SubmitFact(uint64_t sequence) {
     v1::Fact fact = StartedFact(99);
     fact.set_sequence(sequence);

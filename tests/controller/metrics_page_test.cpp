@@ -1,4 +1,4 @@
-// Tests the page that GET /metrics of a real controller returns with scripted workers.
+// Tests the page that a real controller with scripted workers returns for GET /metrics.
 #include <chrono>
 
 #include "gmock/gmock.h"
@@ -16,8 +16,8 @@ std::string Page(const RunningController& controller) {
   return test::HttpGet(controller.controller->http_address(), "/metrics");
 }
 
-// Returns the page once it contains `text`. Retries, because the duration of a call is recorded
-// only after its answer was sent.
+// Requests the page until it contains `text`, and returns it. The retries are needed because the
+// duration of a call is recorded only after its answer was sent.
 std::string PageWith(const RunningController& controller, const std::string& text) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   std::string page = Page(controller);
@@ -42,8 +42,8 @@ v1::TelemetryRecord Metrics(int64_t time_ms) {
                           "memory_bytes", "data_stall_seconds"}) {
     values[key] = 0.5;
   }
-  // The test reads the page a minute later. Speeds are exported until three step times after the
-  // newest step.
+  // The test reads the page a minute after the newest step. Speeds are exported until three step
+  // times after that step, so a step must take 30 s.
   values["step_seconds"] = 30;
   return record;
 }
@@ -81,7 +81,7 @@ void RunEventfulJob(RunningController& controller, FakeWorker& worker, int64_t j
     return seen.attempts().rbegin()->state() == v1::ATTEMPT_STATE_ENDED;
   });
   controller.clock.Advance(60'000);
-  // Waits for the job's second attempt instead of for another StartAttempt, because the first
+  // Waits for the second attempt instead of a second StartAttempt command, because the first
   // StartAttempt may have been sent twice.
   controller.WaitForJob(job, [](const v1::Job& seen) { return seen.attempts_size() == 2; });
 }
@@ -94,7 +94,7 @@ TEST(MetricsPageTest, ShowsEverythingThatDashboardsBuildOn) {
   const int64_t job = controller.Submit("eventful");
   RunEventfulJob(controller, worker, job);
   EXPECT_EQ(controller.Submit("waits", 2), job + 1);
-  // Every scrape is a request as well, so the next scrape counts it.
+  // Each scrape is itself a request, so the next scrape counts this one.
   Page(controller);
   const std::string page = PageWith(controller, "method=\"JobService/SubmitJob\"");
   test::ExpectGolden("controller_metrics.txt", test::ShapeOf(page));
@@ -127,7 +127,8 @@ TEST(MetricsPageTest, RefusedCallsAreCountedByTheirCode) {
             1);
 }
 
-// There is one series per route, independent of which jobs are requested and of unknown paths.
+// There is one series per route. Neither the ids of requested jobs nor unknown paths create further
+// series.
 TEST(MetricsPageTest, RequestsAreCountedByRouteAndStatus) {
   RunningController controller(OpenMemoryStores(), {}, "127.0.0.1:0");
   const std::string address = controller.controller->http_address();

@@ -30,8 +30,8 @@ bool Becomes(const std::function<bool()>& condition) {
 class StoreScrubberTest : public testing::Test {
  protected:
   StoreScrubberTest() {
-    // Each file has two or more pages, because closing the stores folds the write-ahead log into
-    // it.
+    // Creates the stores and closes them. Closing folds the write-ahead log into the files, so each
+    // file has at least two pages.
     EXPECT_TRUE(OpenSqliteStores(directory_.path() + "/store").ok());
   }
   std::string Path(const std::string& name) const { return directory_.path() + "/store/" + name; }

@@ -14,8 +14,8 @@ namespace {
 
 using Kind = v1::ControllerMessage;
 
-// The number of jobs whose commands together exceed the flow-control window of a worker that does
-// not read.
+// The number of jobs whose start commands together exceed the flow-control window of a worker that
+// does not read.
 constexpr int kLargeJobs = 8;
 
 class WorkerSessionsTest : public testing::Test {
@@ -32,8 +32,8 @@ class WorkerSessionsTest : public testing::Test {
     return std::make_unique<FakeWorker>(running_.channel, hello);
   }
 
-  // Reads the Welcome, then runs a job on this worker. All facts of the job are acknowledged; the
-  // last one has number 1.
+  // Reads the Welcome and runs a job on this worker until all facts of the job are acknowledged.
+  // The last fact has number 1.
   int64_t RunJob(FakeWorker& worker) {
     worker.Take(Kind::kWelcome);
     const int64_t job = running_.Submit("job");
@@ -54,7 +54,7 @@ class WorkerSessionsTest : public testing::Test {
     return running_.jobs->SubmitJob(&context, request, &response);
   }
 
-  // Submits the jobs once the only worker has joined.
+  // Waits until the only worker has joined, then submits the jobs.
   void SubmitLargeJobs() {
     const auto deadline = std::chrono::steady_clock::now() + kTestTimeout;
     while (!SubmitLarge(0).ok()) {
@@ -126,7 +126,7 @@ class SlowWorker {
     EXPECT_TRUE(stream_->Write(message));
   }
 
-  // Returns the jobs whose start commands could be read. Stops at `most` jobs or at the end of the
+  // Reads start commands and returns their jobs. Stops at `most` jobs or at the end of the
   // stream.
   std::set<int64_t> ReadStarts(std::size_t most) {
     std::set<int64_t> jobs;
@@ -163,7 +163,8 @@ TEST_F(WorkerSessionsTest, KeepsAWorkerThatHasTakenWhatWaited) {
   auto worker = Attach(TestHello("a", 1));
   const int64_t job = RunJob(*worker);
   for (int second = 0; second < 40; ++second) {
-    // The controller can write this answer only after the worker has read the previous one.
+    // The controller can write the answer to this fact only after the worker has read the previous
+    // answer.
     worker->SendFact(1, StartedFact(job));
     EXPECT_EQ(worker->Take(Kind::kFactsAcknowledged).facts_acknowledged().fact_sequence(), 1u);
     PassASecond();
@@ -297,7 +298,7 @@ TEST_F(WorkerSessionsTest, CommitsACheckpointBeforeItsBytesAreAcknowledged) {
   record.mutable_checkpoint()->set_path("/c/step_000000100");
   log_->Close();
   worker->SendRecord(stream, 0, 50, record);
-  // Bytes that come later in the stream must not be stored before these.
+  // These later bytes of the stream must not be stored before the earlier ones.
   worker->SendMetrics(stream, 50, 100, 101, 4.0);
   ASSERT_TRUE(log_->WaitForAppend());
   EXPECT_EQ(worker->Count(Kind::kStreamAcknowledged), 0);

@@ -37,8 +37,8 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// A sample such as "a{x="1",y="2"} 3", split into its parts. Label values may contain spaces and
-// braces; quotes are escaped.
+// A sample such as "a{x="1",y="2"} 3", split into its parts. Label values may contain spaces,
+// braces and escaped quotes.
 struct Sample {
   std::string name;
   std::string series;

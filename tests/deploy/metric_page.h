@@ -1,4 +1,4 @@
-// Reads a page of metrics as a scraper does.
+// Reads a metrics page as a scraper does.
 #ifndef TRAINYARD_TESTS_DEPLOY_METRIC_PAGE_H_
 #define TRAINYARD_TESTS_DEPLOY_METRIC_PAGE_H_
 
@@ -16,12 +16,12 @@ std::string HttpGet(const std::string& address, const std::string& path, int sta
 // labels `job` and `instance`.
 std::string ShapeOf(const std::string& page);
 
-// Value of one series, named as on the page, such as `trainyard_jobs{state="running"}`. If it is
-// missing, fails the test and returns NaN.
+// Returns the value of one series, named as on the page, such as `trainyard_jobs{state="running"}`.
+// If the series is missing, fails the test and returns NaN.
 double ValueOf(const std::string& page, const std::string& series);
 
-// Compares `text` with tests/deploy/golden/NAME, which the lint and the dashboards use. With
-// TRAINYARD_UPDATE_GOLDEN=1 in the environment, writes the file instead.
+// Compares `text` with tests/deploy/golden/NAME, which the lint and the dashboards use. If
+// TRAINYARD_UPDATE_GOLDEN=1 is set in the environment, writes the file instead.
 void ExpectGolden(const std::string& name, const std::string& text);
 
 }  // namespace trainyard::test

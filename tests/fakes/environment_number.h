@@ -1,4 +1,4 @@
-// Numbers that select the long form of a test (tests/long.sh).
+// Reads the environment variables that select the long form of a test (tests/long.sh).
 #ifndef TRAINYARD_TESTS_FAKES_ENVIRONMENT_NUMBER_H_
 #define TRAINYARD_TESTS_FAKES_ENVIRONMENT_NUMBER_H_
 

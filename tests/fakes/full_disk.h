@@ -7,10 +7,10 @@
 
 namespace trainyard {
 
-// While the object exists, no file of this process and its children can grow beyond `bytes`. For a
-// writer this is like a full disk, except that the error is EFBIG instead of ENOSPC. It needs no
-// separate file system. Only one object may exist at a time. Keep its scope small, because the
-// test's report may also be written to a file.
+// While the object exists, no file of this process or its children can grow beyond `bytes` bytes.
+// For a writer this is like a full disk, except that the error is EFBIG instead of ENOSPC. No
+// separate file system is needed. Only one object may exist at a time. Keep its scope small,
+// because the test's report may also be written to a file.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) : old_handler_(signal(SIGXFSZ, SIG_IGN)) {

@@ -50,7 +50,7 @@ class HungFileSystem {
     umount2(("/proc/self/fd/" + std::to_string(top_.get())).c_str(), MNT_DETACH);
   }
 
-  // False if this user may not mount file systems. Then the test must be skipped.
+  // False if this user may not mount file systems; the test must then be skipped.
   bool mounted() const { return mounted_; }
 
  private:
@@ -86,7 +86,7 @@ class HungFileSystem {
   UniqueFd device_;
   const UniqueFd stop_;
   bool mounted_ = false;
-  UniqueFd top_;  // The directory at which it is mounted.
+  UniqueFd top_;  // The mount point.
   std::thread server_;
 };
 

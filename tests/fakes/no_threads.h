@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-// While the object exists, this process cannot start a thread with default attributes: its stack
-// would not fit into the address space. The error is EAGAIN, as at the process limit. Only one
-// object may exist at a time.
+// While the object exists, this process cannot start a thread with default attributes, because the
+// thread's stack would not fit into the address space. The error is EAGAIN, as at the process
+// limit. Only one object may exist at a time.
 class NoThreads {
  public:
   NoThreads() {

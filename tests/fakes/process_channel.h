@@ -1,4 +1,4 @@
-// Channels for tools and tests, with the access given by the process's environment.
+// gRPC channels for tools and tests. Token and certificate come from the process's environment.
 #ifndef TRAINYARD_TESTS_FAKES_PROCESS_CHANNEL_H_
 #define TRAINYARD_TESTS_FAKES_PROCESS_CHANNEL_H_
 

@@ -1,5 +1,5 @@
-// Fuzzes the conversion of other trainers' files. The first byte, 0 to 9, selects the format:
-// detect it, or use a given one.
+// Fuzzes the conversion of other trainers' files. The first byte of the input, 0 to 9, selects
+// whether the format is detected or which format is assumed.
 #include <string>
 
 #include "absl/strings/match.h"
@@ -10,7 +10,8 @@
 
 namespace {
 
-// All keys of the converted job file are valid. Submitting it may fail only because of its values.
+// Resolves the converted job file. All its keys must be valid, so that only its values can cause an
+// error.
 void ResolveConverted(const std::string& text) {
   using namespace trainyard;
   const auto reader = [&](const std::string& reference,

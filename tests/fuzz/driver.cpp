@@ -3,8 +3,8 @@
 //
 //   fuzz_NAME [--seconds S] [--seed N] [--max-bytes N] CORPUS...
 //
-// CORPUS consists of files and folders of inputs. With --seconds 0 each input is run once,
-// unchanged, for example to reproduce a saved failure. An input that fails is written to
+// CORPUS consists of files and folders of inputs. With --seconds 0, each input is run once,
+// unchanged, for example to reproduce a saved failure. If an input fails, it is written to
 // crash-NAME.
 #include <fcntl.h>
 #include <unistd.h>
@@ -161,7 +161,7 @@ class Mutator {
     return text.substr(from, Below(text.size() - from + 1));
   }
 
-  // Values that parsers of text and numbers often handle incorrectly.
+  // Returns a value that parsers of text or numbers often handle incorrectly.
   std::string Interesting() {
     static constexpr std::string_view kInteresting[] = {"0",
                                                         "-1",

@@ -17,7 +17,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// Longer than any input may take, and shorter than the driver's limit.
+// Longer than any input may take, and shorter than the driver's time limit for an input.
 constexpr int kTimeoutSeconds = 5;
 
 std::unique_ptr<Server> StartServer() {
@@ -39,8 +39,8 @@ class Connection {
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const timeval read_timeout{kTimeoutSeconds, 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &read_timeout, sizeof read_timeout);
-    // Closing with a reset leaves no port in TIME_WAIT. Otherwise a long run would use up all
-    // ports.
+    // Makes close() reset the connection, which leaves no port in TIME_WAIT. Otherwise a long run
+    // would use up all ports.
     const linger at_once{1, 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     FUZZ_EXPECT(connect(fd_, reinterpret_cast<sockaddr*>(&where), sizeof where) == 0);
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::unique_ptr<Server> server = StartServer();
   Connection connection(server->address());
   const std::string_view input(reinterpret_cast<const char*>(data), size);
-  // The input is sent in two pieces, so that the server has to reassemble it.
+  // Sends the input in two pieces, so that the server has to reassemble it.
   connection.Send(input.substr(0, size / 2));
   connection.Send(input.substr(size / 2));
   connection.EndOfInput();

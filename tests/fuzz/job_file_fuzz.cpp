@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   parts.erase(parts.begin());
   const auto reader = [&](const std::string& reference,
                           const std::string&) -> absl::StatusOr<JobFileText> {
-    // Every file name returns the same text, so `extends` can form a cycle.
+    // Every file name leads to the same text, so `extends` can form a cycle.
     if (reference.size() < 2) return JobFileText{reference + ".yaml", text};
     if (reference == "job.yaml") return JobFileText{reference, text};
     return absl::NotFoundError("no file");
@@ -29,8 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   FUZZ_EXPECT(CheckJobSpec(resolved->spec, resolved->origins).empty());
   FUZZ_EXPECT(WorldSize(resolved->spec) > 0);
-  // Resolving a resolved job must not change it, because the controller resolves the JSON form
-  // again.
+  // The controller resolves the JSON form of a resolved job again. That must not change the job.
   const std::string json = MessageToJson(resolved->spec).dump();
   const auto again = ResolveJobFile(
       "spec", {}, [&](const std::string&, const std::string&) -> absl::StatusOr<JobFileText> {

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   account.Note(*record, {});
   account.Note(*record, {});
   FUZZ_EXPECT(account.step() >= 0);
-  // The record will be sent over the network, and protobuf rejects text that is not UTF-8.
+  // The record is later sent over the network, and protobuf rejects text that is not UTF-8.
   v1::TelemetryRecord back;
   FUZZ_EXPECT(back.ParseFromString(record->SerializeAsString()));
   return 0;

@@ -24,8 +24,9 @@ std::string MakeFolder(const MiniCluster& cluster, const std::string& name) {
   return folder;
 }
 
-// True if `stored` lines are all the lines of a rank that recorded `written` lines. A rank of a
-// failed attempt was killed or terminated, so it may have written one line more than it recorded.
+// Returns true if `stored` lines are all the output of a rank that recorded `written` lines. A rank
+// of a failed attempt was killed or terminated, so it may have written one line more than it
+// recorded.
 bool IsAllOf(const v1::Attempt& attempt, std::size_t written, std::size_t stored) {
   const bool ended_by_itself = attempt.verdict().cause() == v1::VERDICT_CAUSE_COMPLETED;
   return stored == written || (!ended_by_itself && stored == written + 1);

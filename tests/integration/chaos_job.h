@@ -15,32 +15,32 @@ namespace trainyard::test {
 
 class ChaosJob {
  public:
-  // Submits a job with `nodes` nodes and one rank on each.
+  // Submits a job with one rank on each of `nodes` nodes.
   ChaosJob(MiniCluster& cluster, const std::string& name, int nodes);
 
   int64_t id() const { return id_; }
-  // Returns the number of the newest attempt. 0 before the first attempt, and if the controller
+  // Returns the number of the newest attempt; 0 before the first attempt, or if the controller
   // does not answer.
   int64_t AttemptNumber() const;
   // Returns the pid of the rank's program; 0 if it is not running.
   pid_t RunningRank(int64_t attempt_number, int rank) const;
 
-  // Makes the trainer end at one of the next checkpoints, waits for the end and returns the ended
+  // Makes the trainer end at one of the next checkpoints. Waits for the end and returns the ended
   // job.
   v1::Job Finish();
 
-  // Returns a description of the first error in the stored data of the job, which must have
-  // succeeded. Returns "" if all data is stored. Data that is still on the workers arrives shortly
-  // after the end of the job.
+  // Returns a description of the first error in the stored data of the job, or "" if all data is
+  // stored. The job must have succeeded. Data that is still on the workers arrives shortly after
+  // the end of the job.
   std::string WhatIsWrong(const v1::Job& job) const;
 
  private:
-  // Each of these checks returns the first error, or "".
+  // Each of these checks returns a description of the first error, or "".
   //
   // The series merged over all attempts must contain every step once, with the loss of an
   // undisturbed run.
   std::string CheckMergedView() const;
-  // The attempt's own series must contain every step that the attempt trained, once each.
+  // The attempt's own series must contain every step that the attempt trained exactly once.
   std::string CheckSteps(const v1::Attempt& attempt) const;
   // The stored output of the rank must equal its written output, byte for byte.
   std::string CheckOutput(const v1::Attempt& attempt, int rank) const;
@@ -49,7 +49,7 @@ class ChaosJob {
   std::vector<std::string> LinesOf(const std::string& kind, int64_t attempt_number, int rank) const;
 
   MiniCluster& cluster_;
-  const std::string folder_;  // Shared with the trainer: its records and the signal to finish.
+  const std::string folder_;  // Shared with the trainer: has its records and the signal to finish.
   const int nodes_;           // Equal to the number of ranks.
   int64_t id_ = 0;
 };

@@ -16,8 +16,8 @@ namespace trainyard::test {
 
 using Seconds = std::chrono::duration<double>;
 
-// Polls `condition` until it is true. Returns false at the deadline. The state of real processes
-// can only be polled from outside.
+// Polls `condition` until it is true. Returns false at the deadline. Polling is necessary because
+// real processes send the test no notifications.
 bool Eventually(const std::function<bool()>& condition, Seconds deadline = Seconds(60));
 
 class ChildProcess {
@@ -47,7 +47,8 @@ struct CommandResult {
   std::string error;
 };
 
-// Runs a program and waits until it ends. exit_code is -1 if it has not ended by the deadline.
+// Runs a program and waits until it ends. exit_code is -1 if the program is still running at the
+// deadline.
 CommandResult RunCommand(const std::vector<std::string>& arguments, Seconds deadline = Seconds(60));
 
 }  // namespace trainyard::test

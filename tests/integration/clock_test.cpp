@@ -32,7 +32,7 @@ int64_t WallMs() {
 
 class ClockTest : public testing::Test {
  protected:
-  // The controller's wall clock is set by the test. All its other clocks are the machine's.
+  // The test sets the controller's wall clock. All other clocks are the machine's.
   ClockTest() : cluster_(/*nodes=*/1) {
     const std::string file = cluster_.directory() + "/clock";
     SetClock(0);
@@ -41,7 +41,7 @@ class ClockTest : public testing::Test {
     Restart(0);
   }
 
-  // From this call on, the controller's clock is `ahead_ms` ahead of the machine's clock.
+  // From now on, the controller's clock is `ahead_ms` ahead of the machine's clock.
   void SetClock(int64_t ahead_ms) {
     // The file is overwritten in place, because the controller has mapped it into memory.
     const std::string file = cluster_.directory() + "/clock";
@@ -73,7 +73,8 @@ class ClockTest : public testing::Test {
     return job_id;
   }
 
-  // The job succeeds, its ledger shows the elapsed time, and its timestamps follow the clock.
+  // Checks that the job succeeds, its ledger shows the elapsed time, and its timestamps follow the
+  // clock.
   void ExpectTrueLedger(int64_t job_id, double seconds) {
     const v1::Job job = cluster_.WaitForEnd(job_id);
     const double passed = Seconds(steady_clock::now() - begin_).count();

@@ -183,7 +183,7 @@ TEST_F(DoorTest, AReplacedTokenFileCountsWithoutARestart) {
   EXPECT_EQ(Http("GET", Url("/api/v1/nodes"), {old_header}).status, 401);
   EXPECT_EQ(cluster_.Cli({"nodes"}).exit_code, 0);
   EXPECT_THAT(cluster_.DaemonLogs(), HasSubstr("was replaced"));
-  // A worker that connects from now on must prove that it has the new token.
+  // A worker that connects after this must prove that it has the new token.
   cluster_.KillWorker(0);
   cluster_.StartWorker(0);
   EXPECT_TRUE(Eventually([&] {
@@ -257,7 +257,7 @@ TEST_F(DoorTest, TheEventLogLostAloneIsNotReplacedByAnEmptyOne) {
   const CommandResult checked =
       RunCommand({ProgramPath("trainyard"), "server", "check", "--data-dir", data.string()});
   EXPECT_EQ(checked.exit_code, 0) << checked.output << checked.error;
-  // The store next to this event log now belongs to another cluster.
+  // Makes the store next to this event log belong to another cluster.
   std::ofstream(data / "cluster_id") << std::string(32, 'b') << "\n";
   EXPECT_THAT(start().error, HasSubstr("belongs to cluster"));
 }

@@ -1,5 +1,5 @@
-// Tests gangs that hang before their pace is known, or after a rank has exited. All processes are
-// real.
+// Tests, with real processes, gangs that hang before their pace is known or after a rank has
+// exited.
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
@@ -14,9 +14,9 @@ using std::chrono::steady_clock;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Each rank runs the given number of steps, of 0.2 s each, and reports them in its telemetry. Then
-// its argument decides: "exit" exits with 0, "hang" writes no output or telemetry, and "wait" waits
-// in an all-reduce that rank 1 does not join.
+// Each rank runs the given number of steps of 0.2 s and reports them in its telemetry. Then its
+// argument decides: with "exit" it exits with 0, with "hang" it writes no output or telemetry, and
+// with "wait" it waits in an all-reduce that rank 1 does not join.
 constexpr char kProgram[] = R"(import json, os, sys, time
 rank = int(os.environ["RANK"])
 steps, end = int(sys.argv[1]), sys.argv[2 + rank]
@@ -68,8 +68,8 @@ class EarlyHangTest : public testing::Test {
   int64_t job_ = 0;
 };
 
-// The hang comes so early that the workers do not know the pace yet: they have seen fewer than
-// three steps.
+// The hang comes so early that the workers do not know the gang's pace yet: they have seen fewer
+// than three steps.
 TEST_F(EarlyHangTest, AHangInTheFirstSecondsOfTrainingIsFound) {
   Submit(kProgram, "2, hang, hang", "watchdog: {min_stall: 3s}\n");
   const steady_clock::time_point begin = steady_clock::now();
@@ -104,7 +104,7 @@ TEST_F(EarlyHangTest, ARankThatNeverExitsIsNamed) {
   EXPECT_THAT(job.verdict().ranks(), ElementsAre(0));
 }
 
-// Programs other than trainyard-trainer may work for hours without visible progress.
+// Programs other than trainyard-trainer may work for hours without reporting progress.
 TEST_F(EarlyHangTest, AProgramThatReportsNothingIsLeftAloneAndWhySaysSo) {
   Submit("import os, time\nif os.environ['RANK'] == '0': time.sleep(60)\n", "x",
          "watchdog: {min_stall: 1s}\n");

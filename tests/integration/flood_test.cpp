@@ -1,4 +1,4 @@
-// A job that floods the controller with checkpoint records harms only itself.
+// Tests that a job that floods the controller with checkpoint records harms only itself.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using Steady = std::chrono::steady_clock;
 
-// Publishes checkpoints at 2 MB/s until the file `stop` appears. Then writes the step of the last
-// checkpoint into the file `last`.
+// Publishes checkpoint records at 2 MB/s until the file `stop` appears. Then writes the step of the
+// last checkpoint into the file `last`.
 constexpr char kFlood[] = R"(
 import os, sys, time
 folder = sys.argv[1]
@@ -65,7 +65,7 @@ class FloodTest : public testing::Test {
                                                 command, "\n"));
   }
 
-  // Runs a command of another user, which must not take long despite the flood.
+  // Runs a command as another user. The command must not take long despite the flood.
   void Command(const std::vector<std::string>& arguments) {
     const Steady::time_point begin = Steady::now();
     const CommandResult result = cluster_.Cli(arguments);
@@ -94,7 +94,7 @@ TEST_F(FloodTest, RecordsOfOneJobRefuseAndDelayNobodyElse) {
   Command({"submit", Job("victim", "[/bin/sleep, '1000']")});
   Command({"kill", "-y", "victim"});
   for (int i = 0; i < 41; ++i) {
-    // Job 1 is the flood. The other jobs share its node and the stream of its worker.
+    // Job 1 is the flood. The other jobs use the same node and the same worker stream.
     EXPECT_EQ(cluster_.WaitForEnd(2 + i).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
   }
   EXPECT_EQ(cluster_.WaitForEnd(43).state(), v1::JOB_STATE_STOPPED);

@@ -11,7 +11,7 @@
 namespace trainyard::test {
 namespace {
 
-// The time is fixed, because the test checks the freeze itself: there is no condition to wait for.
+// A fixed time, because the test checks the freeze itself, so it has no condition to wait for.
 constexpr std::chrono::seconds kFreeze{20};
 
 class FrozenTest : public testing::Test {
@@ -49,8 +49,8 @@ TEST_F(FrozenTest, StalledControllerCostsNothing) {
 TEST_F(FrozenTest, StalledWorkerCostsNothing) {
   ChaosJob job(cluster_, "frozen-worker", kNodes);
   ASSERT_TRUE(cluster_.WaitForStep(job.id(), 20));
-  // Node 1 sends no heartbeats, while rank 0 on node 0 makes progress. Lost contact alone is not a
-  // failure.
+  // Node 1 sends no heartbeats, while rank 0 on node 0 makes progress. Lost contact alone must not
+  // count as a failure.
   Freeze(cluster_.worker(1));
   ExpectUndisturbed(job);
 }

@@ -19,10 +19,10 @@ constexpr int kSamples = 6000;
 constexpr int kSeqLength = 16;
 constexpr int kSteps = 700;
 // This sample is garbage. The last token of the preceding sample is the first token of the garbage,
-// so that sample spikes, too.
+// so the preceding sample's loss spikes, too.
 constexpr int kBadSample = 4000;
 
-// Writes token files in which the tokens repeat 0 to 15. A model learns them within 100 steps. The
+// Writes token files that repeat the tokens 0 to 15, which a model learns within 100 steps. The
 // files have no header, like those of nanoGPT.
 void WriteTokens(const std::string& directory) {
   std::filesystem::create_directories(directory);
@@ -154,7 +154,7 @@ TEST_F(GuardTest, WithoutAPolicyASpikeIsAnAlert) {
   ASSERT_GE(described.alerts_size(), 2);
 }
 
-// The trainer exits because of a NaN loss. Its exit may arrive before the alert that explains it.
+// The trainer exits because of a NaN loss. The exit may arrive before the alert that explains it.
 TEST_F(GuardTest, ALossThatIsNoNumberUsesTheBudgetOfRollbacksOnly) {
   const int64_t job_id = Submit("overflowing",
                                 "guard: {policy: skip, max_rollbacks: 2}\n"

@@ -66,7 +66,8 @@ TEST(HooksTest, AFailureIsToldToAWebhookAndACommandThroughKillMinusNine) {
     return absl::StrSplit(text.substr(0, end), '\n');
   };
   ASSERT_TRUE(Eventually([&] { return !lines().empty(); })) << cluster.DaemonLogs();
-  // The command runs twice if the controller was killed before it had recorded the first run.
+  // The command runs a second time if the controller was killed before it had recorded the first
+  // run.
   for (const std::string& line : lines()) {
     EXPECT_EQ(nlohmann::json::parse(line)["id"], body["id"]) << line;
   }

@@ -1,4 +1,4 @@
-// Sends requests to a controller's HTTP server with Python's client.
+// Sends requests to a controller's HTTP server, using Python's HTTP client.
 #ifndef TRAINYARD_TESTS_INTEGRATION_HTTP_CALLS_H_
 #define TRAINYARD_TESTS_INTEGRATION_HTTP_CALLS_H_
 
@@ -23,8 +23,8 @@ struct HttpRequest {
   std::string body = "{}";
 };
 
-// Sends requests one after the other, all with the same headers ("Name: value"). `trust` is the
-// certificate to trust for https.
+// Sends requests one after the other, all with the same headers ("Name: value"). For https, `trust`
+// is the certificate to trust.
 std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
                                 const std::vector<std::string>& headers,
                                 const std::string& trust = "-");
@@ -32,11 +32,10 @@ std::vector<HttpAnswer> HttpAll(const std::vector<HttpRequest>& requests,
 HttpAnswer Http(const std::string& method, const std::string& url,
                 const std::vector<std::string>& headers = {}, const std::string& trust = "-");
 
-// Returns the URL of the path on the cluster's controller.
 std::string HttpUrl(const MiniCluster& cluster, const std::string& path);
 
-// Logs in as the dashboard's page does: exchanges the code in `address`, which `trainyard
-// dashboard` printed, for a session.
+// Logs in as the dashboard's page does: exchanges the code in `address` for a session. `address` is
+// the output of `trainyard dashboard`.
 HttpAnswer LogIn(const std::string& address, const std::string& trust = "-");
 
 // Returns the header that contains the session of a login.

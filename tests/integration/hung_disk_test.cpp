@@ -33,7 +33,7 @@ TEST_F(HungDiskTest, TheNodeReportsTheCauseAndRecovers) {
 
   auto hung = std::make_unique<HungFileSystem>(cluster_.directory() + "/worker0/attempts");
   if (!hung->mounted()) GTEST_SKIP() << HungFileSystem::kSkipped;
-  // The worker's mkdir blocks, so this job cannot start yet.
+  // This job cannot start yet, because the worker's mkdir blocks.
   const int64_t waits = Submit("waits", "exit 0");
   ASSERT_TRUE(Eventually([&] { return Node().has_health(); }, Seconds(20)))
       << cluster_.DaemonLogs();

@@ -1,4 +1,4 @@
-// Tests a program of another user that listens at the controller's address.
+// Tests what happens if a program of another user listens at the controller's address.
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -22,7 +22,7 @@ using testing::Not;
 using ImpostorTest = DoorTest;
 
 // A program of another user that bound the controller's port while the controller was down. It
-// answers as a controller would, sends every worker that connects the command to run a program, and
+// answers as a controller would, commands every worker that connects to run a program, and
 // records what it receives.
 class Impostor final : public v1::WorkerControl::Service {
  public:

@@ -1,6 +1,6 @@
-// Tests that a job cannot harm its node, whatever it does to its files and processes, and whatever
-// data the worker's disk loses. The node keeps working, its other jobs are not disturbed, no rank
-// runs twice, and every slot becomes free again.
+// Tests that a job cannot harm its node, whatever the job does to its files and processes, and
+// whatever data the worker's disk loses. The node keeps working, its other jobs are not disturbed,
+// no rank runs twice, and every slot becomes free again.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ class IsolationTest : public testing::Test {
     return absl::StrCat(Worker(), "/runs/", job_id, "/1/rank0");
   }
 
-  // Returns a script line that writes its pid into a file of the test's directory.
+  // Returns a script line that writes the script's pid into a file of the test's directory.
   std::string SayPid(const std::string& name) const {
     return absl::StrCat("echo $$ > ", cluster_.directory(), "/pid.tmp && mv ", cluster_.directory(),
                         "/pid.tmp ", PidFile(name), "; ");
@@ -110,7 +110,7 @@ TEST_F(IsolationTest, FifosAmongTheRecordsStopNeitherWorkerNorNeighbours) {
   ExpectSlotIsFree("after-records");
 }
 
-// A process blocks forever if it follows the link or enters the mounted file system.
+// A process that follows the link or enters the mounted file system blocks forever.
 TEST_F(IsolationTest, FileSystemThatHangsInItsOwnDirectoryStopsNeitherWorkerNorNeighbours) {
   const std::string dead = cluster_.directory() + "/dead";
   fs::create_directory(dead);
@@ -209,14 +209,15 @@ TEST_F(IsolationTest, ProcessesOfALostDataDirectoryAreEndedBeforeItsSlotsAreOffe
   const int64_t job_id =
       Submit("stray", "trap '' TERM; setsid sleep 1000 & " + SayPid("stray") + "wait");
   const pid_t rank = AwaitPid("stray");
-  // If the controller had not seen the attempt running, its end would not fail the job.
+  // Waits until the controller has seen the attempt running. Otherwise the attempt's end would not
+  // fail the job.
   ASSERT_TRUE(Eventually([&] { return cluster_.Job(job_id).state() == v1::JOB_STATE_RUNNING; }));
   cluster_.KillWorker(0);
   fs::remove_all(Worker());
   cluster_.StartWorker(0);
   EXPECT_TRUE(AwaitGone(rank));
   // The controller need not wait 10 minutes for the lease to expire: a new node has replaced the
-  // old one, which proves that the old one is gone.
+  // old one, which proves that the old node's ranks are gone.
   const v1::Job job = cluster_.WaitForEnd(job_id, Seconds(60));
   EXPECT_EQ(job.verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_THAT(job.verdict().summary(), HasSubstr("returned as the new node"));
@@ -287,7 +288,7 @@ TEST_F(IsolationTest, RankThatForksWithoutEndEndsItsOwnJobAndNoOther) {
 }
 
 // The two paths differ because of a symbolic link, so the controller cannot see that both jobs
-// write to one directory.
+// write to the same directory.
 TEST(SharedDirectoryTest, SecondLiveJobIsRefusedUnderEveryName) {
   MiniCluster cluster(2);
   const std::string tokens = cluster.MakeTokens();

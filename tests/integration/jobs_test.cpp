@@ -101,7 +101,7 @@ TEST(JobsTest, SubmitRefusesWhatTheTrainerCannotStart) {
   EXPECT_THAT(submitted.error, HasSubstr("`layout.ep` (2) is not supported"));
   EXPECT_THAT(submitted.error, HasSubstr("`data.path` is missing"));
   CommandResult planned;
-  // Before this succeeds, both nodes must have read the nonce of the checkpoint root.
+  // Both nodes must have read the nonce of the checkpoint root before this can succeed.
   EXPECT_TRUE(Eventually([&] {
     planned = cluster.Cli({"plan", file, "--set", "data.path="});
     return planned.output.find("starts immediately") != std::string::npos;

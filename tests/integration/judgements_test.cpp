@@ -12,7 +12,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Enough steps for a report on the losses, and for more checkpoints than keep_last.
+// Enough steps for a report on the losses, and to write more checkpoints than keep_last.
 constexpr int kHealthySteps = 240;
 
 TEST(JudgementsTest, AHealthyRunIsReportedAsOne) {

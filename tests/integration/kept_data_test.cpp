@@ -30,8 +30,8 @@ std::string Sample(const std::string& name) {
   return absl::StrCat(SOURCE_ROOT, "/tests/integration/samples/bb9e634/", name);
 }
 
-// Held by the one test whose worker has the node id of the sample. Only one such worker may run,
-// because a worker kills unknown ranks of its node anywhere on this machine.
+// A lock held by the one test whose worker has the node id of the sample. Two such workers must not
+// run at the same time, because a worker kills unknown ranks of its node anywhere on this machine.
 class SampleNode {
  public:
   SampleNode()
@@ -110,8 +110,8 @@ TEST_F(KeptDataTest, LostRankEndsItsAttemptWithAReasonAndTheQueueGoesOn) {
   ASSERT_EQ(lost.attempts_size(), 3);
   const v1::Verdict& verdict = lost.attempts(1).verdict();
   EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_RANK_SIGNALED);
-  // The sample data may seem to come from an earlier boot of this machine, so both texts are
-  // possible.
+  // Both texts are possible, because the sample data may seem to come from this boot of the machine
+  // or from an earlier one.
   EXPECT_THAT(verdict.log_tail(),
               testing::AnyOf(HasSubstr("the rank and its shim are gone without an exit record"),
                              HasSubstr("the machine was restarted while the rank ran")));
@@ -130,8 +130,8 @@ TEST_F(KeptDataTest, WorkerTakesOverItsFiles) {
   EXPECT_FALSE(std::filesystem::exists(worker + "epochs.bin"));
 }
 
-// The files that a worker of bb9e634 writes for a running rank differ from today's in only one
-// name.
+// The files that a worker of bb9e634 writes for a running rank differ from today's in one name
+// only.
 TEST(KeptRanksTest, RankThatRunsDuringTheChangeIsReattached) {
   MiniCluster cluster(1);
   const std::string end = cluster.directory() + "/end";
@@ -187,7 +187,7 @@ TEST_F(KeptCheckpointTest, Resumes) {
   const std::map<int64_t, double> expected = Losses("expected.jsonl");
   const std::map<int64_t, double> losses = Losses("telemetry.jsonl");
   ASSERT_EQ(losses.size(), 10u);
-  // Another processor may add the numbers in a different order.
+  // Allows a difference, because another processor may add the numbers in a different order.
   for (const auto& [step, loss] : losses) EXPECT_NEAR(loss, expected.at(step), 1e-4) << step;
 }
 

@@ -75,8 +75,8 @@ class KillTest : public testing::Test {
     EXPECT_TRUE(killed) << "the job does not come back: " << cluster_.Job(job.id()).DebugString();
   }
 
-  // If submitting returns a job number, the job is acknowledged. It may fail while the controller
-  // is dead; then nothing was acknowledged.
+  // Submitting may fail while the controller is dead; then nothing was acknowledged. The job counts
+  // as acknowledged once the command returns a job number.
   void SubmitSmallJob(const std::string& name) {
     const std::string file =
         cluster_.WriteJob(name, absl::StrCat("name: ", name,
@@ -88,7 +88,7 @@ class KillTest : public testing::Test {
 
   void CheckJob(const ChaosJob& chaos, const v1::Job& job) {
     ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
-    // Only the kill of a rank ends an attempt. Each verdict must name the killed rank.
+    // Only the kill of a rank may end an attempt. Each verdict must name the killed rank.
     EXPECT_EQ(job.attempts_size(), static_cast<int>(killed_ranks_.size()) + 1);
     for (int i = 0; i + 1 < job.attempts_size(); ++i) {
       const v1::Attempt& attempt = job.attempts(i);

@@ -1,5 +1,5 @@
-// Tests layouts with worker daemons. A gang with TP2 x PP2 on two nodes loses a rank. Then its
-// checkpoint is resumed with another layout.
+// Tests layouts with worker daemons. A gang with TP2 x PP2 on two nodes loses a rank. Then a job
+// with another layout resumes the gang's checkpoint.
 #include <signal.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class LayoutsTest : public testing::Test {
  protected:
   LayoutsTest() : cluster_(/*nodes=*/2, /*slots_per_node=*/2), tokens_(cluster_.MakeTokens()) {}
 
-  // Submits the tiny job on both nodes. `settings` are arguments of the command line.
+  // Submits the tiny job on both nodes. `settings` are command-line arguments.
   int64_t Submit(const std::string& name, const std::vector<std::string>& settings) {
     std::vector<std::string> more = {"--set", "resources.slots_per_node=2"};
     for (const std::string& setting : settings) more.insert(more.end(), {"--set", setting});

@@ -1,5 +1,5 @@
 // Tests links between the checkpoint directories of jobs, with the real programs. Deleting a job
-// must not delete checkpoints of a live job.
+// must not delete the checkpoints of a live job.
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Three jobs: two that have ended, and one that trains and saves until the test ends.
+// Three jobs. Two have ended, and one trains and saves until the test ends.
 class LinksTest : public testing::Test {
  protected:
   LinksTest() {
@@ -32,7 +32,7 @@ class LinksTest : public testing::Test {
     own_ = fs::path(Checkpoints(ended_).front()).parent_path();
     live_ = cluster_.Submit(cluster_.WriteJob("live", TinyJob("live", tokens_, 1, 1'000'000)));
     EXPECT_TRUE(cluster_.WaitForCheckpoint(live_, 1)) << cluster_.DaemonLogs();
-    // The live job is paused, because its trainer would remove its oldest checkpoints.
+    // Pauses the live job, because its trainer would otherwise remove its oldest checkpoints.
     EXPECT_EQ(cluster_.Cli({"pause", absl::StrCat(live_)}).exit_code, 0);
     EXPECT_TRUE(Eventually([&] { return cluster_.Job(live_).state() == v1::JOB_STATE_PAUSED; }));
     kept_ = Checkpoints(live_);
@@ -54,7 +54,8 @@ class LinksTest : public testing::Test {
     return paths;
   }
 
-  // Deletes the ended job and its checkpoints. Returns the output of a dry run made just before.
+  // Makes a dry run, then deletes the ended job and its checkpoints. Returns the output of the dry
+  // run.
   std::string Delete() {
     const std::string job = absl::StrCat(ended_);
     CommandResult dry, done;
@@ -64,8 +65,8 @@ class LinksTest : public testing::Test {
     });
     done = cluster_.Cli({"delete", job, "--checkpoints", "--yes"});
     EXPECT_EQ(done.exit_code, 0) << done.error;
-    // Deletions are completed in the order in which they were requested. Once the deletion of the
-    // later job is complete, this one has been tried.
+    // Deletions are completed in the order in which they were requested. Therefore, once the
+    // deletion of the later job is complete, the deletion of this one has been tried.
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"delete", absl::StrCat(later_), "--checkpoints", "--yes"}).exit_code ==
              0;
@@ -97,8 +98,8 @@ class LinksTest : public testing::Test {
 TEST_F(LinksTest, AnEndedJobsDirectoryThatIsALinkIntoALiveOneLeadsNoDeletionThere) {
   const std::vector<std::string> listed = Checkpoints(ended_);
   fs::rename(own_, own_.string() + "-former");
-  // For every checkpoint that the ended job lists, the link leads to a complete checkpoint of the
-  // live job.
+  // Through the link, every checkpoint that the ended job lists leads to a complete checkpoint of
+  // the live job.
   const fs::path within = live_own_ / "mirror";
   fs::create_directories(within);
   for (const std::string& path : listed) {

@@ -1,4 +1,4 @@
-// Tests controller stores that go back in time. The event log or the whole data directory is
+// Tests controller stores that go back in time: the event log or the whole data directory is
 // replaced with an older copy, the write-ahead log is removed, or a store is missing.
 #include <signal.h>
 
@@ -56,7 +56,7 @@ class LostHistoryTest : public testing::Test {
     cluster_.controller().Signal(SIGSTOP);
     fs::create_directory(cluster_.directory() + "/snapshot");
     for (const auto& entry : fs::directory_iterator(Store(""))) {
-      if (!entry.is_regular_file()) continue;  // The local socket cannot be copied.
+      if (!entry.is_regular_file()) continue;  // A local socket cannot be copied.
       fs::copy(entry, cluster_.directory() + "/snapshot");
     }
     cluster_.controller().Signal(SIGCONT);
@@ -70,8 +70,8 @@ class LostHistoryTest : public testing::Test {
     }
   }
 
-  // Checks the state after an older event log was put in place. `lost` is the job that this log
-  // lacks.
+  // Checks the state after the event log was replaced with an older one. `lost` is the job that the
+  // older log lacks.
   void ExpectNothingLostButTheLog(int64_t lost, pid_t known_pid, pid_t lost_pid) {
     EXPECT_TRUE(Eventually([&] {
       return cluster_.Cli({"server", "status"}).output.find("has lost events") != std::string::npos;
@@ -86,7 +86,8 @@ class LostHistoryTest : public testing::Test {
     EXPECT_THAT(cluster_.Cli({"doctor"}).output, HasSubstr("has lost events"));
     EXPECT_THAT(cluster_.Events(100).events(), Contains(HasLostEvents()));
     EXPECT_THAT(ReadFile(cluster_.directory() + "/controller.log"), HasSubstr("has lost events"));
-    // More lines than the rank could print if it had been stopped, including the grace period.
+    // The rank must print more lines than it could have printed if it had been stopped, even with
+    // the grace period.
     const int64_t lines = static_cast<int64_t>(cluster_.Logs(known_, 0, 1).size());
     EXPECT_TRUE(Eventually([&] {
       return static_cast<int64_t>(cluster_.Logs(known_, 0, 1).size()) > lines + 200;
@@ -145,7 +146,8 @@ TEST_F(LostHistoryTest, ARemovedWriteAheadLogStopsNothing) {
 
 TEST_F(LostHistoryTest, OutputIsSentAgainWhenItsStoreIsGone) {
   EXPECT_TRUE(Eventually([&] { return cluster_.Logs(known_, 0, 1).size() > 50; }));
-  // With its next event, the controller also records in the event log what the stores contain.
+  // With the next job's first event, the controller also records in the event log what the stores
+  // contain.
   Start("next");
   const pid_t pid = cluster_.RankPid(known_, 1, 0);
   cluster_.KillController();

@@ -23,8 +23,8 @@ namespace {
 constexpr Seconds kStartDeadline(20);
 
 // A controller that restarts after a kill binds the same port again. If the kernel had chosen the
-// port (32768 and above), another connection could use it as its local end by then. Ports of jobs
-// begin at 20000.
+// port (32768 and above), an outgoing connection could have taken it by then. Ports of jobs begin
+// at 20000.
 std::string FreeAddress() {
   constexpr int kFirstPort = 11'000, kPorts = 8'000;
   for (int i = 0; i < kPorts; ++i) {
@@ -52,7 +52,7 @@ std::string ProgramPath(const std::string& name) {
 
 MiniCluster::MiniCluster(int nodes, int slots_per_node, const std::string& data)
     : slots_per_node_(slots_per_node), worker_program_(ProgramPath("trainyard-worker")) {
-  // The command line, the workers and the stubs below find the token by this variable.
+  // The command line, the workers and the stubs below find the token through this variable.
   setenv(kTokenFileVariable, (directory() + "/controller/token").c_str(), 1);
   if (!data.empty()) Unpack(data, directory());
   StartController();
@@ -77,7 +77,7 @@ void Unpack(const std::string& archive, const std::string& directory) {
 MiniCluster::~MiniCluster() {
   if (testing::Test::HasFailure()) std::cerr << DaemonLogs();
   unsetenv(kTokenFileVariable);
-  // A killed worker leaves its ranks running. After a test, none may remain.
+  // A killed worker leaves its ranks running. No rank may remain after a test.
   for (auto& worker : workers_) {
     if (worker != nullptr) worker->Signal(SIGTERM);
   }
@@ -130,7 +130,7 @@ void MiniCluster::RunWorker(int node, const std::vector<std::string>& command) {
   if (joins) workers_.emplace_back();
   workers_[node] =
       std::make_unique<ChildProcess>(command, absl::StrCat(directory(), "/worker", node, ".log"));
-  // Before the worker has joined, a job that needs the node would be rejected.
+  // A job that needs the node would be rejected before the worker has joined.
   if (!joins) return;
   const bool joined = Eventually([&] { return std::ssize(Nodes()) == node + 1; }, kStartDeadline);
   EXPECT_TRUE(joined) << DaemonLogs();
@@ -167,7 +167,7 @@ void MiniCluster::StartWorkerApart(int node, const std::vector<std::string>& hid
   RunWorker(node, command);
 }
 
-// A worker looks for the trainer in its own program's directory.
+// A worker looks for the trainer in the directory of the worker's own program.
 void MiniCluster::UseTrainer(const std::string& script) {
   const std::filesystem::path programs = directory() + "/programs";
   std::filesystem::create_directory(programs);
@@ -280,7 +280,7 @@ v1::ListRanksResponse MiniCluster::Ranks(int64_t job_id) const {
 v1::Job MiniCluster::WaitForEnd(int64_t job_id, Seconds deadline) const {
   v1::Job job;
   if (!Eventually([&] { return HasEnded((job = Job(job_id)).state()); }, deadline)) return job;
-  // After the job has ended, its watch ends once all data of the job's ranks is stored.
+  // After the job's end, the watch ends only when all data of the job's ranks is stored.
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() +
                        std::chrono::duration_cast<std::chrono::milliseconds>(deadline));

@@ -27,7 +27,7 @@ void Unpack(const std::string& archive, const std::string& directory);
 class MiniCluster {
  public:
   // `data` is an archive of the daemons' initial data directories (controller/, worker0/, ...). If
-  // it is "", they start empty.
+  // `data` is "", the directories start empty.
   explicit MiniCluster(int nodes, int slots_per_node = 1, const std::string& data = "");
   ~MiniCluster();
 
@@ -41,12 +41,12 @@ class MiniCluster {
   void KillController();
   ChildProcess& controller() { return *controller_; }
   // Starts the worker of a node. If `node` equals the current number of nodes, adds a node and
-  // returns once it has joined the cluster. The worker connects to `controller`, if given, instead
-  // of the controller's own address.
+  // returns once that node has joined the cluster. If `controller` is given, the worker connects to
+  // it instead of the controller's own address.
   void StartWorker(int node, const std::vector<std::string>& more = {},
                    const std::string& controller = "");
-  // Starts a worker that sees an empty directory of its own at each path in `hidden`, like a
-  // machine without access to the other machines' shared storage. Needs root.
+  // Starts a worker that sees a separate empty directory at each path in `hidden`, like a machine
+  // without access to the other machines' shared storage. Needs root.
   void StartWorkerApart(int node, const std::vector<std::string>& hidden);
   // Workers started from now on run this script, a path below SOURCE_DIRECTORY, instead of
   // trainyard-trainer.
@@ -66,7 +66,7 @@ class MiniCluster {
 
   // ---- The CLI
   CommandResult Cli(std::vector<std::string> arguments, Seconds deadline = Seconds(60)) const;
-  // Submits a job with the CLI and returns its number. Fails the test if the job is rejected.
+  // Submits a job with the CLI and returns its id. Fails the test if the job is rejected.
   int64_t Submit(const std::string& job_file, const std::vector<std::string>& more = {}) const;
 
   // ---- The API
@@ -84,8 +84,8 @@ class MiniCluster {
   v1::Job WaitForEnd(int64_t job_id, Seconds deadline = Seconds(120)) const;
   bool WaitForStep(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
   bool WaitForCheckpoint(int64_t job_id, int64_t step, Seconds deadline = Seconds(60)) const;
-  // Waits until the job reaches `step`, then stops it and returns it. Fails the test if that is not
-  // possible.
+  // Waits until the job reaches `step`, then stops it and returns it. Fails the test if the job
+  // does not reach the step or does not stop.
   v1::Job StopAfter(int64_t job_id, int64_t step) const;
   // Returns the values of a merged series, by step.
   std::map<int64_t, double> Series(int64_t job_id, const std::string& key) const;

@@ -1,5 +1,5 @@
-// Tests faults of one node. The jobs that a fault affects move to other nodes, other jobs on the
-// node are not affected, and the node recovers automatically.
+// Tests faults of one node. Jobs that a fault affects move to other nodes, other jobs on the node
+// are not affected, and the node recovers automatically.
 #include <signal.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 constexpr int kSlots = 2;
 
-// A healthy node0, and a node1 that has a separate small disk.
+// Two nodes: node0 is healthy, and node1 has a separate small disk.
 class NodeFaultsTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -52,7 +52,7 @@ class NodeFaultsTest : public testing::Test {
   void Cordon(const std::string& node) {
     EXPECT_EQ(cluster_.Cli({"node", "cordon", node}).exit_code, 0);
   }
-  // Checks that the job on the same node as the faulty job continues, and that new jobs start on
+  // Checks that `neighbour`, a job on the faulty job's node, continues, and that new jobs start on
   // this node.
   void ExpectNeighboursUnharmed(int64_t neighbour) {
     std::vector<int64_t> jobs = {neighbour};
@@ -61,7 +61,7 @@ class NodeFaultsTest : public testing::Test {
     ExpectAllSucceed(jobs);
     for (const int64_t id : jobs) EXPECT_EQ(cluster_.Job(id).attempts_size(), 1);
   }
-  // Checks that every job succeeds without a restart that counts against its budget.
+  // Checks that every job succeeds without a restart that counts against the job's budget.
   void ExpectAllSucceed(const std::vector<int64_t>& jobs) {
     for (const int64_t id : jobs) {
       const v1::Job job = cluster_.WaitForEnd(id);
@@ -106,8 +106,8 @@ TEST_F(NodeFaultsTest, ANodeBelowItsFloorOfFreeSpaceTakesNoRanksUntilThereIsSpac
   EXPECT_TRUE(Eventually([&] { return !SmallNode().has_health(); }, Seconds(10)));
 }
 
-// The rank keeps a removed file open. Until the rank is ended, there is no disk space for the new
-// node's id.
+// The rank keeps a removed file open. Until the rank has ended, the disk has no free space for the
+// new node's id.
 TEST_F(NodeFaultsTest, ALostDataDirectoryOnADiskThatItsRankFillsIsMadeAnew) {
   const std::vector<std::string> flags = {"--free-space-floor", "0", "--run-dir-limit",
                                           absl::StrCat(1 << 30)};
@@ -128,7 +128,7 @@ TEST_F(NodeFaultsTest, ALostDataDirectoryOnADiskThatItsRankFillsIsMadeAnew) {
 }
 
 // A node that has just left still counts as ready until a heartbeat is missed. A job placed there
-// would wait until its lease ends, and would block the queue.
+// would wait until its lease ends, and would block the queue meanwhile.
 TEST(NodeLeavesTest, ANodeThatHasJustLeftGetsNoJob) {
   MiniCluster cluster(2);
   cluster.worker(1).Signal(SIGTERM);
@@ -178,7 +178,8 @@ TEST_F(NodeFaultsTest, AFullRunDirectoryEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// Each rank alone uses less than the job's limit, and no rank writes into its own directory.
+// The job's limit applies to its ranks together and to files anywhere on the node: each rank alone
+// uses less than the limit, and no rank writes into its own directory.
 TEST_F(NodeFaultsTest, RanksOfAJobHaveItsLimitTogetherAlsoBesideTheirDirectories) {
   StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
   Cordon("node0");
@@ -204,7 +205,7 @@ TEST_F(NodeFaultsTest, AFloodOfEmptyFilesEndsItsOwnJobAndNoOther) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// A removed file uses space as long as it is open.
+// A removed file uses space as long as a process has it open.
 TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   StartSmallNode({"--run-dir-limit", absl::StrCat(5 << 20)});
   Cordon("node0");
@@ -217,8 +218,8 @@ TEST_F(NodeFaultsTest, AFileWithoutANameCountsToo) {
   ExpectNeighboursUnharmed(neighbour);
 }
 
-// By the time there is disk space again, the rank's process has ended, so it could not write the
-// records later.
+// When the disk has free space again, the rank's process has already ended, so it cannot write the
+// records then.
 TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
   StartSmallNode({"--free-space-floor", "0"});
   Cordon("node0");
@@ -235,8 +236,7 @@ TEST_F(NodeFaultsTest, ARankThatEndsOnAFullDiskLosesNoTelemetry) {
       << cluster_.Job(id).DebugString();
 }
 
-// Output is dropped, beginning with the flooding job's. Free disk space is reserved for the other
-// jobs.
+// Output is dropped, the flooding job's first. Some disk space is reserved for the other jobs.
 TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
   StartSmallNode();
   Cordon("node0");
@@ -249,7 +249,7 @@ TEST_F(NodeFaultsTest, AFloodOfOutputHarmsNoNeighbour) {
 }
 
 // The flood leaves a full disk, and the next job starts before the worker checks the disk again.
-// The neighbour occupies the other slot, so the floods run one after the other.
+// The neighbour occupies the node's other slot, so the flooding jobs run one after the other.
 TEST_F(NodeFaultsTest, AStartRightBehindAFloodOfOutputFindsSpace) {
   StartSmallNode();
   Cordon("node0");

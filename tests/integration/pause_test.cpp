@@ -41,7 +41,7 @@ TEST_F(PauseTest, APausedJobGoesOnWhereItSavedBitForBit) {
               HasSubstr("holds no slots; it continues from the checkpoint"));
   const int64_t saved = cluster_.Job(paused).attempts(0).last_step();
 
-  // While the job is paused, other jobs use its slots. It stays paused when the controller
+  // While a job is paused, other jobs use its slots. The job stays paused when the controller
   // restarts.
   const int64_t undisturbed = Submit("undisturbed");
   ASSERT_TRUE(cluster_.WaitForStep(undisturbed, 20)) << cluster_.DaemonLogs();

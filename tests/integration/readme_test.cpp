@@ -72,7 +72,7 @@ class DevTerminal {
  public:
   explicit DevTerminal(const std::string& directory)
       : log_(directory + "/dev.log"),
-        // The commands find the token through a link in the home directory.
+        // Sets HOME, because the commands find the token through a link in the home directory.
         process_({"/usr/bin/env", "HOME=" + directory, ProgramPath("trainyard"), "dev", "--listen",
                   "127.0.0.1:0", "--data-dir", directory + "/dev"},
                  log_) {}
@@ -116,7 +116,7 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
 
   const CommandResult typed = type(ScriptOf(lines, scratch.path()));
   ASSERT_EQ(typed.exit_code, 0) << typed.output << typed.error;
-  EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The rejection at the end.
+  EXPECT_THAT(typed.error, HasSubstr("resources.nodes"));  // The last command is rejected.
 
   // A loss below the entropy shows that the run has learned more than the token frequencies.
   const double entropy = NumberAfter("entropy", typed.output);
@@ -139,7 +139,7 @@ TEST(ReadmeTest, FirstOwnJobWorksAsWritten) {
   EXPECT_EQ(dev.CtrlC(), 0) << dev.Text();
 }
 
-// Returns the commands that any README names at the start of a code line or a code span.
+// Returns the trainyard commands that any README uses at the start of a code line or a code span.
 std::set<std::string> NamedCommands() {
   std::set<std::string> commands;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(
@@ -166,7 +166,7 @@ TEST(ReadmeTest, EveryCommandThatIsNamedExists) {
   EXPECT_GT(commands.size(), 10u);
   for (const std::string& command : commands) {
     const CommandResult help = RunCommand({ProgramPath("trainyard"), command, "--help"});
-    // For an unknown command, the CLI would print the general help instead.
+    // If the command did not exist, the CLI would print the general help instead.
     EXPECT_THAT(help.output, HasSubstr(absl::StrCat("Usage: trainyard ", command, " ")));
   }
 }

@@ -16,7 +16,7 @@ class SmallDisk {
   // Unmounts the disk. Every process that writes to it must have ended.
   ~SmallDisk();
 
-  // False if this user may not mount file systems. Then the test must be skipped.
+  // False if this user may not mount file systems; the test must then be skipped.
   bool mounted() const { return mounted_; }
   const std::string& directory() const { return directory_; }
 

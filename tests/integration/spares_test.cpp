@@ -1,6 +1,6 @@
 // Tests recovery in place with real processes. When a rank or a node is lost, a spare node replaces
-// it in the same attempt. The trainer is ours or, if only the daemons matter, healing_trainer.py,
-// which follows the contract of worker/README.md.
+// it in the same attempt. Most tests run our trainer. Tests that concern only the daemons run
+// healing_trainer.py, which follows the contract of worker/README.md.
 #include <signal.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr int kTrainingNodes = 4;
 // snapshots less often (trainer/healing/snapshot_interval.h), so more steps may be lost.
 constexpr int64_t kMostLostSteps = 10;
 
-// A gang of four ranks, each on a separate node, with spare nodes.
+// A gang of four ranks and its spare nodes. Each rank is on a separate node.
 class GangWithSpares : public testing::Test {
  protected:
   // `script` is the program to run instead of trainyard-trainer; "" runs trainyard-trainer.
@@ -53,13 +53,13 @@ class GangWithSpares : public testing::Test {
         {"--set", absl::StrCat("restart.spares=", spares_), "--set", "restart.max_restarts=1000"});
   }
 
-  // Kills the program of a member. Returns false if it does not exist.
+  // Kills the program of a member. Returns false if the program does not exist.
   bool KillRank(int member) {
     const pid_t pid = cluster_.RankPid(job_, 1, member);
     return pid > 0 && kill(pid, SIGKILL) == 0;
   }
 
-  // Returns true if all standbys of the newest attempt have started.
+  // True if all standbys of the newest attempt have started.
   bool SparesWait() const {
     const v1::ListRanksResponse listed = cluster_.Ranks(job_);
     return std::ranges::count_if(listed.ranks(), [](const v1::RankStatus& rank) {
@@ -143,9 +143,9 @@ TEST_F(SparesOfOurTrainerTest, TheFirstRankTakesItsMetricsAlong) {
   ExpectLossesOfAnUndisturbedRun();
 }
 
-// Kills ranks one after the other. An attempt can heal as often as it has spare nodes. The next
-// kill restarts the job from a checkpoint, again with all spare nodes. TRAINYARD_HEALS is the
-// number of kills that are healed.
+// Kills ranks one after the other. An attempt can heal as often as it has spare nodes. The kill
+// after that restarts the job from a checkpoint, with all spare nodes available again.
+// TRAINYARD_HEALS is the number of kills that are healed.
 class ManyHealsTest : public SparesOfOurTrainerTest {
  protected:
   ManyHealsTest() : SparesOfOurTrainerTest(3) {}
@@ -155,7 +155,7 @@ class ManyHealsTest : public SparesOfOurTrainerTest {
     return *described_.attempts().rbegin();
   }
 
-  // Kills one of the ranks that occupy a place, a different one in each turn.
+  // Kills the rank at one of the places; each turn chooses a different place.
   void KillAPlace(int turn) {
     const v1::ListRanksResponse listed = cluster_.Ranks(job_);
     for (const v1::RankStatus& rank : listed.ranks()) {
@@ -247,7 +247,7 @@ TEST_F(SparesTest, TheFirstRankIsReplacedInPlaceAndItsMetricsGoOn) {
   ExpectItTrainsOn();
 }
 
-// The worker, its shims and its ranks are stopped (SIGSTOP), so the machine appears to be lost.
+// Stops the worker, its shims and its ranks (SIGSTOP), so that the machine appears to be lost.
 // When they continue, the ranks must be ended.
 TEST_F(SparesTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.worker(1).Signal(SIGSTOP);

@@ -28,8 +28,8 @@ void ExpectAllSteps(const MiniCluster& cluster, int64_t job_id) {
   }
 }
 
-// Prevents the files of a running process from growing. FullDisk does the same from the start of a
-// process.
+// Prevents the files of an already running process from growing. FullDisk does this only for the
+// calling process and its children.
 void SetDiskFull(pid_t pid, bool full) {
   const rlimit limit{full ? 0 : RLIM_INFINITY, RLIM_INFINITY};
   ASSERT_EQ(prlimit(pid, RLIMIT_FSIZE, &limit, nullptr), 0);
@@ -94,8 +94,8 @@ TEST_F(StorageTest, AFullDiskRefusesChangesKeepsServingAndRecovers) {
   EXPECT_EQ(next, job_id + 1) << "the refused job left nothing behind";
 }
 
-// A known node with a new incarnation causes an event only to record the incarnation. The worker
-// need not wait for it.
+// The restart of a known node's worker causes an event that only records the new incarnation. The
+// worker need not wait until this event is stored.
 TEST_F(StorageTest, AWorkerThatRestartsWhileTheControllersDiskIsFullGoesOn) {
   const int64_t job_id =
       cluster_.Submit(cluster_.WriteJob("goes-on", TinyJob("goes-on", tokens_, 1, 1'000'000)));
@@ -124,8 +124,8 @@ TEST_F(StorageTest, BothDaemonsStartOnAFullDiskAndTrainingNeverNotices) {
   ASSERT_TRUE(cluster_.WaitForStep(job_id, 10));
   cluster_.KillWorker(0);
   cluster_.KillController();
-  // SQLite creates its shared memory, a file of 32 KiB, at every start, so the limit must be higher
-  // than that.
+  // The limit must be higher than 32 KiB, because SQLite creates its shared-memory file of this
+  // size at every start.
   {
     const FullDisk full(40 << 10);
     cluster_.StartController();
@@ -204,8 +204,8 @@ TEST_F(StorageTest, ADamagedPageIsSaidAndTheRestIsReadable) {
   const int64_t sound = Start("sound");
   ASSERT_EQ(cluster_.WaitForEnd(sound).state(), v1::JOB_STATE_SUCCEEDED);
   ASSERT_EQ(cluster_.Logs(damaged, 0, 1).size(), 3000u);
-  // Nearly all of this file is output of the first job. If the stop was interrupted, the output is
-  // still in the write-ahead log.
+  // Nearly all of this file is output of the first job. If the controller's stop was interrupted,
+  // the output is still in the write-ahead log.
   const std::string path = cluster_.directory() + "/controller/logs.db";
   std::uintmax_t size = 0;
   for (int stops = 0; stops < 4 && size < 1'000'000; ++stops) {

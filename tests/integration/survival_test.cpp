@@ -1,5 +1,5 @@
-// Tests the guarantees for a run with real processes. A killed rank costs one restart and does not
-// change a bit of the loss. A killed worker or controller costs nothing.
+// Tests, with real processes, that a run survives kills. A killed rank costs one restart and does
+// not change a bit of the loss. A killed worker or controller costs nothing.
 #include <signal.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace trainyard::test {
 namespace {
 
-// More steps than any test waits for, so that no job ends before the test has disturbed it.
+// More steps than any test needs, so that no job ends before the test has disturbed it.
 constexpr int kForEver = 1'000'000;
 
 class SurvivalTest : public testing::Test {
@@ -91,9 +91,9 @@ class SurvivalTest : public testing::Test {
     return newest;
   }
 
-  // Returns the newest checkpoint known to the controller. Returns nullopt until it is certain that
-  // the gang, whose rank 1 is stalled, can publish no further checkpoint: either rank 0 waits for
-  // rank 1's part of a save, or no save is in progress.
+  // Returns the newest checkpoint known to the controller. Rank 1 of the gang is stalled. Returns
+  // nullopt until it is certain that the gang can publish no further checkpoint: either rank 0
+  // waits for rank 1's part of a save, or no save is in progress.
   std::optional<v1::Checkpoint> NewestOfAll(int64_t job_id) {
     const v1::Checkpoint newest = NewestCheckpoint(job_id);
     const std::string directory = cluster_.Job(job_id).spec().checkpoint().dir();
@@ -140,7 +140,7 @@ TEST_F(SurvivalTest, DamagedCheckpointIsPassedOver) {
   ASSERT_TRUE(cluster_.WaitForCheckpoint(job_id, 60));
   const pid_t victim = cluster_.RankPid(job_id, 1, 1);
   ASSERT_GT(victim, 0);
-  // While one rank is stalled, a gang publishes no checkpoint, except one whose save was already in
+  // While one rank is stalled, the gang publishes no checkpoint, unless its save was already in
   // progress.
   kill(victim, SIGSTOP);
   std::optional<v1::Checkpoint> newest;

@@ -18,7 +18,7 @@ class TrialsTest : public testing::Test {
  protected:
   TrialsTest() : cluster_(/*nodes=*/1, /*slots_per_node=*/2), tokens_(cluster_.MakeTokens()) {}
 
-  // Returns a job file with two ranks on one node.
+  // Returns a job file for a job with two ranks on one node.
   std::string Job(const std::string& name, int steps = 500) {
     return cluster_.WriteJob(name, TinyJob(name, tokens_, 1, steps));
   }

@@ -27,9 +27,9 @@ class UnsharedRootTest : public testing::Test {
   }
 
   std::string Root() const { return cluster_.directory() + "/controller/checkpoints"; }
-  // The checkpoint directory of a job that sets one.
+  // The checkpoint directory of the job, for a job file that sets one.
   std::string Own() const { return cluster_.directory() + "/own"; }
-  // Starts node1. At the paths in `hidden`, it sees its own directories.
+  // Starts node1, which sees separate directories of its own at the paths in `hidden`.
   void StartApart(const std::vector<std::string>& hidden) { cluster_.StartWorkerApart(1, hidden); }
   // Returns the result of the node's check of the checkpoint root: "", "ok", or the problem.
   std::string RootCheckOf(const std::string& node) {
@@ -53,7 +53,7 @@ class UnsharedRootTest : public testing::Test {
 TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
   ASSERT_TRUE(Eventually([&] { return RootCheckOf("node0") == "ok"; })) << cluster_.DaemonLogs();
   StartApart({Root()});
-  // The directory that the controller's own machine sees counts as the right one.
+  // The directory that the controller's own machine sees is the reference for all nodes.
   ASSERT_TRUE(Eventually([&] {
     const std::string found = RootCheckOf("node1");
     return RootCheckOf("node0") == "ok" && !found.empty() && found != "ok";
@@ -73,7 +73,8 @@ TEST_F(UnsharedRootTest, NoGangIsPlacedOnNodesThatDoNotShareTheRoot) {
                          HasSubstr("mount the same storage")));
   EXPECT_EQ(cluster_.Job(job).state(), v1::JOB_STATE_QUEUED);
 
-  // The job must start automatically once both nodes see the same directory.
+  // Restarts the worker so that both nodes see the same directory. Then the job must start
+  // automatically.
   cluster_.KillWorker(1);
   cluster_.StartWorker(1);
   EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
@@ -86,8 +87,8 @@ TEST_F(UnsharedRootTest, AJobOfOneNodeRuns) {
   EXPECT_EQ(cluster_.WaitForEnd(job).state(), v1::JOB_STATE_SUCCEEDED) << cluster_.DaemonLogs();
 }
 
-// A controller that has just started does not know which directories the nodes see. It must place
-// no gang until it knows.
+// A restarted controller does not know which directories the nodes see. It must place no gang until
+// it knows.
 TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
   StartApart({Root()});
   const int64_t job = cluster_.Submit(JobOf("gang", 2));
@@ -100,8 +101,8 @@ TEST_F(UnsharedRootTest, ARestartOfTheControllerChangesNothing) {
   EXPECT_EQ(cluster_.Job(job).attempts_size(), 0);
 }
 
-// The controller does not check a directory that a job sets. Instead, the ranks of the job compare
-// what they see.
+// If a job sets its directory, the controller does not check it. Instead, the job's ranks compare
+// what they see in the directory.
 TEST_F(UnsharedRootTest, RanksRefuseADirectoryOfTheirOwnThatTheyDoNotShare) {
   StartApart({Own()});
   const std::string yaml =

@@ -1,5 +1,6 @@
-// Tests text that jobs choose and that reaches terminals: through the command line, output over
-// HTTP, and metrics.
+// Tests that text chosen by jobs is safe where it reaches terminals: in the command line's output,
+// in output over
+// HTTP, and in metrics.
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ TEST(UntrustedTextTest, ControlCharactersOfARankDoNotReachATerminal) {
   EXPECT_EQ(logs("text").text, absl::StrCat(kShown, "\n"));
   EXPECT_EQ(logs("raw").text, "a\033]0;owned\007b\342\200\256c\n");
   EXPECT_EQ(logs("raw").content_type, "application/octet-stream");
-  // A rank chooses the code of its alerts, and the code becomes a label of a metric.
+  // The rank chooses the code of its alert, and this code becomes the value of a metric's label.
   std::string page;
   EXPECT_TRUE(Eventually([&] {
     page = Http("GET", HttpUrl(cluster, "/metrics")).text;

@@ -22,7 +22,7 @@ using testing::HasSubstr;
 // Time after which a rank has reported several steps, so that its progress counts as steady.
 constexpr std::chrono::seconds kWarmUp{8};
 
-// Time for which a process is stopped. It is longer than the watchdog's limit.
+// The time for which a process is stopped. By default, it is longer than the watchdog's limit.
 // TRAINYARD_AWAY_SECONDS sets a different time.
 std::chrono::seconds Away() {
   return std::chrono::seconds(EnvironmentNumber("TRAINYARD_AWAY_SECONDS", 20));
@@ -46,7 +46,8 @@ class WatchdogTest : public testing::Test {
     std::this_thread::sleep_for(kWarmUp);
   }
 
-  // Checks that the first attempt continues to train for longer than a wrong verdict would need.
+  // Checks that the first attempt continues to train for longer than the watchdog would need for a
+  // wrong verdict.
   void ExpectUndisturbed() {
     std::this_thread::sleep_for(kWarmUp);
     const int64_t step = cluster_.Job(job_).progress().step();
@@ -117,7 +118,7 @@ TEST_F(WatchdogTest, AControllerThatIsAwayForLongerThanTheLimitRestartsNothing) 
   ExpectUndisturbed();
 }
 
-// Eight ranks report their compute times. Rank 5 takes twice as long as each other rank.
+// Eight ranks report their compute times. Rank 5 takes twice as long as the others.
 TEST(StragglerTest, TheSlowOneOfEightIsNamed) {
   MiniCluster cluster(2, 4);
   const std::string program = absl::StrCat(cluster.directory(), "/train.py");
@@ -142,8 +143,7 @@ with open(os.environ["TRAINYARD_TELEMETRY"], "a") as out:
   ASSERT_EQ(described.alerts_size(), 1);
   EXPECT_EQ(described.alerts(0).code(), "straggler");
   EXPECT_THAT(described.alerts(0).message(), HasSubstr("rank 5 on node1 computes for 0.2 s"));
-  EXPECT_THAT(cluster.Cli({"why", "slow"}).output,
-              HasSubstr("rank 5 computes"));
+  EXPECT_THAT(cluster.Cli({"why", "slow"}).output, HasSubstr("rank 5 computes"));
   const v1::ListRanksResponse ranks = cluster.Ranks(job_id);
   ASSERT_EQ(ranks.ranks_size(), 8);
   for (const v1::RankStatus& rank : ranks.ranks()) {

@@ -63,7 +63,7 @@ TEST_F(WorkerIdentityTest, NobodyTakesOverTheStreamOfALiveWorker) {
   }
   EXPECT_THAT(cluster_.DaemonLogs(), Not(HasSubstr("detached"))) << "the right worker stays";
   EXPECT_THAT(nodes.dump(), Not(HasSubstr(secret)));
-  // The legitimate worker is killed so that it cannot reconnect first.
+  // Kills the legitimate worker so that it cannot reconnect first.
   cluster_.KillWorker(0);
   cluster_.KillController();
   cluster_.StartController();

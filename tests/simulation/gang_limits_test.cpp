@@ -1,6 +1,6 @@
 // Tests gangs that freeze in each state of controller/core/health/gang_limit.h, on a simulated
-// clock. Each gang must end, or be reported, within the limit of its state. A gang that makes
-// progress must not be stopped.
+// clock. Each gang must end, or be reported as stalled, within the limit of its state. A gang that
+// makes progress must not be stopped.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -64,7 +64,7 @@ TEST_P(FrozenGangTest, IsReportedWhereNothingEndsIt) {
               HasSubstr(stops ? "its ranks should have exited within " : "hangs are not detected"));
 }
 
-// A node of the gang stops sending heartbeats at the moment at which the ranks freeze.
+// A node of the gang stops sending heartbeats at the moment when the ranks freeze.
 TEST_P(FrozenGangTest, EndsWithinTheLeaseWhenANodeIsSilent) {
   if (scene_.cluster.state.jobs.at(scene_.job).exited_ranks.contains(1)) {
     GTEST_SKIP() << "no rank of the gang runs there any more";

@@ -135,8 +135,8 @@ void LongRunSimulation::Count(const std::vector<v1::Event>& events) {
 
 void LongRunSimulation::Pass(int64_t ms, int64_t step_ms) { Count(cluster_.Pass(ms, step_ms)); }
 
-// Advances the clock to `time`, when the next events are due. Heartbeats before that would not
-// change anything.
+// Advances the clock to `time`, when the next events are due. Heartbeats before `time` would not
+// change anything, so they are not simulated.
 void LongRunSimulation::JumpTo(Timestamp time) {
   if (time <= cluster_.now) return;
   cluster_.now = std::max(cluster_.now, time - 500);
@@ -162,7 +162,7 @@ void LongRunSimulation::StartAttempt() {
   generation_ = 1;
   first_step_ = Attempt().resume_step();
   train_begin_ = cluster_.now;
-  // The rank's first reports. The controller learns the first step from them.
+  // Sends the rank's first reports, from which the controller learns the first step.
   for (const int i : {1, 2}) cluster_.Step(job_, 0, first_step_ + i, 4);
   ReportSteps();
   Pass(500);
@@ -173,8 +173,8 @@ void LongRunSimulation::Resume() {
   if (cluster_.StateOf(job_) == v1::JOB_STATE_STARTING) StartAttempt();
 }
 
-// Publishes only the newest checkpoint since the start of the attempt, because the others do not
-// matter.
+// Publishes only the newest checkpoint since the start of the attempt, because a restart uses no
+// older one.
 void LongRunSimulation::PublishNewest() {
   const int64_t step = StepNow() / run_.checkpoint_steps * run_.checkpoint_steps;
   if (step > Attempt().resume_step()) cluster_.Publish(job_, step);
@@ -199,7 +199,7 @@ void LongRunSimulation::Strike(const FailureAt& failure) {
   Restart(node, failure.kind);
 }
 
-// The failure does not affect the gang, but the node can no longer be used as a spare.
+// Lets a spare node fail. The gang is not affected, but the node can no longer be used as a spare.
 void LongRunSimulation::StrikeSpare(const std::string& node, Failure kind) {
   ++spare_failures_;
   if (kind == Failure::kLost) return TakeAway(node);
@@ -210,7 +210,7 @@ void LongRunSimulation::StrikeSpare(const std::string& node, Failure kind) {
 }
 
 void LongRunSimulation::LoseNode(const std::string& node) {
-  for (int i = 0; i < 8; ++i) {  // Shows the controller that the gang makes steady progress.
+  for (int i = 0; i < 8; ++i) {  // Gives the controller a history of steady progress.
     Pass(run_.step_ms, 2'000);
     ReportSteps();
   }
@@ -276,7 +276,7 @@ void LongRunSimulation::Restart(const std::string& node, Failure kind) {
   Resume();
 }
 
-// The node reports that no process of the job is running there any more.
+// Makes the node report that no process of the job is running there any more.
 void LongRunSimulation::EndMembersOn(const std::string& node) {
   std::vector<int> running;
   for (const v1::RankPlacement& member : Attempt().ranks()) {

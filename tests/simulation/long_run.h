@@ -1,6 +1,6 @@
-// Simulates months of one large job on the shipped core. The clock jumps to the next due event,
-// because heartbeats that change nothing need not be simulated. Around each failure, time advances
-// in half seconds, or in steps of one or two seconds where nothing is expected to happen.
+// Simulates months of one large job on the controller's real core. The clock jumps to the next due
+// event, because heartbeats that change nothing need not be simulated. Around each failure, time
+// advances in half seconds, or in steps of one or two seconds where nothing is expected to happen.
 #ifndef TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 #define TRAINYARD_TESTS_SIMULATION_LONG_RUN_H_
 
@@ -25,11 +25,11 @@ struct LongRun {
   int nodes = 42;
   int job_nodes = 40;  // The remaining nodes are spares.
   double failure_factor = 25;
-  // The fractions of failures by kind: a broken device (59 % in the report's table 5: GPU and HBM),
-  // a lost node (24 %: host, network, power), and a software bug, which needs no repair.
+  // The fractions of failures by kind: a broken device (59 % in table 5 of the Llama 3 report: GPU
+  // and HBM), a lost node (24 %: host, network, power), and a software bug, which needs no repair.
   double device_part = 0.59;
   double lost_part = 0.24;
-  // Mean repair time. Repair times are exponentially distributed.
+  // The mean repair time. Repair times are exponentially distributed.
   double repair_hours = 6;
   int64_t step_ms = 4'000;
   int64_t checkpoint_steps = 150;
@@ -48,14 +48,14 @@ struct FailureAt {
   int place = 0;  // Index into the nodes with members of the job: training nodes, then spares.
 };
 
-// Returns the failures of a run. For the same seed they are the same under every policy. Spare
-// nodes fail as often as other nodes.
+// Returns the failures of a run. They depend only on the run and the seed, so every policy meets
+// the same failures. Spare nodes fail as often as other nodes.
 std::vector<FailureAt> DrawFailures(const LongRun& run, uint64_t seed);
 
 class LongRunSimulation {
  public:
-  // If `in_place` is true, the spare nodes belong to the job, which recovers in place. Otherwise
-  // the job restarts on them from its newest checkpoint.
+  // If `in_place` is true, the spare nodes belong to the job, and the job recovers in place.
+  // Otherwise the job restarts on the spare nodes from its newest checkpoint.
   LongRunSimulation(const LongRun& run, bool in_place);
 
   void Play(const std::vector<FailureAt>& failures);
@@ -107,11 +107,11 @@ class LongRunSimulation {
   controller::TestCluster cluster_;
   int64_t job_ = 0;
   Timestamp begin_ = 0;
-  // Start of the gang's uninterrupted training, which begins after step `first_step_`; 0 while the
-  // gang does not train.
+  // The time at which the gang's uninterrupted training began, after step `first_step_`; 0 while
+  // the gang does not train.
   Timestamp train_begin_ = 0;
   int64_t first_step_ = 0;
-  // Generation in which the newest steps were completed.
+  // The generation in which the newest steps were completed.
   int64_t generation_ = 1;
   std::multimap<Timestamp, std::string> repairs_;
   std::map<std::string, int64_t> left_with_;

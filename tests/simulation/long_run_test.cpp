@@ -1,6 +1,6 @@
 // Compares the cost of failures for one large job under three policies. Recovery in place and
-// restarts from checkpoints are simulated on the core. torchrun's policy is computed with a
-// formula.
+// restarts from checkpoints are simulated on the controller's core. The cost under torchrun's
+// policy follows from a formula.
 //
 // TRAINYARD_LONG_RUN_DAYS=90 simulates the published failures of Llama 3 (README.md). Without this
 // variable, a short form simulates a smaller cluster that fails more often.
@@ -70,8 +70,8 @@ void Print(const std::string& policy, const LongRunSimulation& played,
 }
 
 // Returns the result under torchrun, which restarts all ranks from the newest checkpoint after each
-// failure. There is no spare node: replacing a node takes a person half an hour. A lost peer is
-// detected when a collective operation times out after 10 minutes.
+// failure. Assumes that there is no spare node, that a person needs half an hour to replace a node,
+// and that a lost peer is detected when a collective operation times out after 10 minutes.
 double UnderTorchrun(const LongRun& run, const LongRunSimulation& played) {
   const double step = static_cast<double>(run.step_ms) / 1e3;
   const double half = step * static_cast<double>(run.checkpoint_steps) / 2;
@@ -121,12 +121,13 @@ TEST(LongRunTest, FailuresCostSecondsInPlaceAndMinutesFromACheckpoint) {
   std::printf("\nTORCHRUN, by a formula: effective training time %.3f %%\n", 100 * torchrun);
   ExpectSound(in_place, healed);
   ExpectSound(checkpoints, restarted);
-  // In the short form, both spare nodes are in use or under repair during most failures.
+  // The short form requires only two heals, because both spare nodes are in use or under repair
+  // during most failures.
   EXPECT_GT(in_place.heals(), run.failure_factor > 1 ? 1 : FailuresOf(in_place) / 2);
   EXPECT_EQ(checkpoints.heals(), 0);
   EXPECT_GT(healed.effective_ratio(), restarted.effective_ratio());
   EXPECT_GT(restarted.effective_ratio(), torchrun);
-  // Only the long form must reach the value that README.md guarantees.
+  // README.md guarantees a value for the long form only, so the short form need not reach it.
   const double promised = run.failure_factor > 1 ? 0 : 0.995;
   EXPECT_GE(healed.effective_ratio(), promised);
 }

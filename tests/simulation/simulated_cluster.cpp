@@ -25,10 +25,10 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   controller::CoreOptions options;
   if (simulation.log_goes_back) options.confirm_log_ms = 5000;
   options.checkpoint_root = "/c";
-  // A lease should outlast any sequence of control-plane faults.
+  // A lease must outlast any sequence of control-plane faults.
   options.lease_ms = 120000;
-  // Shorter than a run, so that jobs are archived while faults occur. A node can be away for longer
-  // than archive_away_ms only if its machine is lost.
+  // Shorter than a run, so that jobs are archived while faults occur. Only a node whose machine is
+  // lost can be away for longer than archive_away_ms.
   options.archive_after_ms = 10000;
   options.archive_away_ms = 240000;
   options.ended_jobs_kept = 1;
@@ -187,7 +187,7 @@ void SimulatedCluster::StepOnce() {
     if (!thaws_at_ms_.contains(worker->node_id())) worker->Step(now_);
   }
   const CrashPoint crash = NextCrash();
-  // A controller that is killed is no longer frozen.
+  // A killed controller is no longer frozen.
   if (crash != CrashPoint::kNone) controller_thaws_at_ms_ = 0;
   if (controller_thaws_at_ms_ <= now_) controller_.Tick(crash, now_);
   RunCheckers();

@@ -1,5 +1,5 @@
-// A simulated cluster. One seed determines everything: clock, network, machines, workers,
-// controller, users and faults. Every checker runs after every step of 100 ms.
+// A simulated cluster. One seed determines everything that happens: clock, network, machines,
+// workers, controller, users and faults. Every checker runs after every step of 100 ms.
 #ifndef TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
 #define TRAINYARD_TESTS_SIMULATION_SIMULATED_CLUSTER_H_
 
@@ -25,13 +25,13 @@ class SimulatedCluster {
  public:
   explicit SimulatedCluster(const SimulationOptions& options);
 
-  // Runs for `ms` or until a checker reports a violation.
+  // Runs for `ms`, or until a checker reports a violation.
   void RunFor(int64_t ms);
   // Stops injecting faults and uncordons all nodes. Faults in progress (partitions, freezes and
   // worker outages) end when they are due, within 30 s. Destroyed machines and damaged checkpoints
   // remain. Users still stop jobs.
   void StopFaults();
-  // Runs until every job has ended, and then for a minute more. Fails if the jobs take longer than
+  // Runs until every job has ended, and then for another minute. Fails if the jobs take longer than
   // `ms_max`, or if a rank is still running or a slot is still taken after that minute.
   void RunUntilAllEnded(int64_t ms_max);
 
@@ -40,14 +40,14 @@ class SimulatedCluster {
   void TakeCopy() { controller_.TakeCopy(); }
   void PutCopyBack(bool all);
 
-  // The first failure, with its seed, time and message, the last 200 events and all processes. ""
+  // The first failure, with its seed, time and message, the last 200 events and all processes; ""
   // if there is none.
   const std::string& failure() const { return failure_; }
   // Number of injected faults, not counting broken streams and cordons.
   int64_t faults_injected() const { return faults_injected_; }
   const std::vector<v1::Event>& log() const { return controller_.log(); }
   const controller::ClusterState& state() const { return controller_.state(); }
-  // Jobs with a rank that exceeded a limit.
+  // The jobs with a rank that exceeded a limit.
   std::set<int64_t> FloodedJobs() const;
   // All submitted jobs, from the state or the archive.
   std::vector<v1::Job> Jobs() const;
@@ -66,15 +66,15 @@ class SimulatedCluster {
   void Mend();
   void DeliverMessages();
   void RunCheckers();
-  // Fails if a rank of an ended job is still running, if an ended job still has a slot, or if data
-  // on a node's disk has not reached the controller.
+  // Fails if a rank of an ended job is still running, if an ended job still has a slot, or if a
+  // node's disk has data that has not reached the controller.
   void CheckRest();
   std::string RestOf(const SimulatedWorker& worker) const;
   // Sets failure().
   void Complain(const std::string& words);
   CrashPoint NextCrash();
-  // Returns true with the probability per step that corresponds to `chance` per second. Counts a
-  // fault if true.
+  // Returns true with the probability per step that corresponds to `chance` per second. If it
+  // returns true, counts a fault.
   bool Strikes(double chance);
 
   const SimulationOptions options_;
@@ -92,7 +92,8 @@ class SimulatedCluster {
   // restarts.
   std::map<std::string, Timestamp> heals_at_ms_;
   std::map<std::string, Timestamp> starts_at_ms_;
-  // Times at which the freeze of the controller and the freeze of each frozen worker end.
+  // The time at which the controller's freeze ends, and for each frozen worker the time at which
+  // its freeze ends.
   Timestamp controller_thaws_at_ms_ = 0;
   std::map<std::string, Timestamp> thaws_at_ms_;
   int nodes_lost_ = 0;

@@ -19,7 +19,7 @@ class SimulatedUsers {
 
   // Sends the requests of one step.
   void Act();
-  // From this call on, users pause no job and cordon no node, and all nodes are uncordoned.
+  // From now on, users pause no job and cordon no node. All nodes are uncordoned.
   void FaultsHaveStopped() { faults_stopped_ = true; }
   bool HaveSubmittedAll() const { return submitted_ == options_.jobs; }
 

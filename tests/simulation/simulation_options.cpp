@@ -39,7 +39,7 @@ SimulationOptions AllFaults(uint64_t seed) {
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
   options.faults.checkpoint_damage = random.Chance(0.5) ? 0.1 : 0;
   constexpr Poison kKinds[] = {Poison::kSpike, Poison::kNan, Poison::kExit};
-  // The spikes are far apart, because the guard names only the first of consecutive spikes.
+  // The spikes are far apart, because the guard reports only the first of consecutive spikes.
   for (int64_t first : {12, 26, 40}) {
     if (!random.Chance(0.4)) continue;
     options.world.poison[first + random.Between(0, 10)] = kKinds[random.Between(0, 2)];
@@ -77,8 +77,8 @@ SimulationOptions HealingJobs(uint64_t seed) {
   options.faults.worker_disk_full = random.Chance(0.3) ? 0.05 : 0;
   options.faults.controller_crash = random.Chance(0.5) ? 0.05 : 0;
   options.faults.rank_crash = random.Chance(0.8) ? 0.1 : 0;
-  // If a rank dies while its worker is down, the controller cannot distinguish this from a lost
-  // node.
+  // If a rank died while its worker is down, the controller could not distinguish this from a lost
+  // node. Therefore workers crash only if ranks do not.
   if (options.faults.rank_crash == 0) options.faults.worker_crash = 0.05;
   options.faults.node_crash = 0.02;
   options.faults.isolation = random.Chance(0.5) ? 0.03 : 0;
@@ -113,7 +113,8 @@ SimulationOptions NodeFaults(uint64_t seed) {
   SimulationOptions options;
   options.seed = seed;
   options.jobs = 12;
-  // Here every job must end without being stopped by a user. Other simulations test stops.
+  // In this simulation, every job must end without being stopped by a user. Other simulations test
+  // stops.
   options.user_stop = 0;
   options.faults.network = {0.002, random.Between(20, 500)};
   options.faults.worker_crash = random.Chance(0.3) ? 0.05 : 0;

@@ -9,7 +9,7 @@
 
 namespace trainyard::simulation {
 
-// Length of a step of a simulation.
+// The length of a simulation step.
 inline constexpr int64_t kStepMs = 100;
 
 // Probabilities of faults. Each value except `network` is the probability (0 to 1) that the fault
@@ -18,40 +18,41 @@ struct Faults {
   // Probabilities per message.
   NetworkFaults network;
   // Delays messages between a node and the controller for up to 30 s, in one or both directions.
-  // Streams may break because of this.
+  // The delay may break streams.
   double partition = 0;
-  // Kills a worker daemon with kill -9. It restarts within 20 s. Its ranks continue.
+  // Kills a worker daemon with kill -9. The daemon restarts within 20 s. Its ranks continue.
   double worker_crash = 0;
   // Kills the controller with kill -9 just before or after a commit, or between two ticks.
   double controller_crash = 0;
   // Freezes the controller or a worker for up to 25 s, as SIGSTOP or a machine without free memory
-  // would. Messages to it are delayed.
+  // would. Messages to the frozen process are delayed.
   double controller_freeze = 0;
   double worker_freeze = 0;
-  // Fills the disk of the controller or of a worker for up to 10 s. During that time the
-  // controller's store writes nothing.
+  // Each of these faults lasts up to 10 s: the controller's disk is full, a worker's disk is full,
+  // or the controller's store writes nothing.
   double controller_disk_full = 0;
   double worker_disk_full = 0;
   double store_stall = 0;
-  // A worker sends telemetry and output of a rank that belongs to another worker.
+  // Makes a worker send telemetry and output of a rank that belongs to another worker.
   double foreign_stream = 0;
   // A user cordons or uncordons a node.
   double user_cordon = 0;
-  // The device of a rank takes several times as long per step, for up to 60 s.
+  // Makes the device of a rank take several times as long per step, for up to 60 s.
   double slow_device = 0;
   // The clock of a node jumps by up to ten minutes.
   double node_clock_step = 0;
 
-  // Faults of a node that cost its jobs only time. Either the node starts no rank for up to 60 s,
-  // or it reports for up to 60 s that it cannot accept ranks, or its worker leaves on request and
+  // Faults of a node that only delay its jobs. Either the node starts no rank for up to 60 s, or it
+  // reports for up to 60 s that it cannot accept ranks, or its worker leaves on request and
   // returns.
   double start_fault = 0;
   double node_trouble = 0;
   double worker_leave = 0;
-  // A rank exceeds a limit of its node. The rank is ended, which fails its job.
+  // A rank exceeds a limit of its node. The worker ends the rank, which fails the rank's job.
   double flood = 0;
-  // The kernel log of the first node, which is the faulty one, reports a device error. The kernel
-  // log of some node reports an error caused by a program. Neither error ends a rank.
+  // Messages in a node's kernel log, none of which ends a rank. device_error: a device error of the
+  // first node, which is the faulty one. program_error: an error of some node that a program
+  // caused.
   double device_error = 0;
   double program_error = 0;
   // The controller's clock jumps by up to a day, forwards or backwards, sometimes while the
@@ -60,9 +61,10 @@ struct Faults {
   // The controller's machine reboots.
   double controller_reboot = 0;
 
-  // This fault and the ones below disrupt training.
+  // A rank exits with an error or is killed by a signal. This fault and the ones below disrupt
+  // training.
   double rank_crash = 0;
-  // A training rank stops making steps or exits with 0. Its gang waits for it.
+  // A training rank stops making steps or exits with 0, so that its gang waits for it.
   double rank_hang = 0;
   // The shim of a rank is killed. The rank's exit status is then unknown, and the rank's children
   // may outlive it.
@@ -70,8 +72,8 @@ struct Faults {
   // A worker is killed, and one of its records is lost before it restarts: an attempt's command, or
   // all records of a rank. Sometimes facts and attempt numbers are lost, too.
   double record_loss = 0;
-  // A worker restarts with an empty data directory. It ends the processes running there and becomes
-  // a new node. Occurs at most twice per run.
+  // A worker restarts with an empty data directory. It ends the processes running on its node and
+  // joins as a new node. Occurs at most twice per run.
   double data_dir_loss = 0;
   // A machine is lost permanently. At most spare_nodes machines are lost per run.
   double node_crash = 0;
@@ -85,7 +87,7 @@ struct SimulationOptions {
   uint64_t seed = 0;
   int nodes = 5;
   int slots_per_node = 2;
-  // Number of nodes that may die. No job needs more nodes than would remain.
+  // The number of nodes that may die. No job needs more nodes than would remain.
   int spare_nodes = 1;
   // Total number of jobs that users submit.
   int jobs = 6;
@@ -98,7 +100,8 @@ struct SimulationOptions {
   double user_delete = 0;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
-  // True if the event log will go back in time. Then only checkers that support this are run.
+  // True if the event log will go back in time. In this case, only checkers that support this are
+  // run.
   bool log_goes_back = false;
   Faults faults;
   WorldOptions world;
@@ -106,7 +109,7 @@ struct SimulationOptions {
 
 // All kinds of faults are possible. The seed selects which of them occur and how often.
 SimulationOptions AllFaults(uint64_t seed);
-// Only faults of the network, the workers and the controller.
+// Faults of the network, the workers and the controller only.
 SimulationOptions ControlPlaneFaults(uint64_t seed);
 // Faults of the network, the workers and the controller, and programs with bugs.
 SimulationOptions BuggyPrograms(uint64_t seed);

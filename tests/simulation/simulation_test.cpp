@@ -1,4 +1,4 @@
-// Runs a simulation for each of several consecutive seeds. TRAINYARD_SIMULATION_SEED is the first
+// Runs one simulation for each of several consecutive seeds. TRAINYARD_SIMULATION_SEED is the first
 // seed, TRAINYARD_SIMULATION_RUNS the number of seeds (see README.md).
 #include <algorithm>
 #include <cmath>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kSecond = 1000;
 constexpr int64_t kMinute = 60 * kSecond;
-// Longer than the time limit of any gang. The limit is 30 minutes for a gang in which a rank has
-// exited with 0.
+// Longer than the time limit of any gang. The longest limit is 30 minutes, for a gang in which a
+// rank has exited with 0.
 constexpr int64_t kLongestEndMs = 60 * kMinute;
 
 uint64_t FirstSeed() { return test::EnvironmentNumber("TRAINYARD_SIMULATION_SEED", 1); }
@@ -38,7 +38,7 @@ void ExpectLedgerAddsUp(const v1::Job& job, Tally& tally) {
   const v1::Ledger ledger = controller::LedgerOf(job, job.ended_time_ms());
   int64_t slot_ms = 0, phases_ms = 0, span_slot_ms = 0;
   for (const v1::PhaseTime& time : ledger.phases()) {
-    // Standbys are excluded, because their time does not count as the gang's.
+    // Excludes standbys, because their time does not count as the gang's.
     if (time.phase() == v1::LEDGER_PHASE_STANDBY) continue;
     slot_ms += std::llround(time.slot_seconds() * 1000);
     phases_ms += std::llround(time.seconds() * 1000);
@@ -75,7 +75,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
     ASSERT_EQ(cluster.failure(), "");
     Count(cluster, tally);
   }
-  // A small number of runs may not contain every case. Larger numbers must contain jobs that
+  // A small number of runs may not contain every case. A larger number must contain jobs that
   // succeed, jobs that restart, and every kind of event except the removal of checkpoints.
   if (Runs() < 150) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
@@ -150,7 +150,8 @@ TEST(SimulationTest, FaultsOfNodesFailNoJobAndEverySlotComesBack) {
     const std::set<int64_t> flooded = cluster.FloodedJobs();
     floods += static_cast<int64_t>(flooded.size());
     for (const v1::Job& job : cluster.Jobs()) {
-      // The exits of its peers may become known before the exit of the rank that exceeded a limit.
+      // The exits of its peers may arrive before the exit of the rank that exceeded a limit, so the
+      // verdict may blame a peer.
       if (flooded.contains(job.id())) continue;
       EXPECT_EQ(job.restarts(), 0) << "seed " << seed << " " << job.DebugString();
       EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << "seed " << seed << job.DebugString();
@@ -223,8 +224,8 @@ TEST(SimulationTest, AClockThatIsSetHoldsUpNothingAndFalsifiesNoLedger) {
     SimulatedCluster cluster(options);
     cluster.RunFor(2 * kMinute);
     cluster.StopFaults();
-    // The limit is shorter than the clock's jump. A wait that uses the wall clock would exceed the
-    // limit and be detected.
+    // The limit is shorter than the clock's jump, so a wait that uses the wall clock exceeds the
+    // limit and fails the test.
     cluster.RunUntilAllEnded(kLongestEndMs);
     ASSERT_EQ(cluster.failure(), "");
     jumps += std::ranges::count_if(cluster.log(), &v1::Event::has_clock_set);
@@ -269,7 +270,8 @@ TEST(SimulationTest, AnOlderEventLogStopsNothingAndReusesNoNumber) {
     cluster.RunFor(5 * kSecond + static_cast<int64_t>(seed * 7 % 31) * kSecond);
     cluster.TakeCopy();
     cluster.RunFor(kSecond + static_cast<int64_t>(seed * 11 % 29) * kSecond);
-    // Every second run restores the stores, too. Then only the workers know that events were lost.
+    // Every second run restores the stores, too. In such a run, only the workers know that events
+    // were lost.
     cluster.PutCopyBack(/*all=*/seed % 2 == 0);
     cluster.RunFor(2 * kMinute);
     ASSERT_EQ(cluster.failure(), "");

@@ -111,7 +111,7 @@ class CommentReader {
     AdvanceTo(found == std::string_view::npos ? text_.size() : found + close.size());
   }
 
-  // Only template literals may continue on the next line.
+  // Only template literals may extend over several lines.
   void SkipLiteral() {
     const char quote = text_[at_];
     Advance();

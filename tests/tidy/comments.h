@@ -11,10 +11,10 @@ namespace trainyard::tidy {
 
 struct CommentLine {
   int line = 0;
-  // The text without the comment marker and without surrounding spaces.
+  // Without the comment marker and surrounding spaces.
   std::string text;
-  // True for the first line of a comment. The line follows code, or it is a separate line and the
-  // line before it is not a comment. Always false in documents.
+  // True for the first line of a comment: the comment follows code on its line, or the preceding
+  // line is not a comment. Always false in documents.
   bool opens = false;
 };
 

@@ -44,8 +44,8 @@ class Blanker {
  private:
   bool Starts(std::string_view token) const { return text_.substr(at_, token.size()) == token; }
 
-  // True after a word: the ' in 1'000 does not begin a character literal, and FOOR"x" is not a raw
-  // string.
+  // True after a word. Then the ' in 1'000 does not begin a character literal, and FOOR"x" is not a
+  // raw string.
   bool FollowsWord() const { return at_ > 0 && IsWord(text_[at_ - 1]); }
 
   std::size_t EndOfLine() const { return std::min(text_.find('\n', at_), text_.size()); }
@@ -76,7 +76,8 @@ class Blanker {
     BlankInside(std::min(end + 1, text_.size()));
   }
 
-  // Blanks the text inside a literal but keeps its quotes, so that it is still an expression.
+  // Blanks the text inside a literal but keeps its quotes, so that the result is still an
+  // expression.
   void BlankInside(std::size_t end) {
     const char quote = text_[end - 1];
     BlankTo(end);
@@ -117,8 +118,8 @@ std::size_t AfterTemplate(std::string_view header) {
 
 enum class Scope { kOuter, kFunction, kInitializer };
 
-// Returns the kind of block that an opening brace begins. `header` is the text since the last
-// statement at this level.
+// Returns the kind of block that an opening brace begins. `header` is the text between the last
+// statement at this level and the brace.
 Scope ScopeAfter(std::string_view header) {
   static const std::regex kOuter(R"(^\s*(inline\s+)?(namespace|extern|class|struct|union|enum)\b)");
   static const std::regex kBody(
@@ -130,15 +131,15 @@ Scope ScopeAfter(std::string_view header) {
   const auto closed = std::count(text.begin(), text.end(), ')');
   if (open == 0 || open != closed) return Scope::kInitializer;
   if (std::regex_search(text, kBody)) return Scope::kFunction;
-  // After an initializer such as in "Name(...) : a_(1), b_", another one may follow. The body comes
-  // after the last initializer.
+  // After one initializer, as in "Name(...) : a_(1), b_", another initializer may follow. The body
+  // comes after the last one.
   const bool after_initializer = Trim(text).back() == '}';
   const bool in_constructor = std::regex_search(text, kMemberInitializer);
   return in_constructor && after_initializer ? Scope::kFunction : Scope::kInitializer;
 }
 
-// Returns the position of a lambda's introducer if a brace after `text` begins the body of that
-// lambda; npos otherwise. Brackets after a word belong to an array.
+// If a brace after `text` begins the body of a lambda, returns the position of the lambda's
+// introducer ("["); otherwise npos. Brackets after a word belong to an array.
 std::size_t LambdaBefore(const std::string& text) {
   if (text.find('[') == std::string::npos) return std::string::npos;
   static const std::regex kLambda(
@@ -223,7 +224,8 @@ class FunctionFinder {
     }
   }
 
-  // Adds a character to the text before the next brace. Statements and access labels end this text.
+  // Adds a character to the header, which is the text before the next brace. A statement or an
+  // access label ends this text.
   void Note(char byte, std::size_t at) {
     static const std::regex kLabel(R"(\s*(public|private|protected)\s*)");
     const bool label = byte == ':' && std::regex_match(header_, kLabel) && text_[at + 1] != ':';

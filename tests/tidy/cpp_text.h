@@ -25,9 +25,9 @@ struct Include {
 };
 std::vector<Include> IncludesOf(std::string_view text);
 
-// A function that is defined at namespace or class level, or a lambda outside of functions. Such a
-// lambda is the value of a constant, an entry of a table, or an argument of a member's initializer.
-// Lambdas inside a function count as part of that function.
+// A function defined at namespace or class level, or a lambda outside of functions: the value of a
+// constant, an entry of a table, or an argument of a member's initializer. Lambdas inside a
+// function count as part of that function.
 struct FunctionBody {
   std::string signature;  // The text before the body.
   int first_line = 0;     // Line of the name or of the lambda's brackets, from 1.

@@ -11,7 +11,7 @@
 namespace trainyard::tidy {
 namespace {
 
-// The included names, by the name of the including module or folder. Every name has an entry.
+// For each including module or folder, the names that it includes. Every name has an entry.
 using Graph = std::map<std::string, std::set<std::string>>;
 
 std::string ModuleOf(const std::string& path) { return path.substr(0, path.rfind('.')); }
@@ -32,7 +32,7 @@ Graph GraphOf(const SourceTree& tree, const std::function<std::string(const std:
   return graph;
 }
 
-// A depth-first search. It reports each cycle that a visit closes, as "a -> b -> a".
+// A depth-first search that reports each cycle it finds, as "a -> b -> a".
 class CycleSearch {
  public:
   explicit CycleSearch(const Graph& graph) : graph_(graph) {}

@@ -1,4 +1,4 @@
-// The rule that no module and no folder includes itself indirectly.
+// The rules that no module and no folder includes itself indirectly.
 #ifndef TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 #define TRAINYARD_TESTS_TIDY_INCLUDE_CYCLES_H_
 
@@ -7,10 +7,10 @@
 
 namespace trainyard::tidy {
 
-// A module is a header together with the source file of the same name.
+// Checks modules. A module is a header together with the source file of the same name.
 Violations CheckModuleCycles(const SourceTree& tree);
 
-// A folder includes another folder if one of its files does.
+// Checks folders. A folder includes another folder if one of its files includes a file there.
 Violations CheckFolderCycles(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

@@ -10,7 +10,7 @@
 namespace trainyard::tidy {
 namespace {
 
-// Folders of proto/ that do not use protobuf. Every other folder may include them, including the
+// Folders of proto/ that do not use protobuf. Every other folder may include them, even the
 // trainer.
 const std::vector<std::string>& PlainRooms() {
   static const std::vector<std::string> rooms = {"proto/contract", "proto/files", "proto/layout",
@@ -19,9 +19,9 @@ const std::vector<std::string>& PlainRooms() {
   return rooms;
 }
 
-// Rule for includes of our own headers. Files of `folder` may include only headers of `allowed` and
-// of the plain folders. Files of a plain folder may include only headers of `allowed`. The first
-// rule whose folder contains the file applies.
+// A rule for includes of our own headers. Files of `folder` may include only headers of `allowed`
+// and of the plain folders (PlainRooms). Files of a plain folder may include only headers of
+// `allowed`. The first rule whose folder contains the file applies.
 struct IncludeRule {
   std::string folder;
   std::vector<std::string> allowed;
@@ -161,7 +161,7 @@ const std::vector<std::string>& PureFolders() {
   return folders;
 }
 
-// Libraries that the folders must not use. Each is given by a prefix of its include paths.
+// Libraries that the folders must not use. Each library is given by a prefix of its include paths.
 struct LibraryRule {
   std::vector<std::string> folders;
   std::vector<std::string> banned;
@@ -169,11 +169,11 @@ struct LibraryRule {
 
 const std::vector<LibraryRule>& LibraryRules() {
   static const std::vector<LibraryRule> rules = {
-      // LibTorch contains a protobuf of its own, which would conflict.
+      // LibTorch contains its own protobuf, which would conflict with ours.
       {{"trainer", "tests/trainer"}, {"grpc", "google/", "trainyard/v1/", "absl/"}},
       // nvcc also compiles these files on machines without LibTorch.
       {{"trainer/kernels"}, {"torch/", "c10/", "ATen/"}},
-      // The trainer links these folders. They must also build on machines that have only a
+      // The trainer links these folders. The folders must also build on machines that have only a
       // compiler.
       {{"proto/contract", "proto/files", "proto/layout", "proto/memory", "proto/rules"},
        {"grpc", "google/", "trainyard/v1/", "absl/", "nlohmann/", "torch/", "filesystem"}},

@@ -104,8 +104,8 @@ class LiteralReader {
     literals_.push_back(std::move(literal));
   }
 
-  // Returns the position after white space that may join two literals. In TypeScript, the white
-  // space may contain a "+".
+  // Returns the position after the white space that may join two literals. In TypeScript, this
+  // white space may contain a "+".
   std::size_t NextLiteral() const {
     std::size_t next = at_;
     while (next < text_.size() && (IsSpace(text_[next]) || (script_ && text_[next] == '+'))) ++next;
@@ -120,7 +120,7 @@ class LiteralReader {
     return quote && between.find('+') != std::string_view::npos;
   }
 
-  // Only template literals may continue on the next line.
+  // Only template literals may extend over several lines.
   void AppendLiteral(Literal& literal) {
     const char quote = text_[at_];
     Advance();
@@ -157,8 +157,8 @@ class LiteralReader {
 
   bool IsQuoteInValue() const { return text_[at_] == '"' || IsQuote(); }
 
-  // Reads the text from a tag or value to the next one. Ignores it if it looks like code between
-  // two braces.
+  // Reads the text of an element up to the next tag or value. Ignores it if it looks like code
+  // between two braces.
   void ReadElementText() {
     Advance();
     while (at_ < text_.size() && IsSpace(text_[at_])) Advance();

@@ -18,8 +18,8 @@ struct Literal {
 
 // Returns the literals of a C++, CUDA or TypeScript file in file order. Adjacent C++ literals count
 // as one literal, and so do TypeScript literals joined by "+". Character literals and include paths
-// are left out. For TSX files, the text of elements is included; a value in braces separates two
-// texts.
+// are left out. In TSX files, the text of elements counts as a literal; a value in braces separates
+// two texts.
 std::vector<Literal> LiteralsOf(const SourceFile& file);
 
 }  // namespace trainyard::tidy

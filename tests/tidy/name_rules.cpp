@@ -110,7 +110,7 @@ std::set<std::string> FieldsOf(const SourceTree& tree) {
   return fields;
 }
 
-// True for the name of a field, and for the functions that protobuf generates for a field.
+// True for the name of a field, and for the names of functions that protobuf generates for a field.
 bool IsField(const std::string& name, const std::set<std::string>& fields) {
   static const std::regex prefix("^(add|clear|has|mutable|set)_");
   return fields.contains(name) || fields.contains(std::regex_replace(name, prefix, ""));
@@ -125,7 +125,7 @@ Violations CheckNameParts(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     if (!IsChecked(file.path) || IsUnclean(file.path, FoldersWithBannedParts())) continue;
     const std::string code = BlankCommentsAndLiterals(file.text);
-    std::set<std::string> known;  // Each name once per file.
+    std::set<std::string> known;  // Reports each name once per file.
     int line_number = 0;
     for (const std::string_view line : SplitLines(code)) {
       ++line_number;

@@ -9,7 +9,7 @@ namespace trainyard::tidy {
 
 // Names in the product's C++ and in the dashboard must not contain metaphors, such as HoldBack, or
 // words of speech, such as Told. Each violation names the standard terms. Fields of proto files are
-// exempt. Folders that do not follow this rule yet are listed with the names to replace.
+// exempt. Folders that do not follow this rule yet are listed as exempt, with the names to replace.
 Violations CheckNameParts(const SourceTree& tree);
 
 }  // namespace trainyard::tidy

@@ -1,5 +1,5 @@
-// Tests the rule on made-up files. They contain names that it must reject and names that it must
-// accept.
+// Tests the name rule on invented files. They contain names that the rule must reject and names
+// that it must accept.
 #include "tests/tidy/name_rules.h"
 
 #include "gmock/gmock.h"

@@ -81,10 +81,10 @@ const std::vector<UncleanFolder>& FoldersWithFragments() {
   return folders;
 }
 
-// A way to begin a sentence that hides its subject from the reader.
+// A kind of sentence beginning that hides the sentence's subject from the reader.
 struct Fragment {
   std::regex pattern;
-  bool is_question;  // Allowed if the sentence ends with a question mark.
+  bool is_question;  // The beginning is allowed if the sentence ends with a question mark.
 };
 
 const std::vector<Fragment>& Fragments() {
@@ -145,7 +145,7 @@ void CheckText(const SourceFile& file, int line, const std::string& text, Violat
 Violations CheckWords(const SourceTree& tree) {
   Violations violations;
   for (const SourceFile& file : tree) {
-    if (file.path.starts_with("tests/tidy/prose_rules")) continue;  // They list the words.
+    if (file.path.starts_with("tests/tidy/prose_rules")) continue;  // These files list the words.
     for (const CommentLine& comment : CommentsOf(file)) {
       CheckText(file, comment.line, comment.text, violations);
     }

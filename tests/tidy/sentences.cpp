@@ -8,9 +8,8 @@
 namespace trainyard::tidy {
 namespace {
 
-// Returns the position after the end of the sentence that begins at `begin`. A sentence ends with a
-// full stop, a question mark or an exclamation mark that is followed by a space and a capital
-// letter.
+// Returns the position after the end of the sentence that begins at `begin`. A sentence ends at a
+// full stop, a question mark or an exclamation mark, if a space and a capital letter follow.
 std::size_t EndOfSentence(std::string_view text, std::size_t begin) {
   for (std::size_t at = begin; at + 2 < text.size(); ++at) {
     const bool stops = text[at] == '.' || text[at] == '?' || text[at] == '!';
@@ -29,7 +28,7 @@ void AppendSentences(int line, std::string_view text, std::vector<Sentence>& sen
   }
 }
 
-// True if the line starts a new sentence whatever the line before it contains.
+// True if the line starts a new sentence, whatever the preceding line contains.
 bool BeginsItem(const CommentLine& comment) {
   return comment.opens || comment.text.empty() || comment.text.starts_with("- ");
 }

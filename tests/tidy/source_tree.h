@@ -17,8 +17,8 @@ struct SourceFile {
 // Sorted by path.
 using SourceTree = std::vector<SourceFile>;
 
-// Reads every text file of the project; build folders, node_modules, dist and hidden folders are
-// left out.
+// Reads every text file of the project except those in build folders, node_modules, dist and hidden
+// folders.
 SourceTree LoadSourceTree(const std::string& root);
 
 // FileName returns "plan.cpp" for "controller/core/plan.cpp". FolderOf returns "controller/core",

@@ -14,7 +14,7 @@ namespace {
 
 int Columns(std::string_view line) {
   return static_cast<int>(std::count_if(line.begin(), line.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // False within a character.
+    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;  // False inside a UTF-8 character.
   }));
 }
 
@@ -91,8 +91,8 @@ bool IsComment(std::string_view line) {
   return begin != std::string_view::npos && line.substr(begin, 2) == "//";
 }
 
-// Returns the quoted literals that are names of the contract. Names of one word are left out,
-// because words such as "path" also have other meanings.
+// Returns the quoted literals that are names of the contract. Omits names of one word, because
+// words such as "path" also have other meanings.
 std::vector<std::string> NamesOfContract(const SourceTree& tree) {
   static const std::regex kConstant(R"re(constexpr char \w+\[\] = ("\w*_\w*[a-zA-Z]"))re");
   std::vector<std::string> names;
@@ -233,7 +233,7 @@ Violations CheckOrphans(const SourceTree& tree) {
   for (const SourceFile& file : tree) {
     if (FileName(file.path) == "CMakeLists.txt" || HasExtension(file.path, {".cmake"})) {
       std::string folder = FolderOf(file.path);
-      // The paths in other modules of cmake/ are relative to the root.
+      // Skips the other modules of cmake/, because their paths are relative to the root.
       if (folder == "cmake" && FileName(file.path) != "TrainyardDaemonLibraries.cmake") continue;
       cmake_of_folder[folder == "cmake" ? "cmake" : folder] = &file.text;
     }
@@ -279,7 +279,7 @@ Violations CheckDroppedResults(const SourceTree& tree) {
     const std::string code = BlankCommentsAndLiterals(text);
     for (std::sregex_iterator it(code.begin(), code.end(), call), end; it != end; ++it) {
       const auto at = static_cast<std::size_t>(it->position());
-      // A statement begins after the end of another statement, a brace, or a loop header.
+      // A statement begins after another statement's end, a brace, or a loop header.
       const std::size_t before = code.find_last_not_of(" \n", at == 0 ? 0 : at - 1);
       const bool begins = before == std::string::npos ||
                           std::string(";{})").find(code[before]) != std::string::npos;

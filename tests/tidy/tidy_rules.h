@@ -22,7 +22,8 @@ Violations CheckAttemptName(const SourceTree& tree);
 // unfinished work.
 Violations CheckLines(const SourceTree& tree);
 
-// A name defined in proto/contract, such as "step_seconds", must not be repeated as a literal.
+// A name defined in proto/contract, such as "step_seconds", must not be repeated as a literal
+// elsewhere.
 Violations CheckContractNames(const SourceTree& tree);
 
 // Rejects meaningless names.
@@ -33,8 +34,8 @@ Violations CheckOrphans(const SourceTree& tree);
 
 Violations CheckReadmes(const SourceTree& tree);
 
-// Every field of a message must have a comment, or be documented by its setting rule. Kinds of a
-// oneof and sections of the job file are documented at their messages.
+// Every field of a message must have a comment, or be documented by its setting rule. The
+// alternatives of a oneof and the sections of the job file are documented at their messages.
 Violations CheckFieldComments(const SourceTree& tree);
 
 // The trainer must check the result of every call to CUDA, cuBLAS, cuDNN and NCCL, or discard it

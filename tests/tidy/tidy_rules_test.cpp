@@ -1,5 +1,5 @@
-// Tests each rule on made-up files. They contain code that it must reject and code that it must
-// accept.
+// Tests each rule on invented files. They contain code that the rule must reject and code that it
+// must accept.
 #include "tests/tidy/tidy_rules.h"
 
 #include "gmock/gmock.h"
@@ -42,7 +42,7 @@ TEST(TidyRulesTest, ContractNames) {
                                "inline constexpr char kPath[] = \"path\";\n"};
   EXPECT_THAT(CheckContractNames({contract, {"worker/a.cpp", "x[\"step_seconds\"];\n"}}),
               ElementsAre(HasSubstr("worker/a.cpp:1")));
-  // The rule accepts comments, tests, and names of one word such as "path", which also have other
+  // The rule ignores comments, tests, and names of one word such as "path", which also have other
   // meanings.
   EXPECT_THAT(CheckContractNames({contract,
                                   {"worker/a.cpp", "// \"step_seconds\"\nx[\"path\"];\n"},

@@ -1,4 +1,4 @@
-// Violations of a rule, with the location of each.
+// The violations of a rule, with the location of each.
 #ifndef TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
 #define TRAINYARD_TESTS_TIDY_VIOLATIONS_H_
 

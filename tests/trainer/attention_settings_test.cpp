@@ -52,7 +52,7 @@ TEST(AttentionSettingsProcessTest, ABackendThatTheDeviceLacksIsRefused) {
 }
 
 // The attention backend is not part of the model, so a checkpoint can be resumed with another
-// backend. The window is part of it.
+// backend. The window is part of the model.
 TEST(AttentionSettingsProcessTest, ACheckpointGoesOnWithAnotherBackendButNotAnotherWindow) {
   TrainerFolder folder;
   folder.spec["model"]["window_size"] = 5;

@@ -33,7 +33,7 @@ class ProgramRunner : public testing::Test {
  protected:
   std::string Path(const std::string& name) const { return folder_.path() / name; }
 
-  // Runs the program to its end and returns its exit code.
+  // Runs the program until it exits and returns its exit code.
   int Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), CHECKPOINT_PROGRAM);
     std::vector<char*> argv;
@@ -67,7 +67,7 @@ class ProgramRunner : public testing::Test {
   std::string err_;
 };
 
-// Two ranks, each with half of the optimizer's state, train to step 20. They keep every checkpoint.
+// Two ranks train to step 20 and keep every checkpoint. Each rank has half of the optimizer state.
 class CheckpointProgramTest : public ProgramRunner {
  protected:
   CheckpointProgramTest() {
@@ -87,7 +87,7 @@ class CheckpointProgramTest : public ProgramRunner {
   Losses losses_;
 };
 
-// A tiny LLaMA, imported from Hugging Face's format, and trainers that start with its weights.
+// Imports a tiny LLaMA in Hugging Face format, and trains from its weights.
 class ImportProgramTest : public ProgramRunner {
  protected:
   ImportProgramTest() {
@@ -99,7 +99,7 @@ class ImportProgramTest : public ProgramRunner {
     folder_.spec["model"] = PrintedModel();
   }
 
-  // Returns the section `model` of the program's output. Its lines look like "  num_layers: 2".
+  // Returns the section `model` that the program printed. Its lines look like "  num_layers: 2".
   nlohmann::json PrintedModel() const {
     nlohmann::json model;
     std::istringstream lines(out_.substr(out_.find("model:\n")));
@@ -146,7 +146,7 @@ TEST_F(ImportProgramTest, EveryLayoutStartsFromAnImportAndExports) {
   }
 }
 
-// The learning rate is 0, so the weights stay those of the import.
+// The learning rate is 0, so training does not change the imported weights.
 TEST_F(ImportProgramTest, TheTrainerHasTheWeightsBitForBit) {
   folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};
   Train("still", 2, {{"zero", 3}});
@@ -194,7 +194,7 @@ TEST_F(CheckpointProgramTest, ATrainerGoesOnFromReshardedFilesBitForBit) {
   ASSERT_EQ(from_resharded.size(), 10u);
   EXPECT_EQ(from_resharded, from_original);
   for (const auto& [step, loss] : from_resharded) EXPECT_EQ(loss, losses_.at(step)) << step;
-  // Both runs must have saved the same data, including the state of the optimizer.
+  // Both runs must have saved the same data, including the optimizer state.
   EXPECT_EQ(Run({"diff", Path("b/step_000000020"), Path("c/step_000000020")}), 0) << out_;
   EXPECT_THAT(out_, HasSubstr("\nsame: "));
 }

@@ -22,14 +22,14 @@ std::string BytesOfFile(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns tokens that count up from 0, unlike those of TrainerFolder.
+// Returns tokens that count up from 0. TrainerFolder's own tokens differ.
 std::vector<int64_t> CountingTokens(int64_t count) {
   std::vector<int64_t> tokens;
   for (int64_t i = 0; i < count; ++i) tokens.push_back(i % 61);
   return tokens;
 }
 
-// Writes a directory named `other` beside `data`, in the format of llm.c.
+// Writes a directory `other` beside `data`, in llm.c's format.
 void WriteOther(const TrainerFolder& folder) {
   std::filesystem::create_directory(folder.path() / "other");
   WriteBytes(folder.path() / "other/other_train_000001.bin",
@@ -70,7 +70,7 @@ TEST(DataSourcesProcessTest, ABlendResumesBitForBitAndUnderAnyLayout) {
   ASSERT_EQ(two.size(), 15u);
   for (const auto& [step, loss] : two) EXPECT_NEAR(loss, whole.at(step), 1e-5 * loss);
 
-  // 40 of the 160 samples are from `other`, where one epoch of the data has 899 / 16 = 56 samples.
+  // 40 of the 160 samples are from `other`. One epoch of `data` has 899 / 16 = 56 samples.
   const json metrics = first.Records("metrics").back();
   EXPECT_DOUBLE_EQ(metrics["data_epochs_data"], 120.0 / 1249);
   EXPECT_DOUBLE_EQ(metrics["data_epochs_other"], 40.0 / 56);

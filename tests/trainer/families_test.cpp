@@ -1,6 +1,6 @@
-// Compares tiny models of every Hugging Face family with transformers: logits, loss, every
-// gradient, and the bytes after a round trip. tests/trainer/references/families.py creates the
-// files.
+// Compares a tiny model of every Hugging Face family with transformers: logits, loss, every
+// gradient, and the bytes after import and export. tests/trainer/references/families.py creates the
+// expected files.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -55,7 +55,7 @@ std::unique_ptr<Decoder> Loaded(const ModelConfig& model, const std::string& che
   return decoder;
 }
 
-// Returns the mean loss of the predictions and computes the gradients. `tokens` is [samples,
+// Returns the mean loss of the predictions, after computing the gradients. `tokens` is [samples,
 // length].
 double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
   const int64_t predictions = tokens.size(0) * (tokens.size(1) - 1);
@@ -66,8 +66,8 @@ double LossWithGradients(Decoder* decoder, const Tensor& tokens) {
   return loss.item<double>();
 }
 
-// Returns the gradients under their Hugging Face names. To get these names, exports a checkpoint
-// that has the gradients as weights.
+// Returns the gradients by Hugging Face name. Stores the gradients as the weights of a checkpoint
+// and exports it, because the export translates the names.
 RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   ParameterStore& store = decoder->parameters();
   LogicalTensors gradients;
@@ -90,8 +90,8 @@ RawTensors GradientsOf(Decoder* decoder, const ModelConfig& model) {
   return WeightsOf(out.path() + "/gradients");
 }
 
-// Returns the name that a weight has in the files. In memory, transformers 5 uses a different name
-// for the head of GPT-NeoX.
+// Returns a weight's name in the files. transformers 5 renames the head of GPT-NeoX in memory, but
+// not in files.
 std::string StoredName(const std::string& weight, const RawTensors& stored) {
   return weight == "lm_head.weight" && !stored.contains(weight) ? "embed_out.weight" : weight;
 }

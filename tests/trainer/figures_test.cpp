@@ -1,4 +1,4 @@
-// Runs the complete program and checks the figures in its telemetry.
+// Runs the complete program and checks the metrics in its telemetry.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Returns the metrics of rank 0.
+// Returns rank 0's metrics records.
 std::vector<json> MetricsOf(const TrainerFolder& folder, const std::string& run) {
   return TelemetryRecords(folder.path() / (run + "_rank0"), "metrics");
 }

@@ -1,4 +1,4 @@
-// Runs ranks of trainyard-trainer and a spare, and gives them orders as a worker does.
+// Runs ranks of trainyard-trainer and a spare, and gives them heal orders as a worker does.
 #ifndef TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
 #define TRAINYARD_TESTS_TRAINER_HEALING_GANG_H_
 
@@ -15,27 +15,25 @@ namespace trainyard::trainer {
 
 class HealingGang {
  public:
-  // Starts the ranks and one spare. `variables` are set for all processes, in addition to the
-  // variables of the gang.
+  // Starts the ranks and one spare. `variables` are added to the environment of every process.
   HealingGang(const TrainerFolder& folder, int64_t ranks,
               std::map<std::string, std::string> variables = {});
 
   // Waits until rank 0 has reported this step.
   bool WaitForStep(int64_t step);
   void Kill(int64_t rank);
-  // Replaces the ranks with spares, orders all processes to continue in the next generation, and
+  // Replaces the ranks by spares and orders all processes to continue in the next generation. Then
   // starts another spare.
   void Replace(const std::vector<int64_t>& ranks);
-  // The spare that will replace the next lost rank.
   TrainerProcess& Spare() { return *spares_.back().process; }
   TrainerProcess& Rank(int64_t rank) { return *ranks_.at(rank).process; }
   void AddSpare();
   void TellDone();
 
-  // Waits until all ranks have ended, and expects exit code 0 of each.
+  // Waits until all ranks have exited, and expects exit code 0 from each.
   void ExpectEnds();
-  // Returns the loss of each step, from all processes. If a step was trained twice, expects that
-  // its two losses have the same bits.
+  // Returns the loss of each step, from all processes. If several processes report a step, expects
+  // losses with the same bits.
   std::map<int64_t, double> Losses() const;
   // Returns the alerts with this code, from all processes.
   std::vector<nlohmann::json> Alerts(const std::string& code) const;

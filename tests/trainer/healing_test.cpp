@@ -1,5 +1,5 @@
-// Tests a gang that loses ranks and continues in place. Its results must be the same, bit for bit,
-// as if no rank had been lost.
+// Tests a gang that loses ranks and heals in place. The results must have the same bits as those of
+// a run that loses no rank.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -64,8 +64,8 @@ TEST(HealingTest, TwoDeathsAndOneOfThemRankZero) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// The new rank dies before it has joined generation 2. A newer order must replace the order of
-// generation 2.
+// The new rank dies before it has joined generation 2. The order for generation 3 must replace the
+// order for generation 2.
 TEST(HealingTest, DeathWhileHealing) {
   TrainerFolder folder;
   const Losses whole = Undisturbed(Prepared(folder));
@@ -94,7 +94,8 @@ TEST(HealingTest, WithoutAnOrderALossEndsTheRank) {
   EXPECT_EQ(gang.Spare().Wait(), 0) << gang.Spare().Output();
 }
 
-// A rank and its buddy both die, so no rank has its state.
+// A rank and its buddy, which stores a copy of the rank's state, both die. No other rank has this
+// state.
 TEST(HealingTest, LossOfTwoBuddiesEndsTheGang) {
   TrainerFolder folder;
   Prepared(folder).spec["train"]["steps"] = 100000;
@@ -128,7 +129,7 @@ TEST_P(HealingOfLayoutTest, GoesOnBitForBit) {
   EXPECT_EQ(gang.Losses(), whole);
 }
 
-// To test other layouts, run tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
+// Other layouts can be tested with tests/gpu/healing.py --device cpu --layout '{"pp": 2}'.
 INSTANTIATE_TEST_SUITE_P(Layouts, HealingOfLayoutTest,
                          testing::Values(R"({"zero": 1})", R"({"tp": 2, "pp": 2})"));
 

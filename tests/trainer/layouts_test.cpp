@@ -1,5 +1,5 @@
-// Runs the complete program on several processes: all kinds of layouts, and resuming a checkpoint
-// with another layout.
+// Runs the complete program on several processes with all kinds of layouts, and resumes checkpoints
+// with a different layout.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// Trains to the last step with all ranks of the layout. Keeps all checkpoints. Returns the losses.
+// Trains all ranks of the layout to the last step, keeps all checkpoints, and returns the losses.
 Losses Train(TrainerFolder& folder, const json& layout, int64_t ranks, const std::string& run,
              const std::string& from = "") {
   folder.spec["layout"] = layout;

@@ -1,4 +1,4 @@
-// Runs the complete program with a growing batch.
+// Runs the complete program with a batch size that grows during the run.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// Number of samples in each step with the settings of RampUp. Later steps have 8.
+// Samples per step with the settings of RampUp. Steps after these have 8.
 const std::vector<int64_t> kBatches = {2, 2, 2, 2, 4, 4, 6, 6, 8, 8};
 
 void RampUp(TrainerFolder& folder) {
@@ -70,8 +70,9 @@ TEST(RampupTest, EveryLayoutHasTheSameSteps) {
   expect_close(TrainGrowing(folder, {{"dp", 2}, {"pp", 2}}, 4, "d"));
 }
 
-// The weights are constant, so the loss of a step is the mean over its samples. It must equal the
-// mean loss of those steps in another run, with 2 samples per step, that have the same samples.
+// The weights do not change, so the loss of a step is the mean over its samples. Another run trains
+// the same samples with 2 per step. The loss of a step must equal the mean loss of the steps with
+// the same samples in the other run.
 TEST(RampupTest, TheSampleOrderIsThatOfAConstantBatch) {
   TrainerFolder folder;
   RampUp(folder);

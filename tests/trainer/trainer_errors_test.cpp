@@ -26,7 +26,7 @@ void ExpectFails(const TrainerFolder& folder, const TrainerStart& start, int cod
   EXPECT_NE(trainer.Output().find(part), std::string::npos) << trainer.Output();
 }
 
-// True if a checkpoint is complete but not yet published. Then it still has its temporary name.
+// True if a complete checkpoint still has its temporary name, because it is not published yet.
 bool AwaitsPublication(const std::filesystem::path& checkpoints) {
   for (const auto& entry : std::filesystem::directory_iterator(checkpoints)) {
     const bool is_temporary = entry.path().filename().string().find(".tmp-") != std::string::npos;
@@ -35,7 +35,7 @@ bool AwaitsPublication(const std::filesystem::path& checkpoints) {
   return false;
 }
 
-// Copies a checkpoint. The copy has a NaN in one tensor, and its checksums match.
+// Copies a checkpoint and sets one element of a tensor to NaN, with valid checksums.
 void SaveWithNan(const std::string& checkpoint, const std::string& tensor,
                  const std::string& directory) {
   std::filesystem::create_directory(directory);
@@ -110,7 +110,7 @@ TEST(TrainerErrorsTest, CheckpointOfAnotherModel) {
               "model.ffn_hidden_size is 48 in this job and 64 in the checkpoint");
 }
 
-// The error must name the settings of the checkpoint even if the run leaves them at their defaults.
+// The error must name the checkpoint's settings, even those that the run leaves at their defaults.
 TEST(TrainerErrorsTest, CheckpointOfAnotherFamily) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 2;
@@ -165,8 +165,8 @@ TEST(TrainerErrorsTest, RanksThatWereNotStartedAlike) {
 
 TEST(TrainerErrorsTest, NumbersThatOverflow) {
   TrainerFolder folder;
-  // The learning rate times weight_decay is 1000. Therefore the decay multiplies the weights by 1 -
-  // 1000 = -999 in each step.
+  // Learning rate times weight_decay is 1000, so the decay multiplies the weights by 1 - 1000 =
+  // -999 in each step.
   folder.spec["optimizer"] = {{"lr", 100}, {"min_lr", 100}, {"weight_decay", 10}};
   folder.spec["schedule"] = {{"kind", "constant"}};
   TrainerProcess trainer(folder, {.variables = {{"TRAINYARD_SKIP_SAMPLES", "0:24"}}});
@@ -176,8 +176,8 @@ TEST(TrainerErrorsTest, NumbersThatOverflow) {
   const json alert = trainer.Records("alert")[0];
   EXPECT_EQ(alert["code"].get<std::string>().substr(0, 4), "nan_");
   ASSERT_GT(alert["step"], 0);
-  // The alert advises to skip the samples of its step. Their positions follow those of the samples
-  // that are already skipped.
+  // The alert advises to skip the samples of the failed step. Their positions come after those of
+  // the samples that are already skipped.
   const int64_t begin = 24 + (alert["step"].get<int64_t>() - 1) * 8;
   const std::string advice =
       "TRAINYARD_SKIP_SAMPLES=" + std::to_string(begin) + ":" + std::to_string(begin + 8) + ".";
@@ -195,7 +195,7 @@ TEST(TrainerErrorsTest, OneAlertForAGangWhoseNumbersOverflow) {
   TrainerProcess second(folder, start);
   EXPECT_EQ(first.Wait(), 76) << first.Output();
   second.Wait();
-  // On a busy machine there may be other alerts, such as checkpoint_late.
+  // Counts only these alerts. On a busy machine there may be others, such as checkpoint_late.
   const auto count_not_finite = [](const std::vector<json>& alerts) {
     return std::count_if(alerts.begin(), alerts.end(), [](const json& alert) {
       return alert["code"].get<std::string>().starts_with("nan_");
@@ -270,8 +270,8 @@ TEST(TrainerErrorsTest, LostPeer) {
   EXPECT_GT(second.Records("rank").size(), 0u) << "every rank tells how it fares";
 }
 
-// The gang loses a rank while a checkpoint is being written. The alert must be raised without
-// waiting for the disk.
+// The gang loses a rank while a checkpoint is being written. The alert must not wait until the
+// checkpoint is on disk.
 TEST(TrainerErrorsTest, TheAlertDoesNotWaitForTheCheckpointThatIsBeingWritten) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = 1000000;
@@ -307,8 +307,8 @@ TEST(TrainerErrorsTest, FencedByANewerAttempt) {
               "attempt 4 is over, because attempt 5 has begun");
 }
 
-// Every job begins with attempt 1. The attempt numbers of an earlier job must not fence a later
-// job.
+// Every job starts with attempt 1, so a later job has lower attempt numbers than an earlier job.
+// They must not be fenced by the earlier numbers.
 TEST(TrainerErrorsTest, FencedByALaterJob) {
   const TrainerFolder folder;
   const auto attempt = [](const char* job, const char* number) {
@@ -336,7 +336,7 @@ TEST(TrainerErrorsTest, CheckpointsOfAnotherJobAreNotOverwritten) {
 }
 
 // The two paths differ because of a symbolic link, so the controller cannot see that both jobs
-// write to one directory.
+// write to the same directory.
 TEST(TrainerErrorsTest, DirectoryOfALiveJobIsRefusedUnderEveryName) {
   const TrainerFolder folder;
   TrainToTheEnd(folder, {.run = "a", .variables = {{"TRAINYARD_JOB_ID", "7"}}});

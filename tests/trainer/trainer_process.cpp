@@ -25,10 +25,10 @@ using nlohmann::json;
 
 constexpr int64_t kVocabulary = 64;
 
-// Far longer than any of these runs takes on a busy machine, so a run that takes longer hangs.
+// Far longer than any of these runs takes, even on a busy machine. A run that takes longer hangs.
 constexpr std::chrono::seconds kDeadline{120};
 
-// Returns tokens of a learnable language, in which most tokens follow from the preceding token.
+// Returns tokens that a model can learn: most tokens follow from the preceding token.
 std::vector<uint16_t> LearnableTokens(size_t count, uint64_t seed) {
   std::vector<uint16_t> tokens(count);
   uint64_t state = seed;
@@ -98,7 +98,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Mounts `from` at the path `at`, visible only to this process.
+// Mounts `from` at the path `at` for this process only.
 bool BindAlone(const std::string& from, const std::string& at) {
   return unshare(CLONE_NEWNS) == 0 &&
          mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -154,7 +154,7 @@ TrainerProcess::TrainerProcess(const TrainerFolder& folder, const TrainerStart& 
   if (!own.empty()) std::filesystem::create_directories(shared);
   pid_ = fork();
   if (pid_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // The trainer must end if the test is killed.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // Ends the trainer if the test is killed.
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     if (!own.empty() && !BindAlone(own, shared)) _exit(126);

@@ -14,7 +14,7 @@
 
 namespace trainyard::trainer {
 
-// A temporary folder with tiny token data and a spec. It is removed at the end.
+// A temporary folder with a small token file and a spec. The destructor removes it.
 class TrainerFolder {
  public:
   TrainerFolder();
@@ -23,7 +23,7 @@ class TrainerFolder {
   TrainerFolder& operator=(const TrainerFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // Settings that a test may change before it starts a process.
+  // Settings of the run. A test may change them before it starts a process.
   nlohmann::json spec;
   void WriteTokens(const std::string& split, const std::vector<uint16_t>& tokens,
                    int64_t vocab_size) const;
@@ -32,21 +32,21 @@ class TrainerFolder {
   std::filesystem::path path_;
 };
 
-// Parameters of a process that are not in the spec.
+// Start parameters of a process that are not part of the spec.
 struct TrainerStart {
   int64_t rank = 0;
   int64_t world_size = 1;
   int64_t port = 0;         // The rendezvous port.
-  std::string run = "run";  // Name prefix of each rank's output and telemetry folder.
+  std::string run = "run";  // Prefix for each rank's output file and telemetry folder.
   std::string checkpoints = "checkpoints";
   std::vector<std::string> flags;
   std::map<std::string, std::string> variables;
-  // A directory that only this process sees at the path of its checkpoints. If "", it sees the
-  // folder's directory. Needs root.
+  // A directory that only this process sees at its checkpoint path. "": sees the folder's
+  // directory. A value other than "" needs root.
   std::string own_checkpoints;
 };
 
-// A child process that the destructor kills if it is still running.
+// A child process. The destructor kills it if it is still running.
 class TrainerProcess {
  public:
   TrainerProcess(const TrainerFolder& folder, const TrainerStart& start);
@@ -54,14 +54,14 @@ class TrainerProcess {
   TrainerProcess(const TrainerProcess&) = delete;
   TrainerProcess& operator=(const TrainerProcess&) = delete;
 
-  // Waits for the end of the process. Returns its exit code, or 128 + the number of the signal that
-  // ended it. If the process hangs, kills it and fails the test.
+  // Waits until the process exits. Returns its exit code, or 128 + the number of the signal that
+  // ended it. Kills a process that hangs and fails the test.
   int Wait();
   void Signal(int signal) const;
-  // Waits until the condition holds. Returns false if the process ends or the deadline passes
-  // before.
+  // Waits until the condition holds. Returns false if the process exits or the deadline passes
+  // first.
   bool WaitFor(const std::function<bool()>& condition);
-  // Waits until there are metrics of `step`. Returns false if the process ends before.
+  // Waits until the telemetry has metrics of `step`. Returns false if the process exits first.
   bool WaitForStep(int64_t step);
   // Waits until a telemetry record of this type satisfies the condition.
   bool WaitForRecord(
@@ -87,7 +87,7 @@ class TrainerProcess {
 std::vector<nlohmann::json> TelemetryRecords(const std::filesystem::path& run,
                                              const std::string& type);
 
-// Runs one process, or `world_size` processes, until they end. Expects exit code 0 of each. Returns
+// Runs `world_size` processes (default 1) until they exit. Expects exit code 0 from each. Returns
 // the losses of rank 0.
 std::map<int64_t, double> TrainToTheEnd(const TrainerFolder& folder, TrainerStart start);
 

@@ -1,5 +1,5 @@
-// Runs the complete program: the losses must be equal for every split of the batch. Tests resuming
-// and signals, too.
+// Runs the complete program. The losses must be equal however the batch is split among ranks. Other
+// tests cover resuming and signals.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 using nlohmann::json;
 using Losses = std::map<int64_t, double>;
 
-// The relative difference may be at most `first` at step 1 and at most `last` at the last step.
+// Expects equal losses. The relative difference may be up to `first` at step 1 and up to `last` at
+// the last step.
 void ExpectNear(const Losses& actual, const Losses& expected, double first, double last) {
   ASSERT_EQ(actual.size(), expected.size());
   for (const auto& [step, loss] : expected) {
@@ -43,7 +44,7 @@ std::map<std::string, std::string> JobVariables(int64_t job_id, int64_t attempt)
           {"TRAINYARD_ATTEMPT", std::to_string(attempt)}};
 }
 
-// Trains with two ranks until their fourth checkpoint exists, then kills them.
+// Trains with two ranks and kills them once their fourth checkpoint exists.
 void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
   start.world_size = 2;
   start.port = FreePort();
@@ -58,8 +59,8 @@ void KillBetweenCheckpoints(const TrainerFolder& folder, TrainerStart start) {
   EXPECT_EQ(first.Wait(), 128 + SIGKILL);
 }
 
-// Trains with two ranks until `step` is reached and at least 8 steps are complete, then asks them
-// to stop. Returns the losses of all their steps.
+// Trains with two ranks. Asks them to stop when `step` is reached and at least 8 steps are
+// complete. Returns the losses of all steps.
 Losses TrainUntil(const TrainerFolder& folder, TrainerStart start, int64_t step) {
   start.world_size = 2;
   start.port = FreePort();
@@ -92,7 +93,7 @@ TEST(TrainerTest, LearnsEvaluatesAndSaves) {
   for (const char* key : {"grad_norm", "lr", "step_seconds", "tokens_per_second", "memory_bytes"}) {
     EXPECT_GT(metrics[key].get<double>(), 0) << key;
   }
-  EXPECT_FALSE(metrics.contains("mfu"));  // The peak FLOP/s of a CPU are unknown.
+  EXPECT_FALSE(metrics.contains("mfu"));  // A CPU's peak FLOP/s are unknown.
 
   const auto evaluations = trainer.Records("eval");
   ASSERT_EQ(evaluations.size(), 6u);
@@ -153,7 +154,7 @@ TEST(TrainerTest, RecomputationChangesNoBit) {
   EXPECT_EQ(TrainToTheEnd(folder, {.run = "recomputed", .checkpoints = "b"}), kept);
 }
 
-// Two ranks are killed without warning. They are restarted from their last checkpoint.
+// Two ranks are killed without warning and restarted from their last checkpoint.
 TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -166,8 +167,8 @@ TEST(TrainerTest, ResumeAfterKillEqualsAnUndisturbedRunBitForBit) {
                  TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
 }
 
-// While the controller was down, the gang continued. The checkpoint that the controller names has
-// been deleted by retention since.
+// The gang continued while the controller was down. In that time, retention deleted the checkpoint
+// that the controller names.
 TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -185,8 +186,8 @@ TEST(TrainerTest, StartsFromTheNewestOfItsJobWhenTheOneThatIsNamedIsRetired) {
   EXPECT_EQ(resumed.begin()->first, kept.back().step + 1);
   ExpectSameBits(resumed,
                  TrainUntil(folder, {.run = "c", .checkpoints = "c"}, resumed.rbegin()->first));
-  // The new attempt reports the checkpoints that the controller does not know, each with the number
-  // of the attempt that published it.
+  // The new attempt reports checkpoints that the controller does not know. Each report has the
+  // number of the attempt that published the checkpoint.
   const auto told = TelemetryRecords(folder.path() / "b_rank0", "checkpoint");
   ASSERT_GE(told.size(), kept.size());
   for (size_t i = 0; i < kept.size(); ++i) {
@@ -248,8 +249,8 @@ TEST(TrainerTest, ShardedStateGoesOnWithAnyNumberOfOwners) {
   };
   folder.spec["layout"]["zero"] = 1;
   const Losses whole = TrainToTheEnd(folder, {.world_size = 2, .run = "a", .checkpoints = "a"});
-  // If the number of owners is the same, the bits are the same, even if the checkpoint has a
-  // different number of files.
+  // With the same number of owners, the bits must be the same. The number of files in the
+  // checkpoint must not matter.
   const Losses one = resume(0, 1, "a/step_000000005", "one");
   const Losses again = resume(1, 2, "one/step_000000010", "again");
   ASSERT_EQ(again.size(), 10u);
@@ -266,7 +267,7 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   start.rank = 1;
   TrainerProcess second(folder, start);
   ASSERT_TRUE(first.WaitForStep(3)) << first.Output();
-  second.Signal(SIGTERM);  // Only this rank is asked to stop, but both must save and exit.
+  second.Signal(SIGTERM);  // Only this rank gets the signal. Both must save and exit.
   EXPECT_EQ(first.Wait(), 143) << first.Output();
   EXPECT_EQ(second.Wait(), 143) << second.Output();
   const auto saved = first.Records("checkpoint");
@@ -275,8 +276,8 @@ TEST(TrainerTest, SigtermSavesAndLeavesWith143) {
   EXPECT_TRUE(std::filesystem::exists(saved[0]["path"].get<std::string>() + "/manifest.json"));
 }
 
-// An evaluation may take longer than the grace period. The steps since the last save must not be
-// lost because of that.
+// An evaluation may take longer than the grace period. Therefore the trainer must interrupt it and
+// save, or the steps since the last save would be lost.
 TEST(TrainerTest, SigtermCutsAnEvaluationShort) {
   TrainerFolder folder;
   folder.WriteTokens("val", std::vector<uint16_t>(2000000, 1), 64);
@@ -322,8 +323,8 @@ TEST(TrainerTest, Sigusr1SavesAndGoesOn) {
   EXPECT_EQ(trainer.Records("checkpoint").size(), 2u);
 }
 
-// Simulates a slow disk: the first save is blocked before it publishes. Training continues. The
-// next due save is delayed, and the time for which it blocks training is counted.
+// Simulates a slow disk by blocking the first save before it publishes. Training must continue. The
+// next due save is delayed, and the time for which it blocks training is measured.
 TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
   TrainerFolder folder;
   folder.spec["train"]["steps"] = kForEver;
@@ -354,7 +355,7 @@ TEST(TrainerTest, TrainsOnWhileACheckpointIsHeldUp) {
 
 TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   TrainerFolder folder;
-  folder.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss identifies the samples.
+  folder.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // Losses then identify samples.
   const Losses all = TrainToTheEnd(folder, {.run = "a", .checkpoints = "a"});
   const Losses skipped = TrainToTheEnd(
       folder, {.run = "b", .checkpoints = "b", .variables = {{"TRAINYARD_SKIP_SAMPLES", "8:24"}}});
@@ -362,7 +363,7 @@ TEST(TrainerTest, SkippedSamplesAreNeverTrainedOn) {
   EXPECT_EQ(skipped.at(2), all.at(4));
   EXPECT_EQ(skipped.at(3), all.at(5));
   EXPECT_NE(all.at(2), all.at(4));
-  // Records contain the positions of their samples. A controller needs these to skip the samples.
+  // Metrics contain the positions of their samples, which a controller needs to skip these samples.
   const auto records = TelemetryRecords(folder.path() / "b_rank0", "metrics");
   EXPECT_EQ(records.at(0)["samples"], "0:8");
   EXPECT_EQ(records.at(1)["samples"], "24:32");
@@ -390,12 +391,12 @@ TEST(TrainerTest, TheFactorMultipliesTheLearningRate) {
   EXPECT_NE(quarter.back()["loss"], whole.back()["loss"]);
 }
 
-// A run that skips samples 8 to 23 is stopped after 40 samples. These had the positions 0 to 7 and
-// 24 to 55. The run then resumes with another list of skipped samples.
+// A run that skips samples 8 to 23 stops after 40 samples, which were at positions 0 to 7 and 24 to
+// 55. The run then resumes with another list of skipped samples.
 class SkipAgainTest : public testing::Test {
  protected:
   SkipAgainTest() {
-    folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // The loss identifies the samples.
+    folder_.spec["optimizer"] = {{"lr", 0}, {"min_lr", 0}};  // Losses then identify samples.
     folder_.spec["evaluation"]["every_steps"] = 0;
     all_ = TrainToTheEnd(folder_, {.run = "a", .checkpoints = "a"});
     folder_.spec["train"]["steps"] = 5;
@@ -405,7 +406,7 @@ class SkipAgainTest : public testing::Test {
     folder_.spec["train"]["steps"] = 9;
   }
 
-  // Resumes with this list. Returns the losses of steps 6 to 9.
+  // Resumes with the list `skip` and returns the losses of steps 6 to 9.
   Losses GoOn(const std::string& skip) {
     return TrainToTheEnd(folder_, {.run = "c",
                                    .checkpoints = "b",
@@ -437,10 +438,10 @@ TEST_F(SkipAgainTest, WithoutAList) {
 }
 
 TEST_F(SkipAgainTest, WithALongerList) {
-  const Losses losses = GoOn("0:24,64:72");  // The run already trained on positions 0 to 7.
+  const Losses losses = GoOn("0:24,64:72");  // The run has already used positions 0 to 7.
   EXPECT_EQ(losses.at(6), all_.at(8));
   EXPECT_EQ(losses.at(7), all_.at(10));
-  // The longer list must remain in effect when the run resumes once more.
+  // When the run resumes once more, the longer list must still be in effect.
   folder_.spec["train"]["steps"] = 10;
   EXPECT_EQ(GoOn("").at(10), all_.at(13));
 }

@@ -1,3 +1,3 @@
-// The tests' access to their controllers, all of which use the same token.
+// The token of every controller in these tests.
 export const TEST_TOKEN = 'token-of-the-web-tests-0123456789';
 export const HEADERS = { authorization: `Bearer ${TEST_TOKEN}` };

@@ -1,4 +1,4 @@
-// Checks every page in both themes with axe, by the rules of WCAG 2.2 AA.
+// Checks every page in both themes against WCAG 2.2 AA, with axe.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { AxeResults } from 'axe-core';
@@ -9,7 +9,7 @@ import { jobNumber, sweepNumbers } from './seeded';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-// In these paths, {name} is replaced with the number of the job that has this name.
+// Paths to check. {name} stands for the number of the job with this name.
 const PAGES = [
   '/',
   '/jobs',
@@ -56,7 +56,7 @@ describe.runIf(base !== '')('axe', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     for (const key of keys) await page.keyboard.press(key);
-    // The page's content security policy does not apply to page.evaluate().
+    // page.evaluate() is not subject to the page's content security policy.
     await page.evaluate(AXE);
     const results = await page.evaluate(async (tags) => {
       const { axe } = window as unknown as { axe: { run(o: object): Promise<AxeResults> } };

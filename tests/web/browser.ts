@@ -1,9 +1,9 @@
-// Starts Debian's Chromium, and contains helpers for all tests of pages.
+// Starts Debian's Chromium and provides helpers for all page tests.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { HEADERS } from './access';
 
 export type Theme = 'light' | 'dark';
-// Time-out for content to appear on a page. It is long enough for a busy machine.
+// Maximum time to wait for content on a page. Long enough for a busy machine.
 export const TIMEOUT_MS = 60_000;
 export const WIDE = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
@@ -17,7 +17,7 @@ export function launch(): Promise<Browser> {
 export interface OpenPage {
   page: Page;
   context: BrowserContext;
-  // Errors that the page reported, and requests that the content security policy blocked.
+  // Errors that the page reported, and requests that its content security policy blocked.
   complaints: string[];
 }
 
@@ -26,14 +26,14 @@ export async function openPage(
   url: string,
   theme: Theme = 'light',
   viewport = WIDE,
-  // Called for each request of the page, with a text like "GET /api/v1/jobs?limit=5".
+  // Called for each request of the page, for example with "GET /api/v1/jobs?limit=5".
   onRequest?: (request: string) => void,
 ): Promise<OpenPage> {
   const context = await browser.newContext({
     viewport,
     colorScheme: theme,
     reducedMotion: 'reduce',
-    // Sends the token instead of a session cookie. login.test.ts tests sessions.
+    // Authenticates by token instead of a session cookie. login.test.ts tests sessions.
     extraHTTPHeaders: HEADERS,
   });
   context.setDefaultTimeout(TIMEOUT_MS);
@@ -42,7 +42,7 @@ export async function openPage(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     const text = message.text();
-    // Some tests cause requests to fail. The pages display these errors.
+    // Ignores failed requests, because some tests cause them. The pages display these errors.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource'))
       complaints.push(text);
   });

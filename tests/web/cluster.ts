@@ -29,7 +29,7 @@ function firstLine(file: string): string | undefined {
   }
 }
 
-// A controller without workers: an empty cluster.
+// A cluster of one controller without workers.
 export class Cluster {
   protected readonly folder = mkdtempSync(join(tmpdir(), 'trainyard-web-'));
   private readonly children = new Map<string, ChildProcess>();
@@ -54,7 +54,7 @@ export class Cluster {
     return join(this.dataDir, 'token');
   }
 
-  // After a restart, the controller uses the ports of the first start.
+  // Starts or restarts the controller. A restart uses the ports of the first start.
   async startController(): Promise<void> {
     const file = join(this.folder, 'address');
     rmSync(file, { force: true });
@@ -98,7 +98,7 @@ export class Cluster {
     return response.json();
   }
 
-  // Returns an address that can be used once to log in to the dashboard.
+  // Returns a URL that logs in to the dashboard. It can be used once.
   loginUrl(): string {
     const program = join(this.programs, 'trainyard');
     const env = { ...process.env, TRAINYARD_TOKEN_FILE: this.tokenFile };

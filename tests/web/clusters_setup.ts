@@ -1,5 +1,5 @@
-// Runs once for all test files. Starts a seeded cluster and an empty one, and makes their addresses
-// available for injection into tests.
+// Runs once before all test files. Starts a seeded cluster and an empty one, and provides their
+// URLs to the tests.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -7,7 +7,7 @@ import { Cluster, FULL_SIZE, SeededCluster } from './cluster';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    // The addresses of the clusters; "" if the programs are not built.
+    // URLs of the clusters; "" if the programs are not built.
     seeded: string;
     empty: string;
     // Process id of the seeded cluster's controller.

@@ -2,7 +2,8 @@
 import type { GetJobResponse, Job, RankStatus, StepTime } from '../../web/src/api/types';
 import { MINUTE, NOW, type Cluster } from './fixtures';
 
-// Returns the times of a step of 8.2 s. All ranks wait for the rank with the longest compute time.
+// Returns a rank's times in a step of 8.2 s. All ranks wait for the rank with the longest compute
+// time.
 function stepTimeOf(rank: number): StepTime {
   const compute = rank === 11 ? 7.4 : 5.9 + ((rank * 7) % 5) / 20;
   const [optimizer, tp_wait, world_wait] = [0.31, 0.22, 0.014];

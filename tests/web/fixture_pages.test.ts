@@ -1,4 +1,4 @@
-// Tests pages in states that do not occur in the seeded history. Uses the fixture server.
+// Tests pages in states that the seeded history lacks, with the fixture server.
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -161,8 +161,8 @@ describe('the last step', () => {
     const job = jobOf(42);
     job.progress!.time_ms -= 300_000;
     const late = page.locator('.step-age.tone-warn', { hasText: 'reported 5m ago' });
-    // Publishes repeatedly until the page shows the change, because the page's stream may be
-    // reconnecting to get the topics of the job.
+    // Publishes repeatedly until the page shows the change. A single message could be lost while
+    // the page reconnects its stream to subscribe to the job.
     const published = () => {
       server.publish(job);
       return late.count();

@@ -1,4 +1,4 @@
-// Generates curves by formula and thins them into buckets, as the controller does.
+// Generates metric curves by formula and reduces them to buckets, as the controller does.
 import type {
   GetLossReportResponse,
   GetSeriesResponse,
@@ -10,7 +10,7 @@ import { NOW } from './fixtures';
 const STEP_MS = 1_150;
 const TOKENS_PER_STEP = 8192 * 512;
 
-// Returns repeatable noise between -0.5 and 0.5.
+// Returns noise between -0.5 and 0.5, the same for the same arguments.
 function noise(step: number, salt: number): number {
   const value = Math.sin(step * 12.9898 + salt * 78.233) * 43758.5453;
   return value - Math.floor(value) - 0.5;
@@ -44,7 +44,7 @@ interface Range {
   notFinite: StepRange | undefined;
 }
 
-// A range of steps whose loss is NaN. Both ends are included.
+// A range of steps whose loss is NaN, both ends included.
 export interface StepRange {
   first: number;
   last: number;
@@ -137,7 +137,7 @@ export function seriesResponse(
   const keys = (query.get('keys') ?? '').split(',').filter((key) => key !== '');
   const series = keys.flatMap((key) => {
     const merged = seriesOf(key, 1, end, end, range);
-    // The runs differ slightly, so that a comparison shows differences.
+    // The jobs' curves differ slightly, so that a comparison has something to show.
     const scale = 1 + (found.id % 5) * 0.03;
     for (const column of [merged.last, merged.mean, merged.min, merged.max, merged.smoothed]) {
       column.forEach((value, index) => {
@@ -165,7 +165,7 @@ export function seriesResponse(
   };
 }
 
-// Returns the analysis of the loss formula for a run with enough steps.
+// Returns the loss formula analysis of a run with enough steps for it.
 export function lossReport(job: Job): GetLossReportResponse {
   const losses = job.progress?.step ?? 0;
   const report = { losses, losses_needed: 200, revision: 7, as_of_ms: NOW };

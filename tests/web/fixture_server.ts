@@ -1,5 +1,5 @@
-// Serves the HTTP interface of a fixture cluster, for tests of pages while the controller fails or
-// is unavailable.
+// Serves the HTTP interface of a fixture cluster, so that tests can make the controller fail or
+// unavailable.
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,8 +9,8 @@ import { jobResponse, ranksOf } from './fixture_jobs';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
 
-// Returns a report on two users. The jobs of one user only trained. The other user lost a quarter
-// of the time to restarts.
+// Returns a usage report on two users. One spent all time on training. The other lost a quarter of
+// the time to restarts.
 function reportFixture() {
   const group = (name: string, train: number, restart: number) => ({
     name,
@@ -113,7 +113,7 @@ export class FixtureServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  // Listens on the port of the first start, so that clients can reconnect after a restart.
+  // Starts to listen. A restart uses the port of the first start, so that clients can reconnect.
   async start(): Promise<void> {
     const server = createServer((request, response) => void this.handle(request, response));
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
@@ -150,7 +150,7 @@ export class FixtureServer {
     }
   }
 
-  // Removes a node and a job, and notifies every open page.
+  // Removes a node and a job, and sends both removals to every open page.
   remove(node: string, job: number): void {
     const { cluster } = this;
     cluster.nodes = cluster.nodes.filter(({ id }) => id !== node);

@@ -1,4 +1,5 @@
-// A made-up cluster with every state that a page must show. Its types are from the OpenAPI file.
+// A fictitious cluster with every state that a page must show. Its types are generated from the
+// OpenAPI file.
 import type {
   Attempt,
   Checkpoint,
@@ -20,7 +21,7 @@ export interface Cluster {
   nodes: Node[];
   pending: Map<number, PendingReason>;
   events: EventEntry[];
-  // The `flights` of each rank. They are the same for all jobs.
+  // Each rank's `flights`, by rank. They are the same in all jobs.
   flights: Map<number, RankStatus['flights']>;
   storageProblems: StorageProblem[];
 }

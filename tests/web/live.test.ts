@@ -61,7 +61,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
     await expect.poll(last, { timeout: TIMEOUT_MS }).toBeGreaterThan(before);
     await page.getByRole('searchbox', { name: 'Search all output' }).fill('step=7 ');
     await page.locator('.log mark').first().waitFor();
-    // One line for each of the two ranks.
+    // One line for each rank.
     expect(await page.locator('.log-row').count()).toBe(2);
     if (folder) await page.screenshot({ path: join(folder, 'live-logs.png') });
     expect(complaints).toEqual([]);
@@ -137,7 +137,7 @@ describe.runIf(programs !== '' && built)('a live run', () => {
       return ((await response.json()) as { nodes: { last_heartbeat_ms: number }[] }).nodes[0]!
         .last_heartbeat_ms;
     };
-    // The page asks again, and displays the newer heartbeat.
+    // The page sends another request and displays the newer heartbeat.
     const first = await newest();
     expect(await newest()).toBeGreaterThan(first);
     const age = await heartbeat.locator('dd').textContent();

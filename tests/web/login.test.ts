@@ -1,5 +1,5 @@
-// Tests logins, sessions and logouts with two real controllers on one host. Another user's server
-// listens on a third port. The programs are in TRAINYARD_BIN.
+// Tests logins, sessions and logouts with two real controllers on one host, and a third server that
+// belongs to another user. The programs are in TRAINYARD_BIN.
 import { existsSync, mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -49,7 +49,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  // The addresses and referrers of all requests.
+  // URL and referrer of every request.
   let asked: string[];
   const first = new Cluster(programs);
   const second = new Cluster(programs);
@@ -111,7 +111,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     await title(page, 'Login failed').waitFor();
     await page.getByText('already used').waitFor();
     await picture('refused');
-    // The rejected code must not end the session.
+    // Using the rejected code must not have ended the session.
     await page.goto(`${first.url}/`);
     await live(page).waitFor();
     const secret = await secretIn(page);
@@ -132,8 +132,8 @@ describe.runIf(programs !== '' && built)('the login', () => {
     const [one, two] = [await secretIn(other), await secretIn(page)];
     expect(one).not.toBe(two);
     expect(await statusWith(first, { 'trainyard-session': two! })).toBe(401);
-    // Another server on this host must receive no credentials, either from a visit or from a
-    // request of its page.
+    // The other user's server must receive no credentials, neither from a visit nor from a request
+    // by its page.
     const visit = await context.newPage();
     await visit.goto(`${foreign.url}/`);
     for (const init of [
@@ -177,7 +177,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     expect(await statusWith(first, { 'trainyard-session': secret })).toBe(401);
     await page.reload();
     await title(page, 'You are not logged in').waitFor();
-    // After a login in one tab, the other tabs reopen the pages that they showed before.
+    // After a login in one tab, each other tab returns to the page that it showed before.
     await logIn(first);
     await live(tab).waitFor();
     expect(new URL(tab.url()).pathname).toBe('/jobs');
@@ -195,7 +195,7 @@ describe.runIf(programs !== '' && built)('the login', () => {
     await title(page, 'Your session has ended').waitFor();
     await picture('ended');
     expect(await secretIn(page)).toBeUndefined();
-    // From now on, the page must send no requests.
+    // From here on, the page must not send requests.
     asked.length = 0;
     await page.waitForTimeout(3_000);
     expect(asked).toEqual([]);

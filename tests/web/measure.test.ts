@@ -1,6 +1,7 @@
-// Measures the times of pages from click to pixel with a real controller, and the cost of its
-// streams:
-// MEASURE=1 tests/web/run.sh measure. Prints medians. It checks no limits, because machines differ.
+// Measures the time of pages from click to pixel, and the cost of the controller's streams, with a
+// real controller:
+// MEASURE=1 tests/web/run.sh measure
+// Prints medians. Checks no limits, because machines differ.
 //   LOG_BYTES=1e10 sets the size of the log whose tail is read (default 1e8).
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -24,16 +25,15 @@ function printTimes(name: string, times: number[], unit = 'ms'): void {
   console.log(`${name}: median ${median(times).toFixed(0)} ${unit} of ${all}; load ${load}`);
 }
 
-// The contents that the document must have in the end: `count` elements, of which the first one has
-// this text.
+// The expected final content of the page: `count` elements, the first of which has this text.
 interface Goal {
   selector: string;
   count?: number;
   text?: string;
 }
 
-// Returns the milliseconds from a change of the address, as by a click on a link, to the frame
-// after the goal is reached.
+// Returns the milliseconds from a change of the URL, as by a click on a link, to the frame after
+// the goal is reached.
 const toPixel = (page: Page, path: string, goal: Goal) =>
   page.evaluate(
     async ([to, { selector, count = 1, text = '' }]) => {
@@ -62,7 +62,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   });
   afterAll(() => browser.close());
 
-  // Measures a warm page: the code of the page is loaded, but its data is not.
+  // Measures a warm page: its code is loaded, but its data is not.
   async function measure(name: string, from: string, to: string, goal: Goal, at = base) {
     const times: number[] = [];
     for (let run = 0; run < RUNS; run++) {
@@ -94,7 +94,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
       });
       await page.goto(base + path);
       await page.waitForFunction(() => performance.getEntriesByName('first-chart').length > 0);
-      // The browser's own clock measures the time from the start of the navigation.
+      // Milliseconds since the start of the navigation, by the browser's own clock.
       times.push(
         await page.evaluate(() => performance.getEntriesByName('first-chart')[0]!.startTime),
       );
@@ -194,7 +194,7 @@ describe.runIf(process.env['MEASURE'] && base !== '')('from click to pixel', () 
   }, 120_000);
 });
 
-// Returns the processor time that a process has used, in seconds.
+// Returns the CPU time that a process has used, in seconds.
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -57,8 +57,8 @@ describe('a controller that goes away', () => {
     await page.getByText('live', { exact: true }).waitFor();
     const job = server.cluster.jobs.find(({ id }) => id === 42)!;
     job.progress!.step = 3200;
-    // Publishes repeatedly until the page shows the change, because the page's stream may be
-    // reconnecting to get the topics of the job.
+    // Publishes repeatedly until the page shows the change. A single message could be lost while
+    // the page reconnects its stream to subscribe to the job.
     const published = () => {
       server.publish(job);
       return page.getByText('3,200', { exact: false }).count();
@@ -121,7 +121,8 @@ describe('a view that could not be loaded', () => {
     async (path) => {
       const page = await visit('/queue');
       await page.getByText('live', { exact: true }).waitFor();
-      // All requests except the stream fail, as if the controller had died between two requests.
+      // Every request except the stream fails, as if the controller had crashed after it opened the
+      // stream.
       await page.route(/api\/v1\/(jobs|events\?)/, (route) => route.abort());
       await page.evaluate((to) => {
         history.pushState(null, '', to);

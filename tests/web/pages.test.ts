@@ -23,7 +23,7 @@ async function visit(path: string, viewport?: typeof PHONE): Promise<Page> {
 const visitJob = async (name: string, rest = '') =>
   visit(`/jobs/${await jobNumber(base, name)}${rest}`);
 
-// Waits for a request, because the page sends requests shortly after its address changes.
+// Waits for a request. The page sends requests shortly after its URL has changed.
 const requested = (matches: (request: string) => boolean) =>
   expect.poll(() => requests.some(matches), { timeout: TIMEOUT_MS }).toBe(true);
 
@@ -307,8 +307,8 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(requests.some((r) => r.startsWith('POST'))).toBe(false);
-      // The stream is faster than the response to the request for the job. That response must not
-      // restore the old state on the page.
+      // The stream reports the stop before the response to the older request for the job arrives.
+      // This response must not restore the old state on the page.
       const stopped = page.locator('.job-title').getByText('stopped');
       await page.route(`**/api/v1/jobs/${id}`, async (route) => {
         const response = await route.fetch();
@@ -327,7 +327,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.getByRole('button', { name: 'Submit again…' }).click();
       await page.getByLabel('Name').fill('second-try');
       await page.getByText('second-try', { exact: false }).first().waitFor();
-      // The answer to the first click is lost. The second click must not create a second job.
+      // The response to the first click is lost. The second click must not create a second job.
       const ids: string[] = [];
       await page.route('**/api/v1/jobs', async (route) => {
         ids.push((route.request().postDataJSON() as { request_id: string }).request_id);
@@ -483,7 +483,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.keyboard.press('End');
       await heading(page, 'Rank 1023').waitFor();
       await page.getByText(/slow rank/).waitFor();
-      // The page's address contains the selection.
+      // The selected rank is part of the page's URL.
       await page.waitForURL(/rank=1023/);
       await page.reload();
       await heading(page, 'Rank 1023').waitFor();

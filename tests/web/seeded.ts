@@ -1,4 +1,4 @@
-// Finds the numbers of the seeded jobs (tests/web/seed) by their names.
+// Finds the numbers of seeded jobs (tests/web/seed) by name.
 import { HEADERS } from './access';
 
 interface Listed {

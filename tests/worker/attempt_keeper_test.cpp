@@ -1,4 +1,4 @@
-// Tests real ranks under real shims. The test takes the part of the controller.
+// Tests real ranks under real shims. The test acts as the controller.
 #include "worker/attempt_keeper.h"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ class AttemptKeeperTest : public testing::Test {
     EXPECT_TRUE(RunUntil([&] { return !keeper_->kernel().attempts().AnyAlive(); }));
   }
 
-  // Restarts the keeper as if the worker had been killed with kill -9. Ranks continue.
+  // Restarts the keeper as if the worker had been killed with SIGKILL. The ranks keep running.
   void Reopen() {
     Close();
     loop_.emplace();
@@ -140,8 +140,8 @@ TEST_F(AttemptKeeperTest, MissingProgramIsASpawnError) {
   command.mutable_spec()->add_command("/nowhere/trainer");
   keeper_->kernel().Start(command, keeper_->Now());
   ASSERT_TRUE(RunUntil([&] { return !Facts().empty() && Facts().back() == "cleared 1/1"; }));
-  // The worker may see the process before its exec fails. Therefore a started fact may precede the
-  // exit fact.
+  // A started fact may precede the exit fact, because the worker may see the process before its
+  // exec fails.
   const std::size_t exit_index = Facts().size() - 2;
   EXPECT_EQ(ExitFact(exit_index).exit_code(), 127);
   EXPECT_THAT(ExitFact(exit_index).spawn_error(), HasSubstr("/nowhere/trainer"));
@@ -277,7 +277,7 @@ class LostAttemptTest : public AttemptKeeperTest {
     Close();
   }
 
-  // Checks that a newer attempt starts only when no process of the older one is left.
+  // Expects that a newer attempt starts only after all processes of the older one have ended.
   void ExpectEndedBeforeTheNextStarts() {
     Reopen();
     keeper_->kernel().Start(Shell(2, WaitForGo()), keeper_->Now());

@@ -20,7 +20,7 @@ TEST(LoopWatchTest, ReportsABlockedThreadAndItsKernelFunction) {
   LoopWatch watch({.blocked_after = milliseconds(50), .interval = milliseconds(20)},
                   [&](const std::string& kernel_function) {
                     newest = kernel_function;
-                    // The third report lets the read below return.
+                    // The third report ends the blocked read below.
                     if (++reports == 3) (void)!write(pipe_ends[1], "x", 1);
                   });
   char byte = 0;

@@ -31,7 +31,7 @@ using testing::UnorderedElementsAre;
 
 class OutputKeeperTest : public testing::Test {
  protected:
-  // Creates output of two attempts, with 2 MiB each, and telemetry.
+  // Creates telemetry and the output of two attempts, 2 MiB each.
   OutputKeeperTest() {
     for (const char* name : {"1", "2"}) {
       WriteText(dir_.File(absl::StrCat(name, ".log")), std::string(2 << 20, 'x'));
@@ -69,7 +69,7 @@ TEST_F(OutputKeeperTest, DropsStoredOutputThenTheOldestAndNeverTelemetry) {
   OutputKeeper ample = Keeper(7 << 20);
   ample.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("2.log")), 0);
-  // The limits are half a MiB away from round numbers, because file systems add a few blocks.
+  // The limits are half a MiB away from whole MiB, because file systems add a few blocks to a file.
   OutputKeeper keeper = Keeper(11 << 19);
   keeper.FreeSpace(streams);
   EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 0);
@@ -103,7 +103,7 @@ TEST_F(OutputKeeperTest, OutputThatMetricsAreStillReadFromStays) {
   EXPECT_EQ(FirstKeptByte(dir_.File("1.log")), 1 << 20);
 }
 
-// Collects the lines that the program logs while the object exists.
+// Collects the lines that the program logs during the object's lifetime.
 class LoggedLines {
  public:
   LoggedLines() {
@@ -126,12 +126,12 @@ class LoggedLines {
   std::ostringstream text_;
 };
 
-// A file of more than 1 MiB. It is a running program, so no part of it can be freed.
+// A file of more than 1 MiB that is a running program, so none of its space can be freed.
 class SealedFile {
  public:
   ~SealedFile() { End(); }
 
-  // Puts the file at `path`. Replaces an existing file.
+  // Puts the file at `path`, replacing any file there.
   void PutAt(const std::string& path) {
     End();
     std::filesystem::remove(path);

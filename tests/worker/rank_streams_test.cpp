@@ -192,7 +192,7 @@ TEST_F(RankStreamsTest, LinesWithoutAStepAreReportedUntilOneIsFound) {
 }
 
 TEST_F(RankStreamsTest, ARestartedWorkerReadsNoHalfLineOfOutput) {
-  // The newest 64 KiB begin after the first digit of the step number.
+  // The newest 64 KiB of the file begin within the step number, after its first digit.
   std::string tail = "234 loss=1.5\n";
   while (tail.size() < 64 << 10) tail += "noise\n";
   tail.resize(64 << 10, '.');
@@ -274,7 +274,8 @@ TEST_F(RankStreamsTest, EndsAreTheSizesOfTheFiles) {
   EXPECT_EQ(ends[2].end_offset(), 5);
 }
 
-// Neither of the two can be read further. Waiting for the remaining bytes would never end.
+// A directory and a link take the place of the two files. Neither can be read, so waiting for more
+// bytes would never end.
 TEST_F(RankStreamsTest, WhatIsNoFileEndsWhereItBegins) {
   std::filesystem::create_directory(dir_.File("telemetry.jsonl"));
   std::filesystem::create_symlink(dir_.File("elsewhere"), dir_.File("output.log"));
@@ -293,7 +294,8 @@ TEST_F(RankStreamsTest, AFileThatCannotBeReadOnEndsWhereTheLastReadEnded) {
   EXPECT_EQ(streams.Ends()[1].end_offset(), 11);
   ASSERT_EQ(chmod(dir_.path().c_str(), 0755), 0);
   ASSERT_EQ(chmod(dir_.File("output.log").c_str(), 0), 0);
-  // These files cannot be read by another user, but root can read everything.
+  // Root can read files without permission, so a test that runs as root must read them as another
+  // user.
   const uid_t user = geteuid();
   if (user == 0) setfsuid(65534);
   EXPECT_FALSE(sources[1]->Read(5).has_value());

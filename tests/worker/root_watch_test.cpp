@@ -26,7 +26,7 @@ v1::CheckpointRoot Seen(const std::string& path, const std::string& nonce) {
   return root;
 }
 
-// Calls Tick until the newest check gives a new result. The check runs on a separate thread.
+// Calls Tick until a check has given a new result. Checks run on a separate thread.
 void AwaitNews(RootWatch& watch, RootWatch::Clock::time_point now) {
   while (!watch.Tick(now)) std::this_thread::yield();
 }

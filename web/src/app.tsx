@@ -32,7 +32,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
 const loaded = new Map<string, Page>([['overview', Overview]]);
 const loading = new Map<string, Promise<Page>>();
 
-// Requests the code of a page, once. The caller must handle a failure.
+// Requests the code of a page, at most once. The caller must handle a failure.
 export function loadPage(name: string): Promise<Page> | undefined {
   const load = LOADERS[name];
   if (!load) return undefined;
@@ -55,8 +55,7 @@ function NotFound() {
   );
 }
 
-// The overview's code is always loaded. The code of any other page is loaded when the page is
-// opened.
+// Loads the code of a page when the page is opened. The overview's code is always loaded.
 function Content({ at }: { at: Place }) {
   const [, redraw] = useState(0);
   const [failed, setFailed] = useState(false);
@@ -71,7 +70,7 @@ function Content({ at }: { at: Place }) {
     setFailed(false);
     if (!page) load();
   }, [at.page]);
-  // Reloads the whole page, because a newer controller serves the code under other file names.
+  // Reloads the whole page, because a newer controller serves the code under new file names.
   useRetry(undefined, () => {
     if (failed && !page) location.reload();
   });
@@ -144,7 +143,7 @@ function useGlobalKeys(): void {
   });
 }
 
-// Sets the title of the document. A job's page sets its own title.
+// Sets the document's title. A job's page sets its own.
 function useTitle(at: Place): void {
   const name = NAVIGATION.find(({ pages }) => at.page !== 'job' && pages.includes(at.page))?.name;
   useEffect(() => {

@@ -31,7 +31,7 @@ startKeyboard();
 followOtherTabs();
 if (location.pathname === LOGIN_PATH) {
   const code = codeIn(location.hash);
-  // Replaced immediately, so that the login address does not stay in the browser's history.
+  // Done first, so that the login URL does not stay in the browser's history.
   replaceAddress('/');
   if (code) void logIn(code).then(start);
   else start();

@@ -10,8 +10,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Counts the line ends before the byte that was read last. nlohmann's reader does not report
-// positions to its handler, and after a number it has read one byte too many.
+// Counts the line ends before the byte that was read last. Needed because nlohmann's parser does
+// not report positions to its handler. After a number, the parser has read one byte too many.
 struct LineCount {
   int lines = 1;
   bool ends_line = false;
@@ -95,7 +95,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   struct Open_ {
-    std::string base;  // Path of the object or list as a whole.
+    std::string base;  // Path of the enclosing object or list.
     std::string path;  // Path of the next value.
   };
 

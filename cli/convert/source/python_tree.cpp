@@ -24,8 +24,8 @@ bool IsPythonNameByte(char byte) {
   return std::isalnum(static_cast<unsigned char>(byte)) != 0 || byte == '_';
 }
 
-// The tokens of a text, without comments and line ends. A string is stored as its raw bytes, with
-// escapes unresolved.
+// The tokens of a text, without comments and line ends. A string token is its raw source text, with
+// escape sequences unresolved.
 class PythonTokens {
  public:
   explicit PythonTokens(const std::string& text) : text_(text) {}
@@ -54,7 +54,7 @@ class PythonTokens {
     }
   }
 
-  // A number may contain a decimal point and a sign in its exponent.
+  // Reads a name or a number. A number may contain a decimal point and a sign in its exponent.
   void TakeWord() {
     const size_t begin = at_;
     const bool is_number = std::isdigit(static_cast<unsigned char>(text_[at_])) != 0;
@@ -120,7 +120,7 @@ class PythonReader {
     return before.kind == PythonToken::Kind::kName || IsAt(at_ - 1, "]");
   }
 
-  // Returns the parts of the target before the `=`, as in `config.model.n_layers` and
+  // Returns the parts of the assignment target before the `=`, as in `config.model.n_layers` and
   // `config["lr"]`.
   std::vector<std::string> TargetBefore() const {
     std::vector<std::string> parts;
@@ -148,7 +148,7 @@ class PythonReader {
     return TakeValue("", 0);
   }
 
-  // Reads `name.key = value` into the newest tree with this name.
+  // Reads `name.key = value`, and adds the value to the newest tree with this name.
   absl::Status Add(const std::vector<std::string>& target) {
     for (auto tree = trees_.rbegin(); tree != trees_.rend(); ++tree) {
       if (tree->first != target[0]) continue;
@@ -203,7 +203,7 @@ class PythonReader {
     return TakeEntries(path, ")", depth);
   }
 
-  // True for parentheses that contain a comma at their own level. Other parentheses are part of an
+  // True for parentheses with a comma at their own nesting level. Other parentheses belong to an
   // expression.
   bool IsTuple() const {
     if (!Is("(")) return false;
@@ -236,7 +236,7 @@ class PythonReader {
       if (Is(",")) {
         ++at_;
       } else if (at_ == before && !Is(close)) {
-        ++at_;  // Skips a sign that does not begin a value.
+        ++at_;  // Skips punctuation that cannot begin a value.
       }
     }
     ++at_;
@@ -294,7 +294,7 @@ class PythonReader {
   size_t at_ = 0;
   std::vector<std::pair<std::string, SourceTree>> trees_;
   SourceTree* tree_ = nullptr;  // The tree to which values are added.
-  int statement_line_ = 0;      // Last line of a value without brackets; 0 for no limit.
+  int statement_line_ = 0;      // Last line of a value that is not in brackets; 0 for no limit.
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t kMaxExpandedBytes = 1 << 20;
 
-// A text with a line number for each byte, so that each word keeps its original line.
+// A text with the source line of each byte, so that each word keeps its line number after
+// expansion.
 struct LinedText {
   std::string text;
   std::vector<int> lines;
@@ -80,7 +81,7 @@ class Splitter {
     }
   }
 
-  // Drops a redirection: the file descriptor before it and the word after it.
+  // Drops a redirection, including the file descriptor before it and the word after it.
   void TakeRedirection() {
     if (word_.text.find_first_not_of("0123456789") == std::string::npos) Clear();
     EndWord();
@@ -98,7 +99,8 @@ class Splitter {
     }
   }
 
-  // A `$((...))`, with or without blanks, is part of a single word.
+  // Reads `$` and the text it expands. A `$((...))` belongs to a single word even if it contains
+  // blanks.
   void TakeVariable() {
     if (Next() == '(') return KeepSubstitution();
     const bool braced = Next() == '{';
@@ -147,7 +149,7 @@ class Splitter {
   }
 
   void AddText(const LinedText& text, bool splits) {
-    const LinedText copy = text;  // A variable's new value may contain its old value.
+    const LinedText copy = text;  // Copied: a variable's new value may contain its old one.
     if (!splits) is_open_ = true;
     for (size_t i = 0; i < copy.text.size() && expanded_ <= kMaxExpandedBytes; ++i, ++expanded_) {
       if (splits && IsBlank(copy.text[i])) {
@@ -209,7 +211,7 @@ class Splitter {
     assigned_.push_back({name, variables_[name].text, line, -1});
   }
 
-  // In a command without a program, assignments are made by the script itself.
+  // An assignment without a program sets a variable of the script itself.
   void EndCommand() {
     EndWord();
     for (ScriptVariable& variable : assigned_) {
@@ -226,7 +228,7 @@ class Splitter {
 
   const std::string& script_;
   size_t at_ = 0;
-  size_t expanded_ = 0;  // Number of bytes inserted for variables.
+  size_t expanded_ = 0;  // Bytes inserted so far by expanding variables.
   int line_ = 1;
   char quote_ = '\0';
   bool is_open_ = false;

@@ -1,4 +1,4 @@
-// Splits a shell script that starts a program into words. Nothing is executed.
+// Splits a shell script that starts a program into commands and words, without executing anything.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SHELL_SCRIPT_H_
 
@@ -21,19 +21,18 @@ struct ScriptVariable {
   std::string name;
   std::string value;
   int line = 1;
-  int command = -1;  // For `NAME=value program`: index of the program's command.
+  int command = -1;  // Index of the program's command for `NAME=value program`; else -1.
 };
 
 struct ShellScript {
-  std::vector<ScriptCommand> commands;  // No assignments, redirections or empty commands.
+  std::vector<ScriptCommand> commands;  // Without assignments, redirections and empty commands.
   std::vector<ScriptVariable> exports;  // From `export NAME=value` and `NAME=value program`.
 };
 
-// Splits a script at blanks outside of quotes and at `;`, `&&`, `|`. Joins lines that end with a
-// backslash, and removes comments. `$NAME`, `${NAME}`, `${NAME:-value}` and `${LIST[@]}` are
-// replaced if an earlier assignment of the script, or `variables`, defines them. Other variables
-// and `$(...)` stay unchanged. Returns RESOURCE_EXHAUSTED if variables that contain variables grow
-// without limit.
+// Splits a script at unquoted blanks and at `;`, `&&` and `|`. Joins lines that end with a
+// backslash, and removes comments. Expands `$NAME`, `${NAME}`, `${NAME:-value}` and `${LIST[@]}` if
+// an earlier assignment in the script, or `variables`, defines the name. Other variables and
+// `$(...)` stay unchanged. Returns RESOURCE_EXHAUSTED if the expanded variables become too long.
 absl::StatusOr<ShellScript> SplitScript(const std::string& script,
                                         const std::map<std::string, std::string>& variables = {});
 

@@ -12,8 +12,8 @@
 namespace trainyard::cli {
 namespace {
 
-// Returns the path that `${target}` refers to in the value at `from`. `.name` is a sibling of that
-// value.
+// Returns the full path that `${target}` refers to when it occurs in the value at `from`. A target
+// `.name` is a sibling of that value.
 std::string PathOf(std::string target, const std::string& from) {
   if (!absl::StartsWith(target, ".")) return target;
   std::string base = from;
@@ -79,7 +79,7 @@ bool SourceTree::Has(const std::string& path) const {
 }
 
 void SourceTree::ResolveReferences() {
-  constexpr int kMaxSteps = 8;  // Limits references that contain themselves, too.
+  constexpr int kMaxSteps = 8;  // Ends the resolution of references that refer to themselves.
   constexpr size_t kMaxText = 4096;
   for (SourceValue& value : values_) {
     for (int step = 0; step < kMaxSteps && value.text.size() <= kMaxText; ++step) {
@@ -100,7 +100,7 @@ std::optional<double> NumberOf(const std::string& text) {
   std::string digits = text;
   std::erase(digits, '_');
   double value = 0;
-  // These formats have no hexadecimal numbers.
+  // None of the source formats has hexadecimal numbers.
   if (digits.find_first_of("xX") != std::string::npos) return std::nullopt;
   if (digits.empty() || absl::ascii_isspace(digits.front()) || !absl::SimpleAtod(digits, &value) ||
       !std::isfinite(value)) {

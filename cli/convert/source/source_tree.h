@@ -1,5 +1,4 @@
-// A configuration of another program as a flat list of values. It does not depend on the format of
-// the file.
+// A configuration of another program as a flat list of values, independent of its file format.
 #ifndef TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 #define TRAINYARD_CLI_CONVERT_SOURCE_SOURCE_TREE_H_
 
@@ -14,18 +13,18 @@
 
 namespace trainyard::cli {
 
-// kOpen: an expression or a reference whose value is not known from the text.
+// kOpen: an expression or reference whose value the text alone does not determine.
 enum class SourceKind { kText, kNumber, kSwitch, kNull, kOpen };
 
 struct SourceValue {
-  std::string path;  // Such as "training.seq_len"; list elements share a path: "betas[]".
+  std::string path;  // Such as "training.seq_len". All elements of a list have one path: "betas[]".
   std::string text;
   SourceKind kind = SourceKind::kText;
   int line = 0;
 };
 
-// Limits on the number of values and on their depth. Without them, a few lines of YAML with aliases
-// could expand to billions of values.
+// Limits on the number of values and on their nesting depth. Without them, a few lines of YAML with
+// aliases could expand to billions of values.
 inline constexpr std::size_t kMaxSourceValues = 20000;
 inline constexpr int kMaxSourceDepth = 64;
 
@@ -36,8 +35,7 @@ class SourceTree {
 
   const std::vector<SourceValue>& values() const { return values_; }
 
-  // The Python call that creates the configuration, such as "llm.GPTConfig7B"; empty if there is
-  // none.
+  // The Python call that creates the configuration, such as "llm.GPTConfig7B"; else empty.
   const std::string& call() const { return call_; }
   int call_line() const { return call_line_; }
   void SetCall(const std::string& call, int line) {
@@ -45,8 +43,8 @@ class SourceTree {
     call_line_ = line;
   }
 
-  // Returns the last value with this path. In these formats, the last occurrence of a repeated key
-  // counts.
+  // Returns the last value with this path, because the last occurrence of a repeated key counts in
+  // all source formats.
   const SourceValue* Find(const std::string& path) const;
   std::vector<SourceValue> FindAll(const std::string& path) const;
   std::string Text(const std::string& path) const;  // Empty if there is no such value.
@@ -58,34 +56,33 @@ class SourceTree {
   // True if there is a value at this path or below it.
   bool Has(const std::string& path) const;
 
-  // Resolves `${model.seq_length}` and `${.name}`, as Hydra does, if the values they refer to
-  // exist. A text in which a `${` remains becomes kOpen. Hydra's `???` also becomes kOpen.
+  // Resolves `${model.seq_length}` and `${.name}`, as Hydra does, if the target exists. Text that
+  // still contains `${`, and Hydra's placeholder `???`, become kOpen.
   void ResolveReferences();
 
  private:
   std::vector<SourceValue> values_;
   std::string call_;
   int call_line_ = 0;
-  std::map<std::string, std::size_t> last_;  // Position of the last value of each path.
+  std::map<std::string, std::size_t> last_;  // Index of the last value of each path.
 };
 
-// Parses numbers such as "3e-4" and "1_000_000". Returns nullopt for any other text, NaN and
-// infinity.
+// Parses finite numbers such as "3e-4" and "1_000_000". Returns nullopt for any other text.
 std::optional<double> NumberOf(const std::string& text);
 // Parses whole numbers of at most 10^18 in magnitude. Returns nullopt for any other text.
 std::optional<int64_t> WholeOf(const std::string& text);
-// Returns the kind of an unquoted scalar. Recognises YAML's words for true, false and null.
+// Returns the kind of an unquoted scalar, and recognises YAML's words for true, false and null.
 SourceKind PlainKind(const std::string& text);
 
-// Each of these functions parses a text and records the line of each value. INVALID_ARGUMENT names
-// the position of an error.
+// Each of these functions parses a text and records the source line of each value. For invalid text
+// they return INVALID_ARGUMENT, with the position of the error.
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text);
 absl::StatusOr<SourceTree> ReadJsonTree(const std::string& text);  // Comments are permitted.
 absl::StatusOr<SourceTree> ReadTomlTree(const std::string& text);
-// Reads each assignment of a dictionary or of a call, such as `config = {"lr": 3e-4}` and `c =
-// TrainConfig(model=ModelConfig(d_model=4096))`. Later assignments to its parts are included:
-// `c.model.n_layers = 32`, `config["lr"] = 1e-4`. Nothing is executed. A value that is not a
-// literal becomes kOpen, with its source text. Returns at least one tree.
+// Returns a tree for each assignment of a dictionary or a call, such as `config = {"lr": 3e-4}` and
+// `c = TrainConfig(model=ModelConfig(d_model=4096))`. Later assignments to parts of it are
+// included: `c.model.n_layers = 32`, `config["lr"] = 1e-4`. Nothing is executed. A value that is
+// not a literal becomes kOpen, with its source text. On success, there is at least one tree.
 absl::StatusOr<std::vector<SourceTree>> ReadPythonTrees(const std::string& text);
 
 }  // namespace trainyard::cli

@@ -13,8 +13,8 @@ namespace trainyard::cli {
 }
 }  // namespace trainyard::cli
 
-// toml++ 3.3 checks some conditions only by assertions, and a malformed file can violate them, for
-// example by a table name that begins with %.
+// toml++ 3.3 checks some conditions only by assertions. A malformed file can violate them, for
+// example by a table name that begins with %, so a failed assertion must become an error.
 #define TOML_ASSERT(expression) ((expression) ? static_cast<void>(0) : trainyard::cli::RefuseToml())
 #include "toml++/toml.h"
 
@@ -45,7 +45,7 @@ absl::Status AddTomlScalar(const toml::node& node, const std::string& path, Sour
   return tree.Add({path, date.str(), SourceKind::kText, line});
 }
 
-// The depth needs no check, because the parser limits it.
+// Needs no check of the nesting depth, because the parser limits it.
 absl::Status AddToml(const toml::node& node, const std::string& path, SourceTree& tree) {
   if (const toml::table* table = node.as_table()) {
     for (const auto& [key, value] : *table) {

@@ -19,7 +19,7 @@ class YamlReader {
   std::size_t visited_ = 0;
 };
 
-// Counts all nodes, because lists of empty lists contain no values.
+// Counts all nodes, not only values, because nested empty lists contain no values.
 absl::Status YamlReader::CheckSize(int line, int depth) {
   if (depth > kMaxSourceDepth) {
     return absl::ResourceExhaustedError(
@@ -59,7 +59,7 @@ absl::Status YamlReader::Add(const YAML::Node& node, const std::string& path, in
 }  // namespace
 
 absl::StatusOr<SourceTree> ReadYamlTree(const std::string& text) {
-  // yaml-cpp throws exceptions for errors, including those of its own depth limit.
+  // yaml-cpp reports errors, including its own depth limit, by exceptions.
   try {
     YamlReader reader;
     const YAML::Node root = YAML::Load(text);

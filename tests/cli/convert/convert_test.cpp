@@ -1,4 +1,4 @@
-// Converts whole public files of other trainers and compares the results with the exact job files.
+// Converts whole public files of other trainers and compares the results with expected job files.
 #include "cli/convert/convert.h"
 
 #include <chrono>
@@ -68,7 +68,7 @@ TEST_P(ConvertFileTest, GivesThisJobFile) {
             FileText(absl::StrCat("expected/", GetParam().name, ".txt")));
 }
 
-// Returns the reasons for which `submit` would reject the job file.
+// Returns the reasons why `submit` would reject the job file.
 std::vector<std::string> Refusals(const std::string& text) {
   const auto reader = [&](const std::string& reference,
                           const std::string&) -> absl::StatusOr<JobFileText> {
@@ -79,7 +79,7 @@ std::vector<std::string> Refusals(const std::string& text) {
   return CheckLaunch(resolved->spec, {});
 }
 
-// Returns the settings that a rejection names between backticks.
+// Returns the settings between backticks in a reason for a rejection.
 std::vector<std::string> SettingsIn(const std::string& refusal) {
   std::vector<std::string> settings;
   const std::vector<std::string> parts = absl::StrSplit(refusal, '`');
@@ -87,7 +87,8 @@ std::vector<std::string> SettingsIn(const std::string& refusal) {
   return settings;
 }
 
-// The notes must list everything that is missing: `submit` must reject the job for no other reason.
+// The notes must list everything that is missing, so `submit` must reject the job for no other
+// reason.
 TEST_P(ConvertFileTest, IsAJobFileButForWhatItsNotesAskFor) {
   const std::string printed = FileText(absl::StrCat("expected/", GetParam().name, ".txt"));
   const size_t end = std::min(printed.find("\n# "), printed.size() - 1) + 1;
@@ -192,7 +193,7 @@ TEST(ConvertTest, HugeNumbersAreNotMultiplied) {
               HasSubstr("zero: 3"));
 }
 
-// These forty lines would expand to 2^40 values.
+// These forty lines of YAML would expand to 2^40 values.
 TEST(ConvertTest, AliasesCannotGrowWithoutEnd) {
   std::string bomb = "model: {d_model: &a0 [1]}\n";
   for (int i = 1; i <= 40; ++i) {

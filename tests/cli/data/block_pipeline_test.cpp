@@ -9,7 +9,7 @@ namespace {
 
 using Pipeline = BlockPipeline<int, int>;
 
-// Returns a function that produces the numbers from 1 to `count`.
+// Returns a function that produces the numbers 1 to `count`.
 Pipeline::Next Counter(int count) {
   return [count, n = 0](int* input) mutable -> absl::StatusOr<bool> {
     *input = ++n;

@@ -52,7 +52,7 @@ TEST(DataCommandTest, RefusesValuesThatMakeNoSense) {
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--vocab-size", "10"}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--tokenizer", "words"}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "-o", "d", "a.txt", "--jobs", "-1"}), CLI::ValidationError);
-  // An unset shell variable gives such an empty value.
+  // An unset shell variable causes such an empty value.
   EXPECT_THROW(Parse({"x", "a.txt", "-o", ""}), CLI::ValidationError);
   EXPECT_THROW(Parse({"x", "a.txt", "-o", "d", "--field", ""}), CLI::ValidationError);
 }

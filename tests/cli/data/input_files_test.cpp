@@ -81,7 +81,7 @@ TEST(BlockReaderTest, BlocksMakeUpTheFileAndEndWithLines) {
 TEST(BlockReaderTest, CutsTextWithoutLinesBetweenCharacters) {
   const TextDirectory directory;
   std::string text = "x";
-  while (text.size() < 5000000) text += "\xE4\xBD\xA0";  // the limit is no multiple of three
+  while (text.size() < 5000000) text += "\xE4\xBD\xA0";  // the limit is not a multiple of 3 bytes
   const std::vector<RawBlock> blocks = Blocks(*FindInputFiles({directory.Write("a.txt", text)}));
   ASSERT_GE(blocks.size(), 2u);
   std::string all;

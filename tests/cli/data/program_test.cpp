@@ -1,4 +1,4 @@
-// Tests the program trainyard-data as a user sees it: exit codes and output.
+// Tests the program trainyard-data as users see it: exit codes and output.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

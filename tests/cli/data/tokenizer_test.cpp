@@ -32,7 +32,7 @@ std::string TrainOnProse(const std::string& algorithm, int64_t vocab_size) {
   return model;
 }
 
-// Contains spaces in various positions, control characters, other scripts and emoji.
+// Text with control characters, other scripts, emoji, and spaces in various positions.
 const char kHardText[] =
     "  two  spaces\n\n\ttab \r\nthe train yard moves  a wagon \n \n"
     "caf\xC3\xA9 \xE4\xBD\xA0\xE5\xA5\xBD \xF0\x9F\x9A\x82 12345 \x01 end ";
@@ -58,14 +58,15 @@ TEST_P(SentencePieceTest, LosesNothing) {
   const std::string prose = Prose(20000, 2);
   const std::vector<uint32_t> ids = Encode(*tokenizer, prose);
   EXPECT_EQ(tokenizer->Decode(ids), prose);
-  EXPECT_LT(ids.size(), prose.size() / 3);  // true if it has learned the words
+  EXPECT_LT(ids.size(), prose.size() / 3);  // holds only if it has learned the words
   EXPECT_EQ(*std::max_element(ids.begin(), ids.end()) < tokenizer->vocab_size(), true);
   EXPECT_EQ(std::count(ids.begin(), ids.end(), tokenizer->end_of_document()), 0);
   EXPECT_EQ(tokenizer->model(), model);
   EXPECT_EQ(tokenizer->kind(), "sentencepiece");
 }
 
-// Words are encoded one by one and cached. The ids must equal those of the whole text.
+// Encode handles words one by one and caches them. The ids must equal those of the whole text
+// encoded at once.
 TEST_P(SentencePieceTest, GivesTheIdsOfTheWholeText) {
   const std::string model = TrainOnProse(GetParam(), 600);
   std::string error;

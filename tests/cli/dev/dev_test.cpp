@@ -1,4 +1,4 @@
-// Tests `dev`. Shell scripts replace the daemons.
+// Tests `dev`, with shell scripts in place of the daemons.
 #include "cli/dev/dev.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Calls a function once, when the program flushes output that contains `text`. `dev` writes to
-// stdout only once, when it is ready.
+// stdout once, when it is ready.
 class WatchedBuffer : public std::stringbuf {
  public:
   std::string text;
@@ -57,7 +57,7 @@ class DevTest : public CliFixture {
     out_.rdbuf(&buffer_);
   }
 
-  // Returns a script that runs until SIGTERM. It records its start, its arguments and its end.
+  // Returns a script that runs until SIGTERM and records its start, its arguments and its end.
   std::string Daemon(const std::string& name) {
     return absl::StrCat("log=", directory(), "/order\n", "echo pid $$ >> $log\n", "trap 'echo ",
                         name, " stopped >> $log; exit 0' TERM\n", "echo ", name,
@@ -100,7 +100,7 @@ class DevTest : public CliFixture {
     }
   }
 
-  // Returns a shell line that waits until `dev` has reported that it is ready.
+  // Returns a shell line that waits until `dev` reports that it is ready.
   std::string WaitUntilReady() {
     return absl::StrCat("while [ ! -e ", directory(), "/ready ]; do sleep 0.02; done\n");
   }
@@ -114,7 +114,8 @@ class DevTest : public CliFixture {
     buffer_.on_flush = [this] { WriteFile("ready", ""); };
   }
 
-  // Waits until each of the three daemons can handle SIGTERM: its greeting follows its trap.
+  // Waits until all three daemons can handle SIGTERM. Each one sets its trap before it prints its
+  // greeting.
   void AwaitDaemons() {
     for (const char* log : {"controller", "node-1", "node-2"}) {
       const std::string name = absl::StrCat("data/logs/", log, ".log");
@@ -126,7 +127,7 @@ class DevTest : public CliFixture {
     }
   }
 
-  // Simulates Ctrl-C when stderr contains the text.
+  // Simulates Ctrl-C as soon as stderr contains the text.
   void InterruptAfter(const std::string& text) {
     err_buffer_.text = text;
     err_buffer_.on_flush = [this] { interrupt_.Raise(); };

@@ -25,7 +25,7 @@ using google::protobuf::Message;
 
 enum class Meaning { kInstant, kDuration };
 
-// Returns the meanings of fields in messages about nodes and hooks.
+// The meanings of fields in messages about nodes and hooks.
 std::map<std::string, Meaning> NodeMeanings() {
   return {
       {"ClockSet.assumed_ms", Meaning::kDuration},
@@ -45,7 +45,7 @@ std::map<std::string, Meaning> NodeMeanings() {
   };
 }
 
-// Returns the meanings of fields in messages about attempts and their events.
+// The meanings of fields in messages about attempts and their events.
 std::map<std::string, Meaning> AttemptMeanings() {
   return {
       {"Attempt.ended_time_ms", Meaning::kInstant},
@@ -59,9 +59,8 @@ std::map<std::string, Meaning> AttemptMeanings() {
   };
 }
 
-// Returns the meaning of every *_ms field in the controller's responses. The test
-// EveryFieldOfMillisecondsIsPrintedByItsMeaning fails for a new field until the field is added
-// here.
+// The meaning of every *_ms field in the controller's responses. The test
+// EveryFieldOfMillisecondsIsPrintedByItsMeaning fails for each new field until it is added here.
 const std::map<std::string, Meaning>& Meanings() {
   static const std::map<std::string, Meaning> meanings = [] {
     std::map<std::string, Meaning> all = {
@@ -128,8 +127,7 @@ void AddReachable(const Descriptor& type, std::set<const Descriptor*>& types) {
   }
 }
 
-// Returns every response message of the services that the command line uses, and the messages
-// inside them.
+// Returns all response messages of the services that the CLI uses, and the messages inside them.
 std::set<const Descriptor*> OutputMessages() {
   std::set<const Descriptor*> types;
   for (const Descriptor* any :
@@ -177,7 +175,7 @@ TEST(StableJsonTest, EveryFieldOfMillisecondsIsPrintedByItsMeaning) {
   for (const Descriptor* type : OutputMessages()) {
     for (int i = 0; i < type->field_count(); ++i) {
       const FieldDescriptor& field = *type->field(i);
-      // The rule for *_ms would not apply to a field with another unit or type.
+      // The rule for *_ms does not cover fields with another unit or type.
       EXPECT_FALSE(absl::EndsWith(field.name(), "_us") || absl::EndsWith(field.name(), "_ns"))
           << field.full_name();
       if (!absl::EndsWith(field.name(), "_ms")) continue;

@@ -26,8 +26,7 @@ TEST(TableTest, ShrinksTheColumnsThatMayThenCutsTheLine) {
   EXPECT_EQ(RenderTable(Example(), false, 8), "ID  NAME\n 1  sho…\n22  a-v…\n");
 }
 
-// Returns a listing like that of `ps`: a name, a rate, an age, and a long reason that has a kept
-// width.
+// Returns a listing like `ps` prints: a name, a rate, an age, and a long reason with a kept width.
 Listing Reasoned() {
   Listing listing;
   listing.columns = {{"NAME", false, false, true},
@@ -40,7 +39,7 @@ Listing Reasoned() {
 }
 
 TEST(TableTest, AKeptColumnOutlivesTheWidthOfOthers) {
-  // The widest column shrinks first, but not below its kept width. Then the other columns shrink.
+  // The widest column shrinks first, down to its kept width. Then the other columns shrink.
   EXPECT_EQ(RenderTable(Reasoned(), false, 50),
             "NAME              TOK/S    AGE  REASON\n"
             "a-very-long-name  5.23k  3m12s  needs two nodes, …\n");
@@ -53,7 +52,7 @@ TEST(TableTest, ColumnsAreHiddenInTheirOrderBeforeAKeptOneShrinks) {
   EXPECT_EQ(RenderTable(Reasoned(), false, 30),
             "NAME       TOK/S  REASON\na-very-l…  5.23k  needs two n…\n");
   EXPECT_EQ(RenderTable(Reasoned(), false, 23), "NAME       REASON\na-very-l…  needs two n…\n");
-  // There is no column left that could be hidden.
+  // No column is left to hide.
   EXPECT_EQ(RenderTable(Reasoned(), false, 20), "NAME      REASON\na-very-…  needs two…\n");
   EXPECT_THAT(RenderTable(Reasoned(), true, 36), HasSubstr("AGE"));
 }
@@ -72,7 +71,7 @@ TEST(TableTest, YamlKeepsTextAsText) {
                                    {"list", {1, "2"}},
                                    {"empty", nlohmann::json::array()}};
   const YAML::Node read = YAML::Load(DumpYaml(document));
-  EXPECT_EQ(read["no"].Tag(), "!");  // It is quoted, so every reader treats it as a string.
+  EXPECT_EQ(read["no"].Tag(), "!");  // Quoted, so every reader treats it as a string.
   EXPECT_EQ(read["exp"].Tag(), "!");
   EXPECT_EQ(read["n"].as<double>(), 1.5);
   EXPECT_TRUE(read["none"].IsNull());

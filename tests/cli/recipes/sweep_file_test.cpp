@@ -1,4 +1,4 @@
-// Tests that sweep files are written, read and rejected.
+// Tests writing, reading and rejecting sweep files.
 #include "cli/recipes/sweep_file.h"
 
 #include <filesystem>

@@ -155,7 +155,7 @@ TEST(AccessGateTest, SaysWhenAnEndCouldNotBeStored) {
   std::filesystem::remove_all(directory);
   EXPECT_EQ(gate.EndSessions({session.id}).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(gate.SessionLives(session.id));
-  // A login does not need disk space.
+  // Login works without disk space.
   const OpenedSession other = Login(gate);
   EXPECT_TRUE(gate.SessionLives(other.id));
   std::filesystem::create_directories(directory);

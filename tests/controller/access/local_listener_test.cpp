@@ -55,7 +55,7 @@ class LocalListenerTest : public testing::Test {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   std::string LocalSocket() const { return token_file_ + "." + std::to_string(port_) + ".sock"; }
 
-  // Returns the server's answers to several calls on one channel.
+  // Makes several calls on one channel and returns the server's answers.
   std::vector<std::string> Ask(int calls) const {
     const auto access = FindAccess(address(), {.token_file = token_file_});
     const auto opened = OpenChannel(*access);

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::UnorderedElementsAreArray;
 
-// Returns "JobService/StopJob" and so on: each method of each service in proto/.
+// Returns every method of every service in proto/, such as "JobService/StopJob".
 std::vector<std::string> AllMethods() {
   std::ifstream file(TRAINYARD_DESCRIPTORS, std::ios::binary);
   google::protobuf::FileDescriptorSet set;

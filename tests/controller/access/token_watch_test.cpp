@@ -32,7 +32,7 @@ TEST(TokenWatchTest, ReportsEachNewTokenOnce) {
   watch.Check();
   watch.Check();
   EXPECT_THAT(tokens, ElementsAre(std::string(64, 'b')));
-  // Files that grant no access: readable by others, too short, missing.
+  // Files that grant no access: readable by other users, too short, missing.
   write(std::string(64, 'c'), 0644);
   watch.Check();
   write("short", 0600);

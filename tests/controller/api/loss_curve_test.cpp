@@ -25,7 +25,7 @@ v1::Series Falling(int count) {
   return series;
 }
 
-// Returns typical settings of a trainyard-trainer job.
+// Typical settings of a trainyard-trainer job.
 v1::JobSpec Spec() {
   v1::JobSpec spec;
   spec.mutable_guard()->set_policy(v1::GUARD_POLICY_ALERT);
@@ -72,7 +72,7 @@ TEST(LossCurveTest, SaysThatTheLossNoLongerFalls) {
   EXPECT_THAT(curve.recommendation(), HasSubstr("higher learning rate"));
 }
 
-// L = 1.7 + 9 / step^0.28, with 2 % noise. It falls by less than a thousandth in 100 steps.
+// L = 1.7 + 9 / step^0.28, with 2 % noise, which falls by less than a thousandth in 100 steps.
 TEST(LossCurveTest, ALongHealthyRunHasNeitherSpikesNorStagnation) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> noise(0, 0.02);

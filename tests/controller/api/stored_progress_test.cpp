@@ -20,7 +20,7 @@ class StoredLossesTest : public testing::Test {
     job_.mutable_spec()->mutable_train()->set_log_every_steps(1);
   }
 
-  // Stores losses of steps first, first + apart, ... up to last. Each loss equals its step.
+  // Stores losses of the steps first, first + apart, ..., last. Each loss equals its step number.
   void Store(int64_t attempt, int64_t first, int64_t last, int64_t apart = 1) {
     const StreamKey stream{1, attempt, 0, v1::STREAM_KIND_TELEMETRY};
     std::vector<MetricPoint> points;
@@ -53,8 +53,7 @@ TEST_F(StoredLossesTest, MayLieSeveralStepsApart) {
   EXPECT_THAT(Stored().losses, ElementsAre(Pair(80, 80), Pair(90, 90), Pair(100, 100)));
 }
 
-// The newest attempt resumed from a checkpoint. Later steps of earlier attempts are not part of its
-// branch.
+// The newest attempt resumed from a checkpoint, so later steps of earlier attempts do not count.
 TEST_F(StoredLossesTest, AreThoseOfTheBranchThatTheNewestAttemptIsOn) {
   Store(1, 1, 30);
   Store(2, 21, 22);

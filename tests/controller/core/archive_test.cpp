@@ -25,7 +25,7 @@ class ArchiveTest : public ::testing::Test {
     cluster_.AddNode("b", 8);
   }
 
-  // Runs and ends a job of one slot. Its worker has already forgotten it.
+  // Runs and ends a one-slot job. Its worker has already forgotten it.
   int64_t EndedJob(const std::string& name, const std::string& request_id = "") {
     const int64_t id = cluster_.Submit(TestSpec(name, 1, 1), request_id);
     cluster_.RunJob(id);
@@ -92,8 +92,7 @@ TEST_F(ArchiveTest, AJobWaitsForANodeThatIsAwayButNotForEver) {
   EXPECT_THAT(Due(), IsEmpty());
   cluster_.now += cluster_.options.archive_away_ms;
   EXPECT_THAT(Due(), ElementsAre(job));
-  // While a node may still run the job's ranks, its slots stay occupied and the job stays in the
-  // state.
+  // The job stays in the state and its slots stay occupied while a node may still run its ranks.
   cursor_ = {};
   cluster_.state.nodes.at("a").uncleared.insert({job, 1});
   EXPECT_THAT(Due(), IsEmpty());
@@ -207,7 +206,7 @@ TEST_F(ArchiveTest, TheRequestIdIsKnownForTenMinutesMore) {
 
 TEST_F(ArchiveTest, ANumberOfAnArchivedJobDoesNotNameAnother) {
   const int64_t job = EndedJob("job");
-  // submit rejects this name now, but older event logs may contain it.
+  // submit now rejects this name, but older event logs may contain it.
   v1::Event named;
   named.mutable_job_submitted()->set_job_id(cluster_.state.next_job_id);
   *named.mutable_job_submitted()->mutable_spec() = TestSpec(std::to_string(job), 1, 1);

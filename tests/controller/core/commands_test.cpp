@@ -23,7 +23,7 @@ TEST(CommandsTest, StartIsDueUntilTheWorkerReportsTheAttempt) {
   cluster.Report("a", job);
   cluster.Pass(500);
   EXPECT_THAT(cluster.Commands(), ElementsAre("start b 1/1"));
-  // The fact that a rank has started may arrive before the heartbeat that reports it.
+  // The fact that a rank started may arrive before the heartbeat that reports the rank.
   cluster.StartRank(job, 2);
   EXPECT_THAT(cluster.Commands(), IsEmpty());
 }
@@ -248,7 +248,7 @@ TEST(CommandsTest, StartContainsWhatRollbacksChange) {
   EXPECT_EQ(start.rolled_back(), "1:90");
 }
 
-// A verdict of another release may name ranks outside the gang. They are ignored.
+// A verdict from another release may name ranks outside the gang, which are ignored.
 TEST(CommandsTest, AHungGangIsAskedForTheStacksOfEightRanksPerNode) {
   TestCluster cluster;
   cluster.AddNode("a", 10);
@@ -285,14 +285,14 @@ class HealCommandsTest : public ::testing::Test {
     Apply(event, cluster_.state);
   }
 
-  // Adds this member to the report of the worker on the node.
+  // Adds this member to the report of the node's worker.
   void Report(const std::string& node_id, int member, bool running, int64_t ordered_generation) {
     v1::RankReport& rank = *cluster_.observations.nodes[node_id].reports[{job_, 1}].add_ranks();
     rank.set_rank(member);
     rank.set_running(running);
     rank.set_ordered_generation(ordered_generation);
   }
-  // Returns the heal commands that are due for this node.
+  // Returns the heal commands due for this node.
   std::vector<v1::HealAttempt> HealsOn(const std::string& node_id) {
     std::vector<v1::HealAttempt> heals;
     for (const Command& command :
@@ -348,8 +348,8 @@ TEST(CommandsTest, TheListOfOtherJobsFitsIntoAnEnvironmentVariable) {
   cluster.AddNode("a", 1);
   cluster.Submit("job", 1, 1);
   cluster.Settle();
-  // The text has 100,000 bytes: 9,999 numbers of nine digits, one number of ten digits, and 9,999
-  // commas.
+  // The last two ids do not fit into the limit of 100,000 bytes: the text has 9,999 numbers of nine
+  // digits, one number of ten digits, and 9,999 commas.
   for (int64_t id = 999'990'001; id <= 1'000'000'002; ++id) {
     cluster.state.jobs[id].job.add_attempts();
     cluster.state.paused_jobs.insert(id);

@@ -37,7 +37,7 @@ void TrainWithSlowSteps(GangScene& scene, int64_t slow_ms) {
   for (const int rank : {0, 1}) scene.Rank(rank).set_slow_step_ms(slow_ms);
 }
 
-// Ends the first attempt with these times, and runs a second one.
+// Ends the first attempt with the times `use`, and runs a second one.
 void RunAgain(GangScene& scene, const v1::TimeUse& use) {
   scene.Run(OwnProgram());
   scene.cluster.ExitAll(scene.job, 1);
@@ -70,7 +70,7 @@ void Heal(GangScene& scene) {
 using State = GangState;
 using Source = LimitSource;
 
-// Gangs that have not completed a step yet.
+// Gangs that have not completed a step.
 std::vector<SceneCase> StartScenes() {
   return {
       {"NotStarted", State::kNotStarted, Source::kStartLease, 2 * kMinute,
@@ -112,7 +112,7 @@ std::vector<SceneCase> StartScenes() {
   };
 }
 
-// Gangs that report no phases, and gangs that are in their second step.
+// Gangs that report no phases, and gangs in their second step.
 std::vector<SceneCase> SecondScenes() {
   return {
       {"Unphased", State::kUnphased, Source::kNoPhases, std::nullopt,
@@ -226,7 +226,7 @@ std::vector<SceneCase> SaveScenes() {
   };
 }
 
-// Gangs of which a rank has exited with 0.
+// Gangs in which a rank has exited with 0.
 std::vector<SceneCase> LeftScenes() {
   return {
       {"LeftWhileOthersTrain", State::kLeft, Source::kSlowSteps, 2 * kMinute,
@@ -274,7 +274,7 @@ std::vector<SceneCase> LeftScenes() {
   };
 }
 
-// Gangs that are being healed or stopped.
+// Gangs that are healing or stopping.
 std::vector<SceneCase> EndScenes() {
   return {
       {"AwaitsHeal", State::kAwaitsHeal, Source::kHealWait, kLease,

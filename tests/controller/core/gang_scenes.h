@@ -1,4 +1,4 @@
-// Gangs in every state of gang_limit.h. They are used to test the limits.
+// Gangs in every state of gang_limit.h, for testing the limits.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_GANG_SCENES_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_GANG_SCENES_H_
 
@@ -13,8 +13,8 @@
 
 namespace trainyard::controller {
 
-// A gang with two ranks, on nodes "a" and "b". Node "c" is free or a spare. A rank keeps its state
-// until the scene changes it.
+// A gang with rank 0 on node "a" and rank 1 on node "b". Node "c" is free or a spare. A rank keeps
+// its state until the scene changes it.
 class GangScene {
  public:
   GangScene();
@@ -23,7 +23,7 @@ class GangScene {
   void Place(const v1::JobSpec& spec);
   // Places the job and starts all of its ranks.
   void Run(const v1::JobSpec& spec);
-  // Returns the report that the rank's worker sends after this call. The caller may change it.
+  // Returns the rank's part of its worker's next reports. The caller may change it.
   v1::RankReport& Rank(int rank);
   void Say(int rank, const std::string& phase, int64_t step);
   void SayAll(const std::string& phase, int64_t step);
@@ -31,28 +31,28 @@ class GangScene {
   void WaitForRank1();
   // Makes the rank exit with 0.
   void Leave(int rank);
-  // Makes every rank write output or complete a step.
+  // Makes every rank write output, or complete a step.
   void WriteOutput();
   void MakeStep();
-  // Restarts the controller. It then knows only the reports that are sent after this call.
+  // Restarts the controller, which then knows only reports sent after this call.
   void RestartController();
 
   GangLimit Limit() const;
   const v1::Attempt& Attempt() const { return cluster.Attempt(job); }
   std::string Why() const;
-  // Lets time pass, in steps so short that they are not mistaken for a pause of a worker.
+  // Advances the time in steps too short to be mistaken for a pause of a worker.
   void Pass(int64_t ms);
 
   TestCluster cluster;
   int64_t job = 0;
 };
 
-// Specs of a user's own program and of a run of trainyard-trainer. Both have the watchdog's
-// defaults.
+// Specs, with the watchdog's defaults, of a job that runs its own program and of a job that runs
+// trainyard-trainer.
 v1::JobSpec OwnProgram();
 v1::JobSpec OurTrainer(int spares = 0);
 
-// A way to bring a gang into a state, and the limit that applies in this state.
+// A way to bring a gang into a state, and the limit that applies in that state.
 struct SceneCase {
   const char* name;
   GangState state;
@@ -62,7 +62,7 @@ struct SceneCase {
 };
 std::ostream& operator<<(std::ostream& out, const SceneCase& scene);
 
-// Returns at least one scene for every state, and for every source of a limit.
+// Contains at least one scene for every state and for every source of a limit.
 std::vector<SceneCase> AllScenes();
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Tests the events that one call of Reconcile returns, and how they affect each other.
+// Tests the events that one call of Reconcile returns, and how these events affect each other.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ class ReconcilePassTest : public ::testing::Test {
     cluster_.ExitAll(job, exit_code);
     cluster_.ClearAll(job);
   }
-  // The node's worker sends a heartbeat that reports this trouble.
+  // Sends a heartbeat of the node's worker that reports this trouble.
   void ReportTrouble(const std::string& node_id, const std::string& trouble) {
     v1::Heartbeat heartbeat;
     heartbeat.mutable_condition()->set_trouble(trouble);

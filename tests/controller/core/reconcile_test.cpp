@@ -9,8 +9,9 @@
 namespace trainyard::controller {
 namespace {
 
-// The exit code that a shell reports for SIGKILL. The signal came from outside the program, so the
-// program is not to blame, and only the restart budget limits the number of restarts.
+// The exit code that a shell reports for SIGKILL (128 + 9). The program did not send the signal, so
+// it is not to blame.
+// Only the restart budget limits the number of restarts.
 constexpr int kFromOutside = 137;
 
 using ::testing::Contains;
@@ -65,7 +66,8 @@ TEST(ReconcileTest, FailedRankStopsGangAndJobResumesFromNewestCheckpoint) {
   EXPECT_EQ(cluster.Job(job).restarts(), 1);
 }
 
-// A process that is blocked in the kernel by an unresponsive file server survives SIGKILL.
+// A process survives SIGKILL while it is blocked in the kernel, for example by an unresponsive file
+// server.
 TEST(ReconcileTest, AProcessThatCannotBeKilledHoldsItsSlotsAndNotItsJob) {
   TestCluster cluster;
   cluster.AddNode("a", 2);
@@ -80,7 +82,7 @@ TEST(ReconcileTest, AProcessThatCannotBeKilledHoldsItsSlotsAndNotItsJob) {
   cluster.Pass(500);
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_STOPPED);
   EXPECT_EQ(FreeSlots(cluster.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 1);
-  // Jobs can still be placed on the other slot. The kill command remains due.
+  // The small job can be placed on the other slot. The kill command is still due.
   const int64_t small = cluster.Submit("small", 1, 1);
   cluster.Stop(next);
   cluster.Pass(500);
@@ -247,8 +249,8 @@ TEST(ReconcileTest, RequeuesJobWhenNodeIsLost) {
   cluster.RunJob(job);
   ASSERT_EQ(cluster.Placement(job), "a:0 b:0");
   cluster.StopHeartbeats("a");
-  // The rank on the other node loses its connection and exits. The dead node cannot confirm
-  // anything.
+  // The rank on the surviving node loses its connection and exits. The dead node cannot confirm
+  // that its rank is gone.
   cluster.ExitRank(job, 1, 69);
   cluster.Pass(2000);
   ASSERT_EQ(cluster.StateOf(job), v1::JOB_STATE_RECOVERING);
@@ -369,7 +371,7 @@ TEST(ReconcileTest, ClustersThatShareAHostBeginElsewhereInTheRange) {
   EXPECT_EQ(first_port(5000) - first_port(0), 5000);
   // 131 is the port stride per job, and 17 the stride per attempt.
   EXPECT_EQ(first_port(0), 20000 + 131 + 17);
-  // The ports must stay within the range for any starting value.
+  // The ports must stay in the valid range, whatever the controller's starting value is.
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   EXPECT_GE(first_port(kLargest), 20000);
   EXPECT_LE(first_port(kLargest), 29999);
@@ -407,7 +409,7 @@ TEST(ReconcileTest, OldAttemptsAreTrimmed) {
   EXPECT_EQ(cluster.Job(job).attempts(90).ranks_size(), 1);
 }
 
-// The older job has priority on free nodes, even if there are too few of them for it to start.
+// The older job has priority on free nodes, even if it still lacks nodes to start.
 TEST(ReconcileTest, FewerSparesTakeNoFreeNodeFromAnOlderRecoveringJob) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c", "d"}) cluster.AddNode(id, 1);

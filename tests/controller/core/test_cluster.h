@@ -1,4 +1,4 @@
-// A cluster that consists only of the core: state, observations and a clock that the test sets. The
+// A cluster without network and disk: state, observations and a clock that the test sets. The
 // steps of a test read like a history:
 //   TestCluster cluster;
 //   cluster.AddNode("a", 2);
@@ -24,16 +24,16 @@
 
 namespace trainyard::controller {
 
-// Returns a job that runs its own program, so that it needs no model. It may restart once, with a
+// Returns a job that runs its own program and so needs no model. It may restart once, with a
 // backoff of one second.
 v1::JobSpec TestSpec(const std::string& name, int nodes, int slots_per_node);
 
-// A run of a small model by trainyard-trainer with `layout: auto`. Its batch of 840 samples has a
-// layout for any small number of ranks.
+// Returns a run of a small model by trainyard-trainer with `layout: auto`. For any small number of
+// ranks, a layout exists, because the batch of 840 samples has many divisors.
 v1::JobSpec AutoSpec(const std::string& name, int nodes, int slots_per_node);
 
-// A run of a small model by trainyard-trainer with spare nodes. Its layout follows from the numbers
-// of nodes and slots.
+// Returns a run of a small model by trainyard-trainer with spare nodes. Its layout follows from the
+// numbers of nodes and slots.
 v1::JobSpec SparesSpec(const std::string& name, int nodes, int slots_per_node, int spares);
 
 // Returns the submission of this request. Fails the test if the request is invalid.
@@ -50,7 +50,8 @@ class TestCluster {
   void OpenStream(const std::string& id);
   // The node sends no heartbeats until Wake is called.
   void StopHeartbeats(const std::string& id) { unresponsive_.insert(id); }
-  // The node's worker is asked to leave. It reports this in a last heartbeat, and its stream ends.
+  // Asks the node's worker to leave. The worker reports this in a last heartbeat, and its stream
+  // ends.
   void Leave(const std::string& id);
   void Wake(const std::string& id) { unresponsive_.erase(id); }
 
@@ -63,11 +64,11 @@ class TestCluster {
   int64_t Submit(const std::string& name, int nodes, int slots_per_node);
   void Stop(int64_t job_id, bool kill = false);
 
-  // Returns the view that readers of the loop get, with a schedule of the current state. It is
-  // valid until the next call.
+  // Returns the view that readers of the loop receive, with a schedule of the current state. The
+  // view is valid until the next call.
   ClusterView View() const;
 
-  // Plans and applies events until none is due. Returns all of them.
+  // Plans and applies events until no event is due. Returns all of them.
   std::vector<v1::Event> Settle();
   // Advances the time by `ms` in steps of `step_ms`. In each step, responsive nodes send a
   // heartbeat, and then Settle is called. If `measures` is true, workers also report for how long
@@ -95,7 +96,7 @@ class TestCluster {
   void Publish(int64_t job_id, int64_t step);
 
   // Returns the report on the job's attempt that the node's worker will send with its next
-  // heartbeat. Tests may change it.
+  // heartbeat. Tests may modify the report.
   v1::AttemptReport& Report(const std::string& node_id, int64_t job_id);
   // Makes the report list ranks 0 to `ranks` - 1 as running instead of the attempt's own ranks.
   v1::AttemptReport& ReportRunning(const std::string& node_id, int64_t job_id, int ranks);
@@ -109,8 +110,8 @@ class TestCluster {
   // Returns the node and slot of each rank of the newest attempt, such as "a:0 a:1 b:0".
   std::string Placement(int64_t job_id) const;
   // Returns the due commands, such as "start a 1/1", "stop b 1/1 3000" or "heal c 1/1 2". Each
-  // contains the node and job/attempt. A stop ends with the grace period in ms, a heal with the
-  // generation.
+  // command consists of its kind, the node and job/attempt. A stop also has the grace period in ms,
+  // a heal the generation.
   std::vector<std::string> Commands() const;
 
   ClusterState state;
@@ -120,7 +121,8 @@ class TestCluster {
   bool measures = true;
 
  private:
-  // A rank as its worker last saw it, and since when its state has not changed.
+  // The state of a rank as its worker last saw it, and the time since which that state has not
+  // changed.
   struct Seen {
     int64_t step = 0;
     std::string phase;
@@ -144,8 +146,8 @@ std::vector<std::string> Kinds(const std::vector<v1::Event>& events);
 // Returns the seconds of a phase; 0 if the job spent no time in it.
 double SecondsOf(const v1::Ledger& ledger, v1::LedgerPhase phase);
 
-// Returns the serialized snapshot. Two states are equal if their snapshots have the same bytes and
-// their indexes are equal.
+// Returns the serialized snapshot of the state. Two states are equal if these bytes are equal and
+// the states' indexes are equal.
 std::string Bytes(const ClusterState& state);
 // Returns the name of the first index that differs between the states; "" if none differs.
 std::string DifferentIndexes(const ClusterState& a, const ClusterState& b);

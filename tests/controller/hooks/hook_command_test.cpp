@@ -106,8 +106,9 @@ TEST_F(HookCommandTest, AProgramThatIgnoresSigtermIsKilled) {
   EXPECT_EQ(process_.stuck_pid, 0);
 }
 
-// Traces a process so that its parent cannot reap it: a zombie is reported to its tracer first. To
-// the parent, the process appears to be stuck in the kernel until the destructor runs.
+// Traces a process so that its parent cannot reap it, because a zombie is reported to its tracer
+// first. To the parent, the process appears to be stuck in the kernel until the tracer is
+// destroyed.
 class Tracer {
  public:
   explicit Tracer(pid_t traced) {

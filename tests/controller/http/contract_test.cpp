@@ -28,8 +28,8 @@ json Contract() {
   return json::parse(file);
 }
 
-// Returns the path of the first part of `value` that violates the schema; "" if no part does.
-// Supports only the JSON Schema keywords that our document uses.
+// Returns the path of the first part of `value` that violates `schema`; "" if no part does.
+// Supports only the JSON Schema keywords that openapi.json uses.
 std::string Broken(const json& value, const json& schema, const json& document) {
   if (schema.contains("$ref")) {
     const std::string pointer = schema["$ref"].get<std::string>().substr(1);
@@ -87,8 +87,8 @@ TEST_F(ContractTest, EveryRouteOfTheContractIsAnsweredAsItSays) {
   for (const auto& [path, item] : document["paths"].items()) {
     for (const auto& [method, operation] : item.items()) {
       ++routes;
-      // Stop and kill end their job, and only an ended job can be deleted. Therefore each of these
-      // methods needs its own job.
+      // Stop and kill end their job, and only an ended job can be deleted. Therefore each method
+      // runs on a job of its own.
       const std::string job = method == "get" ? "one" : absl::StrCat("job-", routes);
       if (path.find("{job}") != std::string::npos && job != "one") {
         ASSERT_EQ(client_.Post("/api/v1/jobs", SubmitBody(job)).status, 200);

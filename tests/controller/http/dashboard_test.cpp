@@ -174,8 +174,9 @@ TEST_F(DashboardTest, AlertsOlderThanAThousandEventsAreStillTold) {
   ASSERT_EQ(running_.Submit("long"), 1);
   worker_.Take(v1::ControllerMessage::kStartAttempt);
   worker_.SendFact(1, StartedFact(1));
-  // Waits until the attempt is running. A tick plans after it has handled its requests, so a slow
-  // loop might handle all requests of this test before the job is placed.
+  // Waits until the attempt is running. Otherwise a slow loop might handle all requests of this
+  // test before the job is placed, because a tick places jobs only after it has handled its
+  // requests.
   worker_.Take(v1::ControllerMessage::kFactsAcknowledged);
   const v1::StreamId stream = Stream(1, v1::STREAM_KIND_TELEMETRY);
   v1::TelemetryRecord record;

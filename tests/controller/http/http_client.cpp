@@ -13,7 +13,7 @@
 namespace trainyard::controller::http {
 namespace {
 
-// Reached only if a test fails.
+// Expires only if a test fails.
 constexpr int kTimeoutSeconds = 20;
 
 }  // namespace
@@ -35,7 +35,7 @@ HttpClient::~HttpClient() { close(fd_); }
 void HttpClient::SendBytes(const std::string& bytes) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
-    // The server may have closed the connection after it read a part of the bytes.
+    // MSG_NOSIGNAL: the server may close the connection after it has read only some of the bytes.
     const ssize_t more = send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
     if (more <= 0) return;
     sent += static_cast<std::size_t>(more);

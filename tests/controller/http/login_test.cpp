@@ -43,7 +43,7 @@ class LoginTest : public testing::Test {
  protected:
   std::string address() const { return controller_->http_address(); }
 
-  // Creates a login code as `trainyard dashboard` does, and returns it without the rest of the
+  // Creates a login code as `trainyard dashboard` does. Returns only the code, without the
   // address.
   std::string MakeCode() {
     grpc::ClientContext context;

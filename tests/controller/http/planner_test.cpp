@@ -65,8 +65,8 @@ TEST_F(PlannerTest, GoodputIsBestAtTheIntervalThatIsAdvised) {
   EXPECT_LT(intervals.front()["checkpoint_interval_seconds"], best);
   EXPECT_GT(intervals.back()["checkpoint_interval_seconds"], best);
   for (const json& interval : intervals) {
-    // Daly's formula minimizes an approximation of the lost time, so its interval need not be the
-    // exact optimum.
+    // Daly's formula minimizes only an approximation of the lost time, so its interval need not be
+    // the exact optimum.
     EXPECT_LE(interval["goodput"], failures["goodput"].get<double>() + 1e-6) << interval;
   }
   EXPECT_LT(intervals.front()["goodput"], failures["goodput"]);

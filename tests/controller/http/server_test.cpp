@@ -1,4 +1,4 @@
-// Tests only connections: limits and time-outs. The handler just echoes.
+// Tests the limits and time-outs of connections, with a handler that echoes each request.
 #include "controller/http/server.h"
 
 #include <gmock/gmock.h>
@@ -53,8 +53,8 @@ class ServerTest : public testing::Test {
     return streams_.back();
   }
 
-  // Returns true if the server answers a client within 20 s. On a busy machine, a client may exceed
-  // the short time-outs of a test; then another client is tried.
+  // Returns true if the server answers a client within 20 s. On a busy machine, a client may itself
+  // exceed the test's short time-outs; then the next client tries.
   bool Serves() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (Connect().Get("/").status != 200) {
@@ -110,16 +110,16 @@ TEST_F(ServerTest, ASlowBodyIsToldSoAndDropped) {
   EXPECT_EQ(client.ReadAnswer().status, 0);
 }
 
-// Pause in ms between the bytes that a slow client sends. The deadline applies to the whole
-// request, so these bytes do not extend it.
+// Pause in ms between the bytes of a slow client. The pause is shorter than the time-out, but the
+// deadline applies to the whole request, so the bytes do not extend it.
 constexpr int kTrickleMs = 5;
 
 TEST_F(ServerTest, AClientThatTricklesIsDroppedAllTheSame) {
   Start({.header_bytes = 1 << 30, .read_timeout = milliseconds(100)});
   HttpClient client(server_->address());
   client.SendBytes("GET / HTTP/1.1\r\nHost: localhost\r\n");
-  // The server parses an incomplete header again from its beginning whenever bytes arrive. Without
-  // a pause, the header would become too large to parse in time.
+  // Whenever bytes arrive, the server parses the incomplete header again from its beginning.
+  // Without the pause, the header would grow too large to be parsed in time.
   while (!client.HasInput(kTrickleMs)) client.SendBytes("X: y\r\n");
   EXPECT_EQ(client.ReadAnswer().status, 408);
 }
@@ -178,7 +178,7 @@ TEST_F(ServerTest, AStreamThatIsNeverReadIsDroppedOnceTooMuchWaits) {
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
   const auto message = std::make_shared<const std::string>(64 << 10, 'x');
-  // The kernel buffers a few megabytes. Only later messages are queued in the server.
+  // The kernel buffers a few megabytes. Messages are queued in the server only after that.
   int sent = 0;
   while (stream->open() && sent < 10'000) {
     stream->Send(message);
@@ -196,7 +196,7 @@ TEST_F(ServerTest, AStreamWhoseReaderTakesNothingIsDroppedInTime) {
   HttpClient client(server_->address());
   client.SendBytes("GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const auto stream = WaitForStream();
-  // The message is larger than the kernel's buffers for a connection, so that writing it blocks.
+  // The message is larger than the kernel's buffers for a connection, so writing it blocks.
   stream->Send(std::make_shared<const std::string>(64 << 20, 'x'));
   EXPECT_TRUE(IsDropped(*stream));
   Settle();

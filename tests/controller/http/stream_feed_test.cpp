@@ -98,8 +98,8 @@ TEST_F(StoredPointsTest, AreAnnouncedOnceTheyAreStored) {
   // This tick announces the progress.
   running_.Tick();
   running_.Submit("later");
-  // Reads all events up to the event that contains the later job. The step was observed, but it was
-  // not stored.
+  // Reads all events up to the one that contains the later job. The step must not appear, because
+  // it was observed but not stored.
   while (true) {
     const auto event = stream.ReadEvent();
     ASSERT_NE(event.at("event"), "metrics") << "announced before it was stored";
@@ -142,8 +142,8 @@ TEST_F(StreamFeedTest, TellsOfReasonsThatOthersHaveChanged) {
     return jobs["pending"].contains("2") ? jobs["pending"]["2"]["queue_position"].get<int>() : 0;
   };
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 2; });
-  // By the controller's clock, pending reasons are read at most once per second. A tick after the
-  // subscription may already have read them.
+  // Pending reasons are read at most once per second of the controller's clock, and a tick after
+  // the subscription may already have read them.
   running_.clock.Advance(1000);
   client_.Post("/api/v1/jobs/first/stop", R"({"user":"bob"})");
   ReadJobs(stream, [&](const json& jobs) { return place_of_second(jobs) == 1; });
@@ -241,7 +241,7 @@ TEST_F(StreamFeedTest, RemovedNodesReachOpenPagesAndResumedOnes) {
   EXPECT_EQ(ReadRemoved(resumed, "nodes"), json({"b"}));
 }
 
-// The first messages of a stream must not grow with the queue.
+// The first messages of a stream must not grow with the length of the queue.
 TEST_F(StreamFeedTest, BeginsWithTheHeadOfALongQueueAndCountsTheRest) {
   constexpr int kJobs = 600;
   for (int job = 0; job < kJobs; ++job) running_.Submit(absl::StrCat("job-", job));

@@ -101,7 +101,7 @@ TEST_F(DurableRecordsTest, BatchWaitsUntilItsRecordIsDecided) {
   EXPECT_THAT(Done(), ElementsAre(batch));
 }
 
-// For hours, the trainer saves every two seconds and removes the preceding checkpoint.
+// For hours, the trainer saves a checkpoint every two seconds and removes the preceding one.
 TEST_F(DurableRecordsTest, OftenSavingTrainerLosesNothing) {
   for (int64_t step = 1; step <= 5000; ++step) {
     Pass(2000);
@@ -168,7 +168,7 @@ TEST_F(DurableRecordsTest, DeletionEndsTheWaitOfItsCheckpoint) {
   EXPECT_THAT(changes_.submitted, IsEmpty());
 }
 
-// Publishes and deletes a few checkpoints repeatedly, as fast as possible, before the controller
+// Repeatedly publishes and deletes a few checkpoints, as fast as possible, before the controller
 // decides on any record.
 TEST_F(DurableRecordsTest, DeletionsCannotFloodEither) {
   UseUpBudget();
@@ -185,7 +185,7 @@ TEST_F(DurableRecordsTest, DeletionsCannotFloodEither) {
   EXPECT_THAT(changes_.submitted, SizeIs(3));
 }
 
-// All ranks of a gang may report one checkpoint that they have written together.
+// All ranks of a gang may report the same checkpoint, because they have written it together.
 TEST_F(DurableRecordsTest, RepeatedRecordsUseNoBudget) {
   Add(Checkpoint(5));
   for (int rank = 0; rank < 5000; ++rank) Add(Checkpoint(5));

@@ -80,7 +80,7 @@ TEST_F(LogMarksTest, OnAFullDiskAWorkerThatHasSeenMoreIsRefused) {
   sent_.clear();
   tick_.AnswerWithoutSpace(now_);
   EXPECT_TRUE(sent_.empty()) << "no Welcome, and no command after it";
-  // The controller reports the loss only once there is disk space to store it.
+  // The controller reports the loss only once it has disk space to store the report.
   tick_.SpaceIsBack(now_);
   Tick();
   EXPECT_EQ(std::ranges::count_if(log_, &v1::Event::has_events_lost), 1);

@@ -117,8 +117,8 @@ TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
 }
 
 TEST_F(TickKernelTest, AFloodOfWorkersRequestsDelaysNoUser) {
-  // Facts that arrive out of order are rejected. That does not matter here, because the test only
-  // counts decisions.
+  // Facts that arrive out of order are rejected. The test accepts this because it only counts
+  // decisions.
   std::size_t refused = 0;
   v1::Fact fact;
   fact.set_sequence(100);
@@ -147,8 +147,8 @@ TEST_F(TickKernelTest, AFloodOfUsersDoesNotStarveWorkers) {
   EXPECT_GT(tick_.waiting(), 0u);
 }
 
-// Requests may continue to arrive after the disk has free space again. They must not delay planning
-// forever.
+// Requests may continue to arrive after the disk has free space again. They must not postpone
+// planning forever.
 TEST_F(TickKernelTest, PlansOnceTheRequestsThatWaitedForSpaceAreDecided) {
   tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
   const auto submit_fact = [&] {
@@ -192,7 +192,8 @@ TEST_F(TickKernelTest, WithoutSpaceARestartedWorkerIsAdmittedAndJoinsLater) {
   EXPECT_THAT(admitted, SizeIs(3)) << "each was answered once";
 }
 
-// Another worker could claim the id until the log contains the binding of the secret.
+// Until the log contains the binding of the id to the worker's secret, another worker could claim
+// the id.
 TEST_F(TickKernelTest, WithoutSpaceAWorkerWhoseSecretIsNotBoundYetIsRefused) {
   tick_.SetNoSpace(absl::ResourceExhaustedError("disk full"));
   v1::Hello hello = hello_;

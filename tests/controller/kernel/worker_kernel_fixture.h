@@ -88,8 +88,8 @@ class WorkerKernelTest : public testing::Test {
     tick_.Committed(now_);
   }
 
-  // Attaches a worker. If `has_job` is true, its disk contains the ended attempt of job 1 and 10
-  // bytes of telemetry.
+  // Attaches a worker. If `has_job` is true, the worker's disk contains the ended attempt of job 1
+  // and 10 bytes of telemetry.
   void Attach(LinkId link, bool has_job = false) {
     v1::WorkerMessage message;
     *message.mutable_hello() = HelloOf("a");
@@ -117,7 +117,8 @@ class WorkerKernelTest : public testing::Test {
     Tick();
   }
 
-  // Moves job 1 from the state to the archive. The job's node has no data of the job left.
+  // Moves job 1 from the state to the archive and clears the uses of its slots, as if the job's
+  // node had no data of the job left.
   void ArchiveJob() {
     archived_ = ToArchived(tick_.state().jobs.at(1), tick_.observations(), now_);
     v1::Snapshot snapshot = ToSnapshot(tick_.state(), tick_.last_sequence());
@@ -178,7 +179,7 @@ class WorkerKernelTest : public testing::Test {
   WorkerKernel workers_{tick_.state(), tick_.observations(), tick_.options(), Options()};
   WorkerKernel* kernel_ = &workers_;
   std::vector<SendMessage> sent_;
-  // Number of attempts in each call of ReadOffsets.
+  // The number of attempts in each call of ReadOffsets.
   std::vector<std::size_t> attempts_read_;
   // Begin offset of each batch that was passed to the store.
   std::vector<int64_t> stored_;

@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The clock of node a is a minute ahead.
+// The clock of node a is one minute ahead.
 TEST_F(WorkerKernelTest, AnExitGetsItsTimeByTheControllersClock) {
   RunJob();
   v1::WorkerMessage heartbeat;
@@ -35,7 +35,7 @@ TEST_F(WorkerKernelTest, AnExitGetsItsTimeByTheControllersClock) {
   EXPECT_EQ(event->rank_exited().corrected_ms(), now_ - 5);
 }
 
-// One commit may contain both the fact and the removal of its node.
+// One commit may contain both a fact of a node and the removal of that node.
 TEST_F(WorkerKernelTest, AFactOfANodeThatWasRemovedEndsItsLink) {
   Attach(1);
   Tick();
@@ -59,7 +59,8 @@ TEST_F(WorkerKernelTest, AStreamWhoseRecordWaitsDelaysNoOtherStream) {
   EXPECT_THAT(stored_, ElementsAre(100, 0, 10));
 }
 
-// The exit determines from which checkpoint the next attempt starts.
+// The checkpoint must be committed first, because the exit determines from which checkpoint the
+// next attempt starts.
 TEST_F(WorkerKernelTest, ACheckpointBeyondTheBudgetIsCommittedBeforeTheExitOfItsRank) {
   RunJob();
   for (int64_t step = 1; step <= kJobEventsAtOnce + 2; ++step) {
@@ -108,8 +109,8 @@ TEST_F(WorkerKernelTest, TelemetryWaitsUntilItsCheckpointIsCommitted) {
   EXPECT_THAT(stored_, ElementsAre(0, 10, 20));
 }
 
-// If the controller crashed after storing the telemetry but before committing the NaN loss, the
-// loss guard would never see this loss.
+// If the controller stored the telemetry and crashed before it committed the NaN loss, the loss
+// guard would never see this loss.
 TEST_F(WorkerKernelTest, TelemetryWaitsUntilALossThatIsNoNumberIsCommitted) {
   RunJob();
   SendTelemetry(1, 0, Loss(1, 2));
@@ -143,7 +144,7 @@ TEST_F(WorkerKernelTest, AnAlertThatComesAgainAfterItsCommitIsKnownFromTheLog) {
   EXPECT_EQ(Alerts(), 1);
 }
 
-// The controller may have received several batches before it ended, without storing them.
+// Before it ended, the controller may have received several batches without storing them.
 TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) {
   RunJob();
   SendTelemetry(1, 10, Alert());
@@ -159,8 +160,8 @@ TEST_F(WorkerKernelTest, AnAlertInTheSecondBatchAfterARestartIsKnownFromTheLog) 
   EXPECT_EQ(Alerts(), 1);
 }
 
-// The loop must not wait for the log. Instead, the shell reads the log before it lets the worker
-// send.
+// The loop must not wait while the log is read. Therefore the shell reads the log before it lets
+// the worker send.
 TEST_F(WorkerKernelTest, TheLogIsReadOnceForEachAttempt) {
   RunJob();
   EXPECT_THAT(attempts_read_, ElementsAre(0));

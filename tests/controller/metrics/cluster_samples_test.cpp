@@ -167,7 +167,7 @@ TEST(ClusterSamplesTest, EndedJobIsShownForTenMinutes) {
   EXPECT_THAT(exported.Page(), Not(HasSubstr("job_name=\"short\"")));
   EXPECT_EQ(exported.events.ForgetEnded(exported.cluster.now), std::vector<int64_t>{job});
   EXPECT_TRUE(exported.events.ended_jobs().empty());
-  // A controller that starts now no longer counts the job. A controller that started 1 ms earlier
+  // A controller that starts now does not count the job. A controller that started 1 ms earlier
   // does.
   EventTotals fresh;
   fresh.Restore(exported.cluster.state, exported.cluster.now);

@@ -7,8 +7,8 @@
 namespace trainyard::planner {
 namespace {
 
-// Runs on a device whose speed differs from the predictions, with various numbers of micro-batches
-// and ZeRO stages.
+// Returns runs on a device whose speed differs from the predictions. The runs have various numbers
+// of micro-batches and ZeRO stages.
 std::vector<MeasuredStep> RunsOf(const StepScale& truth, bool knows_parts) {
   std::vector<MeasuredStep> runs;
   for (const int64_t micro_batch : {1, 2, 4}) {
@@ -45,8 +45,8 @@ TEST(CalibrationTest, WithoutPartsTheWholeStepIsScaled) {
   EXPECT_NEAR(found.scale.tensor_wait, 1.3, 1e-9);
 }
 
-// The parts may not cover the whole step, for example because of a slow host. The times of whole
-// steps are still correct.
+// The parts may not add up to the whole step, for example because of a slow host. The times of
+// whole steps are still correct.
 TEST(CalibrationTest, PartsThatDoNotAddUpAreScaledToTheStep) {
   std::vector<MeasuredStep> runs = RunsOf({}, true);
   for (MeasuredStep& run : runs) run.seconds *= 1.5;

@@ -1,4 +1,5 @@
-// Tests edge cases. tests/cli/commands/recipes/check_test.cpp reviews whole documents.
+// Tests edge cases of claim reviews. tests/cli/commands/recipes/check_test.cpp reviews whole
+// documents.
 #include "controller/planner/claim_review.h"
 
 #include "gtest/gtest.h"
@@ -22,7 +23,7 @@ RunConfig SmallRun() {
   return config;
 }
 
-// Returns the only finding, or the number of findings if there is not exactly one.
+// Returns the finding if there is exactly one, or else the number of findings.
 std::string OnlyWhat(const RunConfig& config, const Claims& claims) {
   const std::vector<Finding> findings = ReviewClaims(config, claims);
   return findings.size() == 1 ? findings[0].what : std::to_string(findings.size()) + " findings";

@@ -29,7 +29,7 @@ TEST_F(CollectiveSecondsTest, GroupsLieInNodesByTheOrderOfRanks) {
   expect(2, 2, 2, 1);
   expect(6, 1, 6, 1);
   expect(10, 1, 5, 2);
-  expect(4, 3, 1, 4);  // Groups of 3 do not fill a node of 8.
+  expect(4, 3, 1, 4);  // A node has 8 devices, not a multiple of 3.
 }
 
 TEST_F(CollectiveSecondsTest, ARankAloneWaitsForNobody) {
@@ -48,8 +48,8 @@ TEST_F(CollectiveSecondsTest, GroupsUseTheNetworkCardsOfAllTheirMembersInANode) 
   EXPECT_NEAR(LinksOf(2, 8).SendSeconds(50e9), 1, 1e-4);
 }
 
-// If a rank exchanges data among four nodes, three quarters of its bytes pass through its network
-// card.
+// If a rank exchanges data with ranks on four nodes, including its own, three quarters of its bytes
+// pass through its network card.
 TEST_F(CollectiveSecondsTest, ExchangesWaitForTheSlowerOfTheWays) {
   EXPECT_EQ(LinksOf(1, 1).ExchangeSeconds(1e9), 0);
   EXPECT_NEAR(LinksOf(8, 1).ExchangeSeconds(450e9), 7.0 / 8, 1e-4);

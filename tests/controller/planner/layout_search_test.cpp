@@ -82,7 +82,7 @@ TEST(LayoutSearchTest, TheParetoListTradesTimeForMemory) {
   }
 }
 
-// Compares a device with the same device that has more memory.
+// Compares a device with a copy that has more memory.
 TEST(LayoutSearchTest, MoreMemoryNeverMakesAPlanWorse) {
   double before = 0;
   for (const int64_t gigabytes : {192, 141, 96, 80, 64, 48}) {
@@ -144,8 +144,9 @@ TEST(LayoutSearchTest, ASearchWithoutEndIsAbandoned) {
       << problem.message;
 }
 
-// Each node has one GPU, and no GPU can hold a block. The search has to consider all 16,384 cluster
-// sizes.
+// No cluster fits: each node has one GPU, and no GPU can hold a block. The search must end after it
+// has considered all
+// 16,384 cluster sizes.
 TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   const Cluster cluster = ClusterWith("A10G", 1, 1);
   const LargerCluster larger = FewestNodes(Llama405b(), cluster, 16384);
@@ -153,7 +154,7 @@ TEST(LayoutSearchTest, ALookForAClusterThatIsNowhereEnds) {
   EXPECT_GT(larger.looked_at, 100);
 }
 
-// PeakMemory computes only two stages, while the contract computes all of them.
+// PeakMemory computes only the first and the last stage, while the contract computes all of them.
 TEST(LayoutSearchTest, ThePeakIsOnTheFirstOrTheLastStage) {
   for (const int64_t layers : {12, 18, 31, 126}) {
     for (const int64_t stages : {1, 2, 3, 4, 6, 12}) {
@@ -174,8 +175,8 @@ TEST(LayoutSearchTest, ThePeakIsOnTheFirstOrTheLastStage) {
   }
 }
 
-// The search takes 0.4 to 0.8 s (tests/bench). The bound is higher, to allow for other work on the
-// machine and for sanitizers.
+// The search takes 0.4 to 0.8 s (tests/bench). The bound is higher to allow for sanitizers and for
+// other work on the machine.
 TEST(LayoutSearchTest, ALargeClusterIsSearchedQuickly) {
   const auto begin = std::chrono::steady_clock::now();
   const LayoutSearch search = SearchLayouts(Llama405b(), ClusterWith("H100", 128));

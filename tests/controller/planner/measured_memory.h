@@ -1,4 +1,4 @@
-// Runs whose memory others have measured, and predictions of it.
+// Runs of other trainers whose memory their authors have published, and predictions of this memory.
 //
 // The memory of trainyard-trainer is predicted by proto/memory/memory_model.h. Other trainers keep
 // other tensors, so each of them has its own constants here.
@@ -12,13 +12,13 @@
 
 namespace trainyard::planner {
 
-// Constants for the memory of a trainer with FSDP.
+// Constants for the memory of an FSDP trainer.
 struct MemoryProfile {
   double state =
       16;  // Bytes per parameter, sharded over all ranks: fp32 weights, gradients, moments.
   double per_logit = 0;    // Bytes per logit at the peak: copies in bf16 and fp32, and gradients.
   double per_element = 0;  // Bytes kept by a block per element of a hidden state.
-  double slack = 0;        // Bytes in blocks held but not used by the allocator.
+  double slack = 0;        // Bytes in blocks that the allocator holds unused.
 };
 
 struct MemoryRun {

@@ -6,7 +6,7 @@
 namespace trainyard::planner {
 namespace {
 
-// The rates use the paper's count of operations, which includes recomputation: 96 B s l h^2 (1 + s
+// The rates use the paper's operation count, which includes recomputation: 96 B s l h^2 (1 + s
 // / 6h + V / 16lh).
 void AddPipelineTensorRuns(MeasuredSet& set) {
   struct Row {

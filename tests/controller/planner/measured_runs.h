@@ -28,7 +28,7 @@ struct MeasuredSet {
   std::string name;
   std::string source;
   TrainerProfile profile;
-  bool balances_head = false;  // Its pipeline split counts the head as layers.
+  bool balances_head = false;  // The pipeline split counts the head as layers.
   std::vector<MeasuredRun> runs;
 };
 
@@ -38,12 +38,13 @@ MeasuredSet TrainyardRuns();
 // and the rows of the model families in tests/gpu/bench.py.
 MeasuredSet LaterTrainyardRuns();
 // Runs on four H200 of one node: the rows `plan-...-x4`. All were predicted before they were
-// measured. Later, the run with TP4 was used to fit a constant.
+// measured. The run with TP4 was later used to fit a constant.
 MeasuredSet FourGpuTrainyardRuns();
 // Runs on one H100. They were not used to fit the trainer's constants.
 MeasuredSet TrainyardH100Runs();
-// Runs of Megatron-LM on A100, from Korthikanti et al. 2022 (arXiv 2205.05198), tables 3 and 5, and
-// from Narayanan et al. 2021 (arXiv 2104.04473), table 2, the rows of PTD-P.
+// Runs of Megatron-LM on A100. The sources are Korthikanti et al. 2022 (arXiv 2205.05198), tables 3
+// and 5, and
+// Narayanan et al. 2021 (arXiv 2104.04473), table 2, rows "PTD-P".
 MeasuredSet MegatronA100Runs();
 // Runs of NeMo with Megatron-Core in bf16 on H100, from NVIDIA/dgxc-benchmarking, "Expected
 // Performance".
@@ -52,17 +53,17 @@ MeasuredSet MegatronH100Runs();
 MeasuredSet FoundryRuns();
 
 // Runs of NeMo with Megatron-Core on H100, in FP8 and with experts, from
-// NVIDIA-NeMo/Megatron-Bridge and NVIDIA/dgxc-benchmarking. They use the constants of the bf16 runs
-// of dense models; none of these rows was used for fitting.
+// NVIDIA-NeMo/Megatron-Bridge and NVIDIA/dgxc-benchmarking. They use the constants of the dense
+// bf16 runs; none of these rows was used for fitting.
 MeasuredSet PlannedFeatureH100Runs();
 
-// The constants of the other trainers. They are fitted to the rows with is_fitted in each trainer's
+// The constants of the other trainers, each fitted to the rows with is_fitted in the trainer's
 // set.
 TrainerProfile MegatronA100Profile();
 TrainerProfile MegatronH100Profile();
 TrainerProfile FoundryProfile();
 
-// Returns the predicted step time of the run in seconds. Uses the profile of `set`.
+// Returns the run's predicted step time in seconds, using the profile of `set`.
 double PredictedSeconds(const MeasuredSet& set, const MeasuredRun& run);
 
 }  // namespace trainyard::planner

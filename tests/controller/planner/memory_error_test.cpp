@@ -1,5 +1,5 @@
-// Compares predicted with measured memory. The memory of our own trainer is predicted by
-// proto/memory/memory_model.h. Checks the tables of recipes/README.md.
+// Compares predicted with measured memory, and checks the tables of recipes/README.md. The memory
+// of our own trainer is predicted by proto/memory/memory_model.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -57,8 +57,8 @@ TEST(PlannedFeatureSearchTest, ATooLargeMixtureNamesTheSmallestCluster) {
   EXPECT_TRUE(SearchLayouts(config, H100s(*problem.fewest_nodes)).best.has_value());
 }
 
-// With eight experts and two per token, the experts need as many operations as a dense model of
-// twice the width. Transfers and the sorting of rows come on top.
+// With eight experts and two per token, the experts need as many operations as a dense feed-forward
+// half of twice the width. Transfers and the sorting of rows take additional time.
 TEST(PlannedFeatureStepTest, ExpertsTakeTheTimeOfTheirRowsAndTransfers) {
   const RunSettings mixture = MixtureRun(8, 2, 14336).Dp(8);
   const StepTime dense = PredictStep(WideRun().Dp(8).config, H100s(1));

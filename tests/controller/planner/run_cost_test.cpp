@@ -60,7 +60,7 @@ TEST(RunCostTest, FewGpusLoseAlmostNothing) {
   EXPECT_NEAR(known.seconds * known.goodput, 86400, 1e-6);
 }
 
-// If the next failure always comes before recovery is complete, a run never ends.
+// A run never ends if each failure occurs before recovery from the preceding one is complete.
 TEST(RunCostTest, AHopelessClusterHasNoGoodput) {
   const Reliability known =
       ReliabilityOf(86400, 1e6, 0, {.gpu_hours_per_failure = 1, .restart_seconds = 300});

@@ -10,7 +10,7 @@
 
 namespace trainyard::planner {
 
-// A run, initially with one rank. Each function returns a modified copy.
+// A run, initially with one rank. Each member function returns a modified copy.
 struct RunSettings {
   RunConfig config;
   int64_t per_node = 8;
@@ -40,8 +40,8 @@ struct RunSettings {
 
 RunSettings Settings(const ModelConfig& model, int64_t length, int64_t batch, int64_t micro_batch);
 
-// Returns a model with gated feed-forward, rotary positions and an untied head. key_heads = 0 means
-// as many key heads as query heads.
+// Returns a model with gated feed-forward, rotary positions and an untied head. key_heads = 0 gives
+// the model as many key heads as query heads.
 ModelConfig Gated(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads, int64_t vocabulary,
                   int64_t key_heads = 0);
 // LLaMA 3: 8 key heads, a vocabulary of 128,256.
@@ -51,9 +51,9 @@ ModelConfig Gpt(int64_t layers, int64_t hidden, int64_t heads, int64_t vocabular
 // Nemotron 4: LayerNorm, squared ReLU, 8 key heads, a vocabulary of 256,000.
 ModelConfig Nemotron(int64_t layers, int64_t hidden, int64_t ffn, int64_t heads);
 
-// The model with experts of this width in every layer.
+// Returns the model with `count` experts of width `width` in every layer, `topk` of them per token.
 ModelConfig WithExperts(ModelConfig model, int64_t count, int64_t topk, int64_t width);
-// The model with DeepSeek-V3's latent attention.
+// Returns the model with DeepSeek-V3's latent attention.
 ModelConfig WithLatentAttention(ModelConfig model);
 
 // Returns a cluster with as many nodes as the layout needs, and with the default network of the

@@ -31,7 +31,8 @@ TEST(ScalingLawTest, NoDivisionHasLessLossThanTheMinimum) {
   }
 }
 
-// The guide's coefficients give about 14.5 tokens per parameter and exceed the budget by a fifth.
+// The optimum by the guide's coefficients has about 14.5 tokens per parameter and exceeds the
+// budget by a fifth.
 TEST(ScalingLawTest, TheGuidesCoefficientsAreAsPublished) {
   const Optimum optimum = GuideCoefficients(5.88e23);
   EXPECT_NEAR(optimum.tokens / optimum.parameters, 14.6, 0.1);
@@ -41,7 +42,7 @@ TEST(ScalingLawTest, TheGuidesCoefficientsAreAsPublished) {
 TEST(ScalingLawTest, KaplanPrefersLargerModels) {
   const Optimum day = KaplanOptimum(1e15 * 86400);
   EXPECT_NEAR(day.parameters, 1.3e9, 1);
-  // GPT-3 used 3.14e23 operations for 175 B parameters and 300 B tokens.
+  // GPT-3 used this budget, 3.14e23 operations, for 175 B parameters and 300 B tokens.
   EXPECT_NEAR(KaplanOptimum(3.14e23).parameters, 5.2e11, 0.2e11);
   EXPECT_GT(KaplanOptimum(3.14e23).parameters, 5 * RuleOfTwenty(3.14e23).parameters);
 }
@@ -75,7 +76,7 @@ TEST(ScalingLawTest, TheBestShapeIsNearTheMinimumOfTheLaw) {
   EXPECT_EQ(best->model.num_attention_heads, 2 * best->model.num_query_groups);
   EXPECT_EQ(best->parameters, static_cast<double>(ParameterCount(best->model)));
   EXPECT_NEAR(best->tokens * TrainingFlopsPerToken(best->model, 2048), flops, flops * 1e-9);
-  // The two do not agree exactly: embedding look-ups cost no FLOPs, but attention does.
+  // The two losses do not agree exactly: embedding look-ups cost no FLOPs, but attention does.
   EXPECT_NEAR(best->loss, LossMinimum(flops).loss, 0.01);
   EXPECT_LT(best->loss, LossOf(1.545e9, flops / TrainingFlopsPerToken(LlamaShape(), 2048)) + 1e-3);
 }

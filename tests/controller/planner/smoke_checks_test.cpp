@@ -114,8 +114,8 @@ TEST(SmokeChecksTest, SpeedIsJudgedByThePrediction) {
   SmokeFacts facts = Good();
   facts.tokens_per_second = 11000;
   EXPECT_THAT(WrongOne(facts).found, HasSubstr("-51.5 %"));
-  // A small model has a low MFU even at its maximum speed. The result contains advice, but no check
-  // fails.
+  // A small model has a low MFU even at its maximum speed. Therefore a low MFU leads to advice, not
+  // to a failed check.
   facts.tokens_per_second = 22000;
   facts.mfu = 0.1;
   const std::vector<SmokeCheck> checks = CheckSmoke(facts);

@@ -42,8 +42,8 @@ std::string PlannedFeatureTable() {
   return table;
 }
 
-// Returns the rows of all sets that were used for fitting if `fitted` is true, and the other rows
-// otherwise.
+// Returns the table rows that were used for fitting if `fitted` is true, or else the other rows, of
+// all sets.
 std::string TableOf(bool fitted) {
   std::string table;
   for (const MeasuredSet& set : AllRuns()) {
@@ -74,8 +74,8 @@ Errors PrintAndCompare(const MeasuredSet& set) {
   return errors;
 }
 
-// The bounds are close to the present errors, so that a change that makes predictions less accurate
-// fails.
+// The bounds are close to the present errors, so that the test fails after a change that makes
+// predictions less accurate.
 TEST(StepTimeErrorTest, OfOurTrainerOnH200) {
   const Errors errors = PrintAndCompare(TrainyardRuns());
   EXPECT_EQ(errors.rows, 8);
@@ -98,7 +98,7 @@ TEST(StepTimeErrorTest, OfOurTrainerOnFourGpus) {
 }
 
 // For one model and batch on one node, the layout that is predicted to be the fastest must also be
-// the fastest measured one.
+// the fastest one measured.
 TEST(StepTimeErrorTest, TheLayoutThatIsChosenIsTheFastestOfThoseMeasured) {
   const MeasuredSet set = FourGpuTrainyardRuns();
   const auto chosen = std::ranges::min_element(
@@ -135,8 +135,7 @@ TEST(StepTimeErrorTest, OfFoundryOnA100) {
   EXPECT_LT(errors.largest, 0.08);
 }
 
-// The formulas were not changed because of these rows. The bounds are the errors of the first
-// comparison.
+// No formula was changed to fit these rows. The bounds are the errors of the first comparison.
 TEST(StepTimeErrorTest, OfPlannedFeaturesOnH100) {
   const Errors errors = PrintAndCompare(PlannedFeatureH100Runs());
   EXPECT_EQ(errors.rows, 11);

@@ -35,14 +35,14 @@ TEST(StepTimeTest, EveryAxisHasItsWait) {
   EXPECT_EQ(tensor.context_wait + tensor.pipeline_wait + tensor.data_wait + tensor.world_wait, 0);
 }
 
-// The bubble is (p - 1) / m of the work. It is smaller with several chunks per stage or with
-// deferred weight gradients.
+// The bubble is (p - 1) / m of the work, for p stages and m micro-batches. Several chunks per stage
+// or deferred weight gradients make it smaller.
 TEST(StepTimeTest, BubblesFollowTheSchedule) {
   RunSettings run = Small(32).Pp(4);
-  run.config.model.vocab_size = 128;  // Stages of equal work.
+  run.config.model.vocab_size = 128;  // Makes all stages equal work.
   const Cluster cluster = {FindDeviceSpec("H200"), 1, 4, *FindNetwork("ndr")};
   TrainerProfile profile = TrainyardProfile();
-  profile.node_link = 1e9;  // Makes transfers take no time.
+  profile.node_link = 1e9;  // Transfers then take no time.
   const auto bubble = [&](const RunConfig& config) {
     const StepTime step = SecondsOfStep(config, PlanPass(config, cluster, profile),
                                         LoadsOfStages(config, true), cluster, profile);
@@ -89,7 +89,7 @@ TEST(StepTimeTest, FasterDevicesTakeLess) {
   EXPECT_LT(Predicted(Small(8), "A100").Total(), Predicted(Small(8), "A10G").Total());
 }
 
-// Each step reads 32 samples of 1,024 tokens and takes 57 ms. A disk is fast enough for that, an
+// A step takes 57 ms, and reads 32 samples of 1,024 tokens. A disk is fast enough for that; an
 // object store is not.
 TEST(StepTimeTest, StorageBoundsTheStepWhereItIsSlower) {
   const RunSettings run = Settings(Gated(12, 768, 2048, 12, 50304), 1024, 32, 32);

@@ -68,7 +68,7 @@ TEST(TuningTest, OneStepBeyondTheMemoryComesLast) {
   const TuneCandidate& beyond = plan.candidates.back();
   EXPECT_EQ(beyond.reason, TuneReason::kBeyondMemory);
   EXPECT_GT(plan.too_large, 0);
-  // The run fits with the next smaller micro-batch that divides the batch.
+  // The run fits with the next smaller micro-batch that divides the batch size.
   RunConfig smaller = WithCandidate(run.config, beyond);
   do {
     --smaller.layout.micro_batch;
@@ -144,7 +144,7 @@ TEST(TuningTest, AnUnattendedSweepEndsWithOtherAttentionOfTheFastestThatFits) {
   }
 }
 
-// The given settings are fast, but they need too much memory.
+// The given settings would be fast, but they need too much memory.
 TEST(TuningTest, AnUnattendedSweepComparesNoAttentionOfSettingsThatDoNotFit) {
   RunSettings run = Recipe();
   run.config.layout.micro_batch = 192;

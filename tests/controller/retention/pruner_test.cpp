@@ -22,7 +22,7 @@ class FixedClock final : public Clock {
   Timestamp Now() const override { return kNow; }
 };
 
-// Ended jobs with their end times. Jobs that are not listed are live or do not exist.
+// Ended jobs with their end times. A job that is not listed is live or does not exist.
 class ListedJobs final : public EndedJobs {
  public:
   explicit ListedJobs(EventLog& log) : log_(log) {}
@@ -124,12 +124,12 @@ TEST_F(PrunerTest, DropsByAgeKindByKindAndNeverFromLiveJobs) {
   Run();
   EXPECT_THAT(JobsIn(*stores_.logs), ElementsAre(1, 2));
   EXPECT_THAT(JobsIn(*stores_.metrics), ElementsAre(1, 2, 3));
-  // Job 6 was pruned completely; only the event of its deletion is left.
+  // All data of job 6 was pruned. Only the event of its deletion is left.
   EXPECT_THAT(JobsIn(*stores_.events), ElementsAre(1, 2, 3, 4, 6));
   EXPECT_FALSE(jobs_.ended.contains(6));
 }
 
-// The clock is years ahead of the newest event. By this clock, everything would be old enough to
+// The clock is years ahead of the newest event. By this clock, all data would be old enough to
 // remove.
 TEST_F(PrunerTest, WhileTheClockIsInDoubtNothingGoesForItsAge) {
   AddEndedJob(1, 10'000);
@@ -141,8 +141,8 @@ TEST_F(PrunerTest, WhileTheClockIsInDoubtNothingGoesForItsAge) {
   EXPECT_THAT(space_.clock_doubt, testing::HasSubstr("ahead"));
 }
 
-// After a restart, the clock must still count as doubtful. The events that were recorded with the
-// wrong clock must not confirm it.
+// After a restart, the clock must still count as doubtful. Events recorded with the wrong clock
+// must not confirm it.
 TEST_F(PrunerTest, TheTimeThatWasBelievedOutlivesTheController) {
   TemporaryDirectory disk;
   options_.data_dir = disk.path();
@@ -160,7 +160,7 @@ TEST_F(PrunerTest, TheTimeThatWasBelievedOutlivesTheController) {
   EXPECT_EQ(space_.clock_doubt, "") << "the first belief was recorded";
 }
 
-// The size limit must apply even if the time is in doubt, because the disk is finite.
+// The size limit must apply even if the clock is in doubt, because the disk is finite.
 TEST_F(PrunerTest, WhileTheClockIsInDoubtTheBoundHolds) {
   TemporaryDirectory disk;
   options_.data_dir = disk.path();

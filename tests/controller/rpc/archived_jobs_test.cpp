@@ -1,4 +1,4 @@
-// Tests archived jobs through the users' API. All answers must be the same as for a job in the
+// Tests the users' API with archived jobs. Every answer must be the same as for a job in the
 // state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -189,7 +189,7 @@ TEST_F(ArchivedJobsTest, ListsGoOnFromTheStateIntoTheArchive) {
 TEST_F(ArchivedJobsTest, ARepeatedSubmitGivesItsJobAndItsNameIsFree) {
   Archive({"gone"});
   EXPECT_EQ(Submit("gone").job().id(), 2);
-  // After this time, the request id is known only from the archive.
+  // After this time, only the archive knows the request id.
   running_.clock.Advance(700'000);
   Archive({"other"});
   Archive({"another"});

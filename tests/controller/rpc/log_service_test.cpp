@@ -20,7 +20,7 @@ class Reader {
       : stream_((context_.set_deadline(std::chrono::system_clock::now() + kTestTimeout),
                  running.logs->ReadLogs(&context_, request))) {}
 
-  // Reads until there are `count` lines, or until the end. Returns all lines read so far.
+  // Reads until `count` lines have arrived or the stream ends. Returns all lines read so far.
   std::vector<std::string> Lines(std::size_t count) {
     v1::ReadLogsResponse response;
     while (lines_.size() < count && stream_->Read(&response)) {
@@ -100,7 +100,7 @@ TEST_F(LogServiceTest, FollowsUntilTheLastByteOfTheJobHasCome) {
   Write("two\nthree");
   EXPECT_THAT(reader.Lines(2), ElementsAre("one", "two"));
   EndJob(4);
-  // The job has ended, but a part of its output has not arrived yet.
+  // The job has ended, but this part of its output arrives later.
   Write(" and");
   EXPECT_THAT(reader.AllLines(), ElementsAre("one", "two", "three and"));
   EXPECT_EQ(reader.End(), grpc::StatusCode::OK);
@@ -126,8 +126,8 @@ TEST_F(LogServiceTest, FollowEndsWithoutTheRestOfALostNode) {
   EndJob(100);
   Reader reader(running_, Request(true));
   EXPECT_THAT(reader.Lines(1), ElementsAre("one"));
-  // The worker's stream stays open, but no heartbeat arrives. All iterations together are shorter
-  // than the time for which the controller waits for a disconnected worker.
+  // The worker's stream stays open, but no heartbeat arrives. The whole loop takes less time than
+  // the controller waits for a disconnected worker.
   for (int i = 0; i < 10; ++i) {
     running_.clock.Advance(950);
     running_.Tick();
@@ -168,8 +168,8 @@ TEST_F(LogServiceTest, GivesMatchingLines) {
 }
 
 TEST_F(LogServiceTest, ASlowReaderHoldsNobodyUp) {
-  // The output exceeds what flow control accepts for a client that does not read. There are more
-  // readers than threads.
+  // The output exceeds what flow control sends to a client that does not read, and there are more
+  // such readers than threads.
   const std::string line(1000, 'x');
   for (int chunk = 0; chunk < 8; ++chunk) {
     std::string text;

@@ -31,8 +31,8 @@ TEST(StartServerTest, TellsTheRealPort) {
   EXPECT_THAT(server->address, testing::MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
 }
 
-// Calls a method by its name with the given bytes. The status shows whether the server has this
-// method.
+// Calls a method by its name with the given bytes and returns the status, which shows whether the
+// server has this method.
 grpc::StatusCode CallByName(const std::shared_ptr<grpc::Channel>& channel,
                             const std::string& method) {
   grpc::GenericStub stub(channel);

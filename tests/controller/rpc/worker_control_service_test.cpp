@@ -9,7 +9,7 @@ namespace trainyard::controller {
 namespace {
 
 // Until WorkFromNowOn is called, processes no message and keeps the read permit of each one. Unless
-// StallLoop was called, each message counts at once as taken by the loop.
+// StallLoop was called, each message counts immediately as accepted by the loop.
 class IdleListener final : public WorkerListener {
  public:
   void OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,
@@ -56,8 +56,8 @@ class IdleListener final : public WorkerListener {
     loop_stalled_ = false;
     released.swap(waiting_);
   }
-  // Must be called without the lock: releasing a permit frees read capacity, so the next message
-  // may arrive before this call returns.
+  // Must be called without the lock: releasing a permit lets the controller read again, so the next
+  // message may arrive before this call returns.
   void GiveBackPermits() { released_.clear(); }
 
   std::size_t bytes() {
@@ -138,7 +138,8 @@ TEST_F(WorkerControlServiceTest, ReadsNoFasterThanMessagesAreDealtWith) {
   EXPECT_TRUE(listener_.WaitForClosed());
 }
 
-// Once the loop resumes, heartbeats that follow a flood of messages must not wait long.
+// When the loop resumes after a flood of messages, the heartbeats behind the flood must not wait
+// long.
 TEST_F(WorkerControlServiceTest, ReadsLittleOfAWorkerWhoseMessagesWaitForTheLoop) {
   constexpr std::size_t kPiece = 256 << 10;
   constexpr std::size_t kPieces = 40;
@@ -192,8 +193,8 @@ TEST_F(WorkerControlServiceTest, ReadsHelloEvenWhenNothingMoreCanBeHeld) {
   workers.clear();
 }
 
-// A worker that attaches and never reads, not even the final status of its call. Tests wait for the
-// end of its stream at the listener.
+// A worker that attaches and never reads, not even the final status of its call. Tests detect the
+// end of its stream through the listener.
 struct SlowWorker {
   explicit SlowWorker(const std::string& address)
       : stub(v1::WorkerControl::NewStub(
@@ -216,7 +217,7 @@ struct SlowWorker {
   std::unique_ptr<grpc::ClientReaderWriter<v1::WorkerMessage, v1::ControllerMessage>> stream;
 };
 
-// Returns a message of about this size. Any text field would serve.
+// Returns a message of about this size. Any text field would do.
 v1::ControllerMessage MessageOf(std::size_t bytes) {
   v1::ControllerMessage message;
   message.mutable_start_attempt()->set_skip_samples(std::string(bytes, 's'));

@@ -1,4 +1,4 @@
-// Runs a part of a test in a child process that may be killed at any time.
+// Runs a part of a test in a child process that the test may kill at any time.
 #ifndef TRAINYARD_TESTS_CONTROLLER_STORE_CHILD_PROCESS_H_
 #define TRAINYARD_TESTS_CONTROLLER_STORE_CHILD_PROCESS_H_
 

@@ -1,6 +1,6 @@
 // Tests the three stores on a disk that loses power at any call, fails at each call in turn, or
-// becomes full. Afterwards all acknowledged data must exist exactly once. Numbers, counts and
-// contents are checked.
+// becomes full. Afterwards all acknowledged data must exist exactly once. The tests check numbers,
+// counts and contents.
 //
 // TRAINYARD_POWER_CUTS=N makes N cuts instead of the default few hundred. TRAINYARD_SEED=N starts
 // with another seed.
@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 #ifdef TRAINYARD_SANITIZED
-// With a sanitizer, each cut takes up to ten times as long, but its result is the same.
+// Fewer cuts are made under a sanitizer, which makes each cut up to ten times slower without
+// changing its result.
 constexpr int kCutsOfTheSuite = 60;
 #else
 constexpr int kCutsOfTheSuite = 240;
@@ -39,7 +40,8 @@ int64_t FromEnvironment(const char* name, int64_t otherwise) {
   return text != nullptr && absl::SimpleAtoi(text, &number) && number > 0 ? number : otherwise;
 }
 
-// ---- Contents of batch `number`, counted from 0, of each store. They depend only on the number.
+// ---- Contents of batch `number`, counted from 0, of each store. The contents depend only on the
+// number.
 
 v1::Event StoredEvent(int64_t number) {
   v1::Event event;
@@ -132,7 +134,7 @@ std::vector<LogBatch> LogBatches(int64_t batch) {
 
 enum StoreIndex { kEvents, kMetrics, kLogs, kStoreCount };
 
-// Bounds on the number of batches in each store.
+// Lower and upper bounds on the number of batches in each store.
 struct Held {
   int64_t least[kStoreCount] = {};
   int64_t most[kStoreCount] = {};
@@ -313,7 +315,7 @@ TEST(PowerCutTest, KeepsExactlyWhatWasAcknowledged) {
 
 struct FaultCase {
   DiskFault fault;
-  // Number of consecutive failing calls.
+  // The number of consecutive calls that fail.
   int64_t calls;
 };
 
@@ -384,7 +386,8 @@ TEST_P(FailingDiskTest, LosesNothingWhicheverCallFails) {
       SimulatedDisk disk(directory_);
       disk.FailAt(call, GetParam().fault, GetParam().calls);
       WriteUntilFailure(disk, held);
-      // Closing folds the log into the database.
+      // WriteUntilFailure has closed the stores. Closing folds the log into the database, so the
+      // fault may have occurred then.
       reached = disk.reached();
     }
     auto stores = OpenSqliteStores(directory_);

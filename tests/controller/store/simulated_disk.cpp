@@ -221,12 +221,13 @@ void OverlayPart(const SimulatedDisk::Change& write, std::mt19937& random, std::
   }
 }
 
-// Returns contents that the file may have after a power cut; nullopt if the file's name is lost.
+// Returns one of the possible contents of the file after a power cut; nullopt if the file's name is
+// lost.
 std::optional<std::string> AfterCut(const SimulatedDisk::File& file, std::mt19937& random) {
   using Kind = SimulatedDisk::Change::Kind;
   if (!file.linked && random() % 2 == 0) return std::nullopt;
   std::string content = file.durable;
-  // Each cut keeps none of the unsynced data, all of it, or a part.
+  // Each cut keeps none, all or a part of the unsynced data.
   const unsigned mode = random() % 4;
   for (const SimulatedDisk::Change& change : file.unsynced) {
     const unsigned choice = mode == 0 ? 0 : mode == 1 ? 1 : random() % 3;
@@ -310,7 +311,7 @@ SimulatedDisk::File& SimulatedDisk::Track(const std::string& path, bool is_new) 
   File& file = found->second;
   if (added) {
     file.durable = ReadWhole(path);
-    // An empty file is equivalent to no file.
+    // An empty file counts as no file.
     file.linked = !is_new && !file.durable.empty();
   }
   return file;
@@ -326,7 +327,7 @@ void SimulatedDisk::Truncate(File& file, int64_t size) {
 
 void SimulatedDisk::Sync(File& file) {
   if (std::exchange(file.directory_sync_due, false)) SyncDirectory();
-  // Syncing a file does not make its deletion durable. Only a sync of the directory does.
+  // Syncing a file does not make its deletion durable, but syncing its directory does.
   std::vector<Change> kept;
   for (Change& change : file.unsynced) {
     if (!kept.empty() || change.kind == Change::Kind::kDelete) {
@@ -370,8 +371,8 @@ void SimulatedDisk::MakeImage() {
   }
   if (!std::filesystem::exists(directory_)) return;
   for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
-    // These files have not been opened yet. The shared-memory file is removed, because it does not
-    // survive its processes.
+    // These files have not been opened yet. The shared-memory file is removed, because its contents
+    // do not survive the processes that use it.
     const std::string path = entry.path().string();
     const bool shared_memory = path.size() > 4 && path.substr(path.size() - 4) == "-shm";
     if (!files_.contains(path) && !shared_memory) image_[path] = ReadWhole(path);

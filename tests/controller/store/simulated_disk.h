@@ -1,11 +1,11 @@
 // A simulated disk below SQLite that loses unsynced writes, tears sectors, and fails on request.
 //
-// While the object exists, it is the default VFS of the process. Bytes still go to real files, so
-// locks and shared memory are SQLite's own. In addition, the disk records for each file its durable
-// content and all later writes, in order. A power cut produces an image, which consists of the
-// durable bytes and any subset of the later writes. Writes are divided into sectors of 512 bytes,
-// and the last sector of a write may be torn. A torn write never changes adjacent bytes; SQLite
-// assumes the same of real disks (SQLITE_IOCAP_POWERSAFE_OVERWRITE).
+// While the object exists, it is SQLite's default VFS in this process. Bytes still go to real
+// files, so locks and shared memory are SQLite's own. In addition, the disk records for each file
+// its durable content and all later writes, in order. A power cut produces an image, which consists
+// of the durable bytes and any subset of the later writes. Writes are divided into sectors of 512
+// bytes, and the last sector of a write may be torn. A torn write never changes adjacent bytes;
+// SQLite assumes the same of real disks (SQLITE_IOCAP_POWERSAFE_OVERWRITE).
 #ifndef TRAINYARD_TESTS_CONTROLLER_STORE_SIMULATED_DISK_H_
 #define TRAINYARD_TESTS_CONTROLLER_STORE_SIMULATED_DISK_H_
 
@@ -26,18 +26,18 @@ enum class DiskFault { kNone, kIoError, kFull };
 // The calls that SQLite makes to a disk. All of them are counted.
 enum class DiskCall { kOpen, kDelete, kRead, kWrite, kTruncate, kSync, kSize, kMapShared };
 
-// Not thread-safe: only one thread may use it.
+// Not thread-safe.
 class SimulatedDisk {
  public:
   // All files must be in `directory`.
   explicit SimulatedDisk(std::string directory);
   SimulatedDisk(const SimulatedDisk&) = delete;
   SimulatedDisk& operator=(const SimulatedDisk&) = delete;
-  // Every database must be closed before.
+  // Every database must be closed before the disk is destroyed.
   ~SimulatedDisk();
 
   // Makes `calls` consecutive calls fail, beginning with call number `call`, counted from now and
-  // starting at 1. A simulated full disk rejects only calls that need free space.
+  // starting at 1. If the fault is a full disk, only calls that need free space fail.
   void FailAt(int64_t call, DiskFault fault, int64_t calls = 1);
   // True once the first call chosen by FailAt has been made.
   bool reached() const { return calls_ >= fail_from_; }
@@ -45,12 +45,12 @@ class SimulatedDisk {
   void Mend() { fault_ = DiskFault::kNone; }
 
   // Cuts the power during call number `call`, counted from now and starting at 1. The cut creates
-  // the image and then calls `on_cut`. Afterwards SQLite can continue to use the disk, but those
-  // contents are never read again.
+  // the image and then calls `on_cut`. SQLite can continue to use the disk after the cut, but what
+  // it writes is lost: WriteImage restores the image.
   void CutAt(int64_t call, unsigned seed, std::function<void()> on_cut);
   bool cut() const { return cut_; }
 
-  // Replaces the files of the directory with the image. Every database must be closed.
+  // Replaces the files in the directory with the image. Every database must be closed before.
   void WriteImage();
 
   // Number of calls since the disk was created.

@@ -1,9 +1,9 @@
 // Measures the times of all GPU kernels of a program, by kernel name. This is a library that the
 // CUDA driver loads:
 //   CUDA_INJECTION64_PATH=libkernel_times.so KERNEL_TIMES=FILE trainyard-trainer ...
-// FILE is rewritten every second. Its first line contains the number of optimizer steps and their
-// duration in milliseconds. Then each kernel has a line with its calls and milliseconds per step,
-// longest first. The first kWarmUpSteps steps do not count.
+// FILE is rewritten every second. The first line contains the number of optimizer steps and the
+// time per step in milliseconds. Each further line contains a kernel's milliseconds and calls per
+// step, longest time first. The first kWarmUpSteps steps do not count.
 #include <cupti.h>
 #include <cxxabi.h>
 

@@ -29,7 +29,7 @@ TEST_F(AccessTest, ALinkLeadsToTheTokenOfAnAddress) {
   EXPECT_EQ(found->token(), token);
   EXPECT_EQ(found->local_socket(), Path("token.1.sock")) << "beside the token, not the link";
   EXPECT_THAT(found->owners(), AllOf(Contains(geteuid()), Contains(0u)));
-  // A token file that is named explicitly has precedence and must exist.
+  // An explicitly named token file has precedence and must exist.
   EXPECT_FALSE(FindAccess("127.0.0.1:1", {.token_file = Path("none"), .home = Path("home")}).ok());
 }
 

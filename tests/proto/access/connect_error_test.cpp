@@ -41,8 +41,8 @@ std::string Pem(const Write& write) {
 
 constexpr long kDay = 86400;
 
-// Returns a self-signed certificate with its key. It is valid between `from` and `to`, in seconds
-// from now.
+// Returns a self-signed certificate with its key. The certificate is valid from `from` to `to`, in
+// seconds from now.
 Identity MakeIdentity(const std::string& names, long from = -kDay, long to = kDay) {
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_EC_gen("P-256"), EVP_PKEY_free);
   const std::unique_ptr<X509, decltype(&X509_free)> made(X509_new(), X509_free);
@@ -98,7 +98,7 @@ class ConnectErrorTest : public testing::Test {
     }
   }
 
-  // Makes a first call with this CA file. Returns the explanation of its error.
+  // Makes a call with this CA file, which fails. Returns the explanation of the error.
   std::string Explain(const std::string& certificate) const {
     AccessPlaces places{.token_file = WriteFakeToken(directory_.path())};
     if (!certificate.empty()) {

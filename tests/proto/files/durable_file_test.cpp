@@ -46,7 +46,7 @@ TEST_F(ContractDurableFileTest, ReplacesTheWholeFile) {
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "a longer text", {.mode = 0640}).has_value());
   ASSERT_FALSE(WriteFileAtomically(Path("file"), "short", {.mode = 0640}).has_value());
   EXPECT_EQ(Text("file"), "short");
-  // umask(2) returns the current mask only when it sets a new one.
+  // umask(2) can return the current mask only by setting a new one.
   EXPECT_EQ(
       Mode("file"), 0640 & ~[] {
         const mode_t mask = umask(0);
@@ -90,7 +90,8 @@ TEST_F(ContractDurableFileTest, SaysWhichCallFailedOnWhichPath) {
   EXPECT_EQ(SyncDirectory(Path("missing"))->number, ENOENT);
 }
 
-// Otherwise anyone who can create a link named PATH.tmp could choose which file is overwritten.
+// If the link were followed, anyone who can create a link named PATH.tmp could choose which file is
+// overwritten.
 TEST_F(ContractDurableFileTest, DoesNotFollowASymbolicLinkAtTheTemporaryPath) {
   ASSERT_EQ(symlink("/dev/null", Path("file.tmp").c_str()), 0);
   EXPECT_EQ(WriteFileAtomically(Path("file"), "text", {.mode = 0600})->number, ELOOP);

@@ -122,7 +122,7 @@ TEST(ExtendsTest, EveryRecipeResolves) {
   EXPECT_GT(recipes, 0);
 }
 
-// A client can name a recipe, but that must not let it read any other file of the machine.
+// A client may name a recipe. The name must not let the client read any other file of the machine.
 TEST(ExtendsTest, ARecipeByNameIsNoPath) {
   const JobFileReader reader = RecipeReader({RECIPES_DIRECTORY});
   EXPECT_TRUE(ResolveJobFile("llama3-70b-tp8-pp4", {}, reader).ok()) << "it extends another one";

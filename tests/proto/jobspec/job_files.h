@@ -1,4 +1,4 @@
-// Keeps job files in memory, and returns the errors in them.
+// Job files in memory, and the errors that resolving them gives.
 #ifndef TRAINYARD_TESTS_PROTO_JOBSPEC_JOB_FILES_H_
 #define TRAINYARD_TESTS_PROTO_JOBSPEC_JOB_FILES_H_
 
@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-// The text of each file, by name.
+// The contents of each file, by file name.
 using Files = std::map<std::string, std::string>;
 
 inline JobFileReader ReaderOf(Files files) {

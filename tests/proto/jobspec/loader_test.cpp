@@ -101,7 +101,7 @@ TEST(JobSpecLoaderTest, TorchrunVariablesAreForJobsOfSeveralRanks) {
       Errors(kModelJob, {"torchrun_env=false"}),
       ElementsAre(HasSubstr("trainyard-trainer needs torchrun's variables to find its peers")));
   EXPECT_EQ(Resolve(kCommandJob)->origins.at("torchrun_env"), kDerivedOrigin);
-  // The worker does not set this variable, so the job may set it.
+  // The worker does not set RANK, so the job may set it.
   EXPECT_TRUE(Errors(kCommandJob, {"env.RANK=0"}).empty());
   EXPECT_THAT(Errors(kCommandJob, {"env.RANK=0", "resources.nodes=2"}),
               ElementsAre(HasSubstr("set by the worker")));

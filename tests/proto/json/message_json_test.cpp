@@ -25,8 +25,8 @@ TEST(JobSpecJsonTest, RendersEnumsDurationsMapsAndLists) {
     "stop_grace": "90s", "command": ["python3"], "env": {"A": "b"}})"));
 }
 
-// The tree contains only the fields that are set. The text contains all fields: unset ones have the
-// value 0, "", [] or {}.
+// The JSON tree contains only the fields that are set. The JSON text contains all fields; unset
+// ones have the value 0, "", [] or {}.
 TEST(MessageJsonTest, TreeAndTextAgreeInWhatIsSet) {
   v1::Job job;
   job.set_id(int64_t{1} << 60);

@@ -39,7 +39,7 @@ TEST(PipelinePlaceTest, ChunksOfStagesTakeTurns) {
   EXPECT_FALSE((PipelinePlace{3, 4, 2}.HasHead(0)));
 }
 
-// LLaMA 3.1 405B has 126 layers, here split into 16 stages.
+// The example is LLaMA 3.1 405B, whose 126 layers are split into 16 stages.
 TEST(PipelinePlaceTest, TheStageWithTheHeadHasNotMoreLayers) {
   EXPECT_EQ((PipelinePlace{0, 16, 1}.Layers(126, 0).length), 8);
   EXPECT_EQ((PipelinePlace{15, 16, 1}.Layers(126, 0).length), 7);

@@ -90,8 +90,8 @@ TEST(BlockMemoryTest, Fp8KeepsNarrowInputsAndCopiesOfTheWeights) {
   EXPECT_EQ(narrow.moments, wide.moments);
 }
 
-// The first stage contains the dense layers and keeps the activations of the most passes. The other
-// stages contain more experts.
+// The first stage contains the dense layers and keeps the activations of the largest number of
+// forward passes. The other stages contain more experts.
 TEST(BlockMemoryTest, AMiddleStageMayNeedMost) {
   RunConfig config = WithExperts(EightRanks(), 64, 2);
   config.model.moe_dense_layers = 3;

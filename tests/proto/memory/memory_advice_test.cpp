@@ -33,7 +33,7 @@ TEST(MemoryAdviceTest, OffersEachChangeThatIsEnough) {
 }
 
 TEST(MemoryAdviceTest, OffersNarrowMoments) {
-  // The run needs 169.6 GB. Selective recomputation reduces this to 158 GB.
+  // The run needs 169.6 GB, which selective recomputation reduces to 158 GB.
   EXPECT_EQ(Changes(Llama3_8b(1), kH200),
             (Texts{"layout.recompute to full",
                    "optimizer.exp_avg_dtype and optimizer.exp_avg_sq_dtype to bf16"}));

@@ -8,7 +8,8 @@
 namespace trainyard {
 namespace {
 
-// Compares with the peak that LibTorch's allocator reported on an H200. `gigabytes` is in units of
+// Compares the predicted peak with the one that LibTorch's allocator reported on an H200.
+// `gigabytes` is in units of
 // 1e9 bytes, rounded to one decimal.
 void ExpectMeasured(const RunConfig& config, double gigabytes) {
   constexpr double kTolerance = 0.01;
@@ -143,7 +144,7 @@ TEST(MemoryModelTest, LongDeterministicAttentionNeedsMostWorkingMemory) {
   EXPECT_LT(PredictTrainingMemory(config).working, 2.5e9) << "the head's logits";
 }
 
-// In fp32 there is no fused kernel, so every block keeps its attention weights.
+// There is no fused kernel for fp32, so every block keeps its attention weights.
 TEST(MemoryModelTest, AttentionInFp32KeepsItsWeights) {
   RunConfig config = Small162m(32);
   config.train.precision = Precision::kFp32;

@@ -1,4 +1,4 @@
-// Sizes of models with experts and latent attention.
+// Tests the sizes of models with experts and latent attention.
 #include <gtest/gtest.h>
 
 #include "proto/model/model_size.h"

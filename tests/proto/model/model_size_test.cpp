@@ -41,7 +41,7 @@ TEST(ModelSizeTest, CountsGpt2) {
   EXPECT_EQ(MatrixParameterCount(model), 12 * 12 * 768 * 768 + 50257 * 768);
 }
 
-// The expected number is from the model card. It includes the padded vocabulary.
+// The expected number is from the model card and includes the padded vocabulary.
 TEST(ModelSizeTest, CountsGptNeox20b) {
   ModelConfig model;
   model.num_layers = 44;
@@ -75,9 +75,8 @@ TEST(ModelSizeTest, FlopsAreSixPerWeightAndFullAttention) {
                    6.0 * static_cast<double>(MatrixParameterCount(Llama3_8b())) + attention);
 }
 
-// Megatron-LM counts the projections, half of both attention products, SwiGLU, and the logits. Each
-// is counted for the forward and the backward pass, with multiplications and additions counted
-// separately.
+// Megatron-LM counts the projections, half of both attention products, SwiGLU, and the logits, each
+// for the forward and the backward pass. A multiplication and an addition count as two operations.
 TEST(ModelSizeTest, CausalFlopsAreMegatrons) {
   const double hidden = 4096, keys = 8 * 128, length = 8192, ffn = 14336;
   const double layer =

@@ -58,7 +58,7 @@ TEST(SpawnTest, AFailedStartReturnsItsError) {
 }
 
 TEST(SpawnTest, OtherDescriptorsAreClosedOnRequest) {
-  // The descriptor is opened without O_CLOEXEC, so that the child inherits it.
+  // Opens the descriptor without O_CLOEXEC, so that the child inherits it.
   const UniqueFd open_fd(fcntl(STDOUT_FILENO, F_DUPFD, 20));
   ASSERT_TRUE(open_fd.valid());
   const std::string look =

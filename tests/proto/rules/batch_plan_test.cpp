@@ -21,7 +21,8 @@ TrainConfig Rampup(int64_t start, int64_t increment, int64_t samples, int64_t gl
   return train;
 }
 
-// Evaluates the formula in the header step by step.
+// Returns the batch after this number of samples by evaluating the formula in the header step by
+// step.
 int64_t BatchAfter(const TrainConfig& train, int64_t samples) {
   if (samples >= train.rampup_batch_samples) return train.global_batch;
   const int64_t increments =
@@ -43,7 +44,7 @@ TEST(BatchPlanTest, AConstantBatchIsAMultiplication) {
   EXPECT_EQ(plan.StepsFor(9), 2);
 }
 
-// Steps that begin below 12, 24 and 36 samples have batches of 4, 8 and 12; later steps have 16.
+// A step that begins before sample 12, 24 or 36 has a batch of 4, 8 or 12; later steps have 16.
 // There are 12 samples after 3 steps, 28 after 5, and 40 after 6.
 TEST(BatchPlanTest, GrowsInEqualIncrements) {
   const BatchPlan plan(Rampup(4, 4, 36, 16));

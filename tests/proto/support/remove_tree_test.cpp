@@ -70,8 +70,8 @@ TEST_F(RemoveTreeTest, NoDepthNeedsDescriptorsForEachLevel) {
   const std::string name(100, 'x');
   fs::create_directories(File("tree"));
   int directory = open(File("tree").c_str(), O_RDONLY | O_DIRECTORY);
-  // The tree is deeper than the maximum path length allows, and deeper than the number of files
-  // that this process may open.
+  // The tree is deeper than the maximum path length, and deeper than the number of files that this
+  // process may open.
   for (int level = 0; level < 60; ++level) {
     ASSERT_EQ(mkdirat(directory, name.c_str(), 0700), 0);
     const int next = openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY);

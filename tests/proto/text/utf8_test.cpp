@@ -19,7 +19,8 @@ TEST(Utf8Test, ReplacesInvalidSequencesOnly) {
   EXPECT_EQ(ReplaceInvalidUtf8("a\xFF\xC3\xA9z"), "a\xEF\xBF\xBD\xC3\xA9z");
   EXPECT_EQ(ReplaceInvalidUtf8("Zürich €  😀"), "Zürich €  😀");
   EXPECT_EQ(ReplaceInvalidUtf8("\xE2\x82z\x80"), "\xEF\xBF\xBDz\xEF\xBF\xBD") << "cut off, lone";
-  // In order: overlong, a surrogate, beyond Unicode, truncated, and a lone continuation byte.
+  // In order: an overlong encoding, a surrogate, a code point beyond Unicode, a truncated sequence,
+  // and a lone continuation byte.
   for (const char* bad : {"\xC0\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80"}) {
     EXPECT_FALSE(IsUtf8(bad));
     EXPECT_TRUE(IsUtf8(ReplaceInvalidUtf8(bad)));

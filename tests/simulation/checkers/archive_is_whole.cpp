@@ -50,7 +50,7 @@ class ArchiveIsWholeChecker : public Checker {
   }
 
  private:
-  // A job may be archived in the very step in which the clock is set.
+  // Needed because a job may be archived in the very step in which the clock is set.
   void ShiftLastKnown(int64_t step_ms) {
     for (auto& [id, known] : last_known_) controller::ShiftTimes(step_ms, known.first);
   }
@@ -66,15 +66,15 @@ class ArchiveIsWholeChecker : public Checker {
         return absl::StrCat("job ", id, " is archived and runs on ", process.node_id);
       }
     }
-    // Progress and newest steps are excluded, because they are only observed and not stored.
+    // Progress and newest steps are excluded, because they are observations, which are not stored.
     auto [expected, origin_list] = last_known_[id];
     controller::UnpackOrigins(origin_list, expected);
     for (v1::Job* one : {&job, &expected}) {
       one->clear_progress();
       for (v1::Attempt& attempt : *one->mutable_attempts()) attempt.clear_last_step();
     }
-    // NaN must equal NaN: if a job was rolled back because of a NaN loss, its record contains that
-    // loss.
+    // NaN must equal NaN, because the record of a job that was rolled back for a NaN loss contains
+    // that loss.
     google::protobuf::util::DefaultFieldComparator comparator;
     comparator.set_treat_nan_as_equal(true);
     google::protobuf::util::MessageDifferencer differencer;

@@ -13,11 +13,11 @@
 
 namespace trainyard::simulation {
 
-// The state of the simulation after a step, as checkers see it.
+// The state of the simulation after a step, as the checkers see it.
 struct Step {
   Timestamp now = 0;
   const controller::ClusterState& state;
-  // The whole durable log. This step added the events from index first_new on.
+  // The whole durable log. The events from index first_new on were added in this step.
   const std::vector<v1::Event>& log;
   std::size_t first_new = 0;
   const TrainingWorld& world;
@@ -26,7 +26,8 @@ struct Step {
   const std::vector<SentMessage>& sent;
   // The durable archive, by job.
   const std::map<int64_t, v1::ArchivedJob>& archive;
-  // The time of the controller's last tick, by its own clock. Its events have this time.
+  // The time of the controller's last tick, by the controller's clock. The tick's events have this
+  // time.
   Timestamp controller_now = 0;
 };
 
@@ -34,8 +35,8 @@ class Checker {
  public:
   virtual ~Checker() = default;
   virtual const char* Name() const = 0;
-  // Returns a description of the violation, or "". Called after every step, so that a checker can
-  // remember earlier steps.
+  // Returns a description of the violation; "" if there is none. Called after every step, so that a
+  // checker can remember earlier steps.
   virtual std::string Check(const Step& step) = 0;
 };
 
@@ -68,7 +69,7 @@ std::unique_ptr<Checker> OneMemberAPlace();
 std::unique_ptr<Checker> HealsEnd();
 std::unique_ptr<Checker> PausedJobsHoldNothing();
 std::unique_ptr<Checker> FirstFailureIsBlamed();
-// For simulations in which the event log goes back in time.
+// A checker for simulations in which the event log goes back in time.
 std::unique_ptr<Checker> LostHistoryIsKept();
 std::unique_ptr<Checker> LedgersKeepTrueTime();
 

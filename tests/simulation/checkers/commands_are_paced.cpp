@@ -1,5 +1,5 @@
-// A stream receives commands only after its Welcome. A due command is repeated at most once per
-// second. A command that becomes due is sent at once.
+// A stream receives commands only after its Welcome. A command is sent as soon as it becomes due,
+// and repeated at most once per second while it is due.
 #include <map>
 #include <set>
 #include <string>
@@ -38,7 +38,7 @@ class CommandsArePacedChecker : public Checker {
   }
 
   std::set<int64_t> welcomed_;
-  // By stream: the times of the last two sends of each command.
+  // For each stream and command, the times of the last two sends.
   std::map<std::pair<int64_t, std::string>, std::pair<Timestamp, Timestamp>> sent_;
 };
 

@@ -32,7 +32,7 @@ class DeterministicFailuresEndChecker : public Checker {
   }
 
  private:
-  // The number of consecutive failures caused by the program's bug at the same step.
+  // The number of consecutive failures that the program's bug caused at the same step.
   struct Row {
     int failures = 0;
     int64_t step = 0;

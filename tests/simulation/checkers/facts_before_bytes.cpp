@@ -1,7 +1,7 @@
 // Once the bytes of a checkpoint or an alert are stored, the event log contains the checkpoint or
 // alert. It contains each alert once, or once more if a gang that healed in place trained the step
-// again. The same is true for losses that the loss guard rejects. Events of deleted jobs are not
-// required.
+// again. The same rules apply to losses that the loss guard rejects. Events of deleted jobs need
+// not be in the log.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -81,7 +81,7 @@ class FactsBeforeBytesChecker : public Checker {
     if (record.has_alert()) return alerts_.contains({attempt, record.alert().step()});
     const auto loss = record.metrics().values().find("loss");
     if (loss == record.metrics().values().end() || !std::isnan(loss->second)) return true;
-    // Losses of older attempts and of ended jobs no longer matter.
+    // Ignores losses of older attempts and of ended jobs, because they no longer matter.
     const auto newest = newest_.find(attempt.job_id);
     return newest == newest_.end() || newest->second != attempt.number ||
            losses_.contains({attempt, record.metrics().step()});

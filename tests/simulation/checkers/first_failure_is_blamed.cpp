@@ -10,8 +10,8 @@ namespace trainyard::simulation {
 namespace {
 
 constexpr int kExitOfLostPeer = 69;
-// Tolerance for messages of a node that were delayed by a partition or by a frozen controller. Node
-// clocks differ by more than this.
+// Tolerance for messages of a node that a partition or a frozen controller delayed. Node clocks
+// differ by more than this.
 constexpr int64_t kToleranceMs = 60'000;
 
 class FirstFailureIsBlamedChecker : public Checker {
@@ -30,7 +30,7 @@ class FirstFailureIsBlamedChecker : public Checker {
  private:
   using Order = std::tuple<bool, Timestamp>;
 
-  // The order uses the simulated world's clock.
+  // The order uses the simulated world's clock, which is the true time.
   static Order OrderOf(const Step& step, const v1::RankExited& exited) {
     const v1::Job& job = step.state.jobs.at(exited.job_id()).job;
     const v1::Attempt& attempt = job.attempts(job.attempts_size() - 1);
@@ -58,7 +58,8 @@ class FirstFailureIsBlamedChecker : public Checker {
     const v1::RankExited* blamed = nullptr;
     std::vector<const v1::RankExited*> others;
     for (std::size_t i = 0; i < failed_at; ++i) {
-      // Failures before this heal were healed, so they no longer concern the gang.
+      // This heal replaced the ranks that had failed before it, so their failures no longer concern
+      // the gang.
       if (IsHealOf(failed, step.log[i])) {
         blamed = nullptr;
         others.clear();

@@ -1,5 +1,5 @@
-// Jobs get their first slots in the order in which they entered the queue. The same is true for
-// their first slots after a pause.
+// Jobs get their first slots in the order in which they entered the queue. A resumed job enters the
+// queue again, and the rule applies to its first slots after the pause.
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -35,7 +35,8 @@ class HeadNotOvertakenChecker : public Checker {
       queued_.insert(event.job_submitted().job_id());
     }
     if (event.has_job_paused()) queued_.erase(event.job_paused().job_id());
-    // If a job is resumed while its ranks are still exiting, it keeps its slots.
+    // If a job is resumed while its ranks are still exiting, it keeps its slots and does not enter
+    // the queue.
     if (event.has_job_resumed() && !live_.contains(event.job_resumed().job_id())) {
       queued_.insert(event.job_resumed().job_id());
     }

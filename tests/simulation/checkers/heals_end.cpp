@@ -46,7 +46,8 @@ class HealsEndChecker : public Checker {
     if (event.has_attempt_rolled_back()) healing_.erase(event.attempt_rolled_back().job_id());
     if (event.has_job_stop_requested()) healing_.erase(event.job_stop_requested().job_id());
     if (event.has_job_paused()) healing_.erase(event.job_paused().job_id());
-    // A healed gang may complete its last steps before the controller knows of any of them.
+    // The attempt may end before the controller learns that the healed gang completed its last
+    // steps.
     if (event.has_attempt_ended()) healing_.erase(event.attempt_ended().job_id());
     return "";
   }

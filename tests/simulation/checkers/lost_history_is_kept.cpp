@@ -20,7 +20,7 @@ class LostHistoryIsKeptChecker : public Checker {
   const char* Name() const override { return "lost history is kept"; }
 
   std::string Check(const Step& step) override {
-    // The log has become shorter: it went back in time, or its end was replaced.
+    // The log has become shorter because it went back in time or because its end was replaced.
     if (step.log.size() < log_size_) went_back_ms_ = step.now;
     log_size_ = step.log.size();
     for (std::size_t i = step.first_new; i < step.log.size(); ++i) {
@@ -52,9 +52,9 @@ class LostHistoryIsKeptChecker : public Checker {
     return "";
   }
 
-  // True if a worker has seen the number: it has started this attempt (number 0: any attempt of the
-  // job), or a mark has reached the workers since the number was assigned. Nobody can notice the
-  // loss of other numbers.
+  // True if a worker has seen the number: either it has started this attempt (for attempt number 0,
+  // any attempt of the job), or a mark has reached the workers since the number was assigned. If no
+  // worker has seen a number, nobody can notice its loss.
   bool WasSeen(const Step& step, const AttemptKey& key, Timestamp assigned_ms) const {
     if (went_back_ms_ - assigned_ms > kMarksArriveMs) return true;
     for (const auto& [id, process] : step.world.processes()) {
@@ -126,7 +126,7 @@ class LostHistoryIsKeptChecker : public Checker {
 
   std::size_t log_size_ = 0;
   Timestamp went_back_ms_ = 0;
-  // Time at which each number was first assigned.
+  // The time at which each job id was first assigned.
   std::map<int64_t, Timestamp> jobs_;
   std::map<AttemptKey, Timestamp> attempts_;
 };

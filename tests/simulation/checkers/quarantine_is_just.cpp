@@ -27,13 +27,13 @@ class QuarantineIsJustChecker : public Checker {
   }
 
  private:
-  // A gang may wait for a rank that died on another node. If a node of this gang sends no
-  // heartbeats, the controller cannot distinguish it from a lost node.
+  // A gang may wait for a rank that died on another node. If a node of the waiting gang sends no
+  // heartbeats, the controller cannot distinguish that node from a lost one.
   static bool LooksLost(const std::string& reason) {
     return reason.find(" on other nodes have ") != std::string::npos;
   }
-  // True for a node that sends no heartbeats and never received the start command. It looks lost as
-  // well, because no peer can show that its ranks are running.
+  // True for a node that sends no heartbeats and never received the start command. The node looks
+  // lost as well, because no peer can show that its ranks are running.
   static bool NeverStarted(const std::string& reason) {
     return reason.find("before it was due to start") != std::string::npos;
   }

@@ -1,5 +1,5 @@
 // No job is restarted more often than its budget allows within the window, or before its backoff
-// has ended. Only restarts for which the job is not to blame do not count.
+// has ended. Restarts for which the job is not to blame do not count.
 #include <deque>
 #include <map>
 #include <set>
@@ -29,7 +29,7 @@ class RestartBudgetKeptChecker : public Checker {
         paused_.erase(event.job_placed().job_id());
       }
       if (event.has_job_paused()) paused_.insert(event.job_paused().job_id());
-      // If a user resumes a job, the job does not wait for the end of its backoff.
+      // A job that a user resumes does not wait for the end of its backoff.
       if (event.has_job_resumed()) not_before_.erase(event.job_resumed().job_id());
       if (event.has_rank_started()) {
         const v1::RankStarted& started = event.rank_started();
@@ -54,7 +54,7 @@ class RestartBudgetKeptChecker : public Checker {
         if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_SPIKE) continue;
         if (verdict.cause() == v1::VERDICT_CAUSE_LOSS_NOT_FINITE) continue;
         if (verdict.exit_code() == kTryAgain || verdict.exit_code() == kBadCheckpoint) continue;
-        // No process of the job ran on the blamed node.
+        // No process of the job ran on the blamed node, so the restart does not count.
         if (verdict.cause() == v1::VERDICT_CAUSE_NODE_FAULT) continue;
         const bool lost = verdict.cause() == v1::VERDICT_CAUSE_NODE_LOST;
         if (lost && !started_on_[job_id].contains(verdict.node_id())) continue;

@@ -1,6 +1,6 @@
 // Each attempt starts from the newest checkpoint in the log that no attempt has found damaged and
 // no rollback has invalidated. Only damaged checkpoints are rejected. A damaged checkpoint does not
-// fail a job that still has another one.
+// fail a job that has another checkpoint.
 #include <algorithm>
 #include <map>
 #include <string>

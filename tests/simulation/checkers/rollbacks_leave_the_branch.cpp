@@ -1,5 +1,5 @@
-// After a rollback, no attempt of the job starts from a checkpoint that the spike has affected.
-// That includes the next attempt, attempts after a crash, and attempts after a restart of the
+// After a rollback, no attempt of the job starts from a checkpoint that the loss spike has
+// affected: neither the next attempt, nor an attempt after a crash or after a restart of the
 // controller. The number of rollbacks stays within the budget.
 #include <map>
 #include <set>
@@ -43,11 +43,12 @@ class RollbacksLeaveTheBranchChecker : public Checker {
   }
 
  private:
-  // Uses the simulated world's own record of what happened instead of the events.
+  // Uses the simulated world's own record of what happened, not the events of the controller.
   void Learn(const TrainingWorld& world) {
     for (; learnt_ < world.meetings().size(); ++learnt_) {
       const TrainingWorld::Meeting& meeting = world.meetings()[learnt_];
-      // The guard may have missed an earlier bad sample, but it detected the newest one.
+      // The guard has detected the newest bad sample. It may have missed an earlier one, so each
+      // later sample replaces the one before.
       met_[meeting.attempt] = meeting.step;
     }
   }

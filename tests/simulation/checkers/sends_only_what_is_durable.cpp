@@ -1,6 +1,6 @@
 // The controller sends workers only information that a crash cannot undo: facts and attempts that
-// are in the event log, and bytes that are in the store. Bytes of a deleted job are acknowledged as
-// well, so that the worker deletes them.
+// are in the event log, and bytes that are in the store. Bytes of a deleted job are acknowledged
+// although they are not stored, so that the worker deletes them.
 #include <map>
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
-// After a rollback has skipped a sample, no later attempt of the job trains on it, whatever fails
-// in between.
+// After a rollback has skipped a sample, no later attempt of the job trains on that sample,
+// whatever fails in between.
 #include <map>
 #include <string>
 #include <utility>
@@ -40,7 +40,8 @@ class SkippedSamplesStaySkippedChecker : public Checker {
   }
 
   std::size_t checked_ = 0;
-  // For each job and position, the attempt that was rolled back because of the sample there.
+  // For each job and position, the attempt that was rolled back because of the sample at this
+  // position.
   std::map<std::pair<int64_t, int64_t>, int64_t> skipped_;
 };
 

@@ -1,5 +1,5 @@
-// A heal assigns each place to a different standby. These standbys were placed with the attempt,
-// and no earlier heal has used them. Generations are consecutive.
+// A heal assigns each place to a different standby. The standby was placed with the attempt, and no
+// earlier heal has used it. Generations are consecutive.
 #include <map>
 #include <set>
 

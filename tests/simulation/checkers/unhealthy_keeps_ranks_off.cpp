@@ -1,5 +1,5 @@
-// A node that failed to start a rank gets no rank before its next try. In that try, it gets only
-// ranks of one attempt. A node that reports trouble or is quarantined gets no ranks.
+// A node that failed to start a rank gets no rank before its next try. In that try, the node gets
+// ranks of one attempt only. A node that reports trouble or is quarantined gets no ranks.
 #include <map>
 #include <set>
 #include <string>
@@ -25,7 +25,7 @@ class UnhealthyKeepsRanksOffChecker : public Checker {
       }
       if (event.has_node_unhealthy()) {
         Sick& sick = sick_[event.node_unhealthy().node_id()];
-        // If a node no longer reports trouble, a try that is in progress continues.
+        // A try in progress continues when a node no longer reports trouble.
         const bool is_new =
             sick.health.failed_time_ms() != event.node_unhealthy().health().failed_time_ms();
         sick.health = event.node_unhealthy().health();

@@ -1,6 +1,6 @@
-// The streams between workers and the controller. Like a gRPC stream, each one delivers its
-// messages in order and without loss until it breaks. When it breaks, all messages in transit are
-// lost, and the two ends are notified at different times.
+// The streams between workers and the controller. Like a gRPC stream, each stream delivers its
+// messages in order and without loss until it breaks. When a stream breaks, all messages in transit
+// are lost, and the two ends are notified at different times.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_NETWORK_H_
 
@@ -42,8 +42,9 @@ class Network {
   explicit Network(Random& random) : random_(random) {}
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
-  // While the node is partitioned, the messages of its streams to one end or both ends are delayed.
-  // A stream breaks if it is delayed for longer than its keepalive allows.
+  // While the node is partitioned, the messages of its streams to one end or to both ends are
+  // delayed.
+  // A stream breaks if its delay is longer than its keepalive allows.
   void Partition(const std::string& node_id,
                  const std::set<End>& cut_off = {End::kWorker, End::kController}) {
     partitioned_[node_id] = cut_off;
@@ -55,20 +56,22 @@ class Network {
   // Queues a message to the other end. The message is lost if that end is closed.
   void Send(int64_t stream, v1::WorkerMessage message, Timestamp now);
   void Send(int64_t stream, v1::ControllerMessage message, Timestamp now);
-  // Closes the stream at one end. Messages sent before still arrive at the other end, followed by
-  // the close.
+  // Closes the stream at one end. Messages sent before the close still arrive at the other end,
+  // followed by the close.
   void Close(int64_t stream, End by, Timestamp now);
   // Breaks the connection. Messages in transit are lost, and both ends are notified later.
   void Break(int64_t stream, Timestamp now);
-  // The process at this end has died. `node_id` limits this to the streams of one node; "" means
-  // all streams.
+  // Kills the process at this end. `node_id` limits this to the streams of one node; "" means all
+  // streams.
   void Kill(End end, const std::string& node_id, Timestamp now);
 
-  // Returns everything that arrives at this end now, in order. Nothing arrives for a frozen node.
+  // Returns everything that arrives at this end now, in order. Nothing arrives on the streams of a
+  // frozen node.
   std::vector<Arrival> Deliver(End end, const std::function<bool(const std::string&)>& is_frozen,
                                Timestamp now);
 
-  // Returns the number of messages in transit to the worker, plus those that have arrived at it.
+  // These functions return the number of messages in transit to the worker, and the number of
+  // messages that have arrived at the worker.
   std::size_t WaitingForWorker(int64_t stream) const;
   uint64_t TakenByWorker(int64_t stream) const;
 
@@ -82,7 +85,7 @@ class Network {
     std::deque<Queued> queue;
     Timestamp last_due = 0;
     uint64_t arrived = 0;
-    // True if this end has closed the stream or knows that the other end has.
+    // True if this end has closed the stream or knows that the other end has closed it.
     bool closed = false;
   };
   struct Stream {

@@ -185,7 +185,8 @@ void SimulatedController::Tick(CrashPoint crash, Timestamp now) {
   RunStore(now);
 }
 
-// The next tick decides on the choice. If a crash loses the question, it is asked again.
+// The next tick decides about the chosen layout. If a crash loses the question, the question is
+// asked again.
 void SimulatedController::AnswerLayoutQuestion(Timestamp now) {
   const controller::ClusterView view = process_->tick.View(now);
   if (view.schedule.layout_questions.empty()) return;
@@ -234,7 +235,7 @@ void SimulatedController::CarryOutOne(controller::EndLink& action) {
     network_.Break(action.link, now_);
   } else {
     network_.Close(action.link, End::kController, now_);
-    // gRPC does the same once the stream has finished.
+    // gRPC also reports the close once the stream has finished.
     inbox_.push_back({action.link, "", StreamClosed{}});
   }
 }
@@ -270,8 +271,8 @@ controller::Stored SimulatedController::ToKernel(int64_t link, const v1::StreamI
   };
 }
 
-// Runs the storage thread, which takes the queued items and completes their write some time later.
-// A crash before that loses the items. A crash afterwards loses the replies.
+// Runs the storage thread: it takes the queued items, and completes writing them some time later.
+// A crash before the completion loses the items. A crash after it loses the replies.
 void SimulatedController::RunStore(Timestamp now) {
   if (now < store_busy_until_ms_) return;
   if (process_->store.HasGroup()) WriteGroup();

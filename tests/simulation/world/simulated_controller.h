@@ -1,5 +1,5 @@
 // Runs the controller's rules (controller/kernel) on a simulated network, event log and store. The
-// process can die between any two of its significant actions: decide, commit, answer, store.
+// process can die between any two of these actions: decide, commit, answer, store.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_CONTROLLER_H_
 
@@ -47,7 +47,7 @@ class SimulatedController {
   void Submit(controller::Request request);
 
   // Handles the messages that have arrived, then runs one tick and the storage thread. If `crash`
-  // is not kNone, the process dies at that point and restarts at once.
+  // is not kNone, the process dies at that point and restarts immediately.
   void Tick(CrashPoint crash, Timestamp now);
 
   // Moves the controller's wall clock by `ms`. All other clocks are unaffected.
@@ -56,7 +56,7 @@ class SimulatedController {
   void Reboot() { booted_ms_ = now_; }
   // The current time by the controller's clock.
   Timestamp Time() const;
-  // Until this time, the disk of the event log is full, and the store writes nothing.
+  // Until `until`, the disk of the event log is full and the store writes nothing.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
   void StallStoreUntil(Timestamp until) { store_busy_until_ms_ = until; }
 
@@ -76,7 +76,7 @@ class SimulatedController {
   std::vector<SentMessage> TakeSent() { return std::exchange(sent_, {}); }
 
  private:
-  // All data that is lost when the process dies.
+  // The data that is lost when the process dies.
   struct Process;
   struct DiskCopy {
     std::vector<v1::Event> log;
@@ -91,7 +91,7 @@ class SimulatedController {
 
   ClockReading Clocks() const { return {now_ + wall_ahead_ms_, now_ - booted_ms_}; }
   void Restart(Timestamp now);
-  // Does what controller/history_check.h does when the daemon starts.
+  // Records losses of history as controller/history_check.h does when the daemon starts.
   void RecordLosses();
   // Must be called after the event log has grown.
   void NoteAppended();
@@ -108,7 +108,7 @@ class SimulatedController {
   void CarryOutOne(controller::StoreOutput& action);
   static void CarryOutOne(controller::ScheduleTick&) {}
   static void CarryOutOne(controller::WriteLog&) {}
-  // Chooses a layout for the first job that waits for one, as the daemon's reader thread does.
+  // Chooses a layout for the first job that waits for a choice, as the daemon's reader thread does.
   void AnswerLayoutQuestion(Timestamp now);
   // Returns false if the disk is full.
   bool HasSpace(Timestamp now);

@@ -1,4 +1,5 @@
-// The simulated controller's metric and log stores. They survive a crash of its process.
+// The simulated controller's metric and log stores. They survive a crash of the controller's
+// process.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_STORE_H_
 
@@ -15,7 +16,7 @@ namespace trainyard::simulation {
 
 struct StoredStream {
   int64_t offset = 0;
-  // By series name: the steps that have a point.
+  // For each series name, the steps that have a point.
   std::map<std::string, std::set<int64_t>> points;
   std::string output;
 };

@@ -16,7 +16,8 @@
 namespace trainyard::simulation {
 namespace {
 
-// Shortest and longest backoff of a dial, and its time limit, in ms (worker/rpc/attach_stream.h).
+// Shortest backoff, longest backoff and time limit of a connection attempt, in ms
+// (worker/rpc/attach_stream.h).
 constexpr int64_t kShortestBackoffMs = 200;
 constexpr int64_t kLongestBackoffMs = 2000;
 constexpr int64_t kWelcomeTimeoutMs = 10'000;
@@ -74,7 +75,7 @@ struct SimulatedWorker::Daemon {
   worker::Uplink uplink;
   worker::WorkerKernel kernel;
   worker::SeenLog seen_log;
-  // Launches and signals that the helper thread of the ranks has not run yet, in order.
+  // Launches and signals that wait for the ranks' helper thread, in order.
   std::deque<std::function<void()>> helper;
   // 0 while no stream is open.
   int64_t stream = 0;
@@ -139,7 +140,7 @@ void SimulatedWorker::LoseARecord() {
   }
   if (random_.Chance(0.5)) return;
   disk_.commands.erase(victim);
-  // A folder in which no rank has a record remains from an interrupted creation.
+  // A folder without any rank record counts as left by an interrupted creation.
   if (!lost.processes().empty()) disk_.lost[key] = lost;
 }
 
@@ -226,7 +227,7 @@ void SimulatedWorker::Describe(v1::AttemptReport& report) {
     rank.set_step(process->step);
     rank.mutable_newest()->set_init_seconds(static_cast<double>(process->init_ms) / 1000);
     rank.mutable_newest()->set_step(process->made_step);
-    // Trainers write a record after a step, so the record reports the generation of the newest
+    // A trainer writes a record after a step, so the record reports the generation of the newest
     // step.
     const bool has_stepped = process->phase == "train" && process->generation > 1;
     if (has_stepped) rank.mutable_newest()->set_generation(process->generation);
@@ -249,7 +250,7 @@ void SimulatedWorker::Launch(const v1::StartAttempt& command, const worker::Rank
                                             v1::START_FAULT_NODE, Time());
     }
     world_.Spawn(node_id_, command, rank.rank, now_);
-    // If the daemon crashes here, it has spawned a rank without recording it.
+    // If the daemon crashes at this point, it has spawned a rank without recording it.
     if (!BeforeWrite(/*needs_space=*/false).ok()) return;
     daemon_->attempts.Launched(rank);
     ObserveNow(rank);
@@ -290,7 +291,7 @@ void SimulatedWorker::ObserveNow(const worker::RankKey& rank) {
     status = StatusOfEnded(rank, *process);
     if (process->leaves_children) world_.Sweep(node_id_, rank.attempt, rank.rank, now_);
   } else if (process != nullptr) {
-    // A rank without records is found by the mark in its process.
+    // A rank without records is recognized by the mark in its process.
     status.presence = Presence::kRunning;
     status.pid = 1;
     status.started_ms = now_;
@@ -305,8 +306,8 @@ worker::RankStatus SimulatedWorker::StatusOfEnded(const worker::RankKey& rank,
   status.exited = *process.exited;
   status.exited.set_time_ms(process.exited->time_ms() + clock_ahead_ms_);
   const bool is_recorded = !disk_.unrecorded.contains(rank);
-  // An empty folder without a process looks like that of a rank that was never started. Only the
-  // facts show that this rank was started.
+  // An empty folder without a process looks like the folder of a rank that was never started. Only
+  // the facts show that this rank was started.
   const bool is_known = daemon_->attempts.attempts().WasStarted(rank);
   if (!is_recorded && is_known && !process.leaves_children) return {};
   status.presence = worker::RankStatus::Presence::kEnded;
@@ -356,8 +357,7 @@ void SimulatedWorker::Receive(Arrival arrival, Timestamp now) {
     daemon_->dial_at_ms = now + random_.Between(kShortestBackoffMs, kLongestBackoffMs);
     return;
   }
-  // Errors are only written to the worker's log. Facts that could not be written are written again
-  // later.
+  // The worker only logs errors. Facts that it could not write are written again later.
   const auto& message = std::get<v1::ControllerMessage>(arrival.message);
   if (!daemon_->welcomed && message.has_welcome()) {
     daemon_->welcomed = true;

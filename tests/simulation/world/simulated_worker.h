@@ -1,4 +1,4 @@
-// Runs the worker daemon's rules (worker/core) on a simulated disk, with simulated processes and a
+// Runs the worker daemon's rules (worker/core) with a simulated disk, simulated processes and a
 // simulated stream.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_SIMULATED_WORKER_H_
@@ -30,21 +30,21 @@ class SimulatedWorker final : public worker::AttemptIo {
   // Makes the daemon crash during its next actions.
   void CrashBetweenActions() { crash_between_actions_ = true; }
   void Start(Timestamp now);
-  // Loses one of the daemon's records while the daemon is down: an attempt's command, or a rank's
+  // Removes one of the daemon's records while the daemon is down: an attempt's command, or a rank's
   // records.
   void LoseARecord();
-  // Loses facts and attempt numbers while the daemon is down: some of them, the last ones or all.
+  // Removes facts and attempt numbers while the daemon is down: some of them, the last ones or all.
   void DamageFiles();
   bool IsUp() const { return daemon_ != nullptr; }
   // Loses the machine permanently.
   void Destroy(Timestamp now);
   bool IsDestroyed() const { return destroyed_; }
-  // Until this time, the daemon cannot write facts and attempt numbers.
+  // Until `until`, the daemon cannot write facts and attempt numbers.
   void FillDiskUntil(Timestamp until) { disk_full_until_ms_ = until; }
-  // Until this time, every start of a rank fails. It may fail at any of its writes.
+  // Until `until`, every start of a rank fails, at any of its writes.
   void FailStartsUntil(Timestamp until) { starts_fail_until_ms_ = until; }
   void StepClock(int64_t ms) { clock_ahead_ms_ += ms; }
-  // Until this time, the worker reports that the node cannot accept ranks.
+  // Until `until`, the worker reports that the node cannot accept ranks.
   void ReportTroubleUntil(Timestamp until) { trouble_until_ms_ = until; }
   // Writes a device error with this number into the kernel log (proto/contract/xid.h).
   void LogDeviceError(int xid, Timestamp now);
@@ -52,7 +52,7 @@ class SimulatedWorker final : public worker::AttemptIo {
   void MendDevices() { device_errors_.clear(); }
   // Ends a running rank because it exceeds a limit of the node.
   void EndForLimit(Timestamp now);
-  // The worker leaves on request: it sends a farewell and is down afterwards.
+  // The worker leaves on request: it sends a farewell message and then stops.
   void Leave(Timestamp now);
   // Sends telemetry and output of a rank that runs on another node.
   void SendForeign(Timestamp now);
@@ -71,8 +71,8 @@ class SimulatedWorker final : public worker::AttemptIo {
   struct Disk {
     worker::SeenAttempts seen_attempts;
     std::map<AttemptKey, v1::StartAttempt> commands;
-    // Attempts whose command is lost although ranks of them have records. Contains the job, the
-    // attempt and these ranks.
+    // Attempts whose command was lost although some of their ranks have records. Each entry
+    // contains the job, the attempt and these ranks.
     std::map<AttemptKey, v1::StartAttempt> lost;
     // Ranks whose records have been lost.
     std::set<worker::RankKey> unrecorded;
@@ -80,7 +80,7 @@ class SimulatedWorker final : public worker::AttemptIo {
     v1::LogMark log_mark;
   };
   class Facts;
-  // All data that is lost when the daemon dies.
+  // The data that is lost when the daemon dies.
   struct Daemon;
 
   absl::Status CreateAttempt(const v1::StartAttempt& command) override;
@@ -99,11 +99,12 @@ class SimulatedWorker final : public worker::AttemptIo {
   std::string Stacks(int64_t pid) override;
   void Warn(const std::string&) override {}
 
-  // Returns the error of a write: the daemon dies at this point, or the disk is full.
+  // Returns the error of a write that fails because the daemon dies at this point or because the
+  // disk is full.
   absl::Status BeforeWrite(bool needs_space);
   // Removes the daemon if it died during the preceding call.
   void BuryDead();
-  // Returns the error of a step of a rank's start; OK if the node can start ranks.
+  // Returns the error of one step in a rank's start; OK if the node can start ranks.
   absl::Status BeforeStart(const AttemptKey& attempt);
   void RunHelper();
   void ObserveNow(const worker::RankKey& rank);

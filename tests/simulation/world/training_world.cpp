@@ -37,8 +37,7 @@ std::map<int64_t, int64_t> RangesOf(const std::string& text) {
   return ranges;
 }
 
-// Returns the position of sample number `sample` if the positions in all skipped ranges are left
-// out.
+// Returns the position of sample number `sample`, not counting the positions in skipped ranges.
 int64_t PositionOf(int64_t sample, const std::map<int64_t, int64_t>& skip) {
   for (const auto& [begin, end] : skip) {
     if (sample < begin) break;
@@ -47,12 +46,13 @@ int64_t PositionOf(int64_t sample, const std::map<int64_t, int64_t>& skip) {
   return sample;
 }
 
-// Returns a loss that decreases with the steps, plus a little noise that depends only on the step.
+// Returns a loss that decreases as the step grows, plus a little noise that depends only on the
+// step.
 double LossOf(int64_t step) {
   return 2 + 3.0 / static_cast<double>(step) + 0.05 * static_cast<double>(step * 7 % 5);
 }
 
-// Returns the factor of the slowest rank, because all ranks wait for it.
+// Returns the slowdown factor of the slowest rank, because all ranks wait for that rank.
 int SlowestFactor(const std::map<int, Process*>& gang, Timestamp now) {
   int factor = 1;
   for (const auto& [rank, process] : gang) {
@@ -310,7 +310,7 @@ void TrainingWorld::BreakGang(GangRun& gang, const std::map<int, Process*>& memb
                               Timestamp now) {
   for (const auto& [rank, process] : members) {
     if (process->exited.has_value() || process->stuck || process->hangs) continue;
-    // The decision is made only once, because a hanging rank writes no further records.
+    // Decides only once whether the rank hangs, because a hanging rank writes no further records.
     process->stuck = true;
     if (!random_.Chance(options_.hang_without_peer)) {
       EndAt(*process, now + random_.Between(50, 1500), kLostPeer, 0);
@@ -323,7 +323,7 @@ void TrainingWorld::Load(const AttemptKey& attempt, GangRun& gang,
                          const std::map<int, Process*>& members, Timestamp now) {
   gang.loaded = true;
   if (!IsDamaged(gang.resume_from)) return;
-  // The damage is detected by one rank, or by several ranks at the same time.
+  // One rank detects the damage, or several ranks detect it at the same time.
   hurt_.insert(attempt);
   const auto finder = random_.Between(0, gang.world_size - 1);
   for (const auto& [rank, process] : members) {

@@ -1,6 +1,6 @@
 // The simulated machines: the processes of ranks, the training gangs, and the file system with the
-// checkpoints. This class makes the decisions here; workers and controller only start and signal
-// processes.
+// checkpoints. This class decides what happens to them; workers and controller only start and
+// signal processes.
 #ifndef TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 #define TRAINYARD_TESTS_SIMULATION_WORLD_TRAINING_WORLD_H_
 
@@ -20,7 +20,7 @@
 
 namespace trainyard::simulation {
 
-// Contents of an order file.
+// The contents of an order file.
 struct HealOrder {
   int64_t generation = 0;
   int place = 0;
@@ -32,25 +32,25 @@ struct Process {
   AttemptKey attempt;
   int rank = 0;
   int slot = 0;
-  // Set once the process has ended. It remains on the disk of the node.
+  // Set once the process has ended. The exit remains on the disk of the node.
   std::optional<v1::RankExited> exited;
-  // Time and kind of the process's planned end.
+  // The time and the kind of the process's planned end.
   Timestamp ends_at_ms = 0;
   int exit_code = 0;
   int signal = 0;
   bool ignores_sigterm = false;
   Timestamp last_activity_ms = 0;
   std::string phase = "init";
-  // True if the process waits for a lost peer. It writes nothing more.
+  // True if the process waits for a lost peer. Such a process writes nothing more.
   bool stuck = false;
-  // True if the process makes no further steps. Then only SIGKILL ends it.
+  // True if the process makes no further steps. Only SIGKILL ends such a process.
   bool hangs = false;
   int slow_factor = 1;
   Timestamp slow_until_ms = 0;
   // The newest step in the rank's records.
   int64_t step = 0;
-  // False once the rank's shim was killed. Then its exit is not recorded, and its children may
-  // outlive it.
+  // False once the rank's shim was killed. The rank's exit is then not recorded, and its children
+  // may outlive it.
   bool has_shim = true;
   bool has_children = false;
   // True if the process has ended but its children are still running and occupy its slot.
@@ -65,11 +65,12 @@ struct Process {
   std::optional<HealOrder> order;
   // True once the process has loaded or received the gang's state.
   bool has_state = false;
-  // The newest step that the process has completed, and the time at which its wait for an order
-  // ends (0 if it does not wait).
+  // The newest step that the process has completed, and the time at which the process stops waiting
+  // for an order (0 if it does not wait).
   int64_t made_step = 0;
   Timestamp heal_until_ms = 0;
-  // Time at which the process started, and time from then to its first step (0 before that step).
+  // The time at which the process started, and the duration from its start to its first step (0
+  // before that step).
   Timestamp started_ms = 0;
   int64_t init_ms = 0;
   // Only grows, like the telemetry file of a rank.
@@ -83,14 +84,14 @@ inline bool HoldsSlot(const Process& process) {
   return !process.exited.has_value() || process.leaves_children;
 }
 
-// Returns the bytes [begin, end) of a rank's output. The output of all ranks is the same.
+// Returns the bytes [begin, end) of a rank's output. All ranks write the same output.
 std::string OutputBetween(int64_t begin, int64_t end);
 
-// Effect of a bad sample on a gang that trains on it.
+// The effect of a bad sample on a gang that trains on it.
 enum class Poison {
   kSpike,  // The loss is far too high. The damage to the weights is permanent.
   kNan,    // Like kSpike, but the loss is NaN.
-  kExit,   // The ranks detect it, leave the weights unchanged and exit with 76.
+  kExit,   // The ranks detect the bad loss, keep the weights and exit with 76.
 };
 
 // Exit code of a rank that hits a bug of its program.
@@ -102,14 +103,14 @@ struct WorldOptions {
   int64_t total_steps = 60;
   int64_t checkpoint_every = 10;
   int64_t alert_every = 15;
-  // Probability that a rank hangs after it has lost a peer, instead of exiting with 69.
+  // Probability that a rank that has lost a peer hangs instead of exiting with 69.
   double hang_without_peer = 0.3;
   double ignore_sigterm = 0.2;
-  // If false, only rank 0 writes during training, as in our own trainer.
+  // If false, only rank 0 writes telemetry and output during training, as in our own trainer.
   bool all_ranks_write = false;
   // Bad samples by their position in the sample order. Each step trains on one sample.
   std::map<int64_t, Poison> poison;
-  // For each job with a bug, the step after which rank 0 always exits with kExitCodeOfBug. 0 means
+  // For each job with a bug, the step after which rank 0 always exits with kExitCodeOfBug; 0 means
   // before the first step.
   std::map<int64_t, int64_t> bugs;
 };
@@ -132,8 +133,8 @@ class TrainingWorld {
   void Signal(const std::string& node_id, const AttemptKey& attempt, int rank, bool kill,
               Timestamp now);
 
-  // Kills the remaining processes of an ended rank, as a worker does when the shim is gone. This
-  // takes up to 3 s.
+  // Kills the remaining processes of an ended rank, as a worker does when the shim is gone. The
+  // processes take up to 3 s to end.
   void Sweep(const std::string& node_id, const AttemptKey& attempt, int rank, Timestamp now);
 
   // Ranks that were started more than once.
@@ -144,28 +145,29 @@ class TrainingWorld {
   // The ranks whose files were removed, in the order of the removals.
   const std::vector<ProcessKey>& removed() const { return removed_; }
 
-  // Faults. hurt() returns the attempts that a fault has affected.
-  // Records that a fault outside of this world affects the attempt.
+  // The functions from here to hurt() inject faults. hurt() returns the attempts that a fault has
+  // affected.
+  // Hurt records that a fault outside of this world affects the attempt.
   void Hurt(const AttemptKey& attempt) { hurt_.insert(attempt); }
   // Records that a fault has affected the node itself.
   void BlameNode(const std::string& node_id) { nodes_at_fault_.insert(node_id); }
   // Records that a rank of the attempt has exceeded a limit of its node.
   void Flood(const AttemptKey& attempt) { flooded_.insert(attempt); }
   void CrashRank(const ProcessKey& key, int exit_code, int signal, Timestamp now);
-  // From now on, the rank hangs and its gang waits for it. Returns false if the rank is not
+  // Makes the rank hang, so that its gang waits for it. Returns false if the rank is not
   // training, or if it is about to end anyway.
   bool HangRank(const ProcessKey& key);
-  // The rank exits with 0 before the last step, and its gang waits for it. Returns false in the
-  // same cases as HangRank, and if the gang has only one rank.
+  // Makes the rank exit with 0 before the last step, so that its gang waits for it. Returns false
+  // in the same cases as HangRank, and if the gang has only one rank.
   bool LeaveGang(const ProcessKey& key, Timestamp now);
   // Until `until`, the rank's device needs `factor` times as long per step, and the gang waits for
   // the rank.
   void SlowRank(const ProcessKey& key, int factor, Timestamp until);
   // Kills the shim of a running rank.
   void KillShim(const ProcessKey& key);
-  // All processes of the node disappear at once and leave no records.
+  // Makes all processes of the node disappear at once, without leaving records.
   void CrashNode(const std::string& node_id);
-  // The node's ranks cannot reach their peers.
+  // Disconnects the node's ranks from their peers.
   void IsolateNode(const std::string& node_id);
   void ReconnectNode(const std::string& node_id) { isolated_.erase(node_id); }
   // Makes one of the published checkpoints unreadable.
@@ -181,8 +183,7 @@ class TrainingWorld {
   const std::set<AttemptKey>& met_bug() const { return met_bug_; }
   // True if the ranks of the attempt could not reach each other for some time.
   bool WasIsolated(const AttemptKey& attempt) const { return were_isolated_.contains(attempt); }
-  // A bad sample on which an attempt has trained: the attempt, the step and the position. Listed in
-  // order.
+  // An attempt that has trained on a bad sample, the step, and the sample's position.
   struct Meeting {
     AttemptKey attempt;
     int64_t step = 0;
@@ -204,7 +205,7 @@ class TrainingWorld {
     int64_t step = 0;
     int64_t first_step = 0;
     std::string resume_from;
-    // The skipped ranges of positions, from begin to end.
+    // The skipped ranges of positions: the end of each range, by its begin.
     std::map<int64_t, int64_t> skip;
     bool loaded = false;
     Timestamp complete_since_ms = 0;
@@ -217,7 +218,8 @@ class TrainingWorld {
     // a step.
     int64_t generation = 1;
     int64_t trained_generation = 0;
-    // Time at which the ranks of a new generation are connected; 0 while some of them are missing.
+    // The time at which the ranks of a new generation are connected; 0 while ranks of the
+    // generation are missing.
     Timestamp connected_at_ms = 0;
   };
 
@@ -238,7 +240,8 @@ class TrainingWorld {
             Timestamp now);
   void TakeStep(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                 Timestamp now);
-  // Trains on the next sample. Returns false if the gang's ranks end because the sample is bad.
+  // Trains on the next sample. Returns false if the sample is bad and therefore ends the gang's
+  // ranks.
   bool TakeSample(const AttemptKey& attempt, GangRun& gang, const std::map<int, Process*>& members,
                   double& loss, Timestamp now);
   // Returns true if a bug of the program ends a rank at the gang's current step.
@@ -255,7 +258,7 @@ class TrainingWorld {
   std::map<AttemptKey, GangRun> gangs_;
   // The contents of the ATTEMPT file in each job's checkpoint directory.
   std::map<int64_t, int64_t> fence_;
-  // The paths of all published checkpoints, and the paths of those that are damaged.
+  // The paths of all published checkpoints, and the paths of the damaged ones among them.
   std::vector<std::string> published_;
   std::set<std::string> damaged_;
   std::set<std::string> isolated_;

@@ -1,4 +1,4 @@
-// The part of TrainingWorld for gangs that continue in place. A rank that loses a peer keeps its
+// The part of TrainingWorld for gangs that heal in place. A rank that loses a peer keeps its
 // state and waits for an order. The ranks of a new generation connect, and ranks without the state
 // receive it from the others.
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Checks the files that a process leaves when it dies during a save, for every point at which it
-// can die.
+// Checks the files that a process leaves when it dies during a save, for every point of the save.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@ using testing::IsEmpty;
 constexpr int64_t kCrashingJob = 7;
 
 // A pipe through which a child process reports the steps that it has published. Like telemetry, the
-// reports survive the process.
+// reports survive the child.
 class StepReports {
  public:
   StepReports() {
@@ -39,8 +38,8 @@ class StepReports {
   }
   // Returns the newest reported step; 0 if none was reported.
   int64_t Newest() {
-    // This process also has the write end open, so a blocking read would never reach the end of the
-    // pipe.
+    // Reads without blocking. This process also has the write end open, so a blocking read would
+    // never reach the end of the pipe.
     fcntl(ends_[0], F_SETFL, O_NONBLOCK);
     int64_t newest = 0;
     while (read(ends_[0], &newest, 8) == 8) {
@@ -58,12 +57,12 @@ std::string NextStart(const CheckpointDirectory& directory, int64_t reported) {
   return FindStartingPoint(directory.Step(reported), directory.path(), kCrashingJob).path;
 }
 
-// If a process dies during a save, either the previous checkpoint or the new one is complete. The
+// If a process dies during a save, the previous checkpoint or the new one is complete, and the
 // checkpoint that the controller names to the next attempt exists.
 class CrashTest : public testing::TestWithParam<SavePhase> {
  protected:
-  // Attempt 2 saves step 20. It dies at phase GetParam() of its next save, of step 30. Retention
-  // keeps one checkpoint, so step 10 of attempt 1 is deleted.
+  // Attempt 2 saves step 20, then dies at phase GetParam() while it saves step 30. Retention keeps
+  // one checkpoint, so the save of step 20 deletes attempt 1's step 10.
   void DieInSave() {
     const pid_t child = fork();
     if (child == 0) {
@@ -108,14 +107,15 @@ TEST_P(CrashTest, LeavesAGoodCheckpoint) {
   EXPECT_EQ(NextStart(directory_, reported), directory_.Step(reported)) << "retention deleted it";
   EXPECT_THAT(VerifyCheckpoint(directory_.Step(reported)), IsEmpty());
 
-  // The next attempt removes the unfinished files and saves again.
+  // Attempt 3 removes the unfinished files of attempt 2 and saves a checkpoint.
   directory_.SaveWhole(40, Weights(4), AttemptKey{kCrashingJob, 3});
   EXPECT_EQ(ValueIn(directory_.Step(40)), 4);
   for (const std::string& name : directory_.Names()) EXPECT_THAT(name, Not(HasSubstr(".tmp")));
 }
 
-// The node is lost with all reports after step 10, and step 10 has been deleted. The next attempt
-// must fall back to the newest checkpoint on disk.
+// The node is lost before it delivers its reports of steps 20 and 30, so the controller still names
+// step 10, which retention has deleted. The next attempt must fall back to the newest checkpoint on
+// disk.
 TEST_P(CrashTest, LeavesAStartWhenTheNewsAreLost) {
   directory_.SaveWhole(10, Weights(1), AttemptKey{kCrashingJob, 1});
   DieInSave();
@@ -130,8 +130,8 @@ INSTANTIATE_TEST_SUITE_P(EveryPhase, CrashTest,
                                          SavePhase::kManifestWritten, SavePhase::kFenceHeld,
                                          SavePhase::kPublished, SavePhase::kRetained));
 
-// Rank 1 dies during a save. It writes its list of entries last. If all its data is on disk, rank 0
-// publishes the checkpoint; otherwise rank 0 abandons the save.
+// Rank 1 dies during a save. A rank writes its list of entries after its data. If rank 1 has
+// written its list, rank 0 publishes the checkpoint; otherwise rank 0 abandons the save.
 class PeerCrashTest : public testing::TestWithParam<SavePhase> {};
 
 TEST_P(PeerCrashTest, RankZeroPublishesOnlyWhatIsWhole) {

@@ -27,7 +27,7 @@ class CheckpointDirectory {
     return path() + "/step_" + std::string(9 - digits.size(), '0') + digits;
   }
 
-  // Returns the names in the directory, sorted, without the files of the fence.
+  // Returns the names in the directory, sorted, without the fence files.
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path())) {
@@ -38,7 +38,7 @@ class CheckpointDirectory {
     return names;
   }
 
-  // Returns the options of an attempt that belongs to no job.
+  // Returns the writer options of an attempt that runs outside of a job.
   CheckpointWriterOptions Options(int64_t attempt_number = 1) const {
     return Options({0, attempt_number});
   }
@@ -52,7 +52,7 @@ class CheckpointDirectory {
     return options;
   }
 
-  // Saves these tensors unsplit, from one rank, and waits until they are saved.
+  // Saves unsplit tensors from one rank and waits until the checkpoint is complete.
   void SaveWhole(int64_t step, const std::vector<TensorChunk>& chunks,
                  int64_t attempt_number = 1) const {
     SaveWhole(step, chunks, AttemptKey{0, attempt_number});
@@ -85,7 +85,7 @@ inline bool SameBytes(const torch::Tensor& a, const torch::Tensor& b) {
          std::memcmp(x.data_ptr(), y.data_ptr(), x.nbytes()) == 0;
 }
 
-// While the object exists, this process cannot open files, so existing data is unreadable.
+// While the object exists, this process has no free file descriptor, so it cannot open any file.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -101,7 +101,6 @@ class NoDescriptors {
   rlimit old_limit_{};
 };
 
-// Changes one byte of the file.
 inline void FlipByte(const std::string& path, int64_t offset) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekg(offset);

@@ -66,8 +66,8 @@ TEST(CheckpointReaderTest, TellsWhatTheCheckpointIs) {
   EXPECT_FALSE(reader.Has("v"));
 }
 
-// Reshards from 1 to 3 to 2 ranks, and splits the tensors differently each time. Every box read
-// from any of the checkpoints must equal the same box of the original.
+// Reshards a checkpoint from 1 to 3 to 2 ranks, with tensors split differently each time. Every box
+// read from any of the checkpoints must equal the same box of the original tensor.
 TEST(CheckpointReaderTest, ReshardingKeepsEveryBit) {
   std::mt19937 random(20261121);
   for (int round = 0; round < 12; ++round) {
@@ -105,8 +105,8 @@ TEST(CheckpointReaderTest, ReadsSlicesOfLargeTensors) {
       SameBytes(ReadBox(reader, "w", {350, 0}, {350, 1100}), Slice(w, {350, 0}, {350, 1100})));
 }
 
-// bf16 weights and the low bits of their master weights are stored as one fp32 tensor, even across
-// blocks.
+// A bf16 weight and the low 16 bits of its fp32 master weight are stored as one fp32 number. This
+// must also hold in a tensor that spans several blocks.
 TEST(CheckpointReaderTest, SplitMasterWeightsAreStoredWhole) {
   const CheckpointDirectory directory;
   const torch::Tensor master = torch::randn({5, 1 << 20});
@@ -141,7 +141,7 @@ class BlockTest : public testing::Test {
     EXPECT_THAT(ErrorOf(read, ExitCode::kBadCheckpoint),
                 testing::AllOf(HasSubstr("the checksum of tensor w"), HasSubstr(file_)));
   }
-  // Rewrites the manifest in the format of version 2, with only one checksum for the chunk.
+  // Rewrites the manifest in format version 2, which has one checksum for the whole chunk.
   void WriteAsVersion2() const {
     const std::string path = directory_.Step(1) + "/manifest.json";
     Manifest manifest = ManifestFromText(ReadFile(path, ExitCode::kInternal), path);
@@ -185,8 +185,8 @@ TEST_F(BlockTest, ACheckpointOfVersion2IsCheckedWhereAChunkIsReadWhole) {
   EXPECT_EQ(VerifyCheckpoint(directory_.Step(1)).size(), 1u);
 }
 
-// Reads boxes of several tensors and ranks in one call, in arbitrary order. Every element must
-// arrive once, at its place.
+// Reads boxes of several tensors and ranks in one call, in arbitrary order. Every element must be
+// written once, at its place in the output.
 TEST(CheckpointReaderTest, ReadsManyBoxesAtOnce) {
   const CheckpointDirectory directory;
   std::mt19937 random(7);
@@ -251,8 +251,9 @@ TEST(CheckpointReaderTest, FindsMissingAndTornFiles) {
               testing::ElementsAre(testing::Pair(step, HasSubstr("is not a checkpoint"))));
 }
 
-// If no descriptor is free, the manifest exists but cannot be read. This must count as a bad
-// checkpoint, because an older one may be readable. A missing input would end the job permanently.
+// Without a free file descriptor, the manifest cannot be opened although it exists. The error must
+// be that of a bad checkpoint, because the job can then retry from an older one. The error for a
+// missing input would end the job permanently.
 TEST(CheckpointReaderTest, AManifestThatCannotBeReadIsABadCheckpoint) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::ones({100}))});
@@ -279,8 +280,8 @@ TEST(CheckpointReaderTest, VerifyFindsEveryFlippedByte) {
   EXPECT_TRUE(VerifyCheckpoint(step).empty());
 }
 
-// A listed checkpoint must stay complete while it is read, whatever the writer publishes and
-// retires in the meantime, as long as the writer knows that it is in use.
+// The writer publishes new checkpoints and deletes old ones while the test reads. A checkpoint that
+// the writer knows to be in use must stay complete.
 TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, {WholeTensor("w", torch::full({5000}, 1))});
@@ -299,8 +300,8 @@ TEST(CheckpointReaderTest, ReadsWhileAWriterPublishes) {
   int64_t newest = 1;
   do {
     EXPECT_EQ(ReadWhole(CheckpointReader(directory.Step(1)), "w").min().item<float>(), 1);
-    // A listed checkpoint is complete, and all its data is of one step, unless it has been retired
-    // since.
+    // A listed checkpoint is complete and contains data of one step only, unless retention has
+    // deleted it since.
     for (const PublishedCheckpoint& listed : ListCheckpoints(directory.path())) {
       newest = std::max(newest, listed.step);
       try {
@@ -336,7 +337,7 @@ TEST(CheckpointReaderTest, LatestIsOfTheNewestAttempt) {
     bytes += static_cast<int64_t>(entry.file_size());
   }
   EXPECT_EQ(list[2].bytes, bytes);
-  directory.SaveWhole(10, chunks, AttemptKey{7, 1});  // a job has taken over the directory
+  directory.SaveWhole(10, chunks, AttemptKey{7, 1});  // a job has claimed the directory
   EXPECT_EQ(LatestCheckpoint(directory.path())->step, 10);
 }
 

@@ -175,7 +175,7 @@ TEST(CheckpointWriterTest, AFullDiskCostsOneCheckpointAndNotTheRun) {
   EXPECT_THAT(directory.Names(), ElementsAre("step_000000002"));
 }
 
-// One file of a save is a link to /dev/full. Writes to it fail as on a full disk.
+// One file of the save is a link to /dev/full, so that writes to the file fail as on a full disk.
 class NoSpaceTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(NoSpaceTest, CostsOneCheckpointAndNotTheRun) {

@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// All runs of the rows, in their order.
+// Expands all rows to their runs, in order.
 std::vector<ElementRun> RunsOf(const std::vector<RunRows>& all) {
   std::vector<ElementRun> runs;
   for (const RunRows& rows : all) {
@@ -28,7 +28,8 @@ void ExpectSameRuns(const std::vector<ElementRun>& a, const std::vector<ElementR
   }
 }
 
-// Columns 4 to 7 of a matrix with 10 columns are stored separately. A block ends within a row.
+// Reads a separately stored box, columns 4 to 7 of a matrix with 10 columns. A block of the file
+// ends within a row of the box.
 TEST(ChunkReaderTest, RunsOfAMatrixAreFewRows) {
   const std::vector<ElementRun> runs = {
       {2, 6, 2}, {4, 14, 4}, {8, 24, 4}, {12, 34, 4}, {16, 44, 1}};

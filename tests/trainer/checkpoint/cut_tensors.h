@@ -1,4 +1,4 @@
-// Tensors split into boxes and saved by several ranks.
+// Splits tensors into boxes and saves them from several ranks.
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_CUT_TENSORS_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_CUT_TENSORS_H_
 
@@ -13,8 +13,8 @@
 
 namespace trainyard::trainer {
 
-// Splits a tensor into up to `pieces` boxes. It is cut at random positions, in one dimension after
-// the other.
+// Splits a tensor into up to `pieces` boxes. Each cut is at a random position of a random dimension
+// of a random box.
 inline std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor& tensor,
                                     int pieces, std::mt19937* random) {
   std::vector<TensorChunk> chunks = {WholeTensor(name, tensor)};
@@ -33,7 +33,7 @@ inline std::vector<TensorChunk> Cut(const std::string& name, const torch::Tensor
   return chunks;
 }
 
-// `world` ranks save the chunks concurrently. The chunks are assigned to them round-robin.
+// Saves the chunks from `world` concurrent ranks, assigned round-robin.
 inline void SaveFromRanks(const CheckpointDirectory& directory, int64_t step, int world,
                           const std::vector<TensorChunk>& chunks,
                           const nlohmann::json& trainer_state = {}) {

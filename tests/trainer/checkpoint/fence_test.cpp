@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Raises the fence for an attempt that belongs to no job. Returns the exit code.
+// Raises the fence for an attempt outside of a job. Returns the exit code.
 ExitCode CodeOfRaise(const std::string& directory, int64_t attempt_number) {
   try {
     RaiseFence(directory, {{0, attempt_number}});
@@ -83,8 +83,8 @@ TEST(FenceTest, ALaterJobTakesOverWhateverTheAttemptsAreNumbered) {
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{9, 2}}), "");
   EXPECT_THAT(ErrorOfRaise(directory.path(), {{9, 1}}),
               HasSubstr("attempt 1 is over, because attempt 2"));
-  // A late attempt of job 7 and a run that belongs to no job must both fail. The error must name
-  // the owner of the directory and the remedy.
+  // Job 9 owns the directory. A late attempt of job 7 and a run outside of any job must both fail,
+  // with an error that names the owner and the remedy.
   for (const WriterKey& other : {WriterKey{{7, 6}}, WriterKey{{0, 100}}}) {
     EXPECT_THAT(ErrorOfRaise(directory.path(), other),
                 testing::AllOf(HasSubstr("belongs to job 9 (attempt 2"), HasSubstr("remove ")));
@@ -129,15 +129,16 @@ TEST(FenceTest, ReadsTheFenceOfAnEarlierVersion) {
 
 TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
   const CheckpointDirectory directory;
-  // Earlier versions called the attempt an epoch, and their fence file is EPOCH. It contains
-  // attempt 3 of job 7. ATTEMPT becomes a hard link to EPOCH, so that both versions share one
-  // fence.
+  // Earlier versions called the attempt an epoch and named their fence file EPOCH. Here the file
+  // contains attempt 3 of job 7. ATTEMPT becomes a hard link to EPOCH, so that old and new versions
+  // share one fence.
   const std::string former = directory.path() + "/EPOCH";
   std::ofstream(former) << "00000000000000000003 00000000000000000007\n";
   EXPECT_THAT(ErrorOfRaise(directory.path(), {{7, 2}}),
               HasSubstr("attempt 2 is over, because attempt 3"));
   EXPECT_EQ(ErrorOfRaise(directory.path(), {{7, 4}}), "");
-  // A trainer of an earlier version may still be running. It is fenced by the contents of its file.
+  // A trainer of an earlier version may still be running. It reads only EPOCH, so the new attempt
+  // must be in that file, too.
   std::string number;
   std::ifstream(former) >> number;
   EXPECT_EQ(number, "00000000000000000004");
@@ -145,16 +146,16 @@ TEST(FenceTest, SharesTheFenceThatAnEarlierVersionNamed) {
               HasSubstr("remove " + directory.path() + "/ATTEMPT* and " + former));
 }
 
-// Simulates a lock server that does not exclude other nodes.
+// Simulates a lock server that grants a lock although another node has it.
 int LockNobody(int, int) { return 0; }
 
-// Simulates a file system without locks.
+// Simulates a file system that does not support locks.
 int RefuseLock(int, int) {
   errno = ENOLCK;
   return -1;
 }
 
-// Runs `work` in a separate process and returns the exit status of the process.
+// Runs `work` in a child process and returns its exit status.
 template <typename Work>
 int InOtherProcess(const Work& work) {
   const pid_t child = fork();
@@ -180,8 +181,8 @@ TEST(FenceTest, WorksWhereTheFileSystemHasNoLocks) {
   EXPECT_THROW(RaiseFence(directory.path(), {{0, 1}}, RefuseLock), TrainerError);
 }
 
-// The older attempt has a lock that other nodes do not see. It has just checked that there is no
-// newer attempt.
+// Attempt 1 has a lock that other nodes do not see, and has just checked that no newer attempt
+// exists. When attempt 2 raises the fence, attempt 1 must no longer be able to publish.
 TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
   const CheckpointDirectory directory;
   ASSERT_EQ(CodeOfRaise(directory.path(), 1), ExitCode::kOk);
@@ -196,7 +197,8 @@ TEST(FenceTest, HoldsAgainstAnotherProcessWithoutALock) {
   EXPECT_THROW(lock.CheckNotNewerThan({{0, 1}}), TrainerError);
 }
 
-// If an older attempt writes its number into the file late, that has no effect.
+// An attempt also claims the directory by a separate file. If an older attempt overwrites ATTEMPT
+// late, the newest claim must still count.
 TEST(FenceTest, AClaimOutweighsTheFile) {
   const CheckpointDirectory directory;
   ASSERT_EQ(CodeOfRaise(directory.path(), 5), ExitCode::kOk);

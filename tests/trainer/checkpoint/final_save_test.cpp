@@ -1,5 +1,5 @@
-// Tests the last save of a run. It must wait for disk space instead of losing the steps since the
-// preceding checkpoint.
+// Tests the last save of a run. On a full disk, it must wait for free space, because the steps
+// since the preceding checkpoint would otherwise be lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(FinalSaveTest, FailsOnceItHasWaitedForSpace) {
   EXPECT_THAT(message, HasSubstr(directory.path()));
 }
 
-// One file of a save is a link to /dev/full. Writes to it fail as on a full disk.
+// One file of the save is a link to /dev/full, so that writes to the file fail as on a full disk.
 class BlockedSaveTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(BlockedSaveTest, IsToldOnceAndGoesOnWithSpace) {
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(EveryFile, BlockedSaveTest,
                          testing::Values("rank_00000.safetensors", "rank_00000.json.tmp",
                                          "manifest.json.tmp"));
 
-// Each rank retries only its own writes; the other ranks need not write theirs again.
+// A rank that lacks disk space retries only its own writes. The other ranks do not write again.
 TEST(FinalSaveTest, RankZeroWaitsForARankThatWaitsForSpace) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options();

@@ -9,8 +9,8 @@ namespace {
 
 using testing::HasSubstr;
 
-// A build without CUDA cannot lock memory. A GPU build on a node with too low a limit cannot,
-// either.
+// Memory cannot be locked in a build without CUDA, nor in a GPU build on a node whose limit for
+// locked memory is too low.
 TEST(HostMemoryTest, TellsThatItIsNotLocked) {
   const HostMemory plain(100, /*for_gpu=*/false);
   EXPECT_EQ(plain.lock_failure(), "");

@@ -28,7 +28,7 @@ Manifest Example() {
   return manifest;
 }
 
-// Returns the text of a manifest, with its checksum recomputed.
+// Returns the text of a manifest, with a recomputed checksum.
 std::string Sealed(nlohmann::json json) {
   json.erase("xxh64");
   const std::string body = json.dump().substr(1);
@@ -38,7 +38,7 @@ std::string Sealed(nlohmann::json json) {
   return "{\"xxh64\":\"" + std::string(digits) + "\"," + body;
 }
 
-// Returns the text of the manifest with one value changed.
+// Returns the text of the example manifest with one value changed and a valid checksum.
 std::string Forged(const std::string& pointer, const nlohmann::json& value) {
   nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
   json[nlohmann::json::json_pointer(pointer)] = value;
@@ -77,7 +77,7 @@ TEST(ManifestTest, ReadsTheFirstVersion) {
   EXPECT_EQ(ManifestToText(read), ManifestToText(Example()));
 }
 
-// In version 2, a chunk of any size has one checksum.
+// In version 2, a chunk has one checksum, whatever its size.
 TEST(ManifestTest, ReadsTheSecondVersion) {
   nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
   json["version"] = 2;
@@ -87,12 +87,13 @@ TEST(ManifestTest, ReadsTheSecondVersion) {
   const StoredChunk& chunk = read.entries.tensors.at("w").chunks.at(0);
   EXPECT_THAT(chunk.xxh64, testing::ElementsAre(5));
   EXPECT_EQ(chunk.block_bytes, 12);
-  // A rank of version 2 may be in a gang whose rank 0, of a newer version, merges the lists.
+  // A rank that runs version 2 may be in a gang whose rank 0 runs a newer version and merges the
+  // lists. Therefore rank 0 must be able to write the entries of version 2 again.
   const Manifest again = ManifestFromText(ManifestToText(read), "x");
   EXPECT_EQ(again.entries.tensors.at("w").chunks.at(0).block_bytes, 12);
 }
 
-// Version 3 does not contain the block size.
+// A manifest of version 3 does not state the block size.
 TEST(ManifestTest, ReadsTheThirdVersion) {
   nlohmann::json json = nlohmann::json::parse(ManifestToText(Example()));
   json["version"] = 3;

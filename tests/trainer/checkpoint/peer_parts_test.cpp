@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Kind = CheckpointEvent::Kind;
 
-// Rank 1 cannot write. Rank 0 must be notified at once and abandon this checkpoint.
+// Rank 1 cannot write. Rank 0 must learn this at once and abandon the checkpoint.
 TEST(PeerPartsTest, ARankThatFailsFailsTheSave) {
   const CheckpointDirectory directory;
   RecordedEvents events;
@@ -43,8 +43,9 @@ TEST(PeerPartsTest, ARankThatFailsFailsTheSave) {
   EXPECT_THAT(directory.Names(), IsEmpty());
 }
 
-// Outside of a job, every run is attempt 1. Rank 1 of the previous run left a list. It must not be
-// mistaken for the list of this run, which is still being written.
+// Outside of a job, every run is attempt 1, so the files of two runs have the same names. Rank 1 of
+// the previous run left a list. Rank 0 must not use it while rank 1 of the present run is still
+// writing its own list.
 TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options();
@@ -62,8 +63,8 @@ TEST(PeerPartsTest, TakesNoPartOfAnEarlierRunForOneOfThisRun) {
   EXPECT_TRUE(ListCheckpoints(directory.path()).empty());
 }
 
-// If a peer's list is invalid or unreadable, one save is lost. The error must not blame the
-// checkpoint from which the attempt started, and must not report a missing input.
+// If a peer's list is invalid or unreadable, only that save is abandoned. The error must not blame
+// the checkpoint from which the attempt started, and must not be that of a missing input.
 TEST(PeerPartsTest, AListOfNoUseCostsOneCheckpoint) {
   const CheckpointDirectory directory;
   RecordedEvents events;
@@ -106,8 +107,9 @@ TEST(PeerPartsTest, DoesNotWaitForALostRankForEver) {
   abandoned.Save(2, {}, Weights(1));  // its destructor must not wait ten minutes
 }
 
-// Two ranks save together, each with its own tensor. Both are ended by their destructors, as in a
-// process that ends after an error. One rank's thread is blocked at one phase.
+// Two ranks save together, each with its own tensor. The test destroys the writers before the save
+// is complete, as happens in a process that ends after an error. One rank's writer thread is
+// blocked at a given phase.
 class LeavingTest : public testing::Test {
  protected:
   LeavingTest() {
@@ -145,7 +147,8 @@ class LeavingTest : public testing::Test {
   std::array<std::unique_ptr<CheckpointWriter>, 2> writers_;
 };
 
-// All ranks end because of a non-finite loss while the last good checkpoint is being written.
+// All ranks end because of a non-finite loss while the last good checkpoint is still being written.
+// The checkpoint must not be lost.
 TEST_F(LeavingTest, RankZeroWaitsForARankThatIsStillWriting) {
   Save(1, SavePhase::kCopied);
   const std::future<void> first = Leave(0);
@@ -157,7 +160,8 @@ TEST_F(LeavingTest, RankZeroWaitsForARankThatIsStillWriting) {
   EXPECT_THAT(VerifyCheckpoint(directory_.Step(1)), IsEmpty());
 }
 
-// Soon after its first rank has exited with an error, the controller ends the gang.
+// The controller stops the gang soon after the first rank has exited with an error. Therefore rank
+// 1 must not exit before rank 0 has published.
 TEST_F(LeavingTest, OtherRanksWaitForRankZeroToPublish) {
   Save(0, SavePhase::kManifestWritten);
   writers_[1]->Finish();
@@ -168,8 +172,8 @@ TEST_F(LeavingTest, OtherRanksWaitForRankZeroToPublish) {
   EXPECT_TRUE(LatestCheckpoint(directory_.path()));
 }
 
-// A killed rank releases its lock. Here, the rank is a child process that is killed while it writes
-// its part.
+// The kernel releases the lock of a killed rank, so rank 0 can detect that the rank is gone. Here
+// the rank is a child process that is killed while it writes its part.
 TEST_F(LeavingTest, NoRankWaitsForOneThatIsGone) {
   const pid_t child = fork();
   if (child == 0) {

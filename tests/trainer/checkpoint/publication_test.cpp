@@ -46,8 +46,8 @@ TEST(PublicationTest, RetentionSparesWhatTheAttemptResumedFrom) {
   EXPECT_THAT(deleted, ElementsAre(20, 30, 50));
 }
 
-// The new checkpoint must be reported before older ones are deleted. Otherwise the receiver of the
-// reports might know only deleted checkpoints.
+// The writer must report a new checkpoint before it deletes older ones. If it crashed in between,
+// the controller would otherwise know only deleted checkpoints.
 TEST(PublicationTest, TellsOfTheNewBeforeItRetiresTheOld) {
   const CheckpointDirectory directory;
   std::vector<std::vector<std::string>> there;
@@ -98,8 +98,8 @@ TEST(PublicationTest, AnAttemptThatIsOverCannotPublishOrDelete) {
   EXPECT_EQ(CodeOf([&] { CheckpointWriter(directory.Options(1)); }), ExitCode::kFenced);
 }
 
-// The next attempt starts on another node, where the lock has no effect. It starts after this
-// attempt has checked the fence and before it publishes.
+// The next attempt starts on another node, where this attempt's lock has no effect. It starts after
+// this attempt has checked the fence and before this attempt publishes.
 TEST(PublicationTest, AnAttemptThatEndsWhileItPublishesIsFencedWithoutALock) {
   const CheckpointDirectory directory;
   CheckpointWriterOptions options = directory.Options(1);

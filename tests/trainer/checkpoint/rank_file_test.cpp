@@ -20,8 +20,8 @@ std::string FileIn(const TemporaryDirectory& directory) {
   return trainyard::ReadFile(directory.File("rank_00003.safetensors"));
 }
 
-// A file that consists of two blocks and a part of a third one, with half of a tensor, and with
-// narrow elements at the end.
+// The chunks of a file with two full blocks and a partial third one. The last two chunks are half
+// of a tensor, and elements narrower than the others.
 class RankFileTest : public testing::Test {
  protected:
   const torch::Tensor w_ = torch::randn({10, 1 << 20});

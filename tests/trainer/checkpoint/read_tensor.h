@@ -19,7 +19,7 @@ inline LogicalTensor TensorIn(const CheckpointReader& reader, const std::string&
   return found == reader.tensors().end() ? LogicalTensor{} : found->second;
 }
 
-// Reads a box of the tensor: `shape` is its size, `offset` its position.
+// Reads the box of the tensor with size `shape` at position `offset`.
 inline torch::Tensor ReadBox(const CheckpointReader& reader, const std::string& name,
                              const std::vector<int64_t>& offset,
                              const std::vector<int64_t>& shape) {

@@ -84,7 +84,8 @@ TEST(RetentionTest, KeepsTheBestBesideTheOthers) {
   EXPECT_THAT(deleted({1, 0, 9, "other"}), ElementsAre(10, 20, 30, 40, 50));
 }
 
-// If a checkpoint is saved after the evaluation, its weights are not those that were evaluated.
+// A checkpoint saved some steps after an evaluation has other weights than the evaluated ones.
+// Therefore the result counts only for the checkpoint nearest to the evaluation.
 TEST(RetentionTest, OfOneEvaluationTheNearestCheckpointCounts) {
   const std::vector<PublishedCheckpoint> checkpoints = {
       Evaluated(10, 10, 1.0), Evaluated(15, 10, 1.0), Evaluated(20, 20, 2.0),
@@ -94,7 +95,8 @@ TEST(RetentionTest, OfOneEvaluationTheNearestCheckpointCounts) {
   EXPECT_THAT(BestCheckpoints(checkpoints, "val", 0), ElementsAre());
 }
 
-// The checkpoint contains the result of the evaluation, so a restarted run can use it.
+// A checkpoint stores the results of its evaluation, so that a later attempt can still compare the
+// checkpoint with its own.
 TEST(RetentionTest, JudgesCheckpointsOfAllAttempts) {
   const CheckpointDirectory directory;
   const auto save = [&](int64_t attempt, int64_t step, double loss) {
@@ -135,7 +137,8 @@ TEST(RetentionTest, AnEvaluationThatIsMalformedCountsAsNone) {
   EXPECT_EQ(EvaluationIn(nullptr).step, -1);
 }
 
-// Outside of a job, every run is attempt 1. Therefore files of the previous run are removed, too.
+// Outside of a job, every run is attempt 1. Therefore a run also removes the unfinished files of
+// the previous run.
 TEST(RetentionTest, RemovesWhatOlderAttemptsAndItsOwnHaveLeft) {
   const CheckpointDirectory directory;
   for (const char* name : {"step_000000010.tmp-e1-1", "step_000000010.tmp-e12-1",

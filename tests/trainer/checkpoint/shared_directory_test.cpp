@@ -1,4 +1,4 @@
-// Tests saves in which one rank sees a different directory at the path of the gang's checkpoints.
+// Tests saves of a gang in which the checkpoint path of one rank leads to a different directory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class SharedDirectoryTest : public testing::Test {
   }
 
   std::string Path() const { return top_.path() + "/shared"; }
-  // Puts another directory at the path, as if a file system had been unmounted.
+  // Replaces the directory at the path with an empty one, as if its file system had been unmounted.
   void Unmount() const {
     std::filesystem::rename(Path(), Path() + ".away");
     std::filesystem::create_directory(Path());
@@ -144,7 +144,8 @@ TEST_F(SharedDirectoryTest, ARankWhoseFilesNeverAppearCostsOneSaveAndIsNamed) {
   CheckpointWriter writer(options);
   const std::string building = Path() + "/" + "step_000000100.tmp-j9-e3-1";
   writer.Save(100, {}, Weights(1));
-  // Rank 1 is writing. Rank 2 has not created a file there yet.
+  // When rank 0 has created the temporary directory, the test writes a file of rank 1 there. Rank 2
+  // creates no file.
   while (!std::filesystem::exists(building)) std::this_thread::yield();
   std::ofstream(building + "/rank_00001.safetensors") << "x";
   ASSERT_TRUE(AwaitEvent());

@@ -1,5 +1,5 @@
-// A Hugging Face directory with a tiny LLaMA. It is created here, in the format that transformers
-// writes.
+// A directory with a tiny LLaMA in the format that Hugging Face transformers writes, created by the
+// test.
 #ifndef TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_DIRECTORY_H_
 #define TRAINYARD_TESTS_TRAINER_CHECKPOINT_TOOLS_HUGGING_FACE_DIRECTORY_H_
 
@@ -25,7 +25,7 @@ struct RawTensor {
 
 using RawTensors = std::map<std::string, RawTensor>;
 
-// Returns small random values. In none of the types are they NaN or infinity.
+// Returns small random values. No value is NaN or infinite in any of the types.
 inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> shape,
                               std::mt19937* random) {
   int64_t elements = 1;
@@ -35,12 +35,12 @@ inline RawTensor RandomTensor(const std::string& dtype, std::vector<int64_t> sha
     const float value = (static_cast<float>((*random)() % 20001) - 10000) * 1e-5f;
     const char* first = reinterpret_cast<const char*>(&value);
     if (dtype == "F16") {
-      // The mantissa is arbitrary, and the exponent is 2^-8 to 2^-6.
+      // An fp16 number with an arbitrary mantissa and an exponent of 2^-8 to 2^-6.
       const auto half = static_cast<uint16_t>((*random)() % 0x0c00 + 0x1c00);
       bytes.append(reinterpret_cast<const char*>(&half), sizeof(half));
       continue;
     }
-    // A bfloat16 is the upper half of a little-endian float.
+    // A bfloat16 is the upper half of a float, which is stored in little-endian order.
     bytes.append(dtype == "BF16" ? first + 2 : first, dtype == "BF16" ? 2 : 4);
   }
   return {dtype, std::move(shape), std::move(bytes)};
@@ -132,7 +132,8 @@ inline void WriteHuggingFace(const std::string& directory, const RawTensors& ten
   WriteSafetensors(directory + "/model.safetensors", tensors);
 }
 
-// Writes two shards. The first one contains the first half of the tensors, sorted by name.
+// Writes two shards. The first one contains the first half of the tensors in the order of their
+// names.
 inline void WriteHuggingFaceShards(const std::string& directory, const RawTensors& tensors) {
   std::filesystem::create_directories(directory);
   WriteText(directory + "/config.json", TinyLlamaConfig().dump(2));
@@ -149,7 +150,7 @@ inline void WriteHuggingFaceShards(const std::string& directory, const RawTensor
   WriteText(directory + "/model.safetensors.index.json", index.dump(2));
 }
 
-// Reads the weights of a directory with or without shards.
+// Reads the weights of a directory, whether or not they are sharded.
 inline RawTensors ReadHuggingFace(const std::string& directory) {
   RawTensors tensors;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {

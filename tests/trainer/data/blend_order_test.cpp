@@ -10,8 +10,7 @@ namespace {
 
 using Shares = std::vector<int64_t>;
 
-// Interleaving is hardest if one source has nearly all samples and many other sources have hardly
-// any.
+// Includes the hardest case: one source has nearly all samples, and many others have few.
 const std::vector<Shares> kBlends = {{1},
                                      {1, 1},
                                      {7, 3},
@@ -22,7 +21,7 @@ const std::vector<Shares> kBlends = {{1},
                                      {5, 5, 5, 4, 4, 3, 3, 2, 1},
                                      Shares(64, 1)};
 
-// Random blends of up to 12 sources with very unequal shares.
+// Returns random blends of up to 12 sources with very unequal shares.
 std::vector<Shares> RandomBlends(int count) {
   uint64_t random = 7;
   const auto pick = [&random](uint64_t below) {
@@ -40,8 +39,8 @@ std::vector<Shares> RandomBlends(int count) {
   return blends;
 }
 
-// Checks every prefix of two and a half periods. In each, the count of every source must differ
-// from its share by less than one sample.
+// Checks every prefix of two and a half periods. In each prefix, the number of samples of a source
+// must differ from the source's share by less than 1.
 void ExpectPrefixesHoldTheWeights(const Shares& shares) {
   const BlendOrder order(shares);
   const int64_t period = std::accumulate(shares.begin(), shares.end(), int64_t{0});
@@ -76,8 +75,8 @@ TEST(BlendOrderTest, CountsAndPositionsAgreeWithTheOrder) {
   }
 }
 
-// Positions far into a run must behave like positions at its beginning, because nothing is counted
-// from position 0.
+// The order must not depend on a count from position 0. Therefore positions far into a run must
+// give the same sources as those at its beginning.
 TEST(BlendOrderTest, RepeatsAfterEachPeriod) {
   const BlendOrder order({7, 3});
   constexpr int64_t kFar = 1'000'000'000'000;

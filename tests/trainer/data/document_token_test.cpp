@@ -16,7 +16,7 @@ class DocumentTokenTest : public ::testing::Test {
     config_.data.reset_attention_mask = true;
   }
 
-  // Writes tokens with a header that names this end-of-document token.
+  // Writes tokens and a header with this end-of-document token.
   static void Write(const TokenDirectory& directory, int64_t end) {
     directory.WriteTrain({1, 2, 3, 4}, 100);
     nlohmann::json header = TokenDirectory::Header(4, 100);

@@ -1,5 +1,4 @@
-// Token files in the formats of other tools. They are written byte by byte, following the published
-// layouts.
+// Writes token files in the formats of other tools, byte by byte, from the published layouts.
 #ifndef TRAINYARD_TESTS_TRAINER_DATA_FOREIGN_TOKENS_H_
 #define TRAINYARD_TESTS_TRAINER_DATA_FOREIGN_TOKENS_H_
 

@@ -23,8 +23,8 @@ SampleSourceOptions Options(int64_t seq_length, const std::string& skip = "") {
   return options;
 }
 
-// Returns the index of the window of ten tokens that is read for this sample. In the directory of
-// WriteCounting, token i has the value i.
+// Returns the index of the ten-token window that is read for this sample. The directory must be
+// that of WriteCounting, where token i has the value i.
 int64_t WindowOf(const SampleSource& source, int64_t sample) {
   std::vector<int64_t> tokens(11);
   source.Fill(sample, tokens.data());
@@ -53,7 +53,7 @@ TEST(PermuteIndexTest, StaysInRangeForHugeSizes) {
   EXPECT_EQ(seen.size(), 1000u);
 }
 
-// If adjacent indices stayed together, batches would contain adjacent text.
+// If adjacent indices stayed adjacent, a batch would contain neighbouring text.
 TEST(PermuteIndexTest, SpreadsNeighboursApart) {
   const int64_t size = 10000;
   double distance = 0;
@@ -70,7 +70,7 @@ TEST(PermuteIndexTest, EachBucketGetsItsShareOfAWindowOfTheOrder) {
   for (int64_t i = 5000; i < 15000; ++i) bucket[PermuteIndex(9, 2, size, i) / (size / 10)]++;
   double chi_squared = 0;
   for (const int count : bucket) chi_squared += (count - 1000.0) * (count - 1000.0) / 1000.0;
-  EXPECT_LT(chi_squared, 27.9);  // 9 degrees of freedom, p = 0.001
+  EXPECT_LT(chi_squared, 27.9);  // 99.9th percentile for 9 degrees of freedom
 }
 
 TEST(PermuteIndexTest, DependsOnSeedAndEpoch) {
@@ -140,8 +140,7 @@ TEST(SampleSourceTest, SkipsPositionsAndShiftsWhatFollows) {
   }
 }
 
-// A rollback adds skip ranges after the samples that were already trained on. Those samples must
-// not change.
+// A rollback adds skip ranges. The samples that were trained before must not change.
 TEST(SampleSourceTest, LaterSkipsDoNotMoveEarlierSamples) {
   const TokenDirectory directory;
   directory.WriteCounting(1001);

@@ -61,8 +61,8 @@ TEST(SkipRangesTest, WhatLiesBehindTheSamplesUsedIsLeftOut) {
   EXPECT_EQ(Added("3:5", "0:13", 10), "3:5,12:13");  // 10 samples took positions 0 to 11
 }
 
-// Ranges may be added after any sample. The next sample must be the first one, from the position
-// reached so far, that neither list contains.
+// After any number of samples, more ranges may be added. The next sample must be at the first
+// position, from the one reached, that is in neither list.
 TEST(SkipRangesTest, AddedRangesNeverMoveThePlaceReached) {
   const std::vector<SkipRange> skip = ParseSkipRanges("3:5,8:9,20:30");
   const std::vector<SkipRange> more = ParseSkipRanges("0:2,4:10,15:22,40:45");

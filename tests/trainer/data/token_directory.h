@@ -42,7 +42,7 @@ class TokenDirectory {
     WriteText("train.json", Header(static_cast<int64_t>(tokens.size()), vocab_size).dump());
   }
 
-  // Writes the tokens 0, 1, 2, ..., so that the values in a window show its position.
+  // Writes the tokens 0, 1, 2, and so on, so that a window's values show its position.
   void WriteCounting(int64_t tokens) const {
     std::vector<uint16_t> values;
     for (int64_t i = 0; i < tokens; ++i) values.push_back(static_cast<uint16_t>(i));

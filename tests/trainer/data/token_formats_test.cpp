@@ -1,4 +1,4 @@
-// Tests token files of other tools, which are read without conversion.
+// Tests that token files of other tools are read without conversion.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// The second of two data-parallel ranks. The global batch has four samples for both ranks together.
+// Creates samples as the second of two data-parallel ranks. The global batch has four samples.
 class TrainingSamplesTest : public testing::Test {
  protected:
   TrainingSamplesTest() {

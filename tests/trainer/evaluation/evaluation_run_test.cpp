@@ -1,4 +1,4 @@
-// Runs the complete program: checkpoints after evaluations, and evaluation-only runs.
+// Runs the complete program, with checkpoints after evaluations and in evaluation-only mode.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ Steps Improvements(const std::map<int64_t, double>& losses) {
   return steps;
 }
 
-// Evaluates after every second of 24 steps. The learning rate is so high that some evaluations are
-// worse than earlier ones.
+// Sets 24 steps with an evaluation after every second step. The learning rate is so high that some
+// evaluations have a higher loss than earlier ones.
 void EvaluateOften(TrainerFolder& folder) {
   folder.spec["train"]["steps"] = 24;
   folder.spec["optimizer"] = {{"lr", 0.3}, {"min_lr", 0.3}};
@@ -105,8 +105,8 @@ TEST(EvaluationRunTest, ARestartedRunKeepsTheBestOfAllAttempts) {
   EXPECT_GT(best, 12) << "else the test shows nothing";
 }
 
-// With every layout, a copy of a checkpoint's weights must have the loss that the saving run
-// reported.
+// For every layout, an evaluation-only run of a checkpoint must report the same loss as the run
+// that saved the checkpoint.
 TEST(EvaluationRunTest, EvaluatesWhatTheRunHasEvaluated) {
   TrainerFolder folder;
   folder.spec["evaluation"]["sets"] = {"val " + (folder.path() / "data").string(),
@@ -176,7 +176,8 @@ TEST(EvaluationRunTest, RefusesWhatCannotBeEvaluated) {
   expect_fails(66, "val.bin");
 }
 
-// The set is first read long after the start, but its errors must be reported at the start.
+// An evaluation set is first used long after the start, but an error in the set must be reported at
+// the start.
 TEST(EvaluationRunTest, RefusesSetsOfAnotherTokenizerAndTokensOutsideOfTheVocabulary) {
   TrainerFolder folder;
   const auto expect_fails = [&](int code, const std::string& part) {

@@ -1,4 +1,4 @@
-// Error bounds for results of kernels, and functions that create tensors to pass to kernels.
+// Error bounds for the results of kernels, and functions that create test tensors.
 #ifndef TRAINYARD_TESTS_TRAINER_GPU_ACCURACY_H_
 #define TRAINYARD_TESTS_TRAINER_GPU_ACCURACY_H_
 
@@ -15,7 +15,7 @@
 
 namespace trainyard::trainer {
 
-// Types that the kernels can store.
+// The types in which kernels can store tensors.
 inline constexpr torch::ScalarType kGpuTypes[] = {torch::kFloat32, torch::kBFloat16};
 
 inline torch::Device Gpu() { return {torch::kCUDA, 0}; }
@@ -45,10 +45,10 @@ inline torch::Tensor AtOddAddress(const torch::Tensor& tensor) {
 
 inline double NormOf(const torch::Tensor& tensor) { return Wide(tensor).norm().item<double>(); }
 
-// Compares with `expected`, which is in fp64. The permitted error is that of one rounding to the
-// type of `actual`, plus 2|e|. Here e is the error of computing in fp32 before the rounding r, with
-// |e| <= tolerance * scale. e counts twice because it can also change r: |r(x + e) - x| <= |r(x) -
-// x| + 2|e|.
+// Compares with `expected`, which is in fp64. Let e be the kernel's error in fp32 before the result
+// is rounded, with |e| <= tolerance * scale. Let r be the rounding to the type of `actual`. The
+// permitted error is |r(x) - x| + 2|e|. e counts twice because it can also change r: |r(x + e) - x|
+// <= |r(x) - x| + 2|e|.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance, double scale) {
   const double rounding = NormOf(Wide(expected.to(actual.scalar_type())) - expected);
@@ -56,8 +56,7 @@ inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& exp
       << "norm of the exact result: " << NormOf(expected);
 }
 
-// Uses the scale of the result itself. This is for sums in which no term cancels most of another
-// term.
+// Uses the norm of `expected` as the scale, for sums in which the terms do not cancel each other.
 inline void ExpectAccurate(const torch::Tensor& actual, const torch::Tensor& expected,
                            double tolerance) {
   ExpectAccurate(actual, expected, tolerance, NormOf(expected));
@@ -68,14 +67,14 @@ inline constexpr double kShortSumTolerance = 1e-6;
 // Tolerance for sums of thousands of terms.
 inline constexpr double kLongSumTolerance = 5e-6;
 
-// True for equal bits, including NaNs.
+// True if all bits are equal, also those of NaNs.
 inline bool SameBits(const torch::Tensor& a, const torch::Tensor& b) {
   const auto bytes = [](const torch::Tensor& t) { return t.reshape({-1}).view(torch::kUInt8); };
   return a.scalar_type() == b.scalar_type() && a.numel() == b.numel() && bytes(a).equal(bytes(b));
 }
 
-// Calls `run`, which returns results, several times. Between the runs, allocates memory of varying
-// sizes, so that the results have different addresses.
+// Calls `run` several times and expects results with the same bits. Allocates memory of varying
+// sizes between the calls, so that the results have different addresses.
 template <typename Run>
 void ExpectSameBitsInEveryRun(const Run& run) {
   const std::vector<torch::Tensor> first = run();

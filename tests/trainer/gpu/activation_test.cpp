@@ -14,7 +14,7 @@ struct SwiGluResult {
   Tensor out, d_packed;
 };
 
-// Computes the results in fp64, with gradients by autograd.
+// Computes the reference in fp64, with gradients by autograd.
 SwiGluResult SwiGluByAutograd(const Tensor& packed, const Tensor& dout) {
   const Tensor wide = Wide(packed).set_requires_grad(true);
   const Tensor out = reference::SwiGlu(wide);
@@ -32,8 +32,7 @@ void ExpectSwiGluEqualsAutograd(const Tensor& packed, const Tensor& dout) {
   SwiGluBackward(dout, packed, d_packed, again);
   ExpectAccurate(d_packed, expected.d_packed, kShortSumTolerance);
   EXPECT_TRUE(SameBits(again, out));
-  // The kernel overwrites the memory of `packed`, and does not store the result of the forward
-  // pass.
+  // The kernel writes the gradient over `packed` and does not store the output of the forward pass.
   Tensor over = packed.clone(), none;
   SwiGluBackward(dout, over, over, none);
   EXPECT_TRUE(SameBits(over, d_packed));
@@ -52,7 +51,7 @@ TEST(ActivationGpuTest, EqualsAutogradForEveryShape) {
   }
 }
 
-// fp32 cannot represent exp(100).
+// exp(100), which occurs in the formula for such gates, overflows in fp32.
 TEST(ActivationGpuTest, LargeGatesStayFinite) {
   torch::manual_seed(2);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -101,14 +100,15 @@ void ExpectUngatedEqualsAutograd(Activation kind, const Tensor& x, const Tensor&
   const Tensor dx = torch::autograd::grad({expected}, {wide}, {Wide(dout)})[0];
   Tensor out = Poisoned(x.sizes(), x.scalar_type());
   ActivationForward(kind, x, out);
-  // In its tail, GELU is a difference of numbers near 1. Therefore the scale includes x.
+  // For large negative x, GELU is a difference of numbers much larger than itself. Therefore the
+  // scale includes x.
   ExpectAccurate(out, expected.detach(), kShortSumTolerance, NormOf(x) + NormOf(expected.detach()));
   Tensor again = Poisoned(x.sizes(), x.scalar_type());
   Tensor actual = Poisoned(x.sizes(), x.scalar_type());
   ActivationBackward(kind, dout, x, actual, again);
   ExpectAccurate(actual, dx, kShortSumTolerance, NormOf(dout) + NormOf(dx));
   EXPECT_TRUE(SameBits(again, out));
-  // The kernel overwrites the memory of x, and does not store the result of the forward pass.
+  // The kernel writes the gradient over x and does not store the output of the forward pass.
   Tensor over = x.clone(), none;
   ActivationBackward(kind, dout, over, over, none);
   EXPECT_TRUE(SameBits(over, actual));
@@ -129,7 +129,7 @@ TEST(ActivationGpuTest, UngatedEqualAutogradForEveryShape) {
   }
 }
 
-// Far from 0, GELU is 0 or x, but the exponentials in its formula overflow.
+// Far from 0, GELU is nearly 0 or x, but the exponentials in its formula overflow.
 TEST(ActivationGpuTest, UngatedStayFiniteFarFromZero) {
   for (const torch::ScalarType type : kGpuTypes) {
     for (const Activation kind : kUngated) {

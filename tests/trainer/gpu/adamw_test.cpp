@@ -18,7 +18,7 @@ using torch::Tensor;
 constexpr AdamWFactors kGpuFactors{
     .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-8, .weight_decay = 0.1};
 
-// Returns a state on the GPU with moments as after earlier steps.
+// Returns a state on the GPU with random moments, as after earlier steps.
 AdamWState RandomState(int64_t count, torch::ScalarType moments) {
   return {.values = RandomOnGpu({count}, torch::kFloat32),
           .low_bits = Tensor(),
@@ -28,7 +28,7 @@ AdamWState RandomState(int64_t count, torch::ScalarType moments) {
           .first_element = 640};
 }
 
-// Returns a copy of the state. `copy` is called for each tensor.
+// Returns the state with copy(tensor) in place of each tensor.
 template <typename Copy>
 AdamWState CopyOf(const AdamWState& state, const Copy& copy) {
   AdamWState result = state;
@@ -48,7 +48,7 @@ AdamWState OnCpu(const AdamWState& state) {
   return CopyOf(state, [](const Tensor& tensor) { return tensor.cpu().clone(); });
 }
 
-// Returns the same state with weights split into bf16 values and their low bits.
+// Returns the state on the GPU, with each weight split into a bf16 value and its low bits.
 AdamWState SplitOnGpu(const AdamWState& state) {
   AdamWState split = CloneOf(state);
   split.values = torch::empty_like(state.values, torch::kBFloat16);
@@ -101,8 +101,8 @@ TEST(AdamWGpuTest, EqualsThePlainUpdate) {
   }
 }
 
-// 1 - beta must be computed before it is rounded to fp32. For a beta of 0.9999, rounding beta first
-// would give an error of 0.02%.
+// 1 - beta must be computed before rounding to fp32. If beta = 0.9999 were rounded first, 1 - beta
+// would have an error of 0.02%.
 TEST(AdamWGpuTest, BetasNearOneAreExact) {
   torch::manual_seed(7);
   AdamWState gpu = RandomState(1000, torch::kFloat32);
@@ -116,9 +116,9 @@ TEST(AdamWGpuTest, BetasNearOneAreExact) {
   EXPECT_LT(RelativeNorm(gpu.second_moment, cpu.second_moment), kShortSumTolerance);
 }
 
-// Returns the fraction of bf16 numbers for which the two devices give adjacent, unequal values.
-// Larger differences fail the test, except for numbers near 0, where cancellation leaves mostly
-// rounding errors.
+// Returns the fraction of bf16 numbers for which GPU and CPU give adjacent, unequal values. A
+// larger difference fails the test, except for numbers near 0, which may consist mostly of rounding
+// errors after cancellation.
 double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
   const auto bits = [](const Tensor& tensor) {
     return tensor.view(torch::kInt16).to(torch::kInt32);
@@ -129,9 +129,9 @@ double FractionOfNeighbours(const Tensor& gpu, const Tensor& cpu) {
   return apart.to(torch::kFloat64).mean().item<double>();
 }
 
-// Both devices round with the same random bits. Their results differ only if their fp32 numbers
-// differ in the last bits and the rounding of only one of them carries. That happens about once in
-// 2^16.
+// GPU and CPU use the same random bits to round. The results can differ only if the fp32 inputs
+// differ in the last bits and this changes a carry of the rounding. That happens about once in 2^16
+// numbers.
 TEST(AdamWGpuTest, SixteenBitMomentsAreRoundedAsOnTheCpu) {
   torch::manual_seed(2);
   for (const int64_t step : {1, 2, 1000000}) {
@@ -146,8 +146,8 @@ TEST(AdamWGpuTest, SixteenBitMomentsAreRoundedAsOnTheCpu) {
   }
 }
 
-// With rounding to nearest, a second moment of 1 that decays by a factor of 0.999 per step would
-// never decrease.
+// The second moment decays by a factor of 0.999 per step. With rounding to nearest, a moment of 1
+// would never decrease.
 TEST(AdamWGpuTest, SixteenBitMomentsAreRightOnAverage) {
   AdamWState state = RandomState(20000, torch::kBFloat16);
   state.gradients.zero_();
@@ -217,8 +217,7 @@ TEST(AdamWGpuTest, EveryRunHasTheSameBits) {
   }
 }
 
-// Parameters in a store begin at vector-aligned addresses. Any other address is an error of the
-// caller.
+// Parameters in a store start at vector-aligned addresses. Any other address is the caller's error.
 TEST(AdamWGpuTest, RefusesOddAddresses) {
   const AdamWState state = CopyOf(RandomState(100, torch::kFloat32),
                                   [](const Tensor& tensor) { return AtOddAddress(tensor); });

@@ -1,4 +1,4 @@
-// Tests attention with windows and documents, with each backend.
+// Tests windowed attention and attention within documents, with each backend.
 #include <gtest/gtest.h>
 
 #include "tests/trainer/gpu/accuracy.h"
@@ -36,7 +36,7 @@ FormResult RunForm(const FormCase& c, const AttentionForm& form, Reproducible re
   return result;
 }
 
-// Computes attention with one formula, in which the limits are a mask. Gradients are by autograd.
+// Computes attention by the plain formula, with the limits as a mask and gradients by autograd.
 FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::ScalarType type) {
   const int64_t queries = c.heads.query_heads, keys = c.heads.key_heads, length = c.packed.size(1);
   const Tensor packed = c.packed.to(type).detach().clone().set_requires_grad(true);
@@ -56,8 +56,9 @@ FormResult ByFormula(const FormCase& c, const AttentionLimits& limits, torch::Sc
 }
 
 // The plain formula in bf16 rounds scores and weights. A fused kernel keeps the scores in fp32, so
-// it must not be less accurate. If a token sees only itself, the formula's gradients of queries and
-// keys are exactly 0. The kernel's may be up to kUnseen times the norm of all gradients.
+// it must be at least as accurate. There is one exception: if a token sees only itself, the
+// formula's gradients of queries and keys are exactly 0. There the kernel's error may be up to
+// kUnseen times the norm of all gradients.
 void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& form,
                                         Reproducible reproducible) {
   const FormResult actual = RunForm(c, form, reproducible);
@@ -80,16 +81,16 @@ void ExpectNotWorseThanTheFormulaInBf16(const FormCase& c, const AttentionForm& 
 
 const AttentionHeads kFormHeads[] = {{4, 2, 64}, {4, 4, 128}};
 
-// Returns documents of about 50 tokens each. They differ between samples.
+// Returns document starts for documents of about 50 tokens, different in each sample.
 Tensor DocumentsOf(int64_t batch, int64_t length) {
   const Tensor positions = torch::arange(length, OnGpu(torch::kInt64)).unsqueeze(0);
   const Tensor shift = 7 * torch::arange(batch, OnGpu(torch::kInt64)).unsqueeze(1);
   return (positions - (positions + shift) % 50).clamp_min(0);
 }
 
-// cuDNN may have no plan with deterministic gradients. It reports this before it computes anything,
-// and `auto` then chooses manual attention (trainer/start/attention_choice.h). The printed lines
-// show which case occurred.
+// cuDNN may have no deterministic plan for the gradients. It must report this before it computes
+// anything, so that `auto` can choose manual attention (trainer/start/attention_choice.h). The
+// printed lines show for each case whether cuDNN has a plan.
 TEST(AttentionFormsGpuTest, CudnnHasTheWindowOrRefusesIt) {
   torch::manual_seed(1);
   for (const Reproducible reproducible : {Reproducible::kYes, Reproducible::kNo}) {
@@ -183,7 +184,7 @@ TEST(AttentionFormsGpuTest, ManualTakesAllLimits) {
   }
 }
 
-// cuDNN can handle documents only with a bias.
+// cuDNN supports documents only through a bias, and this test passes none.
 TEST(AttentionFormsGpuTest, AutoTakesManualForDocuments) {
   torch::manual_seed(4);
   const FormCase c = RandomForm(2, 256, {4, 2, 64}, torch::kBFloat16);
@@ -217,7 +218,7 @@ TEST(AttentionFormsGpuTest, LibTorchsEfficientAttention) {
     const FormCase c = RandomForm(2, 200, heads, torch::kFloat32);
     const FormResult actual = RunForm(c, form, Reproducible::kNo);
     const FormResult exact = ByFormula(c, {}, torch::kFloat64);
-    // In fp32, the matrix products of this form may be rounded to TF32.
+    // In fp32, LibTorch's efficient attention may round matrix products to TF32.
     EXPECT_LT(RelativeNorm(actual.out, exact.out), 2e-3);
     EXPECT_LT(RelativeNorm(actual.d_packed, exact.d_packed), 2e-3);
   }

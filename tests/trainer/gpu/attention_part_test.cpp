@@ -35,8 +35,8 @@ struct PartCase {
   Tensor dout;
 };
 
-// Returns strided views: the second half of the queries of packed rows, and the first half of the
-// keys.
+// Returns strided views of packed rows. The queries are the second half of one sequence, and the
+// keys and values are the first half of another sequence.
 PartCase RandomPart(const PartShape& shape) {
   const AttentionHeads& heads = shape.heads;
   const auto packed = [&](int64_t length) {
@@ -67,7 +67,7 @@ PartRun RunPart(const PartCase& c) {
   return run;
 }
 
-// `attention` is a function of query, key and value.
+// Computes the part as attention(query, key, value), with gradients by autograd.
 template <typename Attention>
 PartRun PartByAutograd(const PartCase& c, torch::ScalarType type, const Attention& attention) {
   std::vector<Tensor> inputs;
@@ -126,7 +126,7 @@ TEST(AttentionPartGpuTest, IsAsExactAsLibTorchs) {
   }
 }
 
-// cuDNN decides which other shapes it supports. It must reject the unsupported ones before it
+// cuDNN decides which other shapes it supports. It must reject an unsupported shape before it
 // computes anything.
 TEST(AttentionPartGpuTest, OtherShapesAreExactOrRefused) {
   torch::manual_seed(2);
@@ -162,8 +162,7 @@ GpuRingCase RandomRingOnGpu(int64_t length, const AttentionHeads& heads, torch::
           RandomOnGpu({2, length, heads.query_heads, heads.head_size}, type)};
 }
 
-// Returns the result for the whole sequence, with gradients by autograd. `attention` is a function
-// of packed rows.
+// Returns the result of attention(packed) over the whole sequence, with gradients by autograd.
 template <typename Attention>
 RingResult WholeByAutograd(const GpuRingCase& c, torch::ScalarType type,
                            const Attention& attention) {
@@ -194,8 +193,9 @@ RingResult RingByTorch(const GpuRingCase& c) {
   });
 }
 
-// Each part's output and gradients are rounded to bf16 before they are added. This can double the
-// squared error of one fused pass. In addition, the sums are in a different order.
+// The output and the gradients of each part are rounded to bf16 before they are added. This can
+// double the squared error of one fused pass. The different order of the sums adds to the error,
+// too.
 TEST(AttentionPartGpuTest, ZigzagRingIsNearlyAsExactAsLibTorchsWhole) {
   torch::manual_seed(4);
   constexpr double kRoundedParts = 1.7;
@@ -235,8 +235,8 @@ TEST(AttentionPartGpuTest, EveryRingHasTheSameBits) {
   });
 }
 
-// Halves of longer sequences. The shapes are [batch, length, heads, head_size] and [batch, heads,
-// length].
+// Views of halves of longer sequences. Outputs are [batch, length, heads, head_size]; log-sum-exps
+// are [batch, heads, length].
 struct MergeCase {
   Tensor out_sum, log_sum_exp, part_out, part_log_sum_exp;
 };

@@ -49,7 +49,7 @@ AttentionResult RunAttention(const AttentionCase& c) {
   return result;
 }
 
-// Computes the results in fp64, with gradients by autograd.
+// Computes the reference in fp64, with gradients by autograd.
 AttentionResult AttentionByAutograd(const AttentionCase& c) {
   const Tensor packed = Wide(c.packed).set_requires_grad(true);
   const Tensor out = reference::Attention(packed, c.heads);
@@ -79,9 +79,9 @@ Tensor LogSumExp(const AttentionCase& c) {
       .logsumexp(-1);
 }
 
-// The errors of attention in bf16 have no simple bound, because the softmax weights are rounded,
-// too. Therefore this compares them with the errors of another fused implementation. A margin of a
-// fifth allows for random rounding.
+// bf16 attention has no simple error bound, because the softmax weights are rounded, too. Therefore
+// the reference is the error of another fused implementation. The error may be a fifth larger, to
+// allow for random rounding.
 void ExpectAsExactAsTorch(const AttentionCase& c) {
   constexpr double kChance = 1.2;
   const AttentionResult actual = RunAttention(c), exact = AttentionByAutograd(c);
@@ -111,7 +111,7 @@ TEST(AttentionGpuTest, IsAsExactAsLibTorchs) {
   }
 }
 
-// cuDNN decides which other shapes it supports. It must reject the unsupported ones before it
+// cuDNN decides which other shapes it supports. It must reject an unsupported shape before it
 // computes anything.
 TEST(AttentionGpuTest, OtherShapesAreExactOrRefused) {
   torch::manual_seed(2);

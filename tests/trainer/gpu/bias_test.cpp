@@ -8,8 +8,8 @@ namespace {
 
 using torch::Tensor;
 
-// Widths of one vector and of many blocks, odd widths, and widths below and above that of one
-// slice.
+// Widths of less than one vector, one vector, and many blocks. Includes odd widths, and widths
+// below and above the width of one slice.
 constexpr int64_t kBiasWidths[] = {1, 7, 8, 64, 96, 264, 768, 2304, 3072, 16384 + 8};
 constexpr int64_t kBiasRows[] = {1, 3, 31, 33, 127, 4099, 32768};
 
@@ -30,8 +30,8 @@ TEST(BiasGpuTest, IsAddedToEveryRow) {
   }
 }
 
-// The gradient is a sum of random numbers, most of which cancel. Therefore the scale of the error
-// is that of the terms.
+// The gradient is a sum of random numbers that mostly cancel each other. Therefore the scale is the
+// norm of the terms.
 void ExpectBiasGradient(const Tensor& dy) {
   const Tensor expected = Wide(dy).sum(0);
   const Tensor gradient = Poisoned(expected.sizes(), torch::kFloat32);

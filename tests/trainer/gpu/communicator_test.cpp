@@ -1,6 +1,6 @@
-// Tests two processes, each with its own GPU. One of them is stopped or killed; the other must
+// Tests two processes, each with its own GPU. One of them is stopped or killed. The other must
 // detect this within its limit and exit. Each process executes this program again with a single
-// test, because CUDA does not work in a process that was forked after its first CUDA call.
+// test, because CUDA does not work in a child forked after the first CUDA call.
 #include "trainer/parallel/communicator.h"
 
 #include <ATen/cuda/Sleep.h>
@@ -30,22 +30,23 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 using torch::Tensor;
 
-constexpr seconds kLimit{10};  // Limit of the waits during which the peer is lost.
+constexpr seconds kLimit{10};  // Limit of the wait in which a peer is lost.
 constexpr seconds kMargin{5};
-constexpr seconds kStart{120};    // Time before these waits: loading CUDA is slow on some machines.
-constexpr seconds kProcess{240};  // Start, limit, margin of OperationWatch, and exit of a member.
+constexpr seconds kStart{120};    // Limit of other waits. Loading CUDA is slow on some machines.
+constexpr seconds kProcess{240};  // Limit of a whole process: kStart, kLimit, margins and exit.
 
 constexpr char kRank[] = "TEST_MEMBER_RANK";
 constexpr char kPort[] = "TEST_MEMBER_PORT";
 constexpr char kScenario[] = "TEST_MEMBER_SCENARIO";
 
-// A member's part of a scenario. It begins when the member is connected to its peer.
+// One of the two processes, and the scenario that it runs after connecting to its peer.
 struct Member {
   int64_t rank = 0;
   std::string scenario;
 
-  // If the scenario's member reaches its point here, stops or kills it. Does so only after its peer
-  // has begun to wait for it, because before that the peer may need answers from its store.
+  // Stops or kills this member if the scenario says so for this point. Waits 2 s first, so that the
+  // peer is already waiting for this member. Before that, the peer may still need answers from this
+  // member's store.
   void PassPoint(const std::string& point) const {
     const std::string here = point + " rank" + std::to_string(rank);
     if (scenario != "stop " + here && scenario != "kill " + here) return;
@@ -59,8 +60,8 @@ PeerLimits LimitsOf(const std::string& scenario) {
   return {.connect = in_connect ? kLimit : kStart, .operation = kLimit};
 }
 
-// Runs `wait` and expects that it ends with kPeerLost in time. After that the device must be idle,
-// because unwinding frees device memory.
+// Calls `wait` and expects that it throws kPeerLost in time. The device must then be idle, because
+// unwinding frees device memory.
 void ExpectLoss(const std::function<void()>& wait) {
   const Clock::time_point start = Clock::now();
   try {
@@ -79,8 +80,7 @@ void AddUp(Communicator& communicator, Tensor& values) {
   communicator.AllReduce(values).WaitOnHost();
 }
 
-// Queues more launches than a device's queue can accept. They are queued behind an operation that
-// never ends.
+// Launches more operations than a device queue can hold. The first one never ends.
 void FillQueue(Communicator& communicator, Tensor& values) {
   Work sum = communicator.AllReduce(values);
   sum.Wait();
@@ -88,8 +88,8 @@ void FillQueue(Communicator& communicator, Tensor& values) {
   communicator.Barrier();
 }
 
-// Every member's device is busy for longer than the limit of an operation. Only then does it reach
-// the operation.
+// Each member's device is busy for longer than the operation limit before it starts the operation.
+// The limit must not include this time.
 void WorkForLong(Communicator& communicator, torch::Device device) {
   constexpr int64_t kCyclesPerSecond = 2'000'000'000;
   Tensor sum = torch::ones({1}, torch::device(device));
@@ -103,14 +103,13 @@ void WorkForLong(Communicator& communicator, torch::Device device) {
 void CheckSums(Communicator& communicator, torch::Device device) {
   const double mine = static_cast<double>(communicator.rank()) + 1;
   EXPECT_EQ(SumOverMembers(communicator, {mine, 1}, device), (std::vector<double>{3, 2}));
-  // The low bits of master weights are stored beside the bf16 values. NCCL does not support their
-  // type.
+  // 16-bit integers, the type of the low bits of master weights. NCCL does not support this type.
   const auto rest = torch::device(device).dtype(torch::kInt16);
   const Tensor gathered = torch::empty({4}, rest);
   communicator.AllGather(gathered, torch::full({2}, communicator.rank() + 1, rest)).Wait();
   EXPECT_TRUE(gathered.cpu().equal(torch::tensor({1, 1, 2, 2}, torch::kInt16)));
-  // This operation runs concurrently with the current stream. In between there are operations for
-  // which the host waits.
+  // This all-reduce runs concurrently with the current stream, while the host waits for other
+  // operations.
   Tensor gradients = torch::ones({1 << 20}, torch::device(device));
   for (int round = 0; round < 20; ++round) {
     Work sum = communicator.AllReduce(gradients);
@@ -149,14 +148,14 @@ void RunMember(const Member& member, int64_t port) {
   ExpectLoss([&] { AddUp(*communicator, values); });
 }
 
-// This is not a separate test. The processes that the tests below start run it.
+// Not a test of its own: the processes started by the tests below run it.
 TEST(GpuPeerMember, DISABLED_Run) {
   ASSERT_NE(std::getenv(kScenario), nullptr) << "is for the other tests only";
   const Member member{std::atoi(std::getenv(kRank)), std::getenv(kScenario)};
   RunMember(member, std::atoi(std::getenv(kPort)));
 }
 
-// A child process that the destructor kills if it is still running.
+// A child process. The destructor kills it if it is still running.
 class MemberProcess {
  public:
   MemberProcess(int64_t rank, int64_t port, const std::string& scenario) {
@@ -211,7 +210,7 @@ class GpuPeerTest : public ::testing::Test {
     EXPECT_EQ(second.Wait(), 0);
   }
 
-  // Returns the exit code of the member that survives.
+  // Runs both members and returns the exit code of the surviving one.
   static int ExitOfSurvivor(int64_t lost, const std::string& what) {
     const std::string scenario = what + " rank" + std::to_string(lost);
     const int64_t port = FreePort();
@@ -228,7 +227,7 @@ TEST_F(GpuPeerTest, OwnWorkBeforeAnOperationMayTakeLongerThanItsLimit) {
 
 TEST_F(GpuPeerTest, StoppedBeforeItConnects) {
   EXPECT_EQ(ExitOfSurvivor(1, "stop connect"), 0);
-  EXPECT_EQ(ExitOfSurvivor(0, "stop connect"), 0);  // Member 0 is also the store's server.
+  EXPECT_EQ(ExitOfSurvivor(0, "stop connect"), 0);  // Member 0 also hosts the store.
 }
 
 TEST_F(GpuPeerTest, KilledBeforeItConnects) {

@@ -37,20 +37,21 @@ LossResult ComputeLoss(const LossCase& c, LossPass pass) {
   return {loss.item<double>(), logits};
 }
 
-// Computes the results in fp64, with gradients by autograd.
+// Computes the reference in fp64, with gradients by autograd.
 LossResult LossByAutograd(const LossCase& c) {
   const Tensor logits = Wide(c.logits).set_requires_grad(true);
   const Tensor loss = reference::CrossEntropy(logits, c.targets.tokens, Wide(c.targets.weights));
   return {loss.item<double>(), torch::autograd::grad({loss}, {logits})[0]};
 }
 
-// The rounding error of a row's loss is relative to numbers of about 1, even if the loss is small.
+// A row's loss is computed from numbers of about 1. Its rounding error is relative to them, even if
+// the loss is small.
 double LossTolerance(const LossCase& c, double loss) {
   return kShortSumTolerance * (loss + c.targets.weights.sum().item<double>());
 }
 
-// The gradient at a target, w * (p - 1), cancels if p is nearly 1. Therefore its error is relative
-// to p.
+// The gradient at a target is w * (p - 1). If p is nearly 1, the subtraction cancels, so the error
+// is relative to p.
 void ExpectLossGradient(const LossCase& c, const Tensor& actual, const Tensor& expected) {
   ExpectAccurate(actual, expected, kShortSumTolerance, NormOf(c.targets.weights));
 }
@@ -141,7 +142,7 @@ TEST(CrossEntropyGpuTest, NanAndInfinityReachTheLoss) {
   }
 }
 
-// There are more than 2^31 logits, which take 4.4 GB in bf16. Row 16,743 contains element 2^31.
+// There are more than 2^31 logits, which take 4.4 GB in bf16. Logit 2^31 is in row 16,743.
 TEST(CrossEntropyGpuTest, TakesMoreElementsThanAnIntCounts) {
   torch::manual_seed(6);
   const int64_t rows = 17000, vocabulary = 128256, chunk = 1000;

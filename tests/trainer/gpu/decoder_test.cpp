@@ -75,7 +75,8 @@ PlainPass RunPlain(PlainLlama plain, const TrainingTokens& batch, torch::Device 
   return pass;
 }
 
-// The rounding error of a gradient that should be 0, relative to the norm of all gradients.
+// Bound for a gradient that would be 0 without rounding errors, relative to the norm of all
+// gradients.
 constexpr double kUnseen = 1e-5;
 
 void ExpectEqualsPlainLlamaOnGpu(const ModelConfig& model) {
@@ -104,14 +105,14 @@ TEST(DecoderGpuTest, TiedHeadEqualsPlainLlama) {
   ExpectEqualsPlainLlamaOnGpu(GpuModel(/*untied=*/false));
 }
 
-// Returns the factor by which an error may exceed the reference. The error of a bf16 gradient
-// depends on the errors of its inputs, for which there is no simple bound. Therefore the reference
-// is LibTorch's own bf16 operations with autograd.
+// Returns the factor by which the error of a gradient may exceed the reference. A bf16 gradient has
+// no simple error bound, because its error depends on the errors of its inputs. Therefore the
+// reference is the error of LibTorch's bf16 operations with autograd.
 //
-// The margin for random rounding is a fifth. It is larger for queries and keys with biases. A bias
-// is the same for all keys, so it multiplies the sum of a row's score gradients. That sum is 0
-// except for the rounding of a few numbers. There, the errors of LibTorch's own two kernels were
-// 0.8 to 2.1 times the reference.
+// The factor allows a fifth for random rounding. It is 2 for queries and keys with biases. A key
+// bias is the same for all keys, so it multiplies the sum of a row's score gradients, which is 0
+// except for a few rounding errors. There, the errors of LibTorch's own two kernels were 0.8 to 2.1
+// times the reference.
 double ChanceOf(const ModelConfig& model, const std::string& name) {
   const bool sees_common_keys =
       model.add_bias_linear &&
@@ -134,7 +135,7 @@ void ExpectAsExactAsAutograd(const ModelConfig& model) {
   for (const StoredSlice& slice : store.slices()) {
     const std::string& name = slice.logical.name;
     const Tensor& expected = exact.gradients.at(name);
-    if (IsUnseen(model, name)) continue;  // Only bf16 rounding, without a reference.
+    if (IsUnseen(model, name)) continue;  // Only bf16 rounding noise
     EXPECT_LE(RelativeNorm(SliceOf(pass.gradients, slice), expected),
               ChanceOf(model, name) * RelativeNorm(peer.gradients.at(name), expected) + kSlack)
         << name;
@@ -154,7 +155,7 @@ std::map<std::string, ModelConfig> GpuFamilies() {
                                                  {"GPT-2", GpuModel()},
                                                  {"GPT-3 15B", GpuModel()},
                                                  {"GPT-NeoX", GpuModel()}};
-  families["Qwen3"].kv_channels = 128;  // Heads are larger than hidden_size / heads.
+  families["Qwen3"].kv_channels = 128;  // Larger than hidden_size / heads.
   families["Qwen3"].qk_layernorm = true;
   families["OLMo"].normalization = Normalization::kLayerNorm;
   families["OLMo"].norm_weights = false;
@@ -213,7 +214,7 @@ TEST(DecoderGpuTest, RecomputationAndRepeatsChangeNoBit) {
       kept.parameters().gradients().fill_(std::nan(""));
       const DecoderPass pass = RunPass(kept, {batch});
       EXPECT_EQ(pass.loss, expected.loss);
-      // The padding between parameters does not belong to the result.
+      // Leaves out the padding between parameters, which keeps its NaNs.
       std::vector<Tensor> gradients;
       for (int64_t i = 0; i < kept.parameters().size(); ++i) {
         gradients.push_back(kept.parameters().Gradient(i).clone());
@@ -246,7 +247,7 @@ TEST(DecoderGpuTest, DeferredWeightGradientsAreTheSameBits) {
   }
 }
 
-// The whole batch has more rows than the head processes in one chunk.
+// The whole batch has more rows than one chunk of the head.
 TEST(DecoderGpuTest, GradientsOfMicroBatchesAddUp) {
   torch::manual_seed(6);
   const int64_t samples = 68, length = 128;
@@ -263,8 +264,8 @@ TEST(DecoderGpuTest, GradientsOfMicroBatchesAddUp) {
   EXPECT_LT(RelativeNorm(parts.gradients, whole.gradients), 1e-5);
 }
 
-// Gradients are summed over micro-batches in fp32. Therefore the sum of two equal gradients is
-// exactly twice one of them.
+// Micro-batch gradients are summed in fp32, so the sum of two equal gradients is exactly twice one
+// of them.
 TEST(DecoderGpuTest, SixteenBitGradientsAddUpInSinglePrecision) {
   torch::manual_seed(7);
   const TrainingTokens batch = GpuTokens(3, 128);

@@ -9,8 +9,8 @@ namespace {
 
 using torch::Tensor;
 
-// Distribution of the tokens. In real text they are skewed. The kernel splits frequent tokens into
-// many parts.
+// Distribution of the tokens. Real text is skewed. The kernel splits the rows of a frequent token
+// into many parts.
 enum class TokenSpread { kUniform, kSkewed, kOneToken };
 
 Tensor RandomTokens(int64_t rows, int64_t vocabulary, TokenSpread spread) {
@@ -66,7 +66,7 @@ TEST(EmbeddingGpuTest, LooksUpRowsExactly) {
   }
 }
 
-// The indices are the positions of a batch of samples, as in the look-up of learned positions.
+// The indices are positions within samples, as in the look-up of learned position embeddings.
 TEST(EmbeddingGpuTest, AddsRowsToWhatIsThere) {
   torch::manual_seed(8);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -171,7 +171,7 @@ TEST(EmbeddingGpuTest, TokensOutsideTheTableAddNothing) {
   torch::manual_seed(7);
   const Tensor dy = torch::full({4099, 96}, std::nan(""), OnGpu(torch::kBFloat16));
   const Tensor tokens = RandomTokens(4099, 256, TokenSpread::kUniform);
-  // The gradient is in the middle. The memory around it must not change.
+  // The gradient is the middle third. The memory before and after it must not change.
   const Tensor memory = RandomOnGpu({3 * 64, 96}, torch::kFloat32);
   const Tensor before = memory.clone();
   for (const int64_t first_token : {256, -64}) {

@@ -4,7 +4,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// The command that starts these tests guarantees a GPU, so they fail if there is none.
+// Fails the tests if there is no GPU, because the command that starts them guarantees one.
 class GpuEnvironment : public ::testing::Environment {
  public:
   void SetUp() override { ASSERT_TRUE(at::hasCUDA()) << "LibTorch sees no GPU"; }

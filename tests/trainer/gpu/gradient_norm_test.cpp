@@ -46,7 +46,8 @@ TEST(SquaredSumGpuTest, KeepsWhatIsNotFinite) {
   }
 }
 
-// The bits of the result must be the same in every run and at every address.
+// For a given number of elements, the bits of the result must be the same in every run and at every
+// address.
 TEST(SquaredSumGpuTest, BitsDependOnTheCountOnly) {
   torch::manual_seed(2);
   const Tensor values = RandomOnGpu({10000003}, torch::kFloat32), odd = AtOddAddress(values);
@@ -54,7 +55,7 @@ TEST(SquaredSumGpuTest, BitsDependOnTheCountOnly) {
   EXPECT_TRUE(SameBits(SquaredSumOf(odd), SquaredSumOf(values)));
 }
 
-// Checks that the numbers equal those of the CPU version, which performs the same steps in fp64.
+// Expects the same numbers as from the CPU version, which performs the same steps in fp64.
 void ExpectFinishesAsOnTheCpu(const std::vector<double>& parts, double max_norm, double loss) {
   const Tensor squared = torch::tensor(parts, torch::kFloat64);
   Tensor cpu = torch::zeros({kStepValues}, torch::kFloat64);

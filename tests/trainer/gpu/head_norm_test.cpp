@@ -17,13 +17,13 @@ struct HeadShape {
   int64_t batch;
   int64_t length;
   int64_t row_heads;
-  int64_t first;  // First of the normalized heads.
+  int64_t first;  // First head to normalize.
   int64_t heads;
   int64_t size;
 };
 
-// Sizes for every kernel plan, sizes that do not fill a plan, a partly filled last block, and sizes
-// that cannot be read in vectors.
+// Shapes for every kernel plan. Some do not fill a plan or the last block; some cannot be read in
+// vectors.
 const HeadShape kHeadShapes[] = {
     {1, 1, 1, 0, 1, 64},    {3, 5, 6, 0, 4, 64},       {2, 127, 6, 4, 1, 80},
     {1, 333, 9, 2, 5, 96},  {2, 2048, 32, 0, 16, 128}, {2, 1024, 32, 16, 8, 128},
@@ -57,8 +57,8 @@ struct HeadNormResult {
   HeadNormKept kept;
 };
 
-// Runs both passes in place, on copies returned by make(tensor). If `accumulate` is true, adds to
-// the existing gradient.
+// Runs both passes in place on make(tensor), a copy of each tensor. If `accumulate` is true, adds
+// to the existing gradient.
 template <typename Make>
 HeadNormResult RunHeadNorm(const HeadNormCase& c, const Make& make, bool accumulate) {
   const auto type = c.packed.scalar_type();
@@ -90,8 +90,8 @@ void ExpectHeadNormEqualsAutograd(const HeadNormCase& c, const HeadNormResult& a
   ExpectAccurate(c.HeadsOf(actual.packed), y.detach(), kShortSumTolerance);
   EXPECT_TRUE(SameBits(actual.kept.x, c.HeadsOf(c.packed).contiguous()));
   ExpectAccurate(actual.kept.inverse_rms, inverse_rms.flatten(), kShortSumTolerance);
-  // A head with few elements is nearly a multiple of its norm. Most of its gradient cancels, so the
-  // scale is that of one term.
+  // In a head of few elements, most of the gradient cancels. Therefore the scale is the norm of one
+  // of its terms.
   const double scale = NormOf(dy * Wide(c.weight) * inverse_rms.unsqueeze(-1));
   ExpectAccurate(c.HeadsOf(actual.d_packed), gradients[0], kShortSumTolerance, scale);
   const Tensor sum = accumulate ? gradients[1] + Wide(c.gradient) : gradients[1];

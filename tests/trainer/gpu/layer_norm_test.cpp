@@ -14,7 +14,7 @@ constexpr double kLayerNormEpsilon = 1e-5;
 // A layer norm to test. If the norm has no weight or no bias, these tensors are undefined.
 struct LayerNormCase {
   Tensor x, weight, bias, dy, residual;
-  Tensor gradient;  // The backward pass adds to this gradient.
+  Tensor gradient;  // Existing gradient, to which a pass may add.
 };
 
 LayerNormCase RandomLayerNorm(int64_t rows, int64_t width, torch::ScalarType type, bool plain) {
@@ -30,7 +30,7 @@ LayerNormCase RandomLayerNorm(int64_t rows, int64_t width, torch::ScalarType typ
 
 struct ExactLayerNorm {
   Tensor y, mean, inverse_std, dx, weight_gradient, bias_gradient;
-  double dx_scale = 0;  // Norm of the largest term of dx; terms may mostly cancel.
+  double dx_scale = 0;  // Norm of dx's largest term. The terms may mostly cancel.
 };
 
 // Computes the results in fp64 with the formulas of kernels/layer_norm.h.
@@ -86,7 +86,8 @@ LayerNormGradients GradientsOf(const LayerNormCase& c, const Tensor& statistics,
   return result;
 }
 
-// In a row with one element, the difference from the mean is 0 and inverse_std is 316.
+// In a row of one element, the variance is 0 and inverse_std is 1 / sqrt(epsilon) = 316, which
+// multiplies rounding errors.
 double StatisticsTolerance(int64_t width) { return width < 8 ? 1e-5 : kShortSumTolerance; }
 
 void ExpectLayerNormForward(const LayerNormCase& c, const ExactLayerNorm& exact,
@@ -116,8 +117,8 @@ void ExpectLayerNormEqualsFormulas(const LayerNormCase& c) {
   }
 }
 
-// The widths cover every plan of the forward and the backward pass that keeps rows in registers,
-// odd widths, and widths that are too long for registers in one pass or both.
+// The widths include odd ones, some for every plan that keeps rows in registers, and some too long
+// for registers in the forward pass, the backward pass or both.
 TEST(LayerNormGpuTest, EqualsFormulasForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -155,15 +156,15 @@ TEST(LayerNormGpuTest, LargeMeansKeepTheVariance) {
     c.x = c.x + 1000;
     const ExactLayerNorm exact = Exact(c);
     const LayerNormForwardResult actual = LayerNormOf(c);
-    // Rounding a mean near 1000 has an error of 1e-4. Computing the variance from sums of squares
-    // would lose 0.1 of it.
+    // The mean is near 1000, so rounding it to fp32 causes an error of 1e-4. Computing the variance
+    // from sums of squares would cause an error of 10%.
     ExpectAccurate(actual.statistics[1], exact.inverse_std, 1e-5);
     ExpectAccurate(actual.y, exact.y, 2e-4);
   }
 }
 
-// The gradient may be written into the memory of dy or of the residual gradient. Its bits must be
-// the same in all cases.
+// The backward pass may write dx over dy or over the residual gradient. The bits of dx must be the
+// same as in separate memory.
 TEST(LayerNormGpuTest, GradientTakesTheMemoryOfAnInput) {
   torch::manual_seed(4);
   for (const torch::ScalarType type : kGpuTypes) {

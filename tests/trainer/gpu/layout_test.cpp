@@ -1,6 +1,5 @@
 // Tests layouts on GPUs. Every rank is a thread of this process. On one GPU, the ranks take turns
-// and exchange data through the memory of the GPU. On several GPUs, each rank has a separate GPU
-// and uses NCCL.
+// and exchange data through GPU memory. On several GPUs, each rank has its own GPU and uses NCCL.
 #include <c10/cuda/CUDAFunctions.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +21,8 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
-// Returns the settings of the layout with sizes that the kernels support. Heads have size 64, or 96
-// if the layout sets a size other than hidden_size / heads.
+// Returns the layout's settings with sizes that the kernels support. Heads have size 64, or size 96
+// in layouts that set a head size other than hidden_size / heads.
 RunConfig GpuRunOf(const LayoutCase& layout, Precision precision) {
   RunConfig config = SmallRun();
   layout.edit(config);
@@ -48,14 +47,14 @@ RunConfig OnOneProcess(const RunConfig& config) {
   return alone;
 }
 
-// Runs the ranks on GPU 0. If there are several, they take turns.
+// Runs all ranks on GPU 0. Several ranks take turns.
 LayoutMachine OneGpu() {
   return {.open_device = [](int64_t) { return OpenDevice(DeviceKind::kGpu, 0); },
           .takes_turns = true};
 }
 
-// Returns the run on one process. Runs are cached by their settings, because several layouts share
-// a run.
+// Returns the one-process run to compare with. Caches runs by their settings, because several
+// layouts share one.
 const LayoutRun& Reference(const RunConfig& config, bool masked) {
   static std::vector<std::pair<std::pair<RunConfig, bool>, std::unique_ptr<LayoutRun>>> runs;
   const RunConfig alone = OnOneProcess(config);
@@ -69,7 +68,8 @@ const LayoutRun& Reference(const RunConfig& config, bool masked) {
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }
 
 // Returns the name suffixes of tensors whose gradient is only rounding noise. Without rotary
-// positions, a contribution common to all keys does not change the softmax, so its gradient is 0.
+// positions, the key bias adds the same number to all scores of a query. The softmax ignores it, so
+// the gradient of the bias is 0.
 std::string NoiseOf(const ModelConfig& model) {
   return model.position_embedding_type == PositionEmbedding::kRope ? "" : "k_proj.bias";
 }

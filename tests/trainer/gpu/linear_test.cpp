@@ -20,9 +20,9 @@ const LinearShape kLinearShapes[] = {
     {384, 256, 503}, {4096, 2048, 1024}, {1000, 8192, 512}, {4096, 768, 50257}, {8192, 1024, 16392},
 };
 
-// Tensor cores truncate the bits that do not fit into a sum instead of rounding them, so the errors
-// of thousands of terms add up. Products in fp32 have a smaller tolerance. It also excludes TF32,
-// whose error would be 2e-4.
+// Tensor cores truncate the low bits of a sum instead of rounding, so the errors of thousands of
+// terms add up. The tolerance for fp32 is smaller, so that it excludes TF32, whose error would be
+// 2e-4.
 double ProductTolerance(torch::ScalarType type) {
   return type == torch::kBFloat16 ? 5e-5 : kLongSumTolerance;
 }
@@ -49,7 +49,8 @@ void ExpectForwardProducts(const LinearCase& c) {
   y.fill_(std::nan(""));
   LinearForwardWithResidual(c.x, c.weight, c.residual, y);
   const Tensor sum = product + Wide(c.residual);
-  // cuBLASLt may round the product before it adds. Then the error e is that of this rounding.
+  // cuBLASLt may round the product before it adds the residual. Then the error includes this
+  // rounding.
   const double product_rounding = NormOf(Wide(product.to(y.scalar_type())) - product);
   const double scale = NormOf(sum);
   const double with_rounding = tolerance + product_rounding / (2 * scale);
@@ -59,7 +60,8 @@ void ExpectForwardProducts(const LinearCase& c) {
   ExpectAccurate(over_residual, sum, with_rounding, scale);
 }
 
-// Before cuBLASLt adds the bias, it may round the product and the sum of product and residual.
+// cuBLASLt may round two intermediate results: the product, and the sum of product and residual. It
+// adds the bias after that.
 void ExpectForwardProductsWithBias(const LinearCase& c) {
   const double tolerance = ProductTolerance(c.x.scalar_type());
   const Tensor product = Wide(c.x).matmul(Wide(c.weight).t());
@@ -121,7 +123,7 @@ TEST(LinearGpuTest, TakesMemoryAtOddAddresses) {
 TEST(LinearGpuTest, EveryRunHasTheSameBits) {
   torch::manual_seed(3);
   for (const torch::ScalarType type : kGpuTypes) {
-    // These products have few results and long sums. cuBLASLt splits such sums.
+    // These products have few results and long sums, which cuBLASLt splits.
     for (const LinearShape& shape : {LinearShape{16384, 256, 512}, LinearShape{384, 256, 503}}) {
       SCOPED_TRACE(ShapeName(type, {shape.rows, shape.in, shape.out}));
       const LinearCase c = RandomLinear(shape, type);

@@ -13,7 +13,7 @@ constexpr double kNormEpsilon = 1e-5;
 
 struct NormCase {
   Tensor x, weight, dy, residual;
-  Tensor weight_gradient;  // The backward pass adds to this gradient.
+  Tensor weight_gradient;  // Existing gradient, to which a pass may add.
 };
 
 NormCase RandomNorm(int64_t rows, int64_t width, torch::ScalarType type) {
@@ -28,8 +28,8 @@ struct NormResult {
   Tensor y, inverse_rms, dx, weight_gradient;
 };
 
-// Computes the results in fp64 by autograd, without the residual and without the earlier gradient
-// of the weight.
+// Computes the reference in fp64 by autograd. It does not include the residual or the existing
+// gradient of the weight.
 NormResult NormByAutograd(const NormCase& c) {
   const Tensor x = Wide(c.x).set_requires_grad(true);
   const Tensor weight = Wide(c.weight).set_requires_grad(true);
@@ -50,9 +50,8 @@ NormForwardResult NormForward(const NormCase& c) {
   return result;
 }
 
-// Compares the dx of the case, including the residual if it is defined, with `expected`. A row with
-// few elements is nearly a multiple of its norm, so most of dx cancels. Therefore the error is
-// relative to one of the terms.
+// Compares dx with `expected`. If the case has a residual, dx includes it. In a row of few
+// elements, most of dx cancels. Therefore the error is relative to one of its terms.
 void ExpectNormGradient(const NormCase& c, const NormResult& expected, const Tensor& dx,
                         bool has_residual) {
   const Tensor term = Wide(c.dy) * Wide(c.weight) * expected.inverse_rms.unsqueeze(1);
@@ -82,8 +81,8 @@ void ExpectNormEqualsAutograd(const NormCase& c) {
   ExpectAccurate(added, expected.weight_gradient + Wide(c.weight_gradient), kLongSumTolerance);
 }
 
-// The widths cover every plan that keeps rows in registers, odd widths, and a width that is too
-// long for registers.
+// The widths include odd ones, some for every plan that keeps rows in registers, and one that is
+// too long for registers.
 TEST(NormGpuTest, EqualsAutogradForEveryShape) {
   torch::manual_seed(1);
   for (const torch::ScalarType type : kGpuTypes) {
@@ -113,8 +112,8 @@ TEST(NormGpuTest, TakesMemoryAtOddAddresses) {
   }
 }
 
-// The gradient may be written into the memory of dy or of the residual gradient. Its bits must be
-// the same in all cases.
+// The backward pass may write dx over dy or over the residual gradient. The bits of dx must be the
+// same as in separate memory.
 TEST(NormGpuTest, GradientTakesTheMemoryOfAnInput) {
   torch::manual_seed(3);
   for (const torch::ScalarType type : kGpuTypes) {

@@ -24,8 +24,8 @@ const RotaryShape kRotaryShapes[] = {
     {2, 2048, {16, 8, 128}},
     {1, 4096, {32, 8, 128}},
     {5, 333, {5, 1, 256}},
-    // Only a part of each head is rotated: whole vectors, less than a vector, and parts of heads
-    // whose size is no multiple of a vector.
+    // Only a part of each head is rotated. Its size is a multiple of a vector, less than a vector,
+    // or not a multiple.
     {2, 127, {4, 2, 64}, 16},
     {2, 129, {3, 1, 80}, 20},
     {1, 65, {4, 4, 128}, 126},
@@ -49,7 +49,7 @@ RotaryCase RandomRotary(const RotaryShape& shape, torch::ScalarType type) {
           heads};
 }
 
-// Computes the rotation in fp64, with the fp32 numbers of the table.
+// Rotates in fp64, with the fp32 cosines and sines of the table.
 Tensor Turned(const RotaryCase& c, Rotation rotation) {
   const int64_t turned = c.heads.query_heads + c.heads.key_heads;
   const Tensor sin = rotation == Rotation::kForward ? Wide(c.table.sin) : -Wide(c.table.sin);

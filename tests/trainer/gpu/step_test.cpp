@@ -34,7 +34,7 @@ RunConfig SmallGpuRun(Precision precision, Precision moments) {
   return config;
 }
 
-// A complete run on one GPU. Its tokens repeat after four micro-batches.
+// A complete run on one GPU. The tokens repeat every four micro-batches.
 class GpuRun {
  public:
   explicit GpuRun(const RunConfig& config)
@@ -48,7 +48,7 @@ class GpuRun {
         clock_(Gpu()),
         runner_({config_, model_, optimizer_, groups_, clock_, Gpu()}) {}
 
-  // Runs `steps` steps. Launches `ahead` of them before it waits for the first one.
+  // Runs `steps` steps. Up to `ahead` steps are launched before the oldest one is awaited.
   std::vector<StepResult> Run(int64_t steps, int64_t ahead, double learning_rate) {
     std::vector<StepResult> results;
     for (int64_t i = 0; i < steps; ++i) {
@@ -121,8 +121,8 @@ void ExpectSameSteps(const std::vector<StepResult>& a, const std::vector<StepRes
   }
 }
 
-// In some runs, steps are launched before the previous step has finished. Such a step must not
-// reuse the memory of a step that is still running.
+// Some runs launch a step before the previous one has finished. The new step must not reuse memory
+// that the previous one still uses.
 void ExpectSameBitsForEveryRunOfSteps(const RunConfig& config) {
   GpuRun first(config);
   const std::vector<StepResult> expected = first.Run(20, /*ahead=*/0, 1e-3);
@@ -178,8 +178,8 @@ TEST(StepRunnerGpuTest, ALossThatIsNotANumberChangesNoWeight) {
   }
 }
 
-// The values of the step that corrupts the weights are finite. Later steps may be launched before
-// the failure is known. They must not change any weight.
+// One step has finite values but makes a weight infinite. The runner may launch later steps before
+// it knows this. Those steps must not change any weight.
 TEST(StepRunnerGpuTest, StepsBehindAnInfiniteUpdateChangeNoWeight) {
   const RunConfig config = SmallGpuRun(Precision::kBf16, Precision::kFp32);
   const double infinity = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// LibTorch's fused attention. Tests compare its errors with the errors of our kernels.
+// LibTorch's fused attention. Tests compare the errors of our kernels with its errors.
 #ifndef TRAINYARD_TESTS_TRAINER_GPU_TORCH_ATTENTION_H_
 #define TRAINYARD_TESTS_TRAINER_GPU_TORCH_ATTENTION_H_
 
@@ -6,8 +6,8 @@
 
 namespace trainyard::trainer {
 
-// `query` is [batch, query_heads, queries, head_size]. `key` and `value` have fewer heads, each of
-// which serves consecutive query heads. If `causal` is true, there must be as many keys as queries.
+// `query` is [batch, query_heads, queries, head_size]. `key` and `value` may have fewer heads, each
+// for several consecutive query heads. If `causal` is true, there must be as many keys as queries.
 inline torch::Tensor TorchAttentionOfPart(const torch::Tensor& query, const torch::Tensor& key,
                                           const torch::Tensor& value, bool causal) {
   const int64_t share = query.size(1) / key.size(1);

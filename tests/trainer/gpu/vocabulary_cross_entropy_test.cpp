@@ -40,15 +40,15 @@ PartsResult ComputeParts(const PartsCase& c, LossPass pass) {
   return CrossEntropyOfParts(c.logits, c.targets, c.widths, pass);
 }
 
-// Computes the results in fp64 by autograd over the whole vocabulary.
+// Computes the reference in fp64 by autograd over the whole vocabulary.
 PartsResult WholeByAutograd(const PartsCase& c) {
   const Tensor logits = Wide(c.logits).set_requires_grad(true);
   const Tensor loss = reference::CrossEntropy(logits, c.targets.tokens, Wide(c.targets.weights));
   return {{loss.item<double>()}, torch::autograd::grad({loss}, {logits})[0]};
 }
 
-// The rounding error of a row's loss is relative to its log-sum-exp, which is at most 20. The last
-// place of such a number is 2e-6.
+// The rounding error of a row's loss is relative to its log-sum-exp, which is at most 20. The
+// spacing of fp32 numbers near 20 is 2e-6.
 double PartsLossTolerance(const PartsCase& c, double loss) {
   return kShortSumTolerance * (loss + 2 * c.targets.weights.sum().item<double>());
 }
@@ -142,7 +142,7 @@ TEST(VocabularyCrossEntropyGpuTest, HugeLogitsStayFinite) {
   }
 }
 
-// A part that contains only padding of the vocabulary has logits of minus infinity.
+// If a part contains only padding of the vocabulary, all its logits are minus infinity.
 TEST(VocabularyCrossEntropyGpuTest, PartsOfMinusInfinityAddNothing) {
   torch::manual_seed(5);
   for (const torch::ScalarType type : kGpuTypes) {

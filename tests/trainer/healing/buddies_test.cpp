@@ -45,15 +45,16 @@ TEST(BuddiesTest, OfAnyParametersWhereNoneAreEqual) {
 
 TEST(PlanRecoveryTest, NewestStepThatAllHave) {
   const Buddies buddies = BuddiesOf({.dp = 3}, 3);
-  // Rank 1 is new. Rank 0's own state is one step old. Rank 2 has the state of the former rank 1.
+  // Rank 1 is new. Rank 0's own state is one step older than rank 2's. Rank 2 also has the state of
+  // the former rank 1.
   const RecoveryPlan plan = PlanRecovery({{{7, 8}, {7, 8}}, {{}, {}}, {{8, 9}, {8, 9}}}, buddies);
   EXPECT_EQ(plan.step, 8);
   EXPECT_THAT(plan.receivers, ElementsAre(1));
   EXPECT_EQ(plan.first_holder, 0);
 }
 
-// Ranks 0 and 2 completed step 9, but rank 1 had abandoned it. Step 9 must not be used, although
-// all of its parts exist on some rank.
+// Ranks 0 and 2 completed step 9, but the lost rank 1 had abandoned it. Step 9 must not be used,
+// although every part of its state exists on some rank.
 TEST(PlanRecoveryTest, AStepThatARankHadLeftIsNotTaken) {
   const Buddies buddies = BuddiesOf({.dp = 4}, 4);
   const RecoveryPlan plan =

@@ -14,7 +14,8 @@ namespace {
 using nlohmann::json;
 using testing::UnorderedElementsAre;
 
-// The ward dies while it sends its state after step 2. Some pieces of the state may have arrived.
+// The ward is the rank whose state this keeper stores. It dies while it sends the state after step
+// 2, so some pieces may have arrived.
 TEST(SnapshotKeeperTest, AnExchangeThatFailedLeavesNoStateOfTheWard) {
   InMemoryNetwork network;
   std::latch has_begun(1), has_died(1);

@@ -79,8 +79,8 @@ TEST(DecoderTest, TiedHeadEqualsPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
-// The model has the features of Qwen3's small models: heads of a different size, normalized heads,
-// and a tied head.
+// Has the features of the small Qwen3 models: heads of a size other than hidden / heads, normalized
+// heads, and a tied head.
 TEST(DecoderTest, NormsOfHeadsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   model.kv_channels = 6;
@@ -137,7 +137,7 @@ TEST(DecoderTest, ParallelBranchesEqualPlainLlama) {
   ExpectEqualsPlainLlama(model);
 }
 
-// The model is LLaMA 3.1. The samples are longer than its original context.
+// Scales positions as LLaMA 3.1 does. The samples are longer than the original context.
 TEST(DecoderTest, ScaledPositionsEqualPlainLlama) {
   ModelConfig model = SmallModel();
   model.rope_scaling_factor = 8;
@@ -195,7 +195,7 @@ int64_t KeptBytes(Recompute recompute) {
   const RotaryTable rotary =
       MakeRotaryTable(torch::arange(8), HeadSize(model), {}, torch::kFloat32);
   MicroBatch micro_batch{2, 8, rotary, Stash()};
-  // Group indices 0 and 1 are those of the head's norm and matrix.
+  // The block's parameters are group 2. Groups 0 and 1 are the head's norm and matrix.
   Block(model, decoder.parameters(), 2, {.recompute = recompute})
       .Forward(torch::randn({16, model.hidden_size}), micro_batch);
   return micro_batch.stash.bytes();
@@ -218,7 +218,7 @@ TEST(DecoderTest, GradientsOfMicroBatchesAddUp) {
   RunStep(whole, batch);
   Tensor loss = torch::zeros({}, torch::kFloat64);
   WeightGradients gradients(parts.parameters());
-  for (int step = 0; step < 2; ++step) {  // The second step starts from zero gradients, too.
+  for (int step = 0; step < 2; ++step) {  // The second step starts from zero gradients again.
     gradients.BeginStep();
     for (const int64_t first : {0, 2}) {
       parts.ForwardBackward(
@@ -298,7 +298,7 @@ TEST(DecoderTest, BiasesAndPositionsHaveNamesBesideThem) {
   EXPECT_EQ(shapes["model.embed_positions.weight"], (std::vector<int64_t>{8, 16}));
 }
 
-// As in Megatron-LM and nanoGPT, parameters with two dimensions decay, and biases and norms do not.
+// As in Megatron-LM and nanoGPT, weight decay applies to matrices but not to biases and norms.
 TEST(DecoderTest, MatricesDecayAndVectorsDoNot) {
   ModelConfig model = SmallModel();
   MakeGpt2(model, /*max_positions=*/8);

@@ -57,8 +57,8 @@ Tensor LossesOf(const Decoder& decoder, const Tensor& tokens) {
               .flatten();
 }
 
-// The last token of the first document would have to predict the first token of the second
-// document. This prediction is left out.
+// At the boundary, the first document's last token would predict the second document's first token.
+// The loss excludes this prediction.
 TEST(DocumentsTest, APackedSampleHasTheLossesOfItsDocuments) {
   const Tensor first = Tokens({9, 8, 20, 11, kEnd}), second = Tokens({4, 30, 7, 7, 12, 2, kEnd});
   const Tensor cut = Tokens({14, 15, 16});  // Its document continues in another sample.
@@ -80,8 +80,8 @@ TEST(DocumentsTest, APackedSampleHasTheLossesOfItsDocuments) {
   }
 }
 
-// With and without recomputation, the gradients of a packed sample must equal the sum of the
-// gradients of its documents.
+// The gradients of a packed sample must equal the sum of its documents' gradients, with and without
+// recomputation.
 TEST(DocumentsTest, APackedSampleHasTheGradientsOfItsDocuments) {
   const Tensor first = Tokens({9, 8, 20, 11, kEnd}), second = Tokens({4, 30, 7, 7, 12, 2, kEnd});
   const auto run = [](Decoder& decoder, WeightGradients& gradients, const Tensor& tokens) {

@@ -19,8 +19,8 @@ inline void MakeGpt2(ModelConfig& model, int64_t max_positions) {
   model.untie_embeddings_and_output_weights = false;
 }
 
-// Megatron-LM's GPT-3 15B, with rotary positions and squared ReLU. Its grouped queries are set with
-// the sizes. Here, positions rotate half of each head.
+// Megatron-LM's GPT-3 15B, with rotary positions and squared ReLU. The caller sets the grouped
+// queries together with the sizes. Here, rotary positions apply to half of each head.
 inline void MakeGpt3_15b(ModelConfig& model) {
   model.normalization = Normalization::kLayerNorm;
   model.add_bias_linear = true;

@@ -42,7 +42,7 @@ TEST(InitialisationTest, ZeroSpreadMeansOnes) {
   EXPECT_TRUE(InitialValues(7, WholeLogicalTensor("n", {3}, 0)).equal(torch::ones({3})));
 }
 
-// These are the first values that the first version drew. They must not change, so that runs stay
+// The first values drawn by Trainyard's first version. They must not change, so that runs stay
 // reproducible across versions.
 TEST(InitialisationTest, SequenceIsFixedForEver) {
   EXPECT_FLOAT_EQ(StandardNormal(42, 0), 0.41471975f);

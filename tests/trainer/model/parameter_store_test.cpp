@@ -9,8 +9,8 @@ namespace {
 
 constexpr int64_t kAlignment = ParameterLayout::kAlignment;
 
-// Returns two groups. One has a vector that does not decay, and a decaying matrix with two logical
-// parts. The other has one matrix.
+// Returns two groups. The first has a vector without weight decay, and a matrix with weight decay
+// and two logical parts. The second has one matrix.
 std::vector<GroupDeclaration> TwoGroups() {
   return {{"block",
            {{{WholeLogicalTensor("norm", {3}, 0)}, false},
@@ -52,7 +52,8 @@ TEST(ParameterStoreTest, GroupsFollowEachOtherWithDecayingParametersFirst) {
   EXPECT_EQ(store.Value(0).data_ptr<float>(), store.values().data_ptr<float>() + kAlignment);
 }
 
-// The slices of a bias are shorter than the padding between parameters.
+// Another rank counts the slice `k`. No counted range may include it, although it is shorter than
+// the padding that a range may include.
 TEST(ParameterStoreTest, OnlyPaddingLiesWithinACountedRange) {
   LogicalTensorSlice foreign = LogicalVector("k", 4, 0);
   foreign.is_first_holder = false;
@@ -88,8 +89,7 @@ TEST(ParameterStoreTest, SixteenBitValuesKeepTheirMasterWeightsExactly) {
   EXPECT_TRUE(MasterOf(half, slice).equal(master));
 }
 
-// An evaluation uses the same values as training. It needs no memory for gradients or optimizer
-// state.
+// An evaluation needs the values but no memory for gradients or optimizer state.
 TEST(ParameterStoreTest, WithoutTrainingThereAreValuesOnly) {
   const torch::Tensor rows = torch::randn({2, 3});
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {

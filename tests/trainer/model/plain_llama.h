@@ -1,6 +1,6 @@
 // LLaMA as in Hugging Face's modelling code: separate projections, plain operations, and gradients
 // by autograd. It also has the features in which other families differ. In fp64 it is the
-// reference. In bf16 it shows how large the errors of a model may be.
+// reference. In bf16 it shows how large the errors of our model may be.
 #ifndef TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 #define TRAINYARD_TESTS_TRAINER_MODEL_PLAIN_LLAMA_H_
 
@@ -20,8 +20,8 @@
 
 namespace trainyard::trainer {
 
-// Computes causal attention by its formula. `query` is [batch, query_heads, length, head_size].
-// `key` and `value` have fewer heads, each of which serves consecutive query heads.
+// Computes causal attention by the plain formula. `query` is [batch, query_heads, length,
+// head_size]. `key` and `value` may have fewer heads, each for several consecutive query heads.
 inline torch::Tensor PlainAttention(const torch::Tensor& query, const torch::Tensor& key,
                                     const torch::Tensor& value) {
   const int64_t length = query.size(2), share = query.size(1) / key.size(1);
@@ -173,7 +173,7 @@ inline torch::Tensor PlainLoss(PlainLlama& plain, const torch::Tensor& tokens,
   return (losses.flatten() * loss_weights.to(losses.scalar_type())).sum();
 }
 
-// Sets biases to random values. They start at 0, which would hide some errors.
+// Sets biases to random values. Their initial value 0 would hide some errors.
 inline void RandomiseBiases(ParameterStore& store) {
   for (const StoredSlice& slice : store.slices()) {
     if (!slice.logical.name.ends_with(".bias")) continue;
@@ -181,8 +181,8 @@ inline void RandomiseBiases(ParameterStore& store) {
   }
 }
 
-// True if the gradient is only rounding noise. Without rotary positions, a contribution common to
-// all keys does not affect attention.
+// True if the gradient is only rounding noise. Without rotary positions, the key bias adds the same
+// number to all scores of a query, which attention ignores.
 inline bool IsUnseen(const ModelConfig& model, const std::string& name) {
   return model.position_embedding_type == PositionEmbedding::kLearnedAbsolute &&
          name.ends_with("k_proj.bias");

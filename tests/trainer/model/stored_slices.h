@@ -11,13 +11,14 @@
 
 namespace trainyard::trainer {
 
-// Returns the elements of a slice, in the slice's shape. `flat` contains all elements of the store.
+// Returns the part of `flat` that belongs to the slice, in the slice's shape. `flat` contains all
+// elements of the store.
 inline torch::Tensor SliceOf(const torch::Tensor& flat, const StoredSlice& slice) {
   return flat.narrow(0, slice.range.first, slice.range.length).view(slice.logical.shape);
 }
 
-// Returns a slice's master weights, which are in fp32, or in fp64 if the values are. This rank must
-// own all state. For bf16 values, the result is a copy.
+// Returns a slice's master weights. They are in fp64 if the values are, and in fp32 otherwise. This
+// rank must own all state. For bf16 values, the result is a copy.
 inline torch::Tensor MasterOf(const ParameterStore& store, const StoredSlice& slice) {
   const torch::Tensor values = SliceOf(store.values(), slice);
   if (!store.low_bits().defined()) return values;

@@ -5,7 +5,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Returns the position in the sample of the rank's token number `token`.
+// Returns the position within the sample of the rank's `token`-th token.
 int64_t PositionAt(int64_t rank, int64_t token, const ContextShape& shape) {
   const int64_t half = shape.length / 2;
   const int64_t chunk = token < half ? rank : 2 * shape.ranks - 1 - rank;
@@ -16,8 +16,8 @@ bool Sees(int64_t query, int64_t key, const ContextShape& shape) {
   return key <= query && (shape.window == 0 || query - key < shape.window);
 }
 
-// Checks each pair of one rank's query and the other rank's key. Returns the number of visible
-// pairs.
+// Checks the visibility of each pair of a query of `rank` and a key of `key_rank`. Returns the
+// number of visible pairs.
 int64_t ExpectHoldsAllPairs(int64_t rank, int64_t key_rank, const ContextShape& shape) {
   const VisibleTokens tokens = TokensVisibleTo(rank, key_rank, shape);
   int64_t seen = 0;

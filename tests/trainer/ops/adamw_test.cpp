@@ -24,7 +24,7 @@ AdamWState FreshState(int64_t count, torch::ScalarType moments = torch::kFloat32
           .second_moment = torch::zeros({count}, moments)};
 }
 
-// Returns the same state with weights split into bf16 values and their low bits.
+// Returns the state on the GPU, with each weight split into a bf16 value and its low bits.
 AdamWState Split(const AdamWState& state) {
   AdamWState split = state;
   split.values = torch::empty_like(state.values, torch::kBFloat16);
@@ -37,7 +37,7 @@ AdamWState Split(const AdamWState& state) {
 
 TEST(AdamWUpdateTest, SplitMasterWeightsGetTheSameBits) {
   torch::manual_seed(1);
-  const AdamWState whole = FreshState(40000);  // More than one piece of an update.
+  const AdamWState whole = FreshState(40000);  // An update processes this in several pieces.
   const AdamWState split = Split(whole);
   for (int64_t step = 1; step <= 3; ++step) {
     const Tensor values = StepValuesOf(step, 1e-2);
@@ -59,7 +59,8 @@ TEST(AdamWUpdateTest, AStepThatIsNotFiniteChangesNothing) {
   EXPECT_EQ(state.first_moment.abs().max().item<float>(), 0);
 }
 
-// If epsilon is 0, the update of an embedding row whose token has not occurred yet would be 0 / 0.
+// If epsilon is 0 and an embedding row's token has not occurred yet, the update of the row would be
+// 0 / 0.
 TEST(AdamWUpdateTest, WithoutAGradientAndEpsilonTheWeightStays) {
   torch::manual_seed(7);
   AdamWState state = FreshState(100);
@@ -98,7 +99,7 @@ TEST(AdamWUpdateTest, ClipsByTheGradientScale) {
 }
 
 // A bf16 second moment that decays by a factor of 0.999 per step changes by less than half of the
-// spacing of bf16. With rounding to nearest, it would never change.
+// spacing of bf16 numbers. With rounding to nearest, it would never change.
 TEST(AdamWUpdateTest, SixteenBitMomentsAreRightOnAverage) {
   AdamWState state = FreshState(20000, torch::kBFloat16);
   state.gradients = torch::zeros({20000});
@@ -145,12 +146,12 @@ TEST(FinishNormTest, AddsTheSquaresOfAllParts) {
 }
 
 TEST(FinishNormTest, ClipsOnlyWhatIsTooLarge) {
-  const Tensor two = torch::full({2}, 1.0f);  // The norm of both parts together is 2.
+  const Tensor two = torch::full({2}, 1.0f);  // Norm of both parts together: 2.
   EXPECT_EQ(ValueOf(Finish(two, 4), StepValue::kGradientScale), 1);
   EXPECT_NEAR(ValueOf(Finish(two, 0.5), StepValue::kGradientScale), 0.25, 1e-7);
 }
 
-// The square of the gradient is too large for fp32, unless the gradient is clipped first.
+// The square of the gradient overflows in fp32 unless the gradient is clipped first.
 TEST(FinishNormTest, RefusesSquaresThatOverflow) {
   const Tensor huge = torch::full({1}, 2e19f);
   EXPECT_EQ(ValueOf(Finish(huge, 0), StepValue::kFinite), 0);

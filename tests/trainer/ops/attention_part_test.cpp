@@ -28,7 +28,7 @@ PartInputs RandomPart(int64_t queries, int64_t keys) {
           RandomDouble({2, keys, 2, 6})};
 }
 
-// Returns a view with gaps between samples and between tokens.
+// Returns an equal tensor that is a view with gaps between samples and between tokens.
 Tensor WithGaps(const Tensor& rows) {
   const Tensor memory =
       torch::full({rows.size(0), rows.size(1) + 3, rows.size(2) + 2, rows.size(3)}, std::nan(""),
@@ -135,8 +135,8 @@ TEST(AttentionPartTest, CausalPartsNeedAsManyKeysAsQueries) {
   }
 }
 
-// The queries are at 5 positions that follow 4 other positions. Their attention has two parts: the
-// earlier keys, and the square of their own keys.
+// Queries at 5 positions follow 4 earlier positions. Their attention has two parts: the 4 earlier
+// keys without a mask, and the 5 own keys with a causal mask.
 TEST(AttentionPartTest, EarlierKeysAndASquareAreCausalAttention) {
   torch::manual_seed(5);
   const AttentionHeads heads{4, 2, 6};
@@ -153,7 +153,7 @@ TEST(AttentionPartTest, EarlierKeysAndASquareAreCausalAttention) {
   EXPECT_LT(RelativeError(merged.out, reference::Attention(packed, heads).narrow(1, 4, 5)), 1e-13);
 }
 
-// With a window of 3, queries 6, 7 and 8 see none of the earlier part's keys.
+// With a window of 3, queries 6, 7 and 8 see no key of the earlier part.
 TEST(AttentionPartTest, QueriesWithoutAKeyInAPartTakeNothingFromIt) {
   torch::manual_seed(8);
   const AttentionHeads heads{4, 2, 6};
@@ -213,7 +213,7 @@ RingCase RandomRing() {
           RandomDouble({2, 16, heads.query_heads, heads.head_size})};
 }
 
-// Computes the results over the whole sequence in fp64.
+// Computes the reference over the whole sequence in fp64 by autograd.
 RingResult RingByAutograd(const RingCase& c) {
   const Tensor packed = c.packed.clone().set_requires_grad(true);
   const Tensor out = reference::Attention(packed, c.heads);

@@ -122,8 +122,8 @@ TEST(AttentionTest, AWindowOfAllTokensChangesNothing) {
   EXPECT_TRUE(Forward(packed, heads, wide).out.equal(Forward(packed, heads).out));
 }
 
-// The bias for cuDNN hides the same keys as the documents do, except later keys, which it does not
-// hide.
+// The bias for cuDNN must hide keys of earlier documents. It does not hide later keys, because
+// cuDNN's causal mask does.
 TEST(AttentionTest, ABiasHidesEarlierDocuments) {
   const Tensor starts = torch::tensor({0, 0, 2, 2, 0, 1, 1, 3}, torch::kInt64).view({2, 4});
   const Tensor bias = DocumentBias(starts);
@@ -136,7 +136,7 @@ TEST(AttentionTest, ABiasHidesEarlierDocuments) {
   EXPECT_TRUE(bias.isfinite().all().item<bool>());
 }
 
-// Manual attention computes 16-bit tensors in fp32 and rounds the result once.
+// Manual attention computes in fp32 for 16-bit tensors and rounds only the result.
 TEST(AttentionTest, SixteenBitIsRoundedOnce) {
   torch::manual_seed(6);
   const AttentionHeads heads{4, 2, 6};

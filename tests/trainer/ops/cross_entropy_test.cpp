@@ -68,8 +68,8 @@ TEST(CrossEntropyTest, HugeLogitsStayFinite) {
   EXPECT_EQ(Compute(logits, targets, LossPass::kLossAndGradient).loss, 0);
 }
 
-// bf16 cannot represent a weight such as 1 / (24 * 2048 tokens). The weight must be rounded
-// together with the gradient, not before.
+// bf16 cannot represent a weight such as 1 / (24 * 2048 tokens). Therefore the weight must not be
+// rounded before it multiplies the gradient.
 TEST(CrossEntropyTest, SixteenBitGradientsAreRoundedOnce) {
   torch::manual_seed(5);
   const Problem p;

@@ -17,13 +17,13 @@ inline torch::Tensor RandomDouble(std::vector<int64_t> shape) {
   return torch::randn(shape, torch::kFloat64);
 }
 
-// Returns a fixed weight for each output element, so that each element has a different gradient.
+// Returns fixed weights, one per output element, so that each element has a different gradient.
 inline torch::Tensor OutputWeights(const torch::Tensor& output) {
   return torch::linspace(-1, 2, output.numel(), output.options()).view(output.sizes());
 }
 
-// Returns the reference: autograd's gradients of the sum of output * OutputWeights. The inputs are
-// fp64.
+// Returns autograd's gradients of sum(output * OutputWeights(output)), as the reference. The inputs
+// must be fp64.
 inline std::vector<torch::Tensor> AutogradGradients(const ScalarFunction& function,
                                                     std::vector<torch::Tensor> inputs) {
   for (torch::Tensor& input : inputs) input = input.detach().clone().set_requires_grad(true);
@@ -31,7 +31,8 @@ inline std::vector<torch::Tensor> AutogradGradients(const ScalarFunction& functi
   return torch::autograd::grad({(output * OutputWeights(output.detach())).sum()}, inputs);
 }
 
-// Returns the largest absolute difference divided by the largest element of `expected`, in fp64.
+// Returns the largest absolute difference divided by the largest absolute element of `expected`, in
+// fp64.
 inline double RelativeError(const torch::Tensor& actual, const torch::Tensor& expected) {
   const torch::Tensor reference = expected.detach().cpu().to(torch::kFloat64);
   const torch::Tensor difference = actual.detach().cpu().to(torch::kFloat64) - reference;

@@ -12,7 +12,7 @@ using torch::Tensor;
 
 constexpr double kHeadEpsilon = 1e-6;
 
-// Returns the two middle heads of packed rows with four heads.
+// Returns the two middle ones of the four heads in packed rows.
 Tensor HeadsOf(const Tensor& packed) { return packed.narrow(2, 1, 2); }
 
 HeadNormKept NewKept() {

@@ -11,7 +11,7 @@ using torch::Tensor;
 
 constexpr double kLayerNormEpsilon = 1e-5;
 
-// Computes LibTorch's own layer norm, with gradients by autograd.
+// Computes layer norm with LibTorch, with gradients by autograd.
 Tensor LibTorchs(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return at::layer_norm(x, {x.size(-1)}, weight, bias, kLayerNormEpsilon);
 }

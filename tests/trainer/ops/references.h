@@ -1,4 +1,5 @@
-// The operations as formulas on fp64 tensors, for autograd. They use none of the product's code.
+// The operations as formulas on fp64 tensors, with gradients by autograd. They use none of the
+// trainer's code.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_REFERENCES_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_REFERENCES_H_
 
@@ -20,7 +21,7 @@ inline torch::Tensor SwiGlu(const torch::Tensor& packed) {
   return gate / (1 + (-gate).exp()) * packed.narrow(-1, width, width);
 }
 
-// Returns x multiplied by the probability that a standard normal number is below x.
+// Returns x * P(X < x) for a standard normal X.
 inline torch::Tensor Gelu(const torch::Tensor& x) {
   return x * (1 + torch::erf(x / std::sqrt(2.0))) / 2;
 }
@@ -41,8 +42,8 @@ inline torch::Tensor Rotate(const torch::Tensor& heads, const torch::Tensor& cos
 }
 
 // Returns the scaled products of `query` [batch, queries, query_heads, head_size] and `key` [batch,
-// keys, key_heads, head_size], as [batch, query_heads, queries, keys]. If `causal` is true, scores
-// of later keys are -1e300.
+// keys, key_heads, head_size], as [batch, query_heads, queries, keys]. If `causal` is true, the
+// scores of keys after the query are -1e300.
 inline torch::Tensor Scores(const torch::Tensor& query, const torch::Tensor& key, bool causal) {
   const int64_t share = query.size(2) / key.size(2);
   const torch::Tensor keys = key.transpose(1, 2).repeat_interleave(share, 1);
@@ -71,7 +72,7 @@ inline torch::Tensor Attention(const torch::Tensor& packed, const AttentionHeads
   return WeightedValues(scores, packed.narrow(2, queries + keys, keys));
 }
 
-// `weights` contains the weight of each row in the sum.
+// `weights` is [rows]: the weight of each row in the sum.
 inline torch::Tensor CrossEntropy(const torch::Tensor& logits, const torch::Tensor& targets,
                                   const torch::Tensor& weights) {
   const torch::Tensor chances = at::log_softmax(logits, -1);

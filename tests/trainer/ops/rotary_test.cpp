@@ -32,7 +32,7 @@ TEST(RotaryTest, TableHoldsTheAngles) {
   EXPECT_NEAR(table.sin[5][2].item<double>(), std::sin(angle), 1e-14);
 }
 
-// Llama 3.1's published code distinguishes the cases by wavelength, in tokens.
+// Distinguishes three cases by wavelength in tokens, as Llama 3.1's published code does.
 double Llama31Frequency(double plain) {
   constexpr double kFactor = 8, kLow = 1, kHigh = 4, kLength = 8192;
   const double wavelength = 2 * M_PI / plain;
@@ -118,7 +118,7 @@ TEST(RotaryTest, SixteenBitIsTurnedInSinglePrecision) {
                   .equal(Turned(packed.to(torch::kFloat32), single, kHeads).to(torch::kBFloat16)));
 }
 
-// If the table has rows for every sample, each sample is rotated by its own positions.
+// A table with rows for every sample rotates each sample by that sample's positions.
 TEST(RotaryTest, SamplesMayHavePositionsOfTheirOwn) {
   torch::manual_seed(9);
   const AttentionHeads heads{2, 1, 6};

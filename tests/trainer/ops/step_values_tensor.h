@@ -1,4 +1,4 @@
-// Creates the values of an optimizer step, for tests of code that reads them.
+// Creates the StepValues of an optimizer step, for tests of code that reads them.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_STEP_VALUES_TENSOR_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_STEP_VALUES_TENSOR_H_
 
@@ -19,7 +19,8 @@ inline void SetValue(torch::Tensor& values, StepValue which, double value) {
   values[static_cast<int64_t>(which)] = value;
 }
 
-// Returns a step with finite, unclipped gradients and with AdamW's usual betas, 0.9 and 0.95.
+// Returns the values of a step with finite, unclipped gradients. The betas are AdamW's usual 0.9
+// and 0.95.
 inline torch::Tensor StepValuesOf(int64_t step, double learning_rate) {
   torch::Tensor values = torch::zeros({kStepValues}, torch::kFloat64);
   SetValue(values, StepValue::kStep, static_cast<double>(step));

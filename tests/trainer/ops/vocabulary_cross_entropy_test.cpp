@@ -15,7 +15,7 @@ using torch::Tensor;
 
 constexpr int64_t kVocabulary = 11;
 
-// Widths of the parts.
+// Widths of the parts, one list per split.
 const std::vector<std::vector<int64_t>> kSplits = {{11}, {4, 7}, {5, 1, 5}};
 
 struct PartsProblem {
@@ -108,7 +108,7 @@ TEST(VocabularyCrossEntropyTest, HugeLogitsStayFinite) {
   EXPECT_EQ(result.logits.abs().max().item<double>(), 0);
 }
 
-// A part that contains only padding of the vocabulary has logits of minus infinity.
+// If a part contains only padding of the vocabulary, all its logits are minus infinity.
 TEST(VocabularyCrossEntropyTest, PartsOfMinusInfinityAddNothing) {
   torch::manual_seed(6);
   PartsProblem p;

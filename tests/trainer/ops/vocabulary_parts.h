@@ -22,7 +22,8 @@ void ForEachVocabularyPart(const std::vector<int64_t>& widths, const Function& f
   }
 }
 
-// Returns the result of CombineStatistics over all parts of logits [rows, sum of widths].
+// Returns what CombineStatistics computes from the statistics of all parts. `logits` is [rows, sum
+// of widths].
 inline torch::Tensor CombinedOf(const torch::Tensor& logits, const torch::Tensor& target_tokens,
                                 const std::vector<int64_t>& widths) {
   std::vector<torch::Tensor> statistics;
@@ -37,7 +38,7 @@ inline torch::Tensor CombinedOf(const torch::Tensor& logits, const torch::Tensor
 }
 
 struct PartsResult {
-  std::vector<double> losses;  // The loss as computed by each part.
+  std::vector<double> losses;  // The loss, as each part computed it.
   torch::Tensor logits;        // Logits of all parts, after the pass.
 };
 

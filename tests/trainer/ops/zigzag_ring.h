@@ -1,5 +1,5 @@
-// Attention of one sequence that several ranks share in zigzag halves. It is computed part by part,
-// as a ring of ranks would, but in one process.
+// Attention over one sequence, divided among ranks in zigzag halves. One process computes it part
+// by part, as a ring of ranks would.
 #ifndef TRAINYARD_TESTS_TRAINER_OPS_ZIGZAG_RING_H_
 #define TRAINYARD_TESTS_TRAINER_OPS_ZIGZAG_RING_H_
 
@@ -18,22 +18,22 @@ namespace trainyard::trainer {
 struct RingResult {
   torch::Tensor out;          // [batch, length, query_heads, head_size], in the compute type.
   torch::Tensor log_sum_exp;  // [batch, query_heads, length]
-  torch::Tensor d_packed;     // In the layout of packed rows and in the compute type.
+  torch::Tensor d_packed;     // Like packed rows, in the compute type.
 };
 
-// The sequence is divided into 2 * ranks chunks. Rank r has chunks r and 2 * ranks - 1 - r. In this
-// way, each rank has the same number of pairs of a query and an earlier key.
+// The sequence is divided into 2 * ranks chunks. Rank r has the chunks r and 2 * ranks - 1 - r, so
+// that causal attention needs equally many query-key pairs on each rank.
 class ZigzagRing {
  public:
-  // `packed` contains the rows of a whole sequence (attention_heads.h). Its length must be a
-  // multiple of 2 * ranks.
+  // `packed` is a whole sequence of packed rows (attention_heads.h). Its length must be a multiple
+  // of 2 * ranks.
   ZigzagRing(const torch::Tensor& packed, const AttentionHeads& heads, int64_t ranks)
       : heads_(heads), ranks_(ranks), chunk_(packed.size(1) / (2 * ranks)) {
     for (int64_t rank = 0; rank < ranks; ++rank) packed_.push_back(HalvesOf(packed, 1, rank));
   }
 
-  // Runs the forward pass with every rank's part of the softmax, then the backward pass with
-  // `dout`.
+  // Runs, for each rank, the forward pass over all parts and then the backward pass from `dout`
+  // with the combined softmax statistics.
   RingResult Run(const torch::Tensor& dout) {
     RingResult result{torch::empty(dout.sizes(), Wide(dout)), LogSumExps(), torch::Tensor()};
     std::vector<torch::Tensor> gradients;
@@ -130,7 +130,8 @@ class ZigzagRing {
     return merged;
   }
 
-  // Adds to the gradients of all ranks.
+  // Runs the rank's part of the backward pass. Adds to the gradients of all ranks, because every
+  // rank's keys are used.
   void Backward(int64_t rank, const WholeAttention& whole,
                 const std::vector<torch::Tensor>& gradients) const {
     const int64_t queries = heads_.query_heads, keys = heads_.key_heads;

@@ -16,8 +16,8 @@ namespace {
 
 using torch::Tensor;
 
-// Returns two groups. One has a decaying matrix that is longer than one piece of an update. The
-// other has a vector that does not decay.
+// Returns two groups. The first has a matrix with weight decay that is longer than one piece of an
+// update. The second has a vector without weight decay.
 std::vector<GroupDeclaration> Groups() {
   return {{"matrices", {{{WholeLogicalTensor("matrix", {300, 130}, 0.5)}, true}}},
           {"norms", {{{WholeLogicalTensor("norm", {7}, 0)}, false}}}};
@@ -117,7 +117,8 @@ void ExpectTable(double max_norm, const adamw_tables::Weights& expected, double 
   }
 }
 
-// For clipping, PyTorch adds 1e-6 to the norm.
+// When PyTorch clips, it divides by the norm plus 1e-6. Therefore the tolerance is larger with
+// clipping.
 TEST(AdamWTest, WholeRunsEqualPyTorchsFormula) {
   ExpectTable(0, adamw_tables::kPlain, 1e-13);
   ExpectTable(2, adamw_tables::kClipped, 1e-8);
@@ -129,7 +130,7 @@ TEST(AdamWTest, DecaysMatricesOnly) {
   ParameterStore store(Groups(), torch::kFloat32, torch::kCPU, 1);
   const Tensor before = store.Value(0).clone();
   AdamW optimizer(config, store);
-  Update(optimizer, 1, 0.1);  // All gradients are zero.
+  Update(optimizer, 1, 0.1);  // All gradients are 0.
   EXPECT_TRUE(torch::allclose(store.Value(0), before * (1 - 0.1 * 0.5)));
   EXPECT_TRUE(store.Value(1).equal(torch::ones({7})));
 }
@@ -142,8 +143,8 @@ TEST(AdamWTest, MasterKeepsUpdatesThatSixteenBitsWouldLose) {
   AdamW optimizer(config, store);
   store.gradients().fill_(1);
   for (int step = 1; step <= 100; ++step) Update(optimizer, step, 1e-4);
-  // The update of one step, 1e-4, is below the spacing of bfloat16 at 1, which is 0.0039. The sum
-  // of a hundred steps is above it.
+  // One step changes the weight by 1e-4. This is below bfloat16's spacing at 1, which is 0.0039.
+  // The sum of a hundred steps is above it.
   EXPECT_NEAR(MasterOf(store, store.slices()[1])[0].item<float>(), 0.99, 1e-4);
   EXPECT_NEAR(store.Value(1)[0].item<float>(), 0.99, 0.004);
 }
@@ -177,7 +178,7 @@ TEST(AdamWTest, MeasuresAllGradientsTogether) {
   EXPECT_NEAR(ValueOf(values, StepValue::kGradientScale), 0.5 / norm, 1e-6 / norm);
 }
 
-// Each of three ranks updates a part. The boundaries of the parts are within matrices.
+// Each of three ranks updates one part. The parts begin and end within matrices.
 TEST(AdamWTest, PartsTogetherEqualTheWhole) {
   for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
     ParameterStore whole(Groups(), type, torch::kCPU, 1);

@@ -12,7 +12,7 @@ namespace tables = schedule_tables;
 
 constexpr int64_t kBatch = 8;
 
-// The run for which the tables were computed.
+// Uses the settings with which the tables were computed.
 class ScheduleTest : public testing::Test {
  protected:
   ScheduleTest() {

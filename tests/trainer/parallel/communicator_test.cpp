@@ -74,8 +74,7 @@ TEST_P(CommunicatorTest, ReducesNumbersOfSixteenBits) {
   }
 }
 
-// For example, the low bits of master weights are 16-bit integers, which are stored beside the bf16
-// values.
+// One such type is that of the low bits of master weights, 16-bit integers.
 TEST_P(CommunicatorTest, MovesElementsOfAnyType) {
   for (const auto type : {torch::kBFloat16, torch::kInt16, torch::kInt64, torch::kUInt8}) {
     GetParam()(2, [type](Communicator& group) {
@@ -146,8 +145,8 @@ TEST_P(CommunicatorTest, TheCallerGoesOnBesideAnOperation) {
   std::atomic<bool> first_went_on{false};
   GetParam()(2, [&](Communicator& group) {
     const Tensor sum = torch::ones({3});
-    // The second member starts its operation only after the first member's call has returned, so
-    // the call does not wait.
+    // Member 1 starts its operation only after member 0's call has returned. This shows that the
+    // call does not wait for the peer.
     while (group.rank() == 1 && !first_went_on) std::this_thread::yield();
     Work work = group.AllReduce(sum);
     first_went_on = true;
@@ -200,7 +199,7 @@ TEST_P(CommunicatorTest, EveryMemberGetsTheSameBits) {
   EXPECT_TRUE(results[0].equal(results[2]));
 }
 
-// Calls `wait`. Expects the error of a lost peer, with `part` in its text.
+// Calls `wait` and expects the error for a lost peer, with `part` in the message.
 void ExpectLoss(const std::function<void()>& wait, const std::string& part) {
   try {
     wait();
@@ -235,7 +234,7 @@ TEST_P(CommunicatorTest, AnAbortEndsWhatWaitsForAMember) {
       other.join();
       ExpectLoss([&] { group.Broadcast(torch::zeros({1}), 0).Wait(); }, "broadcast");
     }
-    over.arrive_and_wait();  // The other member stays but does not take part.
+    over.arrive_and_wait();  // The peer stays connected but does not take part.
   });
 }
 
@@ -282,10 +281,10 @@ TEST(RendezvousTest, AbsentRankZeroIsALostPeer) {
   }
 }
 
-// For a stopped process, the kernel still accepts connections.
+// The kernel still accepts connections to a stopped process.
 TEST(RendezvousTest, StoppedRankZeroIsALostPeer) {
-  // The port stays open until the process ends. If it were closed, the thread that is left behind
-  // would throw.
+  // The port stays open until the process ends. If it were closed, the waiting thread that the test
+  // leaves behind would throw.
   static const TakenPort& silent = *new TakenPort;
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -304,7 +303,7 @@ TEST(RendezvousTest, ARankOfAnotherRunAtTheSamePortIsNobodysPeer) {
     env.checkpoint_dir = checkpoint_dir;
     return std::make_unique<Rendezvous>(env, std::chrono::seconds(seconds));
   };
-  // Rank 0 is the server of the others, so its rendezvous is kept until all ranks have met.
+  // Rank 0 hosts the store, so its rendezvous must outlive those of the other ranks.
   std::unique_ptr<Rendezvous> host;
   std::thread thread([&] { host = come(0, "/ours", 30); });
   EXPECT_THROW(come(1, "/theirs", 1), TrainerError);
@@ -317,7 +316,8 @@ TEST(RendezvousTest, LocalAddressIsTheOneTowardsTheHost) {
   EXPECT_EQ(LocalAddressTowards("no-such-host.invalid", 29500), "127.0.0.1");
 }
 
-// The caller is about to destroy the objects that the work uses.
+// After the error, the caller destroys the objects that the queued work uses. Therefore the work
+// must not run.
 TEST(GlooTest, WorkBehindALostPeerDoesNotRun) {
   RunRanks(2, [](Communicator& group) {
     if (group.rank() == 1) return;

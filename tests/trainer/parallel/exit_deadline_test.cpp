@@ -16,14 +16,14 @@ using ::testing::ExitedWithCode;
 
 constexpr milliseconds kShort{100};
 
-// Simulates a member whose destructor frees memory of a device on which work never ends.
+// Simulates an object whose destructor waits forever for a device.
 struct HangsInItsDestructor {
   ~HangsInItsDestructor() {
     while (true) pause();
   }
 };
 
-// Unwinds as main does. The deadline is set in the exception handler. It outlives the objects whose
+// Unwinds as main does. The exception handler sets the deadline, which outlives the objects whose
 // destruction it limits.
 void LoseAPeer() {
   std::optional<ExitDeadline> leaving;

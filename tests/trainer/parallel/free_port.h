@@ -11,7 +11,7 @@
 
 namespace trainyard::trainer {
 
-// Listens on a port that the kernel chooses, until it is destroyed.
+// Listens on a port chosen by the kernel until the object is destroyed.
 class TakenPort {
  public:
   TakenPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

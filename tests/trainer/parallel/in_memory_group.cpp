@@ -31,7 +31,7 @@ bool Overlap(const Tensor& a, const Tensor& b) {
   return first < second + b.nbytes() && second < first + a.nbytes();
 }
 
-// Fills an output with NaN, so that code that reads it before the operation is done reads NaN.
+// Fills an output with NaN, so that a caller that reads the output too early reads NaN.
 void Poison(Tensor output, const Tensor& input) {
   if (!output.defined() || !output.is_floating_point() || output.numel() == 0) return;
   if (input.defined() && input.numel() > 0 && Overlap(output, input)) return;
@@ -81,7 +81,7 @@ void ExecuteAllToAll(const Operations& members) {
   }
 }
 
-// Executes the whole operation, with the tensors of all members.
+// Executes the operation of all members at once, on their tensors.
 void Execute(const Operations& members) {
   const Operation& any = *members.front();
   if (any.kind == Operation::Kind::kAllToAll) return ExecuteAllToAll(members);
@@ -152,7 +152,7 @@ class InMemoryGroup {
     changed_.notify_all();
   }
 
-  // Records that the member is gone. Its unfinished operations never complete.
+  // Records that the member has left. Its incomplete operations never complete.
   void Leave(int64_t member) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (queues_[member].empty()) return;
@@ -164,7 +164,8 @@ class InMemoryGroup {
  private:
   using Queue = std::deque<std::shared_ptr<Posted>>;
 
-  // Makes all progress that is possible. Returns false if there was none.
+  // Makes some progress: completes one local operation, moves the transfers that match, or
+  // completes one operation of all members. Returns false if nothing can be done.
   bool Advance() { return !aborted_ && (AdvanceLocal() || AdvanceTransfers() || AdvanceAll()); }
 
   void Finish(Queue& queue) {
@@ -205,14 +206,15 @@ class InMemoryGroup {
     return moved;
   }
 
-  // Returns the member's current exchange, or nullptr.
+  // Returns the exchange at the head of the member's queue, or nullptr if there is none.
   Posted* ExchangeOf(size_t member) {
     if (queues_[member].empty()) return nullptr;
     Posted* const head = queues_[member].front().get();
     return head->operation.kind == Operation::Kind::kExchange ? head : nullptr;
   }
 
-  // If the peer of a send is in an exchange with the matching receive, moves the tensor.
+  // If the receiver of this send has the matching receive at the head of its queue, moves the
+  // tensor.
   bool Match(int64_t member, Posted& mine, size_t i) {
     const Transfer& send = mine.operation.transfers[i];
     Posted* const theirs = ExchangeOf(send.peer);

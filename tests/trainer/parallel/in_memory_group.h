@@ -14,19 +14,19 @@ namespace trainyard::trainer {
 
 class InMemoryGroup;
 
-// The groups of one run, by name. Any thread may use it. It must outlive the communicators.
+// The groups of one run, by name. Thread-safe. It must outlive the communicators.
 //
-// It is stricter than a GPU. Outputs are NaN until some thread has waited for their Work. The
-// operations of a member run strictly one after the other. A wait that is longer than the limit
-// fails with kPeerLost and the name of the group, so a wrong order of operations fails instead of
-// hanging. Sums are computed in rank order.
+// It is stricter than a GPU, so that tests find errors. Outputs are NaN until some thread has
+// waited for their Work. The operations of a member run strictly one after another. Members that
+// start operations in a wrong order do not hang: a wait longer than the limit fails with kPeerLost
+// and the name of the group. Sums are computed in rank order.
 class InMemoryNetwork {
  public:
-  // A lock for devices that support only one thread at a time. Each member, of any group, has the
-  // lock while it runs and releases it while it waits.
+  // A lock for devices that support only one thread at a time. A member of any group owns the lock
+  // while it runs and releases it while it waits.
   using Turn = std::mutex;
 
-  // `turn` is shared by members that take turns; nullptr if they do not.
+  // `turn` is shared by all members that take turns; nullptr if members run at the same time.
   explicit InMemoryNetwork(Turn* turn = nullptr,
                            std::chrono::seconds limit = std::chrono::seconds(60))
       : turn_(turn), limit_(limit) {}

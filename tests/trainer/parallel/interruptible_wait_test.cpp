@@ -7,7 +7,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Work that ends right after a poll has timed out. It ends with `error` if that is set.
+// Work that completes right after a poll has timed out. If `error` is set, the work fails with it.
 class LateWork final : public c10d::Work {
  public:
   explicit LateWork(std::string error = "") : error_(std::move(error)) {}

@@ -44,7 +44,7 @@ TEST_F(OperationWatchTest, EachOperationHasATimeOfItsOwn) {
   counters.left = UINT32_MAX - 1;
   WaitUntil([&] { return watch.RunningFor() > kExitLimit; });
   counters.left = UINT32_MAX;
-  counters.entered = 0;  // After its maximum, the counter wraps to 0.
+  counters.entered = 0;  // The counter wraps to 0 after its maximum.
   WaitUntil([&] { return watch.RunningFor() < kExitLimit; });
   WaitUntil([&] { return watch.RunningFor() > milliseconds(0); });
 }

@@ -33,7 +33,7 @@ TEST(RankAgreementTest, OfManyDifferencesSomeAreNamed) {
 std::vector<std::string> ErrorsOf(const std::set<int64_t>& others) {
   const int64_t port = FreePort();
   std::vector<std::string> errors(3);
-  std::vector<std::unique_ptr<Rendezvous>> kept(3);  // Rank 0 is the server of the others.
+  std::vector<std::unique_ptr<Rendezvous>> kept(3);  // Rank 0's hosts the store of the others.
   RunThreads(3, [&](int64_t rank) {
     kept[rank] = std::make_unique<Rendezvous>(Environment(rank, 3, port), std::chrono::seconds(30));
     const char* version = others.contains(rank) ? "2.11" : "2.10";
@@ -47,7 +47,7 @@ std::vector<std::string> ErrorsOf(const std::set<int64_t>& others) {
   return errors;
 }
 
-// If another rank continued, it would wait forever for the rejected one.
+// Every rank must exit. A rank that continued would wait forever for the rejected one.
 TEST(RankAgreementTest, AllRanksEndWithTheReasonOfTheOneThatDiffers) {
   for (const std::string& error : ErrorsOf({2})) {
     EXPECT_EQ(error,

@@ -73,8 +73,8 @@ TEST(RankGroupsTest, EndsOfThePipelineShareATiedEmbedding) {
   EXPECT_EQ(GroupsOf(layout, 1, /*tied=*/false).at("tied1"), (Ranks{1}));
 }
 
-// Each rank connects its groups one after the other. The order of these connections must not cause
-// a circular wait.
+// Each rank connects its groups one after another. The orders of different ranks must not cause a
+// circular wait.
 TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
   LayoutConfig layout = Layout(2, 1, 1, 3);
   layout.vpp = 2;
@@ -94,7 +94,7 @@ TEST(RankGroupsTest, RealGroupsConnectWithoutADeadlock) {
   });
 }
 
-// After losing a peer, a rank may continue with new groups in the same process.
+// After a lost peer, a rank may continue in the same process with new groups.
 TEST(RankGroupsTest, GroupsConnectAgainAfterAnAbort) {
   const LayoutConfig layout = Layout(2, 1, 1, 1);
   const int64_t ports[] = {FreePort(), FreePort()};

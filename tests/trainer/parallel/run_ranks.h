@@ -26,7 +26,7 @@ inline RuntimeEnvironment Environment(int64_t rank, int64_t size, int64_t port) 
   return env;
 }
 
-// Calls body(rank) for every rank. Each call runs on a separate thread, without autograd.
+// Calls body(rank) for every rank, each on a separate thread without autograd.
 inline void RunThreads(int64_t size, const std::function<void(int64_t)>& body) {
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < size; ++rank) {
@@ -44,7 +44,7 @@ inline CommunicatorGroup GroupOfAll(int64_t rank, int64_t size) {
   return group;
 }
 
-// Calls `body` for every rank of a group that communicates over TCP.
+// Calls `body` for every rank of a group that communicates over TCP, each on a separate thread.
 inline void RunRanks(int64_t size, const std::function<void(Communicator&)>& body) {
   const int64_t port = FreePort();
   RunThreads(size, [&](int64_t rank) {

@@ -9,7 +9,7 @@ namespace {
 
 double Sum(const StepTimes& times) { return std::accumulate(times.begin(), times.end(), 0.0); }
 
-// Works for at least this long by the thread's clock.
+// Keeps the thread busy for at least `time`, by the thread's CPU clock.
 void Work(std::chrono::microseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (std::chrono::steady_clock::now() < end) {
@@ -51,7 +51,7 @@ TEST(StepClockTest, AMeasurementIsKeptUntilItIsCollectedOnce) {
   clock.Begin();
   Work(std::chrono::microseconds(200));
   clock.End();
-  clock.Begin();  // The next step. It starts before this step's times are read.
+  clock.Begin();  // The next step starts before this step's times are read.
   EXPECT_FALSE(clock.is_measuring());
   clock.End();
   EXPECT_GE(TimeOf(clock.Collect().value(), StepPart::kCompute), 200e-6);

@@ -55,7 +55,7 @@ TEST(FailureTest, LibrariesThatReportItAsAPlainErrorCountToo) {
 }
 
 TEST(FailureTest, TheHostsAllocatorsCountToo) {
-  // 4 PiB are more than the address space.
+  // 4 PiB exceed the address space.
   ExpectNamesSettings(FailureOfRun([] { torch::empty({int64_t{1} << 50}, torch::kFloat); }));
   ExpectNamesSettings(FailureOfRun([] { throw std::bad_alloc(); }));
 }

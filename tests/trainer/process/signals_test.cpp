@@ -10,7 +10,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Waits for the signal. Exits with 0 if the signal does not end the process.
+// Waits for the signal, then exits with 0 if the signal has not ended the process.
 void Outlive(int signal) {
   WatchSignals();
   raise(signal);

@@ -21,8 +21,7 @@ LayoutConfig TwoTensorRanks() {
   return layout;
 }
 
-// Rank 0 of two tensor-parallel ranks. The other rank joins an operation when the test calls for
-// it.
+// Rank 0 of two tensor-parallel ranks. The test decides when the other rank joins an operation.
 class StallWatchTest : public testing::Test {
  protected:
   StallWatchTest()

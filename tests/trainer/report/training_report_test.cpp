@@ -27,7 +27,7 @@ RunConfig ReportedRun(const TokenDirectory& tokens) {
 
 class TrainingReportTest : public testing::Test {
  protected:
-  // Finishes the next step, which has four samples.
+  // Finishes the next step after `seconds`, with four samples.
   StepResult Finish(double seconds) {
     ++state_.step;
     state_.samples += 4;

@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A single rank on a CPU. When a call that saves returns, the checkpoint is published.
+// A single rank on a CPU. Calls that save return only after the checkpoint is published.
 class SaverTest : public testing::Test {
  protected:
   SaverTest() {

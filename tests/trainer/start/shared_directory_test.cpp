@@ -1,4 +1,4 @@
-// Tests real gangs whose ranks see different directories at the path of their checkpoints.
+// Tests real gangs in which one rank sees a different directory at the checkpoint path.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class SharedDirectoryOfGangTest : public testing::Test {
     if (geteuid() != 0) GTEST_SKIP() << "needs root, to mount a directory for one rank alone";
   }
   std::string Shared() const { return folder_.path() / "checkpoints"; }
-  // The directory that one rank sees instead of the shared one.
+  // The directory that the second rank sees instead of the shared one.
   std::string Own() const {
     fs::create_directories(folder_.path() / "own");
     return folder_.path() / "own";
@@ -30,8 +30,8 @@ class SharedDirectoryOfGangTest : public testing::Test {
   TrainerStart StartOf(int64_t rank, int64_t port, std::map<std::string, std::string> more = {}) {
     return {.rank = rank, .world_size = 2, .port = port, .variables = std::move(more)};
   }
-  // Runs two ranks until they end with `code`. The second rank sees its own directory. Returns the
-  // output of the first rank.
+  // Runs two ranks until they exit with `code`. The second rank sees the directory Own(). Returns
+  // the output of the first rank.
   std::string ExpectRefused(int code, const std::map<std::string, std::string>& variables = {}) {
     const int64_t port = FreePort();
     TrainerStart second_start = StartOf(1, port, variables);
@@ -60,8 +60,8 @@ TEST_F(SharedDirectoryOfGangTest, RanksThatSeeDifferentDirectoriesDoNotTrain) {
   EXPECT_TRUE(fs::is_empty(Own())) << "not a byte is written there";
 }
 
-// An earlier attempt shared the directory, so the next attempt may succeed on other nodes or after
-// the directory is mounted again.
+// An earlier attempt shared the directory. Therefore the error must allow another attempt, which
+// may succeed on other nodes or after the directory is mounted again.
 TEST_F(SharedDirectoryOfGangTest, ALaterAttemptThatLostTheDirectoryIsTriedAgain) {
   folder_.spec["train"]["steps"] = 6;
   TrainToTheEnd(folder_, {.world_size = 2, .port = FreePort()});

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A group of two members. Its sums are wrong if `wrong` is true.
+// A group of two members, one of which is simulated. If `wrong` is true, sums are wrong.
 class TwoMembers : public Communicator {
  public:
   explicit TwoMembers(bool wrong)
@@ -23,7 +23,7 @@ class TwoMembers : public Communicator {
 
  protected:
   Work Begin(Operation operation, uint64_t) override {
-    operation.output.add_(2);  // Adds the other member's part.
+    operation.output.add_(2);  // The other member's part.
     if (wrong_) operation.output[17] = 5;
     return Work();
   }

@@ -35,7 +35,7 @@ struct Expected {
   int64_t units = 0;
 };
 
-// Computes the result unit by unit, from the weights and gradients of whole tensors.
+// Computes the expected result unit by unit, from whole tensors of weights and gradients.
 Expected ClipPlainly(const LogicalTensors& weights, const LogicalTensors& gradients,
                      const std::string& left_out) {
   Expected expected;
@@ -126,7 +126,7 @@ TEST(AdaptiveClipTest, IsTheSameOnEveryLayout) {
   }
 }
 
-// The model has column-split matrices, vectors, and rows that ZeRO splits.
+// Covers matrices split by columns, vectors, and rows that ZeRO splits.
 TEST(AdaptiveClipTest, LayerNormsUnderUnevenKeyHeads) {
   RunConfig config = Clipped(false);
   config.model.normalization = Normalization::kLayerNorm;

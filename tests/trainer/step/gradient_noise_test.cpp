@@ -13,8 +13,7 @@ namespace trainyard::trainer {
 namespace {
 
 TEST(GradientNoiseTest, SolvesForGradientAndNoise) {
-  // These squares would be observed with batches of 4 and 16 samples if |G|^2 = 3 and tr(Sigma) =
-  // 20.
+  // Batches of 4 and 16 samples would give these squares if |G|^2 = 3 and tr(Sigma) = 20.
   const NoiseEstimate estimate = EstimateNoise({.small_squares = 3 + 20.0 / 4,
                                                 .big_squares = 3 + 20.0 / 16,
                                                 .small_samples = 4,
@@ -23,7 +22,7 @@ TEST(GradientNoiseTest, SolvesForGradientAndNoise) {
   EXPECT_DOUBLE_EQ(estimate.trace, 20);
 }
 
-// The gradient of each sample is g + noise. The variance of the noise in element i is i / 10.
+// The gradient of a sample is g + noise. Element i of the noise has a variance of i / 10.
 TEST(GradientNoiseTest, FindsKnownNoise) {
   constexpr int64_t kElements = 40, kSmall = 2, kBig = 8, kSteps = 3000;
   std::mt19937 random(5);
@@ -100,7 +99,7 @@ TEST(SmallBatchTest, IsTheFirstMicroBatch) {
   EXPECT_GT(EstimateNoise(batches).trace, 0);
 }
 
-// Tries layouts with one data-parallel rank and with two.
+// Covers layouts with one and with two data-parallel ranks.
 TEST(SmallBatchTest, IsTheSameOnEveryLayout) {
   for (const bool is_tied : {false, true}) {
     RunConfig config = Measured();

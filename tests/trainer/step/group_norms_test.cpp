@@ -14,7 +14,8 @@ namespace {
 
 using torch::Tensor;
 
-// Returns the part of the model to which a tensor belongs, given its name in checkpoints.
+// Returns the part of the model that contains this tensor. `name` is the tensor's name in
+// checkpoints.
 std::string PartOfTensor(const std::string& name) {
   const std::string layers = "model.layers.";
   if (name.rfind(layers, 0) == 0) {

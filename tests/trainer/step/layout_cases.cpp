@@ -7,7 +7,8 @@
 namespace trainyard::trainer {
 namespace {
 
-// These functions change one setting each and can be chained, so that a case reads like its name.
+// Each of these functions changes one setting and returns the config, so that calls can be nested
+// and a case reads like its name.
 RunConfig& Tp(RunConfig& c, int64_t size) {
   c.layout.tp = size;
   return c;
@@ -59,7 +60,7 @@ RunConfig& Heads(RunConfig& c, int64_t queries, int64_t keys) {
   return c;
 }
 
-// Heads whose size is not hidden / heads, normalized heads, and a tied head.
+// Heads of a size other than hidden / heads, normalized heads, and a tied head.
 RunConfig& Qwen3(RunConfig& c) {
   c.model.kv_channels = 12;
   c.model.qk_layernorm = true;
@@ -81,12 +82,13 @@ RunConfig& Gpt2(RunConfig& c) {
   MakeGpt2(c.model, /*max_positions=*/c.train.seq_length + 3);
   return c;
 }
-// Biases and shared key heads. Positions rotate half of each head.
+// Biases, key heads shared by several query heads, and rotary positions for half of each head.
 RunConfig& Gpt3(RunConfig& c) {
   MakeGpt3_15b(c.model);
   return c;
 }
-// Attention and feed-forward use the same input. Positions rotate a quarter of each head.
+// Parallel attention and feed-forward, which use the same input, and rotary positions for a quarter
+// of each head.
 RunConfig& GptNeox(RunConfig& c) {
   MakeGptNeox(c.model);
   return c;
@@ -109,8 +111,8 @@ RunConfig& Packed(RunConfig& c) {
 
 constexpr ContextExchange kGather = ContextExchange::kAllGather;
 
-// The model has a vocabulary of 61 tokens, an odd number. It has two key heads for four query
-// heads.
+// The model has a vocabulary of 61 tokens, which no group divides evenly, and two key heads for
+// four query heads.
 const LayoutCase kCases[] = {
     {"one process, micro-batches of 1", [](auto& c) { MicroBatchOf(c, 1); }},
     {"TP2", [](auto& c) { WithoutSequenceParallel(Tp(c, 2)); }},

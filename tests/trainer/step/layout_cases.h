@@ -1,4 +1,4 @@
-// Layouts that tests compare with one process.
+// Layouts whose results tests compare with those of one process.
 #ifndef TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_CASES_H_
 #define TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_CASES_H_
 

@@ -1,5 +1,5 @@
-// Compares every layout with one process. Losses, gradients, weights and optimizer state must be
-// the same.
+// Compares losses, gradients, weights and optimizer state of every layout with those of one
+// process.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,9 +18,9 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
-// A contribution common to all keys does not change the softmax. Therefore the bias gradient of
-// elements that are not rotated is only rounding noise. Adam's division makes its update as large
-// as those of other elements.
+// In elements that are not rotated, a key bias adds the same number to all scores of a query. The
+// softmax ignores this number, so the bias gradient of these elements is only rounding noise. Adam
+// divides by the gradient's size, so it updates them as much as other elements.
 constexpr char kKeyBias[] = "k_proj.bias";
 
 double Relative(double value, double expected) { return std::abs(value / expected - 1); }

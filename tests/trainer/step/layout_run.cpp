@@ -18,7 +18,7 @@ int64_t TokenAt(int64_t sample, int64_t position, int64_t vocabulary) {
   return (sample * 7919 + position * step * 13 + position * position) % vocabulary;
 }
 
-// Returns a token of a sample. If the run has documents, each has at most five tokens.
+// Returns one token of a sample. If the run has documents, each document has at most five tokens.
 int64_t TokenAt(const RunConfig& config, int64_t sample, int64_t position) {
   const bool ends = config.data.eod_token >= 0 && (3 * sample + position) % 5 == 0;
   return ends ? config.data.eod_token : TokenAt(sample, position, config.model.vocab_size);
@@ -59,7 +59,7 @@ class Rank {
   AdamW& optimizer() { return optimizer_; }
 
   ElementRange Owned(int64_t group) { return store().OwnedOf(group); }
-  // Returns the range of values that this rank stores.
+  // Returns the range of a group's values that this rank stores.
   ElementRange Kept(int64_t group) {
     return store().parts().zero < 3 ? store().groups()[group].all : Owned(group);
   }
@@ -99,7 +99,7 @@ void AddFaults(const LogicalTensors& tensors, const std::string& what, LayoutRun
   for (const std::string& name : tensors.Faults()) run.faults.push_back(what + ": " + name);
 }
 
-// The data that all ranks write.
+// The results to which all ranks write.
 struct Shared {
   std::mutex mutex;
   LayoutRun run;
@@ -128,8 +128,8 @@ void Train(Rank& rank, int64_t rank_number, Shared& shared) {
     if (rank_number == 0) shared.run.steps.push_back(result);
   }
   const std::lock_guard<std::mutex> lock(shared.mutex);
-  // Adds only the elements that this rank owns, because values that other ranks update may still be
-  // in transit.
+  // Adds only elements that this rank owns. Values that other ranks update may not have arrived
+  // yet.
   shared.run.weights.Add(store, owned, values);
   const auto state = [&](const Tensor& buffer) {
     return [&store, &buffer](int64_t group, const ElementRange& range) {

@@ -1,4 +1,4 @@
-// Runs training with any layout in one process: each rank is a thread.
+// Trains with any layout in one process, in which each rank is a thread.
 #ifndef TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
 #define TRAINYARD_TESTS_TRAINER_STEP_LAYOUT_RUN_H_
 
@@ -16,11 +16,10 @@ namespace trainyard::trainer {
 struct LayoutRun {
   std::vector<StepResult> steps;
   LogicalTensors first_gradients;  // Gradients of the first step, before clipping.
-  LogicalTensors weights;          // At the end, as the model's computation uses them.
+  LogicalTensors weights;          // Compute values at the end of the run.
   LogicalTensors first_moments;
   LogicalTensors second_moments;
-  // Ranks whose data differs although it must have the same bits, and the steps at which it
-  // differs.
+  // Data that should have the same bits on several ranks but does not: the ranks and the steps.
   std::vector<std::string> faults;
 };
 
@@ -30,20 +29,20 @@ RunConfig SmallRun();
 // Number of ranks that the layout needs.
 int64_t RanksOf(const LayoutConfig& layout);
 
-// The machine on which a run executes. By default, the ranks use the CPU and communicate over
-// memory.
+// Devices and groups on which a run executes. By default, the ranks use the CPU and communicate
+// through memory.
 struct LayoutMachine {
   std::function<torch::Device(int64_t rank)> open_device = [](int64_t) {
     return torch::Device(torch::kCPU);
   };
-  // Connects the groups of a rank; nullptr if the groups communicate over memory. Called on the
-  // thread of the rank.
+  // Connects the groups of a rank, on that rank's thread; nullptr if the groups communicate through
+  // memory.
   std::function<ConnectGroupFunction(int64_t rank)> connect;
   bool takes_turns = false;  // True if ranks share a device that allows one thread at a time.
 };
 
-// Trains on tokens that depend only on the number of the sample. If `masked` is true, a third of
-// the predictions have weight 0. If a rank throws, rethrows the exception.
+// Trains on tokens that depend only on the sample's number. If `masked` is true, a third of the
+// predictions have weight 0. Rethrows an exception of a rank.
 LayoutRun RunLayout(const RunConfig& config, int64_t steps, bool masked = false,
                     const LayoutMachine& machine = {});
 

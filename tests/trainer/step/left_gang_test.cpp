@@ -1,6 +1,6 @@
-// Tests a member that leaves in order to reconnect. Leaving ends its operations. The operations of
-// the other members may then end, too, with arbitrary data in memory. No data of such a step may be
-// used as a result.
+// Tests a member that leaves its groups in order to reconnect. This ends its operations, and those
+// of the other members may then end with arbitrary data. The data of such a step must not be used
+// as a result.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace trainyard::trainer {
 namespace {
 
-// Beginning with a given operation, every operation ends at once and leaves the outputs unchanged.
+// From a given operation on, every operation ends at once and leaves its outputs unchanged.
 class LeftGroup final : public Communicator {
  public:
   LeftGroup(const CommunicatorGroup& group, std::unique_ptr<Communicator> inner, int64_t whole)
@@ -33,7 +33,8 @@ class LeftGroup final : public Communicator {
   int64_t reductions_ = 0;
 };
 
-// Runs two ranks. Once per step, the world group reduces the values of the step.
+// Runs two ranks for `steps` steps. The world group works for the first `whole` steps. It reduces
+// the step values once per step, so its number of operations is the number of steps.
 LayoutRun RunWithWholeSteps(int64_t whole, int64_t steps) {
   RunConfig config = SmallRun();
   config.layout.dp = 2;

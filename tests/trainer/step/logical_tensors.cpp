@@ -29,7 +29,7 @@ void LogicalTensors::AddPart(const StoredSlice& slice, const ElementRange& range
     part = part.narrow(static_cast<int64_t>(d), slice.logical.offset[d], slice.logical.shape[d]);
   }
   const int64_t first = range.first - slice.range.first;
-  Tensor flat = part.flatten();  // Copies the slice unless it is contiguous.
+  Tensor flat = part.flatten();  // Copies unless contiguous.
   const Tensor known = flat.narrow(0, first, range.length);
   const Tensor differs = known.eq(known).logical_and(known.ne(elements));
   if (differs.any().item<bool>()) differing_.push_back(slice.logical.name);

@@ -13,19 +13,18 @@
 
 namespace trainyard::trainer {
 
-// If several ranks have the same part, its bits must be equal. Not thread-safe: only one thread at
-// a time may use an object.
+// Collects the parts of all ranks. Parts that several ranks have must have equal bits. Not
+// thread-safe.
 class LogicalTensors {
  public:
-  // Returns the elements of a range of a group as a flat tensor.
+  // Returns a range of a group's elements as a flat tensor.
   using Read = std::function<torch::Tensor(int64_t group, const ElementRange&)>;
 
-  // Adds the part of each slice that is within `range_of(group)` on this rank.
+  // Adds, for each slice, the part within range_of(group), the range that this rank stores.
   void Add(const ParameterStore& store, const std::function<ElementRange(int64_t)>& range_of,
            const Read& read);
 
-  // Returns the names of tensors that have different bits on some ranks, or whose elements are
-  // incomplete.
+  // Returns the names of tensors whose bits differ between ranks or whose elements are incomplete.
   std::vector<std::string> Faults() const;
   const std::map<std::string, torch::Tensor>& tensors() const { return tensors_; }
 

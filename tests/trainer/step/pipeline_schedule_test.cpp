@@ -43,15 +43,15 @@ std::vector<Shape> Shapes() {
   return shapes;
 }
 
-// The duration of each kind of action.
+// Duration of each kind of action.
 struct Costs {
   int64_t forward = 1;
   int64_t backward = 1;
   int64_t weights = 1;
 };
 
-// Simulates all stages. An action begins when its stage is free and its input has arrived. Returns
-// when the last action ends; -1 if the stages deadlock.
+// Simulates all stages. An action starts when its stage is free and its input has arrived. Returns
+// the end time of the last action, or -1 if the stages deadlock.
 int64_t Play(const Shape& shape, const Costs& costs) {
   const std::vector<Schedule> schedules = SchedulesOf(shape);
   const int64_t parts = shape.stages * shape.chunks;
@@ -136,8 +136,8 @@ TEST(PipelineScheduleTest, WeightGradientsFollowTheBackwardPasses) {
   }
 }
 
-// Returns the maximum number of micro-batches whose activations a stage keeps at the same time. A
-// micro-batch counts once per part of the model.
+// Returns the maximum number of pairs of a micro-batch and a chunk whose activations a stage keeps
+// at the same time.
 int64_t MostKept(const Schedule& schedule, bool zero_bubble) {
   int64_t kept = 0, most = 0;
   for (const StageAction& action : schedule) {
@@ -157,14 +157,14 @@ TEST(PipelineScheduleTest, NoStageKeepsMoreThanTheFirst) {
   }
 }
 
-// Times are in units of a forward pass. A backward pass takes two units, one of which computes the
-// weight gradients.
+// The unit of time is a forward pass. A backward pass takes two units, one of them for the weight
+// gradients.
 TEST(PipelineScheduleTest, BubblesAreThoseOfThePapers) {
   const int64_t stages = 4, micro_batches = 12, work = 3 * micro_batches;
   const Costs joined{.forward = 1, .backward = 2};
   EXPECT_EQ(Play({stages, 1, micro_batches, false}, joined), work + (stages - 1) * 3);
-  // There are two chunks per stage, each with half of the stage's layers. Times are in half units.
-  // The bubble is half as long.
+  // Each stage has two chunks, each with half of the stage's layers. Times are in half units. The
+  // bubble is half as long as with one chunk.
   EXPECT_EQ(Play({stages, 2, micro_batches, false}, joined), 2 * work + (stages - 1) * 3);
   // Weight gradients fill two thirds of the bubble's time.
   EXPECT_EQ(Play({stages, 1, micro_batches, true}, {}), work + (stages - 1));
@@ -176,7 +176,8 @@ TEST(PipelineScheduleTest, ArrivalsAreWhatTheNeighbourSends) {
   EXPECT_EQ(last.stage, 1);
   EXPECT_EQ(StageBefore(first).stage, 1);
   const Schedule of_last = TrainingSchedule(last, 2, false);
-  // In the last stage, chunk 0 sends to chunk 1 of the first stage, and chunk 1 sends nothing.
+  // The last stage's chunk 0 sends to the first stage's chunk 1. Its chunk 1 is the end of the
+  // model and sends nothing.
   EXPECT_EQ(ActivationArrivals(first, of_last), (std::vector<ChunkPass>{{1, 0}, {1, 1}}));
   EXPECT_EQ(ActivationArrivals(last, TrainingSchedule(first, 2, false)).size(), 4u);
   EXPECT_EQ(GradientArrivals(last, TrainingSchedule(first, 2, false)),

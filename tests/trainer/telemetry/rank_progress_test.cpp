@@ -74,8 +74,7 @@ TEST_F(RankProgressTest, StepTimeIsTheMeanSinceTheRecordBefore) {
   progress_->Step(3, 2, 0.3);
   progress_->Write(2000);
   EXPECT_EQ(Records().back()["step_seconds"], 2);
-  // No step was completed in between, so the newest step time and the known memory remain
-  // unchanged.
+  // No step has been completed since the last record, so step time and memory use are unchanged.
   progress_->Write();
   EXPECT_EQ(Records().back()["step_seconds"], 2);
   EXPECT_EQ(Records().back()["memory_bytes"], 2000);

@@ -140,7 +140,7 @@ TEST_F(TelemetryWriterTest, WarnsOnceWhenTheFileCannotBeOpened) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("No such file"), std::string::npos);
 }
 
-// The kernel writes only a part of a line, because the disk is full.
+// The disk is full, so the kernel writes only a part of a line. The rest must be written later.
 TEST_F(TelemetryWriterTest, WhatAFullDiskDidNotTakeIsWrittenLater) {
   testing::internal::CaptureStderr();
   TelemetryWriter writer(path_, FixedTime);

@@ -46,8 +46,8 @@ TEST(ParallelTasksTest, AFailureEndsTheRest) {
   EXPECT_LT(runs, 100000);
 }
 
-#ifndef TRAINYARD_SANITIZED  // A sanitizer needs more address space.
-// The process has no address space left for another stack.
+#ifndef TRAINYARD_SANITIZED  // Sanitizers need more address space.
+// The address space has no place for another stack, so no thread can be created.
 TEST(ParallelTasksTest, TheCallerDoesWhatNoThreadCanBeMadeFor) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto run = [] {

@@ -1,7 +1,6 @@
-// Simulates all workers of a seeded cluster in one program. Their ranks have no processes. The
-// workers continue the attempts in the fleet file. As commanded by the controller, they start,
-// report, stop and forget attempts, as real workers do. Simulated trainers report at the pace of
-// their batch.
+// Simulates all workers of a seeded cluster in one program, without rank processes. The workers
+// continue the attempts in the fleet file. They start, report, stop and forget attempts as the
+// controller commands. Simulated trainers report a step whenever a real one would finish its batch.
 //   web_fleet --controller HOST:PORT --fleet-file FILE
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -30,8 +29,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kTurn{100};
 constexpr int64_t kHeartbeatMs = 1000;
-// Interval at which ranks other than rank 0 report their step time. At the same interval, the first
-// few ranks write output.
+// Interval at which ranks other than rank 0 report their step time, and at which the first few
+// ranks write output.
 constexpr int64_t kRankReportMs = 10'000;
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kStepsPerBatch = 200;
@@ -39,12 +38,12 @@ constexpr int kTerminated = 15;
 
 using Stream = std::tuple<int64_t, int64_t, int, v1::StreamKind>;
 
-// State that the ranks of one attempt share. It determines which step they have reached.
+// State that all ranks of an attempt share. It determines the step that they have reached.
 struct Gang {
   TrainingRun run;
   v1::JobSpec spec;
   int64_t resume_step = 0;
-  // Time at which training started; 0 if the gang is not training yet.
+  // Start time of training; 0 if the gang is not training yet.
   Timestamp since_ms = 0;
   int64_t first_step = 0;
 

@@ -19,13 +19,13 @@ constexpr std::size_t kEventsPerAppend = 2000;
 constexpr std::size_t kBatchesPerAppend = 64;
 constexpr int64_t kStepsPerBatch = 500;
 constexpr int64_t kStepsPerOutputBatch = 20;
-// kTalkingRanks is the number of ranks that write output. A rank other than 0 writes a line every
-// kQuietEvery steps.
+// kTalkingRanks is the number of ranks that write output. Each of them except rank 0 writes a line
+// only every kQuietEvery steps.
 constexpr int kTalkingRanks = 16;
 constexpr int64_t kQuietEvery = 7;
 constexpr int64_t kEvaluationEvery = 250;
-// Time that an attempt spends outside of its steps. kStallRatio is relative to the time of the
-// steps.
+// Seconds that an attempt spends outside of its steps. kStallRatio is a fraction of the time spent
+// in steps.
 constexpr double kInitSeconds = 9;
 constexpr double kLoadSeconds = 14;
 constexpr double kStallRatio = 0.004;
@@ -127,7 +127,7 @@ void History::AddNodes(int count, int slots) {
 void History::LoseNode(const std::string& node_id) {
   unresponsive_.insert(node_id);
   controller::ObserveDetached(node_id, observations_);
-  // The node is suspect after 3 s and lost after 8 s.
+  // A node is suspect after 3 s without a heartbeat and lost after 8 s.
   for (int second = 0; second < 12; ++second) {
     Advance(1000);
     Settle();
@@ -162,7 +162,7 @@ void History::SendFact(const std::string& node_id, v1::Fact fact) {
 void History::Start(int64_t job) {
   Advance(400);
   Settle();
-  // Waits until the backoff before the restart has ended.
+  // Waits until the backoff ends and the next attempt starts.
   while (controller::LiveAttempt(state_.jobs.at(job)) == nullptr) {
     Advance(1000);
     Settle();

@@ -1,6 +1,6 @@
-// Generates the data of a controller that has run for weeks. The history is made by the product's
-// own core (Decide, Reconcile, Apply) with a separate clock, and is written with the product's own
-// stores.
+// Generates the data of a controller that has run for weeks. The controller's own core (Decide,
+// Reconcile, Apply) creates the history by a simulated clock, and the controller's own stores write
+// it.
 #ifndef TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 #define TRAINYARD_TESTS_WEB_SEED_HISTORY_H_
 
@@ -22,10 +22,10 @@
 
 namespace trainyard::seed {
 
-// Errors of the core or a store are bugs of the caller. They are printed and end the process.
+// An error of the core or a store is a bug of the caller. It is printed and ends the process.
 class History {
  public:
-  // Changes the values that a step will report.
+  // Changes the values that rank 0 will report for a step.
   using Tweak = std::function<void(int64_t step, Values& values)>;
 
   // `stores` must be empty and must outlive the history.
@@ -35,11 +35,11 @@ class History {
   void Advance(int64_t ms) { now_ += ms; }
   void AdvanceTo(Timestamp time);
 
-  // Adds nodes with `slots` GPUs each. Their ids are node-001 and so on, and their names gpu001 and
-  // so on. May be called only once.
+  // Adds nodes with `slots` GPUs each. Their ids are node-001, node-002 and so on; their names are
+  // gpu001, gpu002 and so on. May be called only once.
   void AddNodes(int count, int slots);
-  // Stops the heartbeats of the node's worker and advances the time until the node is lost.
-  // `node_id` must be an id: a name has no effect.
+  // Stops the heartbeats of the node and advances the clock until the node is lost. `node_id` must
+  // be an id. A name has no effect.
   void LoseNode(const std::string& node_id);
   void Cordon(const std::string& node_id, const std::string& reason, const std::string& user);
 
@@ -48,27 +48,27 @@ class History {
                  const std::string& user);
   // Places the job, starts its ranks and advances the time by two seconds.
   void Start(int64_t job);
-  // Rank 0 reports all steps up to `to_step`, and the gang writes output. Advances the time by the
-  // duration of these steps.
+  // Reports all steps up to `to_step` from rank 0, and writes output of the gang. Advances the
+  // clock by the duration of these steps.
   void Train(int64_t job, int64_t to_step, const Tweak& tweak = {});
-  // Trains from the newest step until the current time is reached. Returns the last step.
+  // Trains on from the newest step until the present time. Returns the last step.
   int64_t CatchUp(int64_t job);
-  // Publishes a checkpoint. If there are more than checkpoint.keep_last, deletes the oldest one.
+  // Publishes a checkpoint. Deletes the oldest one if there are more than checkpoint.keep_last.
   void Publish(int64_t job, int64_t step);
   void Alert(int64_t job, int64_t step, const std::string& code, const std::string& message);
-  // Makes this rank exit with the failure. The other ranks of the gang are stopped.
+  // Makes the rank exit with this failure. The other ranks of the gang are then stopped.
   void Fail(int64_t job, int rank, int exit_code, int signal, const std::string& final_output);
   void Finish(int64_t job);
   void Stop(int64_t job, const std::string& user);
 
-  // Like Train, for runs of a million steps. Writes the keys in `every_step` at every step. Writes
-  // other keys and output only every `others_every` steps.
+  // Like Train, for runs of a million steps. Writes the keys in `every_step` for every step, but
+  // other keys and output only for every `others_every`-th step.
   void TrainFast(int64_t job, int64_t to_step, const std::set<std::string>& every_step,
                  int64_t others_every);
-  // Repeats output of one rank until the rank's output has this many bytes.
+  // Writes repeated output of one rank until the output has `bytes` bytes.
   void WriteOutput(int64_t job, int rank, int64_t bytes);
 
-  // Writes all pending data and a snapshot, as a controller does every 10,000 events.
+  // Writes all pending data and then a snapshot, as a controller does every 10,000 events.
   v1::Snapshot Close();
 
   const v1::Job& Job(int64_t job) const { return state_.jobs.at(job).job; }
@@ -78,17 +78,17 @@ class History {
   void Take(const std::vector<v1::Event>& events);
   void Settle();
   void ReportNodes();
-  // Sends the part of a heartbeat that concerns rank 0: its step and its use of time.
+  // Sends rank 0's part of a heartbeat: its step and its time by category.
   void ReportRanks(int64_t job);
   void SendFact(const std::string& node_id, v1::Fact fact);
   void SendRecord(int64_t job, v1::TelemetryRecord record);
   void ExitRank(int64_t job, int rank, v1::RankExited exited);
-  // Ends the running ranks. Then all nodes report the attempt cleared.
+  // Ends the running ranks with `signal`. Then all nodes report the attempt cleared.
   void ExitRanks(int64_t job, int signal);
   void AddStep(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
   void AddPoints(int64_t job, int64_t step, Timestamp time, const Tweak& tweak);
   void AddOutput(int64_t job, int64_t step, Timestamp time);
-  // Completes the output chunks that are being written.
+  // Completes the output chunks that are still open.
   void TakeOutput();
   // Writes pending points and output to the stores.
   void FlushPoints();
@@ -100,7 +100,7 @@ class History {
   controller::ClusterState state_;
   controller::Observations observations_;
   std::set<std::string> unresponsive_;
-  // The newest step of each job's newest attempt, and when that step ended.
+  // For each job, the newest step of its newest attempt and the end time of that step.
   std::map<int64_t, int64_t> steps_;
   std::map<int64_t, Timestamp> step_times_;
   uint64_t written_ = 0;

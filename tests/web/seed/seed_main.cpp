@@ -1,6 +1,6 @@
 // Writes a data directory like that of a controller after weeks of operation. It contains every
 // kind of job that a page must show, and many jobs of each common kind. The same seed and end time
-// give the same bytes of history.
+// give the same history, byte for byte.
 //   web_seed --data-dir DIR --fleet-file FILE [--jobs N] [--points N] [--log-bytes N]
 // web_fleet reads the fleet file and continues the running jobs.
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ struct Options {
   std::string data_dir;
   std::string fleet_file;
   int64_t end_ms = 0;
-  // Sizes of the generated parts. A few jobs with individual histories are added to them.
+  // Sizes of the generated parts. A few jobs with individual histories come in addition.
   int jobs = 10'000;
   int sweep = 50;
   int64_t points = 1'000'000;
@@ -36,7 +36,8 @@ struct Options {
   int big_nodes = 128;
 };
 
-// The jobs run their own program. Pages must also show layouts that our trainer does not support.
+// The jobs run a program of their own, because pages must also show layouts that Trainyard's
+// trainer does not support.
 constexpr const char* kRecipe = R"(
 name: llama3-8b
 command: [python3, -m, pretrain]
@@ -63,7 +64,7 @@ struct Written {
   std::vector<v1::Origin> origins;
 };
 
-// Resolves a job file that extends the recipe. `overrides` are settings as on the command line.
+// Resolves a job file that extends the recipe. `overrides` are settings in command-line form.
 Written Resolve(const std::string& name, const std::vector<std::string>& overrides) {
   const JobFileReader reader = [&](const std::string& reference,
                                    const std::string&) -> absl::StatusOr<JobFileText> {
@@ -99,7 +100,7 @@ std::vector<std::string> OneSlot(std::vector<std::string> more) {
   return more;
 }
 
-// Most of the jobs succeed within minutes. One in nine fails, and one in eleven is stopped.
+// Adds jobs of which most succeed within minutes. One in nine fails, and one in eleven is stopped.
 void AddManyJobs(History& history, int count) {
   const char* const kinds[] = {"eval-mmlu", "tokenize-shard", "sweep-wd", "ablation-qk-norm",
                                "probe-lr"};
@@ -132,7 +133,7 @@ void AddMillionPoints(History& history, const Options& options) {
   history.Finish(job);
 }
 
-// Adds one run for each combination of learning rate and batch size, one after the other.
+// Adds one run after another, one per combination of learning rate and batch size.
 void AddSweep(History& history, int runs) {
   for (int index = 0; index < runs; ++index) {
     const double lr = 1e-4 * (1 << index % 5);
@@ -172,7 +173,7 @@ void AddFailed(History& history) {
                "error: data.path /data/c4-llama3 was prepared with another tokenizer\n");
 }
 
-// Adds a job whose first two attempts failed. The third attempt is still training.
+// Adds a job whose first two attempts failed and whose third attempt is training.
 int64_t AddRestarted(History& history) {
   const int64_t job = Submit(history, "llama3-8b-c4", {"optimizer.lr=2.5e-4"});
   history.Start(job);
@@ -200,8 +201,8 @@ int64_t AddRestarted(History& history) {
   return job;
 }
 
-// Adds a job that waits for the end of a long backoff because a rank keeps failing, a cordoned
-// node, and a lost node.
+// Adds a cordoned node, a lost node, and a job in a long backoff because one of its ranks keeps
+// failing.
 void AddTrouble(History& history) {
   const int64_t crashing = Submit(
       history, "vision-adapter",
@@ -213,7 +214,7 @@ void AddTrouble(History& history) {
   history.LoseNode("node-134");
 }
 
-// Adds jobs that are running, waiting or failing when the history ends.
+// Adds jobs that are running, queued or failing when the history ends.
 void AddPresent(History& history, const Options& options) {
   const int64_t restarted = AddRestarted(history);
   const int64_t big = Submit(history, "dense-405b",
@@ -245,7 +246,7 @@ void Write(const Options& options) {
     std::fprintf(stderr, "seed: %s\n", stores.status().ToString().c_str());
     std::exit(1);
   }
-  // Creates the cluster id, because a controller rejects a data directory without one.
+  // Creates the cluster id. A controller rejects a data directory without one.
   const auto id = controller::LoadClusterId(options.data_dir, true);
   if (!id.ok()) {
     std::fprintf(stderr, "seed: %s\n", id.status().ToString().c_str());

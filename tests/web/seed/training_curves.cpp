@@ -23,8 +23,8 @@ double Noise(int64_t job, int64_t step, int64_t salt) {
   return static_cast<double>(x >> 11) / 9007199254740992.0 - 0.5;
 }
 
-// Returns the loss without noise. Runs with learning rates far from 3e-4 end at a higher loss, as
-// in a sweep.
+// Returns the loss without noise. The further the learning rate is from 3e-4, the higher the final
+// loss, as in a sweep.
 double SmoothLoss(const TrainingRun& run, int64_t step) {
   const double octaves = std::log2(std::max(run.lr, 1e-9) / 3e-4);
   const double floor = 1.85 + 0.06 * octaves * octaves + 0.05 * Noise(run.job_id, 0, 9);

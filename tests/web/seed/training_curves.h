@@ -12,15 +12,15 @@
 
 namespace trainyard::seed {
 
-// Number of bytes per step in rank 0's telemetry. Because it is constant, the end of the stream
-// shows which step is next.
+// Bytes per step in rank 0's telemetry. The number is constant, so the stream's length shows which
+// step is next.
 inline constexpr int64_t kBytesPerStep = 100;
 
 struct TrainingRun {
   int64_t job_id = 0;
   int64_t steps = 0;
   double tokens_per_step = 0;
-  // The step time if each rank processes 8,000 tokens per second.
+  // Step time in seconds if each rank processes 8,000 tokens per second.
   double step_seconds = 0;
   double lr = 0;
 };
@@ -29,13 +29,13 @@ TrainingRun RunOf(const v1::Job& job);
 
 using Values = std::vector<std::pair<std::string, double>>;
 
-// Returns loss and grad_norm first, then the other well-known names, and one name that has no
+// Returns loss and grad_norm first, then the other standard names, and last a name that has no
 // default panel.
 Values ValuesAt(const TrainingRun& run, int64_t step);
 
 double ValidationLossAt(const TrainingRun& run, int64_t step);
 
-// Returns the step time of one rank: the gang's median, plus noise. One rank in 200 takes a third
+// Returns a rank's step time: the gang's median plus noise. For one rank in 200 it is a third
 // longer.
 double RankStepSeconds(const TrainingRun& run, int rank, int64_t step);
 

@@ -1,5 +1,5 @@
-// Returns actions as short texts, so that a test reads as a list. For example, "spawn 1/2/0" spawns
-// rank 0 of attempt 2 of job 1.
+// Returns actions as short texts, so that expected actions read as a list. For example, "spawn
+// 1/2/0" spawns rank 0 of attempt 2 of job 1.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
 #define TRAINYARD_TESTS_WORKER_CORE_ACTION_TEXT_H_
 
@@ -12,7 +12,7 @@ namespace trainyard::worker {
 
 std::vector<std::string> Text(const Actions& actions);
 
-// Returns reports as "1/2: 0 running, 1" and "1/2 cleared: 0, 1".
+// Returns reports as texts such as "1/2: 0 running, 1" and "1/2 cleared: 0, 1".
 std::vector<std::string> Text(const std::vector<v1::AttemptReport>& reports);
 
 // These functions return commands and answers that contain only the necessary fields.

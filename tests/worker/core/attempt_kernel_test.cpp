@@ -47,8 +47,8 @@ class AttemptKernelTest : public testing::Test {
                         [](const v1::Fact& fact) { return fact.has_rank_exited(); })
         ->rank_exited();
   }
-  // The controller acknowledges all facts. The facts use enough disk space to make a compaction
-  // worthwhile.
+  // Acknowledges all facts, as the controller does. Their simulated size is large enough for a
+  // compaction.
   void AcknowledgeAll() {
     facts_.disk_bytes = kLargeDiskBytes;
     facts_.Acknowledge(facts_.last_sequence());
@@ -325,8 +325,8 @@ TEST_F(AttemptKernelTest, ForgettingAnAttemptLeavesTheLimitsOfOthers) {
   EXPECT_EQ(LastExit().limit_exceeded(), "it had too many files");
 }
 
-// The worker remembers the attempt numbers of only a limited number of jobs, so a number may occur
-// again.
+// The worker remembers attempt numbers for a limited number of jobs, so a number may occur again.
+// Texts of the forgotten attempt must not appear in a later one with its number.
 TEST_F(AttemptKernelTest, AForgottenAttemptLeavesNoTextsForALaterOneOfItsNumber) {
   kernel_.Restore(SeenAttempts(/*max_jobs=*/1), {});
   Run();

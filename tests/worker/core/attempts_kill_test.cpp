@@ -17,7 +17,8 @@ using testing::StartsWith;
 
 constexpr Timestamp kHalfInterval = kKillAgainMs / 2;
 
-// Rank 0 of attempt 1 of job 1 runs as process `pid`. Attempt 2 waits until it has ended.
+// Returns attempts of job 1. Rank 0 of attempt 1 runs as process `pid`, and attempt 2 waits until
+// it has ended.
 Attempts Superseded(int64_t pid) {
   Attempts attempts;
   attempts.Start(StartOf(1, 1, 1), 0);
@@ -26,8 +27,8 @@ Attempts Superseded(int64_t pid) {
   return attempts;
 }
 
-// Delivers a kill to the rank at each of these times, while the rank is blocked in the kernel.
-// Returns all actions.
+// Delivers a kill at each of these times to a rank that is blocked in the kernel. Returns all
+// actions.
 std::vector<std::string> KillInVain(Attempts& attempts, const std::vector<Timestamp>& times) {
   std::vector<std::string> texts;
   for (const Timestamp now : times) {

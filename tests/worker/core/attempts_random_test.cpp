@@ -1,4 +1,4 @@
-// Tests rules that must hold for every order of commands and answers. The sequences are random.
+// Tests, with random sequences, rules that must hold for every order of commands and answers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace trainyard::worker {
 namespace {
 
-// Generates random commands and process events, and checks the rules at every step.
+// Generates random commands and process events, and checks the rules after each of them.
 class RandomLife {
  public:
   explicit RandomLife(uint32_t seed) : random_(seed) {}
@@ -114,7 +114,7 @@ class RandomLife {
     cleared_.insert(key);
   }
 
-  // Stops everything. Afterwards all attempts must be cleared.
+  // Stops everything and expects that all attempts are then cleared.
   void Settle() {
     Carry(attempts_.StopAll(0, now_));
     while (!spawning_.empty() || !alive_.empty()) MoveOneRank();

@@ -137,7 +137,7 @@ TEST(AttemptsRestoreTest, StopReachesARestoredRankOnceItIsFound) {
               ElementsAre("started 1/1/0", "term 1/1/0"));
 }
 
-// Returns an attempt of which only the job, the attempt number and the ranks are known.
+// Returns an attempt of which the worker knows only the job, the attempt number and the ranks.
 v1::StartAttempt LostAttempt(int64_t attempt_number) {
   v1::StartAttempt command;
   command.set_job_id(1);

@@ -132,8 +132,8 @@ TEST(AttemptsTest, AProcessThatCannotBeKilledHoldsUpNoNewerAttempt) {
   EXPECT_EQ(attempts.Reports()[0].ranks(1).unkillable(), "");
 }
 
-// Kills wait in a queue behind launches of other ranks. A rank that has not received its kill yet
-// may still be training.
+// Kills may wait in a queue behind launches of other ranks. A rank that has not received its kill
+// may still be training, so it must not be reported as unkillable.
 TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -143,8 +143,8 @@ TEST(AttemptsTest, KillsThatAreNotDeliveredMakeNoProcessUnkillable) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// Delayed kills are delivered together, either when the launches have ended or when a paused worker
-// resumes.
+// Delayed kills are delivered at the same time when launches ahead of them have ended, or when a
+// paused worker resumes. They must not count as many separate kills.
 TEST(AttemptsTest, KillsThatComeTogetherMakeNoProcessUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -164,7 +164,8 @@ TEST(AttemptsTest, KillsLessThanHalfAnIntervalApartCountOnce) {
   EXPECT_EQ(attempts.Reports()[0].ranks(0).unkillable(), "");
 }
 
-// A process in disk I/O is also in an uninterruptible sleep, but only briefly.
+// A process in disk I/O is also in uninterruptible sleep, but only briefly. It must not be reported
+// as unkillable.
 TEST(AttemptsTest, AProcessThatRunsBetweenTwoKillsIsNotUnkillable) {
   Attempts attempts = Running(1, 1);
   attempts.Start(StartOf(1, 2, 1), 0);
@@ -319,7 +320,7 @@ TEST(AttemptsTest, JobsDoNotWaitForEachOther) {
 TEST(AttemptsTest, RankSpawnedWhileStoppingGetsTheSignalThatIsDue) {
   Attempts attempts;
   attempts.Start(StartOf(1, 1, 2), 0);
-  // Both launches have already reached the process table, so they can no longer be cancelled.
+  // Both ranks have already been launched, so the cancels come too late.
   EXPECT_THAT(Text(attempts.Stop(StopOf(1, 1, 1000), 0)),
               ElementsAre("cancel 1/1/0", "cancel 1/1/1"));
   EXPECT_THAT(Text(attempts.RankSpawned(Rank(1, 1, 0), 100, 5)),

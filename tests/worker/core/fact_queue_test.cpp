@@ -17,7 +17,7 @@ v1::Fact ClearedOf(int64_t job) {
   return fact;
 }
 
-// Returns a record that has a number but no fact.
+// Returns a record with a sequence number and no fact.
 v1::Fact NumberRecord(uint64_t sequence) {
   v1::Fact record;
   record.set_sequence(sequence);
@@ -43,7 +43,7 @@ class FactQueueTest : public testing::Test {
     for (int job = 1; job <= count; ++job) ASSERT_TRUE(facts_.Append(ClearedOf(job)).ok());
   }
   void Welcome(uint64_t sequence) { ASSERT_TRUE(facts_.Reconcile(sequence).ok()); }
-  // Compacts the facts of jobs up to `job`. The facts of later jobs are still needed.
+  // Compacts away the facts of jobs up to `job`. Facts of later jobs are still needed.
   void CompactUpTo(int64_t job) {
     const auto needed = [=](const v1::Fact& fact) { return fact.attempt_cleared().job_id() > job; };
     ASSERT_TRUE(facts_.Compact(needed).ok());
@@ -53,7 +53,8 @@ class FactQueueTest : public testing::Test {
   MemoryFacts facts_;
 };
 
-// The disk may have lost up to 2^32 facts that the controller knows.
+// The disk may have lost up to 2^32 facts that the controller knows. A new fact must not get the
+// number of one of them.
 TEST_F(FactQueueTest, FactsBeforeTheFirstWelcomeAreNumberedFarAboveTheLostOnes) {
   constexpr uint64_t kFirst = uint64_t{1} << 32;
   Append(2);

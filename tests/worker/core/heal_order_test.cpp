@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-// The number of a standby is greater than that of every rank of the gang.
+// A standby has a higher number than every rank of the gang.
 TEST(HealOrderTest, StandbysAreNoRanksOfTheGang) {
   Attempts attempts;
   v1::StartAttempt spare = StartOf(1, 1, 2);

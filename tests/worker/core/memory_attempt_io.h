@@ -34,7 +34,8 @@ class MemoryAttemptIo final : public AttemptIo {
   std::vector<std::string> Take();
 
   std::vector<std::string> warnings;
-  // `creation` is the result of CreateAttempt, and `write` that of the writes that are retried.
+  // `creation` is the result of CreateAttempt. `write` is the result of each write that the worker
+  // retries.
   absl::Status creation;
   absl::Status write;
   // Result of WriteOrder.

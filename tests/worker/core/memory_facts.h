@@ -1,4 +1,4 @@
-// Keeps facts without a disk.
+// Stores facts in memory instead of on disk.
 #ifndef TRAINYARD_TESTS_WORKER_CORE_MEMORY_FACTS_H_
 #define TRAINYARD_TESTS_WORKER_CORE_MEMORY_FACTS_H_
 
@@ -18,7 +18,7 @@ class MemoryFacts final : public FactQueue {
   int rewrites = 0;
   // Simulated size of the records.
   int64_t disk_bytes = 0;
-  // The successfully written records, in their order on disk.
+  // Records that were written successfully, in order.
   std::vector<v1::Fact> records;
   // Result of every write.
   absl::Status write;
@@ -37,7 +37,7 @@ class MemoryFacts final : public FactQueue {
   int64_t DiskBytes() const override { return disk_bytes; }
 };
 
-// Above every size at which facts are rewritten.
+// Larger than any size at which facts are compacted.
 inline constexpr int64_t kLargeDiskBytes = 1 << 20;
 
 }  // namespace trainyard::worker

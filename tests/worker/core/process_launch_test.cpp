@@ -203,7 +203,7 @@ TEST(ProcessLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
   LaunchSite site = Site();
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-a");
   AddSlot(site.inventory, v1::DEVICE_KIND_GPU, "GPU-b");
-  // The slots are just beyond the inventory, far beyond it, and before it.
+  // One slot beyond the inventory, one far beyond it, and a negative one.
   for (const int slot : {2, 1000, -1}) {
     command.mutable_processes(0)->set_slots(0, slot);
     command.mutable_processes(1)->set_slots(0, 1);
@@ -212,7 +212,7 @@ TEST(ProcessLaunchTest, SlotsThatTheNodeDoesNotHaveAreNoDevices) {
   }
 }
 
-// Returns a job with one rank that runs its own program.
+// Returns the start of an attempt with one rank that runs the user's program.
 v1::StartAttempt OneRank() {
   v1::StartAttempt command = StartOf(7, 1, 1);
   command.set_world_size(1);

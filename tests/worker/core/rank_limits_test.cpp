@@ -73,7 +73,8 @@ TEST(RankUsageTest, TheFirstCallOnANodeWithALongUptimeMeasuresNoRate) {
             "");
 }
 
-// Sizes that are one byte above a limit, and the flag that the message must name.
+// Limits, file sizes exactly at one of them and one byte above it, and the flag that the message
+// must name.
 struct LimitCase {
   RankLimits limits;
   RankFileSizes at_limit;

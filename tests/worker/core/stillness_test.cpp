@@ -9,8 +9,7 @@ constexpr int64_t kPauseMs = 3000;
 
 class StillnessTest : public ::testing::Test {
  protected:
-  // Returns the report in the heartbeat after `ms`. Rank 0 of the attempt is at this step and in
-  // this phase.
+  // Returns the report of rank 0 in the heartbeat at `ms`, at this step and in this phase.
   v1::RankReport Beat(int64_t ms, int64_t step, const std::string& phase = "train",
                       int64_t attempt = 1, bool running = true) {
     now_ += ms;
@@ -27,7 +26,7 @@ class StillnessTest : public ::testing::Test {
   }
 
   int64_t now_ = 5000;
-  // Time by the node's clock. This clock may be changed.
+  // By the node's wall clock, which may jump.
   int64_t activity_ms_ = 777;
   Stillness stillness_;
 };

@@ -27,14 +27,14 @@ class WorkerKernelTest : public testing::Test {
     return message.has_value() && message->has_heartbeat();
   }
 
-  // Starts attempt 1 of job 1, which has one rank, and lets the rank run.
+  // Starts attempt 1 of job 1, which has one rank, and reports this rank as running.
   void Run() {
     v1::ControllerMessage start;
     *start.mutable_start_attempt() = StartOf(1, 1, 1);
     ASSERT_TRUE(kernel_.OnMessage(start, {}).ok());
     attempts_.Observed(Rank(1, 1, 0), {.presence = RankStatus::Presence::kRunning, .pid = 100}, {});
   }
-  // Returns the time without a step of that rank, as the heartbeat at `steady_ms` reports it.
+  // Returns how long the rank has made no step, as in the heartbeat at `steady_ms`.
   int64_t StillMs(Timestamp steady_ms) {
     const auto message = kernel_.NextMessage(steady_ms);
     if (!message.has_value() || !message->has_heartbeat()) return -1;

@@ -1,7 +1,10 @@
-// A fake NVML with made-up GPUs. FAKE_NVML_FAULT selects the fault: "init", "count", "lost" (GPU 1
-// has fallen off the bus), "dies" (its memory cannot be read), "xid" (GPU 2 had error 79) or "old"
-// (the device supports only the queries that are made at startup). With any other value, the
-// machine is healthy. It has three GPUs.
+// A fake NVML with fictitious GPUs. FAKE_NVML_FAULT selects a fault:
+// - "init" and "count": that call fails
+// - "lost": GPU 1 has fallen off the bus
+// - "dies": the memory of GPU 1 cannot be read
+// - "xid": GPU 2 had error 79
+// - "old": devices support only the queries made at startup
+// Any other value means a healthy machine with three GPUs.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +46,7 @@ int nvmlInit_v2() {
 
 int nvmlShutdown() {
   --initialised;
-  if (event_sets != 0) abort();  // Aborts if an event set was not freed.
+  if (event_sets != 0) abort();  // An event set was not freed.
   return 0;
 }
 

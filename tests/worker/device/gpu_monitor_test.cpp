@@ -10,8 +10,9 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns readings from the fake NVML (fake_nvml.cpp, which is built to the path FAKE_NVML). The
-// first fault is active while the monitor reads, the second while it opens. "" means no fault.
+// Returns readings from the fake NVML (fake_nvml.cpp, built to the path FAKE_NVML). `fault_at_open`
+// is active while the monitor opens the library, and `fault_at_read` while it reads. "" means no
+// fault.
 std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at_open = "") {
   setenv("FAKE_NVML_FAULT", fault_at_open, 1);
   auto monitor = GpuMonitor::Open(FAKE_NVML);
@@ -26,8 +27,7 @@ std::vector<GpuReading> ReadWith(const char* fault_at_read, const char* fault_at
 TEST(GpuMonitorTest, ReadsEveryValueInItsUnit) {
   const std::vector<GpuReading> readings = ReadWith("");
   ASSERT_EQ(readings.size(), 3u);
-  // A fake GPU has a utilization of 90 % plus its index. The value of GPU 1 shows whether the right
-  // GPU is read.
+  // A fake GPU's utilization is 90 % plus its index, so the value shows which GPU was read.
   const GpuReading& gpu = readings[1];
   EXPECT_EQ(gpu.index, 1);
   EXPECT_EQ(gpu.uuid, "GPU-1");
@@ -71,7 +71,7 @@ TEST(GpuMonitorTest, LostGpuReportsItsErrorAndTheOthersAreRead) {
   EXPECT_EQ(readings[2].power_watts, 650.5);
 }
 
-// With the fault "old", the device supports only one measurement, which is memory use.
+// With the fault "old", the device supports only the measurement of memory use.
 TEST(GpuMonitorTest, ValuesTheDeviceDoesNotReportAreAbsent) {
   const std::vector<GpuReading> readings = ReadWith("old", "old");
   ASSERT_EQ(readings.size(), 3u);
@@ -85,7 +85,7 @@ TEST(GpuMonitorTest, ValuesTheDeviceDoesNotReportAreAbsent) {
 
 TEST(GpuMonitorTest, OpenFailsWithoutAWorkingNvml) {
   EXPECT_EQ(GpuMonitor::Open("libno-such-nvml.so.1").status().code(), absl::StatusCode::kNotFound);
-  // This library can be loaded, but it has no NVML functions.
+  // libc can be loaded but has no NVML functions.
   EXPECT_EQ(GpuMonitor::Open("libc.so.6").status().code(), absl::StatusCode::kUnavailable);
 }
 

@@ -77,11 +77,12 @@ TEST(InventoryTest, BrokenDriverIsAWarning) {
   EXPECT_EQ(no_driver.inventory.slots_size(), 1);
   EXPECT_THAT(no_driver.warnings, ElementsAre(HasSubstr("Driver Not Loaded")));
   EXPECT_THAT(Detect(1, FAKE_NVML, "count").warnings, ElementsAre(HasSubstr("Unknown Error")));
-  // This library has no NVML functions.
+  // libc has no NVML functions.
   EXPECT_THAT(Detect(1, "libc.so.6").warnings, ElementsAre(HasSubstr("lacks functions")));
 }
 
-// Images that are made for a container toolkit contain an empty file instead of the library.
+// Container images made for NVIDIA's container toolkit may contain an empty file instead of the
+// library.
 TEST(InventoryTest, LibraryThatCannotBeLoadedIsAWarning) {
   const TemporaryDirectory temporary;
   const std::string library = temporary.File("libnvidia-ml.so.1");

@@ -107,7 +107,7 @@ TEST_F(MetricsServerTest, LeavesGpusToDcgmExporter) {
   server->Publish(Statistics());
   const std::string page = HttpGet(server->address(), "/metrics");
   EXPECT_THAT(page, Not(HasSubstr("DCGM_")));
-  // Only the worker knows which job uses which GPU.
+  // Only the worker knows which job uses which GPU, so the worker must export this.
   EXPECT_THAT(page, HasSubstr("trainyard_gpu_assignment_info{"));
 }
 

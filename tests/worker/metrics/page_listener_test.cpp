@@ -69,7 +69,7 @@ TEST(PageListenerTest, HalfRequestsDoNotKeepItFromOthers) {
   }
   EXPECT_THAT(test::HttpGet(absl::StrCat("127.0.0.1:", listener->port()), "/metrics"),
               HasSubstr("the page"));
-  // The number of connections from one address exceeded its limit, so the oldest one was closed.
+  // One address had too many connections, so the listener closed the oldest one.
   char byte = 0;
   EXPECT_LE(recv(half.front().get(), &byte, 1, 0), 0);
 }

@@ -1,5 +1,5 @@
-// Tests ranks whose records are lost or replaced, and whose shim was killed. Each of them must
-// still be found and killable, and must never be started a second time.
+// Tests ranks whose records were lost or replaced and whose shim was killed. Each rank must still
+// be found and killed, and must never be started twice.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 class LostRecordsTest : public RankTest {
  protected:
-  // Removes the records as `rm -rf` would.
+  // Removes the records, as a user's `rm -rf` would.
   void RemoveRecords() const {
     for (const char* name : {kStartFile, kLockFile, kShimFile, kOutputFile, kKillFile, kExitFile}) {
       std::filesystem::remove_all(File(name));
@@ -116,8 +116,8 @@ TEST_F(LostRecordsTest, ProcessesInOtherSessionsHoldTheSlotUntilTheyAreKilled) {
   EXPECT_TRUE(AwaitGone(marked));
   EXPECT_THAT(FindMarked(place().mark), IsEmpty());
   EXPECT_FALSE(State().processes_remain);
-  // The pid of a process that cleared its environment after its parent had exited. It cannot be
-  // found; rank_mark.h describes this limitation.
+  // Pid of a process that cleared its environment after its parent had exited. The worker cannot
+  // find such a process; rank_mark.h describes this limitation.
   pid_t unmarked = 0;
   ASSERT_TRUE(absl::SimpleAtoi(words[1], &unmarked));
   kill(-unmarked, SIGKILL);
@@ -131,7 +131,7 @@ TEST_F(LostRecordsTest, StopKillsAllSessionsOfARankWithoutShim) {
   ASSERT_EQ(kill(shim.shim.pid, SIGKILL), 0);
   ASSERT_TRUE(AwaitGone(shim.shim.pid));
   EXPECT_EQ(State().presence, RankPresence::kRunning);
-  // The process's parent is still running and has the mark, so both are killed.
+  // The child has no mark, but its parent is still running and has one, so the kill reaches both.
   ASSERT_TRUE(SignalRank(place(), RankSignal::kKill).ok());
   EXPECT_TRUE(AwaitGone(shim.rank.pid));
   kill(child, SIGKILL);
@@ -180,7 +180,7 @@ TEST_F(LostRecordsTest, ExitIsRecordedOverAFifo) {
 }
 
 TEST_F(LostRecordsTest, ProgramThatIsAFifoIsASpawnError) {
-  // The start may succeed at first, because the error becomes known later.
+  // Launch may return OK first, because the spawn error becomes known later.
   ASSERT_EQ(mkfifo(File("program").c_str(), 0700), 0);
   RankCommand command = Shell("exit 0");
   command.argv = {File("program")};

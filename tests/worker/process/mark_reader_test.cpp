@@ -24,8 +24,8 @@ ProcessStat Process(pid_t pid, uint64_t environment_begin = 1) {
 
 class MarkReaderTest : public testing::Test {
  protected:
-  // Processes with odd numbers have a mark. The environment of process 9 cannot be read before
-  // Answer() is called.
+  // Processes with odd pids have a mark. Reading the environment of process 9 blocks until Answer()
+  // is called.
   MarkReader reader_{[this](pid_t pid) -> absl::StatusOr<std::optional<Mark>> {
                        ++reads_;
                        if (pid == 9) answered_.wait();

@@ -12,30 +12,29 @@
 
 namespace trainyard::worker {
 
-// Starts ranks with the real shim. At the end of a test, all processes that it left running are
-// killed.
+// Starts ranks with the real shim. After a test, kills all processes that the test left running.
 class RankTest : public testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;
 
   const std::string& dir() const { return directory_.path(); }
-  // Returns the place of a rank whose mark is unique to this test.
+  // Returns a rank's place with a mark that is unique to this test.
   RankPlace place() const { return RankPlace(dir(), "test-" + dir()); }
   std::string File(const std::string& name) const { return directory_.File(name); }
   const RankLauncher& launcher() const { return launcher_; }
 
-  // Returns `/bin/sh -c SCRIPT`, run in the rank's directory.
+  // Returns the command `/bin/sh -c SCRIPT`, to run in the rank's directory.
   RankCommand Shell(const std::string& script) const;
   absl::Status LaunchShell(const std::string& script);
 
   // Waits (at most 10 s) until the script has executed `echo WORD > word`. Returns WORD.
   std::string AwaitWord();
 
-  // Waits (at most 10 s) on the exit watch, then reads and returns the state.
+  // Waits up to 10 s on the exit watch. Then reads and returns the rank's state.
   RankState AwaitEnd();
 
-  // Waits for the end of any process. Returns false if it is still running after 10 s.
+  // Waits up to 10 s for the end of any process. Returns false if it is still running then.
   static bool AwaitGone(pid_t pid);
 
   std::string Output() const;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::SizeIs;
 
-// Finds the control groups of this process in two files of /proc, which the test provides.
+// Finds this process's control groups from two files of /proc, whose contents the test provides.
 class OwnGroupTest : public testing::Test {
  protected:
   std::string Own(const std::string& membership, const std::string& mounts) {
@@ -38,11 +38,11 @@ TEST_F(OwnGroupTest, IsFoundOnEveryKindOfMachine) {
   EXPECT_EQ(Own("0::/system.slice/trainyard-worker.service\n", unified),
             "/sys/fs/cgroup/system.slice/trainyard-worker.service");
   EXPECT_EQ(Own("0::/\n", unified), "/sys/fs/cgroup");
-  // The machine has cgroups of version 1 beside those of version 2.
+  // The machine has cgroups of both versions, 1 and 2.
   EXPECT_EQ(
       Own("4:memory:/a\n0::/b\n", "31 25 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"),
       "/sys/fs/cgroup/unified/b");
-  // The container sees only its own part of the cgroup tree, but /proc contains the host's paths.
+  // The container sees only its own part of the cgroup tree, but /proc shows paths of the host.
   EXPECT_EQ(Own("0::/docker/77\n", "31 25 0:27 /docker/77 /sys/fs/cgroup ro - cgroup2 cgroup ro\n"),
             "/sys/fs/cgroup");
 }
@@ -54,15 +54,15 @@ TEST_F(OwnGroupTest, IsEmptyWithoutVersionTwo) {
   EXPECT_EQ(OwnGroup(directory_.File("none"), directory_.File("none")), "");
 }
 
-// Needs a kernel with cgroups of version 2, and permission to create them.
+// Needs a kernel with cgroup version 2, and permission to create cgroups.
 class RankGroupTest : public RankTest {
  protected:
   void SetUp() override {
     RankTest::SetUp();
     if (!CanMakeRankGroups()) GTEST_SKIP() << "this user may not make control groups here";
   }
-  // Starts a rank that leaves a process behind. No mark, session or parent identifies this process.
-  // Returns its pid.
+  // Starts a rank that leaves a process behind. No mark, session or parent shows that the process
+  // belongs to the rank. Returns the pid of the process.
   pid_t LaunchRunaway(const std::string& then) {
     EXPECT_TRUE(
         LaunchShell("(env -i setsid /bin/sh -c 'echo $$ > word; sleep 1000' &) ; " + then).ok());
@@ -70,7 +70,7 @@ class RankGroupTest : public RankTest {
     EXPECT_TRUE(absl::SimpleAtoi(AwaitWord(), &pid));
     return pid;
   }
-  // True if a group of this test's rank exists.
+  // True if a cgroup of this test's rank exists.
   bool HasGroup() const {
     const std::string own = std::filesystem::path(dir()).filename().string();
     for (const auto& entry : std::filesystem::directory_iterator(OwnGroup())) {

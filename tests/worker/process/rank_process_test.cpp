@@ -1,4 +1,4 @@
-// Tests the start and the end of real ranks under the real shim.
+// Tests how real ranks start and end under the real shim.
 #include "worker/process/rank_process.h"
 
 #include <fcntl.h>
@@ -105,7 +105,7 @@ TEST_F(RankProcessTest, ClosesDescriptors) {
 TEST_F(RankProcessTest, SignalsHaveDefaultActions) {
   ASSERT_TRUE(LaunchShell("grep -E 'SigBlk|SigIgn' /proc/self/status").ok());
   AwaitEnd();
-  // Signals 32 and 33 are ignored here, because they belong to glibc: its posix_spawn may leave
+  // Accepts any setting for signals 32 and 33, because they belong to glibc. posix_spawn may leave
   // them ignored, and glibc sets their handlers when needed.
   EXPECT_THAT(Output(), testing::MatchesRegex("SigBlk:\t0{16}\nSigIgn:\t0{7}[01][08]0{7}\n"));
 }
@@ -121,7 +121,7 @@ TEST_F(RankProcessTest, LeadsASessionOfItsOwn) {
 struct SpawnFailure {
   const char* name;
   std::vector<std::string> argv;
-  // nullptr means the rank's own directory.
+  // nullptr: the rank's own directory.
   const char* working_directory;
   const char* cause;
 };
@@ -253,7 +253,7 @@ TEST_F(RankProcessTest, RankOutlivesItsShimAndIsStillFound) {
   const absl::StatusOr<UniqueFd> watch = OpenExitWatch(dir());
   ASSERT_TRUE(watch.ok()) << watch.status();
 
-  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);  // Kills only the leader; its child keeps running.
+  ASSERT_EQ(kill(shim.rank.pid, SIGKILL), 0);  // Only the leader; its child keeps running.
   RankState state = AwaitEnd();
   EXPECT_EQ(state.presence, RankPresence::kVanished);
   EXPECT_EQ(state.exit.signal, SIGKILL);
@@ -312,7 +312,7 @@ TEST_F(RankProcessTest, AStoppedShimIsOverdueOnlyOnceItsRankHasEnded) {
   EXPECT_EQ(AwaitEnd().presence, RankPresence::kExited);
 }
 
-// The pid has been reused by another process, here the test's own.
+// Another process, here the test itself, now has the pid of the recorded rank.
 TEST_F(RankProcessTest, RecycledPidIsNeitherFoundNorSignalled) {
   const ProcessStat own = ReadProcessStat(getpid()).value();
   const ProcessId recycled = {own.pid, own.start_time - 1};
@@ -385,7 +385,7 @@ TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
   ASSERT_TRUE(LaunchShell("grep processes /proc/self/limits > limits").ok());
   const RankState state = AwaitEnd();
   ASSERT_EQ(state.exit.exit_code, 0);
-  // The line is "Max processes SOFT HARD processes".
+  // The line has the form "Max processes SOFT HARD processes".
   const std::vector<std::string> words =
       absl::StrSplit(*ReadSmallFile(File("limits")), ' ', absl::SkipWhitespace());
   int64_t soft = 0, hard = 0;
@@ -397,7 +397,7 @@ TEST_F(RankProcessTest, LeavesProcessesOfItsUserForTheWorker) {
   EXPECT_EQ(hard, soft) << "the rank cannot take it back";
 }
 
-// Waits (at most 10 s) until the process runs this program and sleeps.
+// Waits up to 10 s until the process runs this program and sleeps.
 bool AwaitSleepOf(pid_t pid, const std::string& program) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   const std::string path = absl::StrCat("/proc/", pid, "/stat");
@@ -423,8 +423,8 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   ASSERT_TRUE(AwaitSleepOf(Shim().rank.pid, "cat"))
       << "it would die of the first signal before it reads";
   while (!WaitsInKernel(place()) && std::chrono::steady_clock::now() < deadline) {
-    // The kill is repeated until the process sleeps uninterruptibly, which happens after it has
-    // received a signal.
+    // The test repeats the kill until the process is in uninterruptible sleep, which it enters
+    // after it has received a signal.
     SignalRank(place(), RankSignal::kKill).IgnoreError();
     std::this_thread::yield();
   }
@@ -435,7 +435,7 @@ TEST_F(RankProcessTest, AProcessThatNoSignalReachesIsToldFromOneThatRuns) {
   EXPECT_FALSE(WaitsInKernel(place()));
 }
 
-// Simulates a machine that swaps: the shim does not answer for too long and is killed.
+// Simulates a machine that swaps. The shim does not answer in time and is killed.
 TEST_F(RankProcessTest, AShimThatDoesNotAnswerLeavesNoZombie) {
   const std::string shim = File("shim.sh");
   ASSERT_TRUE(WriteFileAtomically(shim, "#!/bin/sh\nexec sleep 600\n").ok());

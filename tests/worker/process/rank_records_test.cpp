@@ -1,4 +1,4 @@
-// Tests a rank's files and texts, without processes.
+// Tests the files and texts of a rank, without starting processes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// A program that takes the place of trainyard-worker. Its `shim` command is the real shim.
+// Takes the place of trainyard-worker in tests. Its `shim` command is the real shim.
 #include <string_view>
 
 #include "worker/process/shim.h"

@@ -91,7 +91,7 @@ class LittleWorker : public AttachHandler {
     return true;
   }
 
-  // Lets the loop handle at most `steps` events.
+  // Lets the loop handle up to `steps` events.
   void RunSteps(int steps) {
     RunUntil([&] { return steps-- <= 0; });
   }
@@ -125,7 +125,7 @@ TEST(AttachStreamTest, GreetsAndPassesCommandsOn) {
   EXPECT_EQ(controller.hellos(), 1);
 }
 
-// Polls the condition without running the loop.
+// Polls the condition without running the loop. Returns false if it does not become true in time.
 bool Eventually(const std::function<bool()>& condition) {
   const auto deadline = steady_clock::now() + std::chrono::seconds(20);
   while (!condition()) {

@@ -30,18 +30,18 @@ class FakeController : public v1::WorkerControl::Service {
 
   // Sets the token that the controller proves to have. The default is FakeToken.
   void UseToken(const std::string& token) { access_.token = token; }
-  // Makes the controller prove nothing in its Welcome, as an older release does.
+  // Makes the controller leave the proof of its token out of Welcome, as older releases do.
   void ProveNothingInWelcome() { proves_welcome_ = false; }
-  // Port 0 means any free port.
+  // Starts to listen. Port 0 means any free port.
   void Serve(int port = 0);
   void Shutdown();
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   int port() const { return port_; }
 
-  // Sets a function that is called at every later Hello. If it returns a status other than OK, the
-  // stream is rejected with this status.
+  // Sets a function that is called for every later Hello. If it returns a status other than OK, the
+  // controller rejects the stream with that status.
   void RefuseWith(std::function<grpc::Status()> answer);
-  // From now on, answers a Hello with this message instead of a Welcome.
+  // Makes the controller answer every later Hello with this message instead of a Welcome.
   void AnswerHelloWith(v1::ControllerMessage message);
   // Breaks each stream after a number of messages. `script` has one number per stream; later
   // streams are not broken. The last messages before a break are not stored, as if the controller
@@ -55,7 +55,8 @@ class FakeController : public v1::WorkerControl::Service {
   int heartbeats() const;
   std::vector<v1::Fact> facts() const;
   std::string stored(const v1::StreamId& stream) const;
-  // Returns the protocol violations: gaps, repetitions after a Welcome, and messages out of order.
+  // Returns violations of the protocol by workers: gaps, repetitions after a Welcome, and messages
+  // out of order.
   std::vector<std::string> complaints() const;
 
  private:

@@ -1,5 +1,5 @@
-// Forwards bytes between a worker and a controller. During a stall it delays them, as if the peer's
-// machine hung, so that the kernels of both sides report no error.
+// Forwards bytes between a worker and a controller. During a stall, delays them without closing the
+// connections, as if the peer's machine hung. The kernels of both sides then report no error.
 #ifndef TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 #define TRAINYARD_TESTS_WORKER_RPC_STALLING_PROXY_H_
 
@@ -33,8 +33,8 @@ class StallingProxy {
   std::string address() const {
     return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
   }
-  // Bytes that arrive during a stall are delayed, not lost. A connection that is made during the
-  // stall must work afterwards.
+  // Bytes that arrive during a stall are delayed, not lost. A connection opened during a stall
+  // works once the stall ends.
   void Stall(bool stall) {
     boost::asio::post(loop_, [this, stall] {
       stalled_ = stall;
@@ -87,7 +87,7 @@ class StallingProxy {
   boost::asio::io_context loop_;
   const boost::asio::ip::tcp::endpoint target_;
   boost::asio::ip::tcp::acceptor acceptor_;
-  // Used only on the thread of the loop.
+  // Used only on the loop's thread.
   bool stalled_ = false;
   std::vector<std::function<void()>> held_back_;
   std::thread thread_;

@@ -66,7 +66,7 @@ TEST(AttemptFoldersTest, AnOrderReplacesWhatIsInItsPlace) {
   ASSERT_TRUE(folders.Create(Command(3, 2)).ok());
   const RankKey rank{{3, 2}, 1};
   const std::string path = absl::StrCat(folders.RunDir(rank), "/", kHealFile);
-  // If the program creates a link there, the link must not be followed.
+  // A rank's program may create a link at the path of the order. The worker must not follow it.
   WriteText(dir.File("elsewhere"), "text");
   fs::create_symlink(dir.File("elsewhere"), path);
   ASSERT_TRUE(folders.WriteOrder(rank, "first").ok());
@@ -217,7 +217,8 @@ TEST(AttemptFoldersTest, StrangeNamesArePassedOver) {
   EXPECT_TRUE(fs::exists(dir.File("attempts/3/x")));
 }
 
-// Attempt 1 can reach the folder of the newer attempt as "../../2".
+// Attempt 1's program can create files at "../../2", the folder of the newer attempt. They must be
+// moved aside.
 TEST(AttemptFoldersTest, WhatAnOlderAttemptPutInTheWayOfANewerOneIsMovedAside) {
   TemporaryDir dir, elsewhere;
   const AttemptFolders folders(dir.path());

@@ -65,15 +65,15 @@ TEST(DataDirTest, OpensOnAFullDisk) {
   EXPECT_EQ(DataDir::Open(dir.path()).value()->MakeIdentity(), absl::OkStatus());
 }
 
-// Opens the directory and makes the identity. Returns the node's id and secret.
+// Opens the data directory and creates the identity. Returns the node's id and secret.
 std::pair<std::string, std::string> IdentityIn(const std::string& path) {
   auto opened = DataDir::Open(path).value();
   EXPECT_EQ(opened->MakeIdentity(), absl::OkStatus());
   return {opened->node_id(), opened->node_secret()};
 }
 
-// Writes the data of a worker and then damages its identity with `spoil`. The worker must become a
-// new node, without the attempts and facts of the old node.
+// Writes a worker's data and damages its identity with `spoil`. The worker must become a new node,
+// without the attempts and facts of the old one.
 template <typename Spoil>
 void ExpectNewNodeAfter(Spoil spoil) {
   TemporaryDir dir;
@@ -83,7 +83,7 @@ void ExpectNewNodeAfter(Spoil spoil) {
   ASSERT_EQ(MakeDirectories(dir.File("attempts/1/1/rank0")), absl::OkStatus());
   spoil(dir);
   auto opened = DataDir::Open(dir.path()).value();
-  // Processes of the old node no longer belong to any node, and must be ended.
+  // Processes of the old node no longer belong to any node, so they must be killed.
   EXPECT_EQ(opened->node_id(), "");
   ASSERT_EQ(opened->MakeIdentity(), absl::OkStatus());
   EXPECT_NE(opened->node_id(), before.first);
@@ -117,8 +117,8 @@ TEST(DataDirTest, ANodeWithADamagedIdBecomesANewOne) {
   ExpectNewNodeAfter([](TemporaryDir& dir) { WriteText(dir.File("node_id"), "somebody\n"); });
 }
 
-// The directory was created by a version without secrets. The id must be kept and bound to the
-// newly created secret.
+// An earlier version without secrets created the directory. The node must keep its id, which is
+// bound to the newly created secret.
 TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
   TemporaryDir dir;
   const std::string id(32, 'a');
@@ -128,7 +128,7 @@ TEST(DataDirTest, AnIdThatNeverHadASecretStays) {
   EXPECT_EQ(IdentityIn(dir.path()), first);
 }
 
-// The umask determines the access of the group. The unit file of the worker sets it to 0007.
+// The umask determines the group's access. The worker's unit file sets it to 0007.
 TEST(DataDirTest, DirectoriesOfCheckpointsAreForTheGroupAndNeverForOthers) {
   TemporaryDir dir;
   const mode_t before = umask(0007);

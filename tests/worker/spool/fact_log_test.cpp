@@ -19,7 +19,7 @@ std::unique_ptr<FactLog> OpenFacts(const std::string& path) {
   return *std::move(log);
 }
 
-// Opens the log and simulates the Welcome of a controller that has the facts up to `sequence`.
+// Opens the log and delivers a Welcome of a controller that has the facts up to `sequence`.
 std::unique_ptr<FactLog> OpenWelcomed(const std::string& path, uint64_t sequence = 0) {
   auto log = OpenFacts(path);
   EXPECT_TRUE(log->Reconcile(sequence).ok());
@@ -33,7 +33,7 @@ v1::Fact Cleared(int64_t job) {
   return fact;
 }
 
-// Returns a fact with a long output tail, as a failed rank leaves it.
+// Returns an exit fact with a long output tail, as a failed rank causes it.
 v1::Fact Exited(int64_t job) {
   v1::Fact fact;
   fact.mutable_rank_exited()->set_job_id(job);
@@ -160,8 +160,8 @@ TEST(FactLogTest, LostFileContinuesBehindWhatTheControllerHas) {
   EXPECT_EQ(log->last_sequence(), 43u);
 }
 
-// With a number that the controller knows, a new fact would be mistaken for a known one and never
-// be stored.
+// If a new fact had a number that the controller knows, the controller would take it for the known
+// fact and never store it.
 TEST(FactLogTest, FactsBeforeTheWelcomeGetNoNumberThatTheControllerKnows) {
   for (const bool all_lost : {false, true}) {
     TemporaryDir dir;
@@ -216,7 +216,9 @@ TEST(FactLogTest, NumbersThatCouldNotBeWrittenDownAreWrittenBeforeTheNextFact) {
     auto log = OpenWelcomed(dir.File("facts"));
     for (int64_t job = 1; job <= 5; ++job) MustAppend(*log, Cleared(job));
     std::filesystem::create_directory(in_the_way);
-    // The controller has lost all facts except one, and this log has lost the first four.
+    // The controller has facts up to number 1000, which this log never wrote or has lost. All
+    // retained facts must get higher numbers, but the file cannot be rewritten, because a directory
+    // has the name of the new file.
     log->Acknowledge(4);
     EXPECT_FALSE(log->Reconcile(1'000).ok());
     EXPECT_THAT(Numbers(*log), ElementsAre(1001, 1002, 1003, 1004, 1005));

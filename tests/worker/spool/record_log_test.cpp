@@ -51,8 +51,8 @@ TEST(RecordLogTest, FileIsForItsOwnerOnly) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
 }
 
-// With space allocated in advance, a node whose disk is full can still report operations that
-// failed.
+// With space allocated in advance, the worker of a node with a full disk can still report failed
+// operations.
 TEST(RecordLogTest, SpaceForRecordsToComeIsAllocatedAhead) {
   TemporaryDir dir;
   auto log = OpenRecords(dir.File("log"));
@@ -107,7 +107,8 @@ TEST(RecordLogTest, AFlippedByteCostsItsRecordAndTheDamagedFileStaysBeside) {
     {
       auto log = OpenRecords(dir.File("log"));
       ASSERT_EQ(log->records_at_open(), expected);
-      // If the last record is bad, it counts as torn.
+      // A bad last record counts as torn, as after a crash during the append. It is not reported as
+      // damage.
       const bool is_torn = hit + 1 == kRecords.size();
       ASSERT_EQ(log->damage().empty(), is_torn);
       if (!is_torn) {
@@ -153,7 +154,8 @@ TEST(RecordLogTest, WhatIsNotAFileIsSetAside) {
 }
 
 TEST(RecordLogTest, TailOfZerosIsCut) {
-  // A file system may leave zeros for an append whose data never reached the disk.
+  // After a crash, a file system may leave zeros in place of appended data that never reached the
+  // disk.
   TemporaryDir dir;
   WriteRecords(dir.File("log"));
   WriteText(dir.File("log"), ReadText(dir.File("log")) + std::string(4096, '\0'));
@@ -175,7 +177,7 @@ TEST(RecordLogTest, ARewriteThatFailsLeavesTheLogAsItWas) {
   TemporaryDir dir;
   auto log = OpenRecords(dir.File("log"));
   ASSERT_TRUE(log->Append("old").ok());
-  // A directory with the name of the new file prevents its creation.
+  // A directory with the new file's name prevents the creation of the file.
   std::filesystem::create_directory(dir.File("log.tmp"));
   EXPECT_FALSE(log->Rewrite({"a", "b"}).ok());
   ASSERT_TRUE(log->Append("after").ok());

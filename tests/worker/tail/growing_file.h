@@ -1,4 +1,4 @@
-// A file that a rank appends to, for tests.
+// A file to which a test appends, as a rank does.
 #ifndef TRAINYARD_TESTS_WORKER_TAIL_GROWING_FILE_H_
 #define TRAINYARD_TESTS_WORKER_TAIL_GROWING_FILE_H_
 

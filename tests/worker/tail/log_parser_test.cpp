@@ -72,7 +72,7 @@ TEST(MegatronParserTest, ReadsOlderAndForkedLines) {
   EXPECT_EQ(record.step(), 20);
   EXPECT_THAT(record.values(), UnorderedElementsAre(Pair("step_seconds", 0.25), Pair("lr", 1.5e-4),
                                                     Pair("loss", 3.25), Pair("loss_scale", 65536)));
-  // The log contains the throughput of one device. It is multiplied by the number of devices.
+  // The log has the throughput per device. The parser multiplies it by the number of devices.
   record = Parse(*parser, " iteration 1/ 2 | throughput (token/sec/GPU): 1000.5 | lm loss: nan |");
   EXPECT_EQ(record.values().at("tokens_per_second"), 8004);
   EXPECT_TRUE(std::isnan(record.values().at("loss")));
@@ -167,7 +167,7 @@ TEST(NanogptParserTest, ReadsIterationsAndEvaluations) {
   EXPECT_EQ(record.step(), 250);
   EXPECT_THAT(record.values(),
               UnorderedElementsAre(Pair("train_loss", 3.1), Pair("val_loss", 3.2)));
-  // Text that a progress bar has overwritten is ignored.
+  // The parser ignores text that a progress bar has overwritten.
   EXPECT_EQ(Parse(*parser, "50%|###\riter 7: loss 2.5, time 1.00ms, mfu 0.10%").step(), 7);
   EXPECT_TRUE(parser->Parse("\xff\riter 7: loss 2.5, \xff").has_value());
   for (const char* line : {"", "iter 100:", "iter x: loss 1", "saving checkpoint to out"}) {

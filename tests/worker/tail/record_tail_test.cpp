@@ -16,7 +16,7 @@ std::string MetricsLine(int step) {
 
 class RecordTailTest : public testing::Test {
  protected:
-  // Returns a tail whose account begins at this byte offset.
+  // Returns a tail whose account starts at byte `account_offset`.
   RecordTail Make(int64_t account_offset = 0) {
     const auto parse = [this](const TailPosition& position) {
       absl::StatusOr<v1::TelemetryBatch> batch = ReadTelemetry(position);
@@ -26,7 +26,7 @@ class RecordTailTest : public testing::Test {
     return {file_.path(), parse, account_offset, account_};
   }
 
-  // Returns the steps that the stream delivers from `offset` on, and advances `offset`.
+  // Returns the steps that the stream reads from `offset` on. Advances `offset`.
   std::vector<int64_t> Stream(RecordTail& tail, int64_t& offset) {
     const auto batch = tail.ReadForStream(offset, false, kTimeOfRead);
     std::vector<int64_t> steps;
@@ -74,8 +74,8 @@ TEST_F(RecordTailTest, TheAccountIsCurrentWhileTheStreamWaits) {
   EXPECT_EQ(parsed_, 3 + 2 + 1) << "from here on once";
 }
 
-// After a reconnect, the stream starts at an earlier position than it had reached. The account must
-// not count any record twice.
+// After a reconnect, the stream starts again at an earlier position. The account must not count any
+// record twice.
 TEST_F(RecordTailTest, TheAccountTakesNoRecordTwice) {
   RecordTail tail = Make();
   file_.Append("{\"type\":\"checkpoint\",\"step\":1,\"path\":\"/c\",\"blocking_seconds\":2}\n");

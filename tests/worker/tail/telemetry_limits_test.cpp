@@ -71,7 +71,7 @@ TEST(TelemetryLimitsTest, StopsAFloodOfAlertsAndSaysSo) {
   EXPECT_TRUE(batch.records(0).has_phase());
 }
 
-// After each new connection, unacknowledged telemetry is read again.
+// After a reconnect, the worker reads unacknowledged telemetry again.
 TEST(TelemetryLimitsTest, ReadingAgainNeitherCountsNorLoses) {
   TelemetryLimits limits;
   for (int again = 0; again < 5; ++again) {

@@ -7,8 +7,8 @@ namespace trainyard::worker {
 namespace {
 
 constexpr Timestamp kNow = 1700000000000;
-// A flag that is true if the file is complete. Only in a complete file is a last line without a
-// line end read.
+// Values of the flag that states whether the file is complete. A last line without a line end is
+// read only if the file is complete.
 constexpr bool kGrowing = false;
 constexpr bool kComplete = true;
 

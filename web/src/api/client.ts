@@ -1,10 +1,10 @@
-// Sends requests to /api/v1. Every failure becomes a RequestError with a readable message.
+// Sends requests to /api/v1. Every failure is thrown as a RequestError with a readable message.
 import { refused, sessionHeaders, storedSession, type Session } from './session';
 import type { Problem } from './types';
 
 const PREFIX = '/api/v1';
 const TIMEOUT_MS = 15_000;
-// Long, because a download may contain millions of points.
+// Ten minutes, because a download may contain millions of points.
 const DOWNLOAD_TIMEOUT_MS = 600_000;
 const LOG_OUT_TIMEOUT_MS = 3_000;
 
@@ -22,7 +22,7 @@ export class RequestError extends Error {
 // A list becomes one parameter per element.
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
-// Omits undefined and empty values, so that equal views have equal addresses.
+// Omits undefined and empty values, so that equal views have equal URLs.
 export function queryText(query: Query): string {
   const words: string[] = [];
   for (const [name, value] of Object.entries(query)) {
@@ -51,7 +51,7 @@ async function problemOf(response: Response): Promise<RequestError> {
   return new RequestError(message, response.status, problem.hint ?? '');
 }
 
-// Sends a request with the session that belongs to this origin.
+// Sends a request with this origin's session, if there is one.
 async function send(path: string, init: RequestInit): Promise<Response> {
   const session = storedSession();
   let response: Response;
@@ -81,12 +81,12 @@ async function request(
   });
 }
 
-// Returns a response whose body is the event stream. It has no time limit.
+// Requests the event stream, which is the body of the response. There is no time limit.
 export function openStream(query: Query, signal: AbortSignal): Promise<Response> {
   return send(apiPath('/events/stream', query), { signal });
 }
 
-// Returns the content of a file to download. A plain link would not send the session.
+// Returns the contents of a file for download. A plain link would not send the session.
 export async function getBlob(address: string): Promise<Blob> {
   return (await request(address, {}, DOWNLOAD_TIMEOUT_MS)).blob();
 }
@@ -105,7 +105,7 @@ export async function endSession(id: string): Promise<void> {
   await request(path, { method: 'DELETE' }, LOG_OUT_TIMEOUT_MS);
 }
 
-// Requests sent by prefetch(), by address.
+// Responses to requests that prefetch() sent, by URL.
 const prefetched = new Map<string, Promise<unknown>>();
 const PREFETCH_KEPT_MS = 5_000;
 
@@ -114,15 +114,15 @@ async function fetchJson<T>(address: string, signal?: AbortSignal): Promise<T> {
   return (await response.json()) as T;
 }
 
-// Sends a request before the view that needs the response is mounted. The next getJson for the same
-// address gets this response.
+// Sends a request before the view that needs it is mounted. The next getJson for the same URL gets
+// the response.
 export function prefetch(path: string, query: Query = {}): void {
   const address = apiPath(path, query);
   if (prefetched.has(address)) return;
   const answer = fetchJson(address);
   prefetched.set(address, answer);
-  // A failure is reported by the getJson that uses the response. If no getJson uses it, the failure
-  // is ignored.
+  // Prevents an unhandled rejection. The getJson that uses the response reports the failure;
+  // without one, the failure is ignored.
   answer.catch(() => undefined);
   setTimeout(() => prefetched.delete(address), PREFETCH_KEPT_MS);
 }

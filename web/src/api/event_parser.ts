@@ -1,4 +1,4 @@
-// Parses a server-sent event stream that arrives in pieces. No side effects.
+// Parses a server-sent event stream that arrives in pieces. No side effects outside the parser.
 
 export interface ServerEvent {
   kind: string;
@@ -7,14 +7,14 @@ export interface ServerEvent {
 }
 
 export class EventParser {
-  // Pieces of a line whose end has not arrived. They are not joined yet, because the first message
+  // Pieces of the unfinished last line. Joined only when its end arrives, because the first message
   // may have several megabytes.
   private pieces: string[] = [];
   private kind = '';
   private data: string[] = [];
   private id = '';
 
-  // Returns the events that this piece of the stream completes.
+  // Returns the events that `text`, the next piece of the stream, completes.
   push(text: string): ServerEvent[] {
     const events: ServerEvent[] = [];
     const lines = text.split('\n');
@@ -37,8 +37,8 @@ export class EventParser {
     const name = colon < 0 ? line : line.slice(0, colon);
     const from = line[colon + 1] === ' ' ? colon + 2 : colon + 1;
     const value = colon < 0 ? '' : line.slice(from);
-    // Ignores comments (a field with an empty name) and other fields. `retry` is ignored because
-    // the page has its own retry interval.
+    // All other fields are ignored: comments, which have an empty name, and `retry`, because the
+    // page uses its own retry interval.
     if (name === 'event') this.kind = value;
     else if (name === 'data') this.data.push(value);
     else if (name === 'id') this.id = value;

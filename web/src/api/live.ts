@@ -1,5 +1,5 @@
-// The state of the cluster as received over the stream. A pure reducer computes it: the same events
-// give the same state.
+// The state of the cluster as received over the stream. It is computed by a pure reducer: the same
+// events always give the same state.
 import { foldEvents, type EventLine } from '../events/fold_events';
 import type {
   EventEntry,
@@ -13,26 +13,24 @@ import type {
 } from './types';
 
 export const EVENTS_KEPT = 200;
-// Maximum number of ended jobs kept. Older ones are shown only on the jobs page, which requests
-// them from the controller.
+// Maximum number of ended jobs in the state. The jobs page requests older ones from the controller.
 export const ENDED_JOBS_KEPT = 500;
 
 export interface Live {
-  // undefined if no snapshot has been received. An empty map means that there are no jobs.
+  // undefined before the first snapshot. An empty map means that there are no jobs.
   jobs: ReadonlyMap<number, Job> | undefined;
   nodes: ReadonlyMap<string, Node> | undefined;
   pending: ReadonlyMap<number, PendingReason>;
-  // Jobs that were deleted while this page was open. Lists and pages may still contain them.
+  // Jobs deleted while this page was open. Lists and pages loaded earlier may still contain them.
   deleted: ReadonlySet<number>;
-  // Number of queued jobs in the whole cluster. If the queue is long, `jobs` contains only its
-  // head.
+  // Number of queued jobs in the cluster. `jobs` may contain only the head of the queue.
   waiting: number;
   placed: number;
-  // Newest first, the order in which lists show them.
+  // Newest first, as lists show them.
   events: readonly EventLine[] | undefined;
   clusterId: string;
   version: string;
-  // The state includes all changes up to this store revision. A new connection resumes at it.
+  // Store revision up to which the state includes all changes. A new connection resumes from it.
   revision: number;
 }
 
@@ -55,7 +53,7 @@ export type LiveEvent =
   | { kind: 'nodes'; data: NodesChanged }
   | { kind: 'events'; data: { events: EventEntry[] } };
 
-// `id`: the revision that was sent with the event; 0 if there was none.
+// `id`: the revision sent with the event; 0 if the event had none.
 export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
   const revision = Math.max(live.revision, id);
   switch (event.kind) {
@@ -70,8 +68,8 @@ export function reduceLive(live: Live, event: LiveEvent, id = 0): Live {
   }
 }
 
-// Drops the state if another cluster answers at the same address, because there the same ids belong
-// to other jobs.
+// If another cluster answers at the same address, drops the state, because ids in that cluster
+// belong to other jobs.
 function afterHello(live: Live, hello: StreamHello): Live {
   const same = live.clusterId === '' || live.clusterId === hello.cluster_id;
   const base = same ? live : EMPTY_LIVE_STATE;
@@ -92,7 +90,7 @@ function afterJobs(
     jobs.set(job.id, job);
     pending.delete(job.id);
   }
-  // This includes jobs that have not changed, because a pending reason depends on other jobs.
+  // Includes jobs that have not changed, because a job's pending reason depends on other jobs.
   for (const [id, reason] of Object.entries(change.pending)) {
     if (jobs.has(Number(id))) pending.set(Number(id), reason);
   }
@@ -120,9 +118,9 @@ function afterNodes(live: Live, change: NodesChanged): ReadonlyMap<string, Node>
   return nodes;
 }
 
-// Merges events, newest first. Each event is kept once, so events that a resumed stream repeats
-// change nothing. Events are folded before the limit is applied. Otherwise the start of a thousand
-// ranks would evict all other events.
+// Merges events, newest first. Keeps each event once, because a resumed stream repeats events.
+// Folds events before applying the limit, because otherwise the starts of a thousand ranks would
+// evict all other events.
 export function mergeEvents(
   held: readonly EventLine[],
   arrived: readonly EventEntry[],
@@ -130,8 +128,9 @@ export function mergeEvents(
   return foldEvents([...held, ...arrived]).slice(0, EVENTS_KEPT);
 }
 
-// Completes an update of the open job with the parts that the stream omits: its history, which the
-// page requested once, and the progress of a job that ended before the controller started.
+// Adds to an update of the open job the parts that the stream omits. These are the job's history,
+// which the page requested once, and the progress of a job that ended before the controller
+// started.
 export function withHistory(
   update: GetJobResponse,
   held: GetJobResponse | undefined,
@@ -142,8 +141,9 @@ export function withHistory(
   return { ...update, job, events: held.events, alerts: held.alerts };
 }
 
-// Merges a response about the open job with the stream, which may be newer. The history is from the
-// response; the state is the newer of the two. The stream does not repeat the last update of a job.
+// Merges a response about the open job with the stream, because the stream may be newer but does
+// not repeat a job's last update. The history comes from the response, the state from the newer of
+// the two.
 export function withNewerState(
   answer: GetJobResponse,
   held: GetJobResponse | undefined,
@@ -152,7 +152,7 @@ export function withNewerState(
   return { ...held, events: answer.events, alerts: answer.alerts };
 }
 
-// Adds the alerts about the open job that are among the new events, each one once.
+// Adds the alerts about the open job from the new events, each alert once.
 export function withNewAlerts(
   open: GetJobResponse,
   arrived: readonly EventEntry[],

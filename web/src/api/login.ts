@@ -4,13 +4,13 @@ import { clearSession, storeSession, refusal, storedSession } from './session';
 
 export const LOGIN_PATH = '/login';
 
-// Returns the code in the address of a login page. The code is in the fragment, which browsers do
-// not send to the server.
+// Returns the login code from the fragment of the page's URL. Browsers do not send the fragment to
+// the server.
 export function codeIn(hash: string): string | undefined {
   return new URLSearchParams(hash.slice(1)).get('code') || undefined;
 }
 
-// Exchanges the code for a session. Ends the previous session of this browser.
+// Exchanges the code for a session, and ends this browser's previous session.
 export async function logIn(code: string): Promise<void> {
   const old = storedSession();
   try {
@@ -25,7 +25,7 @@ export async function logIn(code: string): Promise<void> {
   }
 }
 
-// Ends the session in this browser and, if the controller can be reached, in the controller too.
+// Ends the session in this browser and, if the controller can be reached, at the controller.
 export async function logOut(): Promise<void> {
   const session = storedSession();
   if (!session) return;

@@ -12,8 +12,8 @@ import {
 
 const SESSION = { id: 'i1', secret: 's1' };
 
-// The requests that the page has sent. The controller's answers are given in order, and the last
-// one is repeated.
+// The requests that the page has sent. The controller's prepared answers are used in order; the
+// last one is repeated.
 let asked: { path: string; init: RequestInit }[];
 let answers: (() => Response)[];
 

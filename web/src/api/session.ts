@@ -1,6 +1,5 @@
-// The session that authenticates this page to the controller. Its secret is kept in the storage of
-// this origin (scheme, host and port) and is sent as a header. A cookie would be sent to every port
-// of the host.
+// The session that authenticates this page to the controller. Its secret is stored per origin
+// (scheme, host and port) and sent as a header. A cookie would be sent to every port of the host.
 import { signal } from '@preact/signals';
 
 export const SESSION_HEADER = 'Trainyard-Session';
@@ -11,13 +10,13 @@ export interface Session {
   secret: string;
 }
 
-// The reason why the controller refuses access to the page.
+// Why the controller refuses this page access.
 export interface Refusal {
   title: string;
   text: string;
 }
 
-// undefined if no request has been refused.
+// undefined unless a request was refused.
 export const refusal = signal<Refusal | undefined>(undefined);
 
 function parsed(text: string | null): Session | undefined {
@@ -29,7 +28,7 @@ function parsed(text: string | null): Session | undefined {
   }
 }
 
-// Reads the storage at each call, because another tab may have logged in or out.
+// Not cached, because another tab may have logged in or out.
 export function storedSession(): Session | undefined {
   return parsed(localStorage.getItem(KEY));
 }
@@ -46,8 +45,8 @@ export function sessionHeaders(session = storedSession()): Record<string, string
   return session ? { [SESSION_HEADER]: session.secret } : {};
 }
 
-// Handles a 401 response to a request that was sent with `used`. If another tab has opened a new
-// session meanwhile, that session is kept.
+// Handles a 401 response to a request sent with the session `used`. A newer session, opened by
+// another tab, is kept.
 export function refused(used: Session | undefined): void {
   if (storedSession()?.secret !== used?.secret) return;
   clearSession();
@@ -56,8 +55,8 @@ export function refused(used: Session | undefined): void {
     : { title: 'You are not logged in', text: '' };
 }
 
-// Applies changes that other tabs of this origin make. After a login, this page reloads. After a
-// logout, it no longer has access.
+// Watches for logins and logouts in other tabs of this origin. After a login, this page reloads.
+// After a logout, it loses access.
 export function followOtherTabs(): void {
   addEventListener('storage', ({ key, newValue }) => {
     if (key !== null && key !== KEY) return;

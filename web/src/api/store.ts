@@ -1,4 +1,4 @@
-// The state of the cluster as this tab has received it, in signals that components read.
+// The state of the cluster as received by this tab, in signals that components read.
 import { computed, effect, signal } from '@preact/signals';
 import { foldEvents } from '../events/fold_events';
 import { getJson } from './client';
@@ -25,12 +25,12 @@ import type {
 } from './types';
 
 const BASE_TOPICS = ['jobs', 'nodes', 'events'];
-// Maximum delay before a job's page opens the stream. It is delayed because the first snapshot
-// describes the whole cluster.
+// Maximum time that a job's page waits before it opens the stream. It waits because the first
+// snapshot describes the whole cluster.
 const STREAM_SETTLE_MS = 3_000;
 
-// Number of event lines on the overview. It is also the maximum number of pages of events that are
-// read to fill them.
+// The number of event lines on the overview, and the maximum number of event pages requested to
+// fill them.
 const RECENT_LINES = 14;
 const RECENT_PAGES = 4;
 const RECENT_RETRY_MS = 3_000;
@@ -38,30 +38,28 @@ const RECENT_RETRY_MS = 3_000;
 export const live = signal<Live>(EMPTY_LIVE_STATE);
 export const jobNames = signal<Readonly<Record<string, string>>>({});
 export const capabilities = signal<readonly string[]>([]);
-// The port that workers connect to; 0 until the controller has sent it.
+// Port that workers connect to; 0 until received from the controller.
 export const grpcPort = signal(0);
-// openJob is the job of the open page. Its revision is LISTED if it has only the fields that lists
-// contain.
+// Revision of openJob, the job of the open page, while it has only the fields that lists contain.
 export const LISTED = -1;
 export const openJob = signal<GetJobResponse | undefined>(undefined);
-// Counters, incremented when the controller has new points or new output lines of the open job.
+// Counters that increase when the controller has new points or output lines of the open job.
 export const metricsTick = signal(0);
 export const logsTick = signal(0);
 
 export const connected = signal(false);
-// Number of reconnects to the controller. After each one, views repeat the requests that have
-// failed.
+// Number of reconnects to the controller. After each one, views repeat failed requests.
 export const reconnects = signal(0);
-// Number of times that another cluster has answered at this address. After each time, a job's page
-// loads its data again.
+// Number of times that a different cluster answered at this address. After each time, a job's page
+// reloads its data.
 export const otherClusters = signal(0);
-// Time at which the last message of the controller was received; 0 before the first message.
+// Time of the last message from the controller; 0 before the first one.
 export const receivedAt = signal(0);
-// The browser's time, updated once per second. Ages are computed from it. While the tab is hidden,
-// it is not updated, which also pauses all periodic requests.
+// The browser's time, from which ages are computed. Updated every second, except while the tab is
+// hidden, which also pauses all periodic requests.
 export const clock = signal(Date.now());
-// Controller's clock minus browser's clock. Ages are computed by the controller's clock, because
-// the times come from it.
+// The controller's clock minus the browser's clock. Ages need the controller's clock, because all
+// times come from the controller.
 const clockOffset = signal(0);
 export const serverNow = computed(() => clock.value + clockOffset.value);
 
@@ -92,7 +90,7 @@ export function holdsSlots(job: Job): boolean {
   return ['starting', 'running', 'stopping', 'pausing'].includes(job.state);
 }
 
-// Returns the name of a node by its id, even if the node is no longer in the stream.
+// Finds the node's name even if the stream no longer contains the node.
 export function nodeName(id: string, names: Readonly<Record<string, string>> = {}): string {
   return live.value.nodes?.get(id)?.name ?? names[id] ?? id;
 }
@@ -107,8 +105,8 @@ function onEvent(kind: StreamKind, data: unknown, id: number): void {
   if (kind === 'job') {
     const job = data as GetJobResponse;
     if (job.job?.id !== openJobId) return;
-    // Points that were stored between the response and the first event of the stream have not
-    // incremented the counter yet.
+    // Needed because points stored between the response and the first event of the stream have not
+    // incremented the counter.
     const step = job.job?.progress?.step;
     if (step !== undefined && step !== openJob.peek()?.job?.progress?.step) metricsTick.value++;
     openJob.value = withHistory(job, openJob.value);
@@ -135,13 +133,13 @@ function afterHello(before: Live, resumed: boolean): void {
     stream?.requestSnapshot();
   }
   if (!resumed || live.value.events === undefined) void loadRecent();
-  // Reloads the job if the stream was interrupted. The stream does not contain points and log
-  // lines, so updates of them may have been missed.
+  // After an interruption, the job is reloaded, because updates about its points and log lines may
+  // have been missed.
   if (stream?.takeInterrupted()) void refreshJob();
 }
 
-// Loads the newest events until there are enough lines for the overview. The start of a gang causes
-// a thousand events, which are folded into one line.
+// Loads the newest events until they fill the overview's lines. Several pages may be needed,
+// because a starting gang causes a thousand events that fold into one line.
 async function recentEvents(): Promise<EventEntry[]> {
   const events: EventEntry[] = [];
   let cursor: string | undefined;
@@ -155,8 +153,8 @@ async function recentEvents(): Promise<EventEntry[]> {
   return events;
 }
 
-// Loads data that the stream does not contain: events from before this page was opened, names of
-// jobs, and capabilities of the controller.
+// Loads data that the stream does not contain: events from before this page was opened, job names,
+// and the controller's capabilities.
 async function loadRecent(): Promise<void> {
   try {
     const [recent, nodes, server] = await Promise.all([
@@ -169,9 +167,8 @@ async function loadRecent(): Promise<void> {
     capabilities.value = server.capabilities;
     grpcPort.value = server.grpc_port;
   } catch {
-    // Retries a request that failed while the stream is connected. If the controller is
-    // unavailable, no retry is needed: after the reconnect, the stream delivers hello, and this
-    // data is loaded again.
+    // Retries only while the stream is connected. After a reconnect, the stream delivers hello,
+    // which loads this data again.
     setTimeout(() => connected.value && void loadRecent(), RECENT_RETRY_MS);
   }
 }
@@ -179,8 +176,8 @@ async function loadRecent(): Promise<void> {
 let stream: EventStream | undefined;
 let openJobId: number | undefined;
 
-// `later`: true if a job's page is open. That page opens the stream itself, after its first content
-// has arrived.
+// `later`: true if a job's page is open. That page opens the stream after its first content has
+// arrived.
 export function connect(later: boolean): void {
   stream = new EventStream({
     onEvent,
@@ -193,7 +190,8 @@ export function connect(later: boolean): void {
       connected.value = false;
     },
   });
-  // Stops the stream if access is refused. A new login reloads the page.
+  // Stops the stream if access is refused. A new login reloads the page, which opens the stream
+  // again.
   effect(() => {
     if (refusal.value) stream?.stop();
   });
@@ -206,8 +204,8 @@ export function connect(later: boolean): void {
   else setTimeout(() => stream?.listenIfClosed(BASE_TOPICS), STREAM_SETTLE_MS);
 }
 
-// Returns the data that the lists have about a job. The job's page shows it while the response is
-// in flight.
+// Returns the fields of a job that the lists contain. The job's page shows them until the response
+// arrives.
 function asListed(id: number): GetJobResponse | undefined {
   const { jobs, pending } = live.peek();
   const job = jobs?.get(id);
@@ -216,12 +214,11 @@ function asListed(id: number): GetJobResponse | undefined {
   return { job, pending: pending.get(id), ...rest };
 }
 
-// Number of calls of follow(). If a later call has been made, the response to an earlier one is
-// ignored.
+// Number of calls of follow(). The response to any call but the newest is ignored.
 let followed = 0;
 
-// Follows one job, or no job if `reference` is undefined. `reference` may be a name, but the stream
-// needs the job's number.
+// Follows one job; undefined: none. If `reference` is a name, it is resolved first, because the
+// stream needs the job's number.
 export async function follow(reference: string | undefined): Promise<void> {
   const mine = ++followed;
   openJob.value = undefined;
@@ -254,6 +251,6 @@ export async function refreshJob(): Promise<void> {
     metricsTick.value++;
     logsTick.value++;
   } catch {
-    // Keeps the old data. The connection badge shows how old it is.
+    // Keeps the old data. The connection badge shows its age.
   }
 }

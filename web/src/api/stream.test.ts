@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EventStream } from './stream';
 
-// A browser tab. Tests set whether it is visible.
+// A browser tab whose visibility tests set.
 class Tab {
   visibilityState = 'visible';
   private listener = () => {};
@@ -14,7 +14,7 @@ class Tab {
   }
 }
 
-// A connection of the stream that the test can close.
+// A stream connection that tests can close.
 class Source {
   static all: Source[] = [];
   private controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -47,7 +47,7 @@ class Source {
 }
 
 const openOnes = () => Source.all.filter(({ closed }) => !closed).length;
-// Advances the fake clock and lets promises settle.
+// Advances the fake clock and lets pending promises settle.
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('the stream of a tab', () => {
@@ -85,7 +85,7 @@ describe('the stream of a tab', () => {
     expect(Source.all).toEqual([]);
     tab.turn('visible');
     expect(openOnes()).toBe(1);
-    // True, because data stored between the first requests and now has not been received.
+    // Data stored between the first requests and now may have been missed.
     expect(stream.takeInterrupted()).toBe(true);
   });
 

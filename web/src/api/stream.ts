@@ -1,16 +1,15 @@
-// The only server-sent stream of a tab. Connects, resumes, and reports lost connections. It uses
+// The tab's only server-sent stream. Connects, resumes, and reports lost connections. It uses
 // fetch, because EventSource cannot send headers.
 import { openStream } from './client';
 import { EventParser, type ServerEvent } from './event_parser';
 
 const RETRY_MS = 1_000;
 const SETTLE_MS = 30;
-// A connection that delivers no data for this long is considered dead. The controller sends a
-// comment every 15 s.
+// A connection without data for this long is considered lost. The controller sends a comment at
+// least every 15 s.
 const STREAM_TIMEOUT_MS = 20_000;
-// A tab that is hidden for this long closes its connection, because browsers allow only six
-// connections per address over all tabs. A shorter time, as when a user switches through tabs, does
-// not close it.
+// A tab hidden for this long closes its connection, because a browser allows only six connections
+// per address in all its tabs. A user who switches through tabs hides each one for a shorter time.
 const HIDDEN_MS = 2_000;
 
 const KINDS = ['hello', 'jobs', 'job', 'nodes', 'events', 'metrics', 'logs'] as const;
@@ -19,7 +18,7 @@ export type StreamKind = (typeof KINDS)[number];
 export interface StreamListener {
   onEvent(kind: StreamKind, data: unknown, id: number): void;
   onConnected(): void;
-  // Called when the connection breaks, or is closed because the tab is hidden.
+  // Called when the connection breaks or is closed because the tab is hidden.
   onLost(): void;
 }
 
@@ -29,7 +28,7 @@ export class EventStream {
   // Aborts the connection.
   private connection: AbortController | undefined;
   private topics: readonly string[] = [];
-  // Time at which the newest byte was received. Before the first byte, the time of the request.
+  // Time of the newest byte received or, before the first byte, of the request.
   private receivedAt = 0;
   private lastId = 0;
   private interrupted = false;
@@ -42,8 +41,8 @@ export class EventStream {
     setInterval(() => this.dropTimedOut(), STREAM_TIMEOUT_MS / 4);
   }
 
-  // Opens the stream. If it is open with other topics, reopens it. A switch from one job to another
-  // changes the topics twice in quick succession but opens only one connection.
+  // Opens the stream, or reopens it with other topics. Two changes of the topics in quick
+  // succession, as when the user switches to another job, open only one connection.
   listen(topics: readonly string[]): void {
     if (topics.join() === this.topics.join()) return;
     this.topics = topics;
@@ -51,25 +50,25 @@ export class EventStream {
     this.retry = setTimeout(() => this.open(), SETTLE_MS);
   }
 
-  // Opens the stream, unless topics have been set before.
+  // Opens the stream unless listen() has set topics before.
   listenIfClosed(topics: readonly string[]): void {
     if (this.topics.length === 0) this.listen(topics);
   }
 
-  // True if the connection was lost since the last call. Data that the stream does not contain may
-  // have been missed.
+  // True if the connection was lost since the last call. Updates about data that the stream does
+  // not contain may then have been missed.
   takeInterrupted(): boolean {
     const was = this.interrupted;
     this.interrupted = false;
     return was;
   }
 
-  // Makes the next connection request the whole state instead of only the changes.
+  // Makes the next connection request the whole state, not only the changes.
   requestSnapshot(): void {
     this.lastId = 0;
   }
 
-  // Closes the stream permanently.
+  // Closes the stream for good.
   stop(): void {
     this.stopped = true;
     this.close();
@@ -79,7 +78,7 @@ export class EventStream {
     this.close();
     if (this.stopped) return;
     if (isHidden()) {
-      // onVisibility() reopens the stream. Until then, the data of the page is stale.
+      // onVisibility() reopens the stream. Until then, the page's data is stale.
       this.interrupted = true;
       return;
     }
@@ -98,7 +97,7 @@ export class EventStream {
     this.connection = undefined;
   }
 
-  // Passes on events until the connection ends.
+  // Delivers events until the connection ends.
   private async read(connection: AbortController): Promise<void> {
     const last = this.lastId > 0 ? this.lastId : undefined;
     const query = { topics: this.topics.join(','), last_event_id: last };
@@ -112,7 +111,7 @@ export class EventStream {
       const { done, value } = await reader.read();
       if (done || this.connection !== connection) return;
       for (const event of parser.push(decoder.decode(value, { stream: true }))) {
-        // Checked for each event, because a listener may have reopened the stream.
+        // Checked for each event, because handling an event may reopen the stream.
         if (this.connection === connection) this.deliver(event);
       }
     }
@@ -126,7 +125,7 @@ export class EventStream {
     try {
       this.listener.onEvent(known, JSON.parse(data), number);
     } catch (error) {
-      // Does not reconnect, because the error comes from a view.
+      // Does not reconnect, because the error comes from a view, not from the connection.
       reportError(error);
     }
   }

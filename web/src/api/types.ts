@@ -1,4 +1,4 @@
-// Names for the generated types of controller/http/openapi.json (`npm run types`).
+// Short names for the types that `npm run types` generates from controller/http/openapi.json.
 import type { components, operations } from '../../build/schema';
 
 type Schemas = components['schemas'];
@@ -50,5 +50,5 @@ export type StreamHello = Schemas['StreamHello'];
 export type SubmitJobResponse = Schemas['SubmitJobResponse'];
 export type Verdict = Schemas['Verdict'];
 
-// JSON cannot represent NaN and infinities, so they are sent as text.
+// JSON has no NaN and no infinities, so the controller sends them as text.
 export type JsonNumber = number | 'NaN' | 'Infinity' | '-Infinity';

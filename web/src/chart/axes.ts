@@ -1,4 +1,4 @@
-// Ranges and tick labels of axes. Pure.
+// Ranges and tick labels of chart axes. Pure functions.
 import type { Axis } from '../router/url';
 import { bytes, digitsOf, percent, shortTick } from '../format/numbers';
 import { durationTick } from '../format/time';
@@ -9,15 +9,15 @@ export function axisLabel(axis: Axis): string {
   return axis === 'step' ? 'step' : axis === 'tokens' ? 'tokens' : 'time';
 }
 
-// Returns the label of a tick on a y axis. It is short, but differs from the labels of neighbours
-// `step` away.
+// Returns a short label for a tick on a y axis, with enough digits to differ from the neighbouring
+// ticks `step` away.
 export function tickText(value: number, step: number, unit: Unit): string {
   if (unit === 'bytes') return value === 0 ? '0' : bytes(value, step);
   if (unit === 'seconds') return durationTick(value, step);
   if (unit === 'ratio') return percent(value, digitsOf(step * 100));
   const size = Math.abs(value);
   if (size >= 1000) return shortTick(value, step);
-  // A value this small is a rounding error of zero.
+  // So small a value is zero with a rounding error.
   if (size < step * 1e-6) return '0';
   if (size < 1e-3) {
     return value.toExponential(digitsOf(step / 10 ** Math.floor(Math.log10(size) + 1e-9)));
@@ -25,7 +25,7 @@ export function tickText(value: number, step: number, unit: Unit): string {
   return value.toFixed(digitsOf(step));
 }
 
-// Returns the distance between neighbouring ticks. If distances differ, returns the smallest.
+// Returns the smallest distance between neighbouring ticks.
 export function tickStep(ticks: readonly number[]): number {
   let least = Infinity;
   for (let at = 1; at < ticks.length; at++) {
@@ -34,8 +34,8 @@ export function tickStep(ticks: readonly number[]): number {
   return Number.isFinite(least) && least > 0 ? least : Math.abs(ticks[0] ?? 0) || 1;
 }
 
-// Returns the labels of the ticks of a logarithmic axis. Powers of ten are labelled and, if there
-// are few of them, also their multiples by 2 and 5. The labels of other ticks are empty.
+// Returns the labels of the ticks on a logarithmic axis. Powers of ten are labelled and, if there
+// are few of them, also 2 and 5 times each power. All other labels are empty.
 export function logTickTexts(ticks: readonly number[], decades: number, unit: Unit): string[] {
   const step = tickStep(ticks);
   return ticks.map((value) => {
@@ -49,8 +49,8 @@ export function logTickTexts(ticks: readonly number[], decades: number, unit: Un
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-// Returns the label of a tick on a time axis, in local time. It is precise enough to distinguish
-// ticks `stepMs` apart. Ticks at midnight show the date.
+// Returns a tick's label on a time axis, in local time, precise enough to distinguish ticks
+// `stepMs` apart. A tick at midnight shows the date.
 export function timeTickText(timeMs: number, stepMs: number): string {
   const time = new Date(timeMs);
   const day = `${two(time.getMonth() + 1)}-${two(time.getDate())}`;
@@ -62,8 +62,8 @@ export function timeTickText(timeMs: number, stepMs: number): string {
   return `${seconds}.${String(time.getMilliseconds()).padStart(3, '0')}`;
 }
 
-// Makes positions on an axis non-decreasing. Times decrease if a new attempt runs on a node whose
-// clock is behind. Its points are then moved to the latest earlier time.
+// Makes positions on an axis non-decreasing by moving each point to the latest position before it,
+// if that is greater. Times decrease if a new attempt runs on a node whose clock is behind.
 export function nonDecreasing(xs: readonly number[]): number[] {
   let newest = -Infinity;
   return xs.map((x) => {
@@ -72,23 +72,23 @@ export function nonDecreasing(xs: readonly number[]): number[] {
   });
 }
 
-// Returns the range with a little padding above and below. If the curve is flat, the padding is
-// computed from its value.
+// Returns the range with a little padding above and below. For a flat curve, the padding depends on
+// its value.
 export function paddedRange(low: number, high: number, logY: boolean): [number, number] {
   if (logY) {
     return low === high ? [low / 2, high * 2] : [low / 1.08, high * 1.08];
   }
   const span = high - low;
   const padding = span > 0 ? span * 0.06 : Math.max(Math.abs(high) * 0.1, 1e-9);
-  // If values are non-negative and close to zero, the axis begins at zero, without padding.
+  // If all values are non-negative and the range begins near zero, the axis begins at zero.
   return [low >= 0 && low < span * 0.15 ? 0 : low - padding, high + padding];
 }
 
 const DECADES_OF_NINE = 6;
 
 // Returns the ticks of a logarithmic axis: 1 to 9 times each power of ten or, over many decades,
-// only the powers of ten. uPlot's own function is not used, because it does not terminate for
-// ranges such as 9.6e-7 to 3e-4, in which the first step passes a power of ten.
+// the powers of ten alone. Replaces uPlot's own function, which does not terminate for ranges such
+// as 9.6e-7 to 3e-4, in which the first step passes a power of ten.
 export function logTicks(low: number, high: number): number[] {
   if (!(low > 0) || !(high >= low) || !Number.isFinite(high)) return [];
   const first = Math.floor(Math.log10(low));
@@ -102,8 +102,8 @@ export function logTicks(low: number, high: number): number[] {
   return inside.length < 3 ? evenTicks(low, high) : inside;
 }
 
-// Returns about five ticks for a logarithmic axis with a narrow range. They are multiples of 1, 2
-// or 5 times a power of ten.
+// Returns about five ticks for a logarithmic axis with a narrow range: multiples of 1, 2 or 5 times
+// a power of ten.
 function evenTicks(low: number, high: number): number[] {
   const rough = (high - low) / 5;
   if (rough <= 0) return [low];
@@ -116,8 +116,8 @@ function evenTicks(low: number, high: number): number[] {
   );
 }
 
-// Returns the number of buckets to request: one per two pixels. It is rounded to a multiple of 200,
-// so that few resizes cause a new request.
+// Returns the number of buckets to request: one per two pixels, rounded to a multiple of 200 so
+// that most resizes cause no new request.
 export function bucketsFor(widthPx: number): number {
   return Math.min(2000, Math.max(200, Math.ceil(widthPx / 400) * 200));
 }
@@ -130,8 +130,8 @@ export function zoomWindow(a: number, b: number): { from: number; to: number } {
   return { from, to };
 }
 
-// Returns the milliseconds between two requests for a growing curve. The interval is long enough
-// for a new point to move a pixel, and at least ten times as long as a request takes.
+// Returns the milliseconds between two requests for a growing curve: long enough for a new point to
+// move the curve by a pixel, and at least ten times as long as a request takes.
 export function refreshInterval(
   pointsInBucket: number,
   stepSeconds: number,

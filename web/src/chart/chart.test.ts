@@ -323,7 +323,7 @@ describe('markers', () => {
     expect(interpolate([10, 20], [1000, 2000], 5)).toBe(1000);
     expect(interpolate([10, 20], [1000, 2000], 21)).toBeUndefined();
     expect(interpolate([], [], 5)).toBeUndefined();
-    // A step that is far before the window must not be placed at the window's edge.
+    // A step far before the window must not be placed at the window's edge.
     expect(interpolate([1000, 1010], [5, 6], 500)).toBeUndefined();
   });
 

@@ -1,4 +1,5 @@
-// A chart of curves over one axis, with markers, a shared cursor and zoom. Wraps uPlot.
+// A chart of curves over one x axis, with markers, zoom and a cursor shared with other charts.
+// Wraps uPlot.
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -13,7 +14,7 @@ import { chartOptions, type AxisWindow, type ChartLook } from './options';
 
 export interface Reading {
   x: number;
-  // One value for each curve; undefined if the curve has no point near the cursor.
+  // One value per curve; undefined if the curve has no point near the cursor.
   values: (number | undefined)[];
   markers: Marker[];
 }
@@ -28,11 +29,11 @@ export interface ChartProps {
   onZoom: (window: { from: number; to: number } | undefined) => void;
   // Called with undefined when the cursor leaves the chart.
   onRead: (reading: Reading | undefined) => void;
-  // The highlighted curve. With `look.picks`, onPick is called with the curve nearest to the
+  // The highlighted curve. If `look.picks` is set, onPick is called with the curve nearest to the
   // cursor.
   picked?: number | undefined;
   onPick?: (curve: number | undefined) => void;
-  // Called with the canvas, which is needed for exports.
+  // Called with the canvas, which exports need.
   onCanvas?: (canvas: HTMLCanvasElement | undefined) => void;
 }
 
@@ -53,7 +54,7 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
   return { x, values, markers: near.flatMap((place) => place.markers) };
 }
 
-// The current values, which the chart reads when it draws.
+// The current props, which uPlot's callbacks read when they draw.
 interface Current extends ChartProps {
   data: uPlot.AlignedData;
 }
@@ -67,7 +68,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
     window: () => current.current.look.window,
   });
   options.hooks = {
-    // Draws marks below the curves, so that a mark does not hide the spike that it marks.
+    // Draws markers below the curves, so that a marker does not hide the spike that it marks.
     drawAxes: [
       (chart) => {
         placed = drawMarkers(chart, current.current.markers, current.current.xOfMarker);
@@ -93,7 +94,7 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   return chart;
 }
 
-// Handles keys that move the cursor or change the zoom. Returns true if it has handled the key.
+// Handles keys that move the cursor or change the zoom. Returns true if it handled the key.
 function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom']): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const xs = chart.data[0] as number[];
@@ -114,8 +115,8 @@ function onKey(event: KeyboardEvent, chart: uPlot, onZoom: ChartProps['onZoom'])
   return true;
 }
 
-// Returns one text made from the properties whose change requires a new chart. The data is not one
-// of them.
+// Returns a text that changes with every property for which a new chart must be created. A change
+// of the data alone does not change it.
 function structureOf({ curves, look, height }: ChartProps): string {
   const series = curves.map((c) => `${c.role}/${c.label}/${c.color}/${c.y.length < 60}`);
   return JSON.stringify([series, { ...look, window: undefined }, height]);
@@ -133,7 +134,7 @@ export function Chart(props: ChartProps) {
   const drawn = useRef<{ data?: uPlot.AlignedData; window: string }>({ window: '' });
   const structure = structureOf(props);
 
-  // Creates the chart before the first paint, so that the paint includes it.
+  // Runs before the first paint, so that the chart is part of it.
   useLayoutEffect(() => {
     const element = host.current;
     if (!element) return undefined;
@@ -162,7 +163,7 @@ export function Chart(props: ChartProps) {
     };
   }, [structure]);
 
-  // Does nothing for a chart that was just created, because it already has the data and the window.
+  // Skips a chart that was just created, because it already has the data and the window.
   useEffect(() => {
     if (drawn.current.data === data && drawn.current.window === windowKey) return undefined;
     return queueDraw(() => {
@@ -185,7 +186,7 @@ export function Chart(props: ChartProps) {
     <div
       class="chart"
       ref={host}
-      // Makes screen readers pass the arrow keys to the chart.
+      // So that screen readers pass the arrow keys to the chart.
       role="application"
       aria-roledescription="chart"
       aria-label={`${props.label}. Arrow keys move from point to point; plus and minus zoom.`}

@@ -1,4 +1,4 @@
-// Converts colours of the style sheet for canvases, which do not support custom properties.
+// Resolves the style sheet's colours for canvases, which do not support CSS custom properties.
 import { RUN_COLORS } from './dashes';
 
 const probes = new Map<string, string>();
@@ -12,8 +12,8 @@ function resolve(color: string): string {
   return resolved;
 }
 
-// Converts any colour of a style sheet to a colour for canvases, in the current theme. Results are
-// cached, because the conversion makes the browser recompute styles.
+// Resolves any CSS colour to a colour for canvases, in the current theme. Results are cached,
+// because resolving makes the browser recompute styles.
 export function resolvedColor(text: string): string {
   let color = probes.get(text);
   if (color === undefined) {
@@ -23,14 +23,14 @@ export function resolvedColor(text: string): string {
   return color;
 }
 
-// Returns the colour of the custom property `name`.
+// The colour of the CSS custom property --`name`.
 export const themeColor = (name: string) => resolvedColor(`var(--${name})`);
 
 export const runColorName = (index: number) => `run-${(index % RUN_COLORS) + 1}`;
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
-// Calls `redraw` each time the system theme changes. Returns a function that ends this.
+// Calls `redraw` whenever the system theme changes. Returns a function that stops the calls.
 export function onThemeChange(redraw: () => void): () => void {
   const changed = () => {
     probes.clear();

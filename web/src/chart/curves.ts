@@ -1,27 +1,27 @@
-// Converts series of the API into the columns that a chart draws. Pure functions.
+// Converts the API's series to the columns that a chart draws. Pure functions.
 import type { JsonNumber, Series } from '../api/types';
 
-// null is a gap in the curve. undefined means that the curve has no point at this x, but another
-// curve has one.
+// null: a gap in the curve. undefined: this curve has no point at this x, but another curve has.
 export type Value = number | null | undefined;
 
-// 'raw' is the mean of each bucket. 'min' and 'max' bound the band around it. 'smooth' is the
-// moving average. 'abandoned' is a part of the curve that a newer attempt has repeated.
+// 'raw': the mean of each bucket. 'min' and 'max': the bounds of the band around it. 'smooth': the
+// moving average. 'abandoned': a part of the curve that a newer attempt has repeated.
 export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned';
 
 export interface Curve {
   role: Role;
   label: string;
-  // Positions on the requested axis, in steps, tokens or milliseconds.
+  // In steps, tokens or milliseconds, depending on the requested axis.
   x: readonly number[];
   y: readonly Value[];
-  // Index into the palette of the theme.
+  // Index into the theme's palette.
   color: number;
   dash?: readonly number[];
 }
 
-// Returns the value. Returns null (a gap) for NaN and infinities, and on a logarithmic axis also
-// for values <= 0.
+// Returns null, which draws a gap, for NaN and infinities and, on a logarithmic axis, for values <=
+// 0.
+// Returns other values unchanged.
 function drawable(value: JsonNumber | undefined, logY: boolean): number | null {
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;
   return logY && value <= 0 ? null : value;
@@ -33,13 +33,13 @@ const column = (values: readonly JsonNumber[], logY: boolean) =>
 export interface CurveOptions {
   logY: boolean;
   color: number;
-  // True to mark every point. Used for series with few points, such as validation loss.
+  // Marks every point, for series with few points, such as the validation loss.
   points?: boolean;
   label?: string;
 }
 
-// Returns the curves of one series: the mean of each bucket, a band from min to max where points
-// were merged into buckets, and the moving average if it was requested.
+// Returns the curves of one series: the mean of each bucket, a band from min to max if points were
+// merged into buckets, and the moving average if requested.
 export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   const { logY, color } = options;
   const base = { label: options.label ?? series.key, x: series.x, color };
@@ -60,31 +60,30 @@ export function curvesOf(series: Series, options: CurveOptions): Curve[] {
   return curves;
 }
 
-// True if a bucket contains more than one point.
+// True if any bucket contains more than one point.
 export function isThinned(series: Series): boolean {
   return series.counts.some((count) => count > 1);
 }
 
-// Returns the number of raw points in the median bucket.
+// The median number of raw points per bucket.
 export function pointsPerBucket(series: Series): number {
   if (series.counts.length === 0) return 0;
   const sorted = [...series.counts].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] as number;
 }
 
-// Returns the number of points at each x of a curve. There may be several, because points may have
-// equal timestamps.
+// Counts a curve's points at each x. There may be several, because timestamps may be equal.
 function countByX(xs: readonly number[]): Map<number, number> {
   const counts = new Map<number, number>();
   for (const x of xs) counts.set(x, (counts.get(x) ?? 0) + 1);
   return counts;
 }
 
-// Returns the x values of all curves, ascending. Each x is repeated as often as in the curve in
-// which it occurs most often.
+// Returns the x values of all curves in ascending order. An x is repeated as often as in the curve
+// where it occurs most often.
 function sharedX(curves: readonly Curve[]): number[] {
   const most = new Map<number, number>();
-  // The curves of one series share one array, so it is counted once.
+  // Curves of one series share one x array, which is counted once.
   for (const xs of new Set(curves.map((curve) => curve.x))) {
     for (const [x, count] of countByX(xs)) most.set(x, Math.max(most.get(x) ?? 0, count));
   }
@@ -92,9 +91,9 @@ function sharedX(curves: readonly Curve[]): number[] {
   return distinct.flatMap(([x, count]) => new Array<number>(count).fill(x));
 }
 
-// Returns the data for uPlot, which draws all curves over one shared, non-decreasing x. The first
-// array is that x. The others are the values of each curve. Keeps every point. The x of each curve
-// must be non-decreasing, too.
+// Returns the data for uPlot, which draws all curves over one non-decreasing x. The first array is
+// that x; the others are the values of each curve. Keeps every point. The x of each curve must be
+// non-decreasing.
 export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   const first = curves[0];
   if (first === undefined) return [[]];
@@ -114,8 +113,8 @@ export function align(curves: readonly Curve[]): [number[], ...Value[][]] {
   return [x, ...columns];
 }
 
-// Returns the index nearest to `index` that has a value; undefined if there is none at most `reach`
-// indices away.
+// Returns the index nearest to `index` that has a value; undefined if none is within `reach`
+// indices.
 export function nearestDefined(
   values: readonly Value[],
   index: number,
@@ -130,7 +129,7 @@ export function nearestDefined(
   return undefined;
 }
 
-// A range of consecutive steps with non-finite values. Both ends are included.
+// Consecutive steps with non-finite values, from `first` to `last` inclusive.
 export interface NotFiniteRange {
   first: number;
   last: number;
@@ -141,9 +140,9 @@ export interface NotFiniteRange {
 const isInfinite = (value: JsonNumber | undefined) =>
   value === 'Infinity' || value === '-Infinity';
 
-// Returns the first step of a bucket. `steps` contains the last step of each bucket. A bucket of
-// several points begins after the last step of the previous bucket. The very first bucket is
-// assumed to contain one step per point.
+// Returns the first step of a bucket. `steps` has only the last step of each bucket, so a bucket of
+// several points is taken to begin just after the bucket before it. The first bucket is assumed to
+// have one point per step.
 function firstStepOf({ steps, counts }: Series, index: number): number {
   const step = steps[index] as number;
   const count = counts[index] ?? 1;
@@ -152,7 +151,7 @@ function firstStepOf({ steps, counts }: Series, index: number): number {
   return before === undefined ? Math.max(0, step - count + 1) : before + 1;
 }
 
-// Returns the ranges of non-finite values. Adjacent buckets are joined into one range.
+// Returns the ranges of non-finite values. Ranges in adjacent buckets are joined.
 export function notFiniteRanges(series: Series): NotFiniteRange[] {
   const { steps, nan_counts: nans, min, max } = series;
   const ranges: NotFiniteRange[] = [];
@@ -174,13 +173,13 @@ export function notFiniteRanges(series: Series): NotFiniteRange[] {
   return ranges;
 }
 
-// Returns a text such as "NaN at step 7" or "NaN and Inf, steps 7 to 90".
+// Such as "NaN at step 7" or "NaN and Inf, steps 7 to 90".
 export function rangeText({ first, last, nan, infinite }: NotFiniteRange): string {
   const what = nan && infinite ? 'NaN and Inf' : nan ? 'NaN' : 'Inf';
   return first === last ? `${what} at step ${first}` : `${what}, steps ${first} to ${last}`;
 }
 
-// Returns the lowest and the highest value that is drawn; undefined if there is none.
+// Returns the lowest and highest value drawn; undefined if there is none.
 export function extent(curves: readonly Curve[]): [number, number] | undefined {
   let low = Infinity;
   let high = -Infinity;

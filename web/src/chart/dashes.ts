@@ -1,7 +1,7 @@
-// The number of curve colours, and the dashes that distinguish curves of the same colour. Pure
-// functions.
+// The number of curve colours, and the dash patterns that distinguish curves of the same colour.
+// Pure functions.
 
-// Number of run colours. People who cannot see red or green can distinguish them.
+// Number of curve colours. People with red-green colour blindness can distinguish them.
 export const RUN_COLORS = 8;
 
 const DASHES: readonly (readonly number[] | undefined)[] = [
@@ -13,7 +13,7 @@ const DASHES: readonly (readonly number[] | undefined)[] = [
   [4, 2],
 ];
 
-// Returns the dashes of the curve. The first eight curves are solid.
+// Returns the dash pattern of a curve; undefined, a solid line, for the first eight curves.
 export function dashOf(index: number): readonly number[] | undefined {
   return DASHES[Math.floor(index / RUN_COLORS) % DASHES.length];
 }

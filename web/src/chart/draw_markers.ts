@@ -1,5 +1,5 @@
-// Draws markers on the canvas of a chart. Each kind has its own shape, so that it can be recognised
-// without colour.
+// Draws markers on a chart's canvas. Each kind of marker has its own shape, so that it can be
+// recognised without colour.
 import type uPlot from 'uplot';
 import { themeColor } from './colors';
 import { placeMarkers, type Marker, type MarkerKind, type PlacedMarker } from './markers';
@@ -22,7 +22,7 @@ function line(ctx: CanvasRenderingContext2D, x: number, top: number, bottom: num
 
 const RANGE_OPACITY = 0.2;
 
-// Draws a range as a tinted area as high as the chart.
+// Draws a range as a tinted area over the full height of the chart.
 function drawRange(
   ctx: CanvasRenderingContext2D,
   { px, endPx, kind }: PlacedMarker,
@@ -71,8 +71,8 @@ function drawShape(
   ctx.fill();
 }
 
-// `xOf` returns the position of a marker on the x axis. Returns the markers that were drawn, for
-// the readout.
+// `xOf` returns a marker's position on the x axis. Returns the markers that were drawn, which the
+// readout lists.
 export function drawMarkers(
   chart: uPlot,
   markers: readonly Marker[],

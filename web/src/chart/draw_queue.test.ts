@@ -3,7 +3,7 @@ import { queueDraw } from './draw_queue';
 
 let frames: (() => void)[] = [];
 
-// Runs one animation frame, and the task that follows it.
+// Runs one animation frame and the task that the frame schedules.
 function nextFrame(): void {
   const due = frames;
   frames = [];

@@ -1,5 +1,5 @@
-// Draws charts one after another: the first one immediately, then a few per frame. The first chart
-// is thus visible before the last one is drawn, and clicks are not delayed.
+// Draws the first chart immediately and the others a few per frame, so that the first chart appears
+// early and clicks are not delayed.
 
 const BUDGET_MS = 6;
 
@@ -13,14 +13,14 @@ function drawSome(): void {
     do waiting.shift()?.();
     while (waiting.length > 0 && performance.now() < end);
   } finally {
-    // Schedules the others first, because a chart that fails to draw must not block them.
+    // Schedules the remaining charts first, so that a chart that fails to draw does not block them.
     if (waiting.length > 0) schedule();
   }
 }
 
 function schedule(): void {
   scheduled = true;
-  // Runs after the next frame has been drawn.
+  // The task starts after the browser has painted the next frame.
   requestAnimationFrame(() => setTimeout(drawSome));
 }
 

@@ -1,8 +1,8 @@
-// Creates files in the browser.
+// Creates image files of charts in the browser.
 import { download } from '../ui/download';
 import { themeColor } from './colors';
 
-// Downloads an image of the chart on its background colour, with a title above it.
+// Downloads a PNG image of the chart with its background colour and a title above it.
 export function downloadPng(canvas: HTMLCanvasElement, title: string, name: string): void {
   const ratio = devicePixelRatio;
   const top = Math.round(30 * ratio);

@@ -1,12 +1,12 @@
-// Keyboard control of a chart: how a key changes the current point and the window.
+// Keyboard control of a chart: how each key changes the current point and the window.
 import { zoomWindow } from './axes';
 import type { AxisWindow } from './options';
 
 export interface ChartPlace {
-  // The positions of all points, in ascending order.
+  // The positions of all points, ascending.
   xs: readonly number[];
   shown: AxisWindow;
-  // The index of the current point; undefined before the first key.
+  // Index of the current point; undefined before the first key.
   index: number | undefined;
 }
 
@@ -15,7 +15,7 @@ export type KeyEffect = { read: number } | { zoom: AxisWindow | undefined };
 const FAR = 10;
 const ZOOM = 2;
 
-// Returns the first and the last visible point; undefined if no point is visible.
+// Returns the indices of the first and last visible points; undefined if no point is visible.
 function visible({ xs, shown }: ChartPlace): { first: number; last: number } | undefined {
   const first = xs.findIndex((x) => x >= shown.from);
   const last = xs.findLastIndex((x) => x <= shown.to);
@@ -31,8 +31,8 @@ function stepBy(place: ChartPlace, by: number): KeyEffect | undefined {
   return { read: Math.min(last, Math.max(first, index + by)) };
 }
 
-// Scales the window by a factor around the current point or, without one, around its middle. The
-// result is never wider than the range of the points.
+// Scales the window by `factor` around the current point if it is visible, else around the middle
+// of the window. The result never extends beyond the points.
 function zoomBy({ xs, shown, index }: ChartPlace, factor: number): KeyEffect {
   const [begin = 0, end = 0] = [xs[0], xs.at(-1)];
   const read = index === undefined ? undefined : xs[index];

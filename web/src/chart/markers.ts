@@ -7,7 +7,7 @@ export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
 export interface Marker {
   kind: MarkerKind;
   step: number;
-  // The last step of a marker that is a range.
+  // Set for markers that are ranges of steps.
   lastStep?: number;
   timeMs: number;
   text: string;
@@ -15,14 +15,14 @@ export interface Marker {
 
 export interface PlacedMarker {
   px: number;
-  // The right end of a range. For a single step, equal to px.
+  // The right end of a range. Equals px for a single step.
   endPx: number;
   kind: MarkerKind;
-  // All markers at this place, in the order given.
+  // The markers at this place, in the given order.
   markers: Marker[];
 }
 
-// Severity of each kind. If a place has several markers, the most severe one determines the shape.
+// Severity by kind. The most severe marker at a place determines the shape.
 const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, nan: 3 };
 
 export interface MarkerSources {
@@ -37,7 +37,7 @@ export interface MarkerSources {
   }[];
 }
 
-// Returns the sources that belong to one attempt.
+// Returns the part of the sources that belongs to one attempt.
 export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSources {
   const mine = (one: { attempt: number }) => one.attempt === attempt;
   return {
@@ -47,7 +47,7 @@ export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSource
   };
 }
 
-// Returns equal texts for markers that look and read the same.
+// Equal for lists of markers that look and read the same.
 export const markersKey = (markers: readonly Marker[]): string =>
   markers.map(({ timeMs, text }) => `${timeMs} ${text}`).join('\n');
 
@@ -90,8 +90,8 @@ export function markersOf(sources: MarkerSources): Marker[] {
   return [...checkpoints, ...restarts, ...heals, ...alerts];
 }
 
-// Returns the position of a marker on an axis, next to the curve of `main`. A marker without a
-// time, such as a bucket with NaN, is placed according to its step.
+// Returns a marker's position on an axis. A marker without a time, such as a bucket with NaN, is
+// placed on a time axis by its step, interpolated on the curve of `main`.
 export function markerPlace(
   marker: Marker,
   axis: Axis,
@@ -102,9 +102,9 @@ export function markerPlace(
   return main && interpolate(main.steps, main.x, marker.step);
 }
 
-// Returns the position of `step` on another axis, interpolated between the neighbouring points.
-// Steps merged into the bucket of the first point are placed at that point. Returns undefined if
-// `step` is outside of the points.
+// Returns the position of `step` on another axis, interpolated between the neighbouring points. A
+// step merged into the first point's bucket is placed at that point. Returns undefined if `step` is
+// outside the points.
 export function interpolate(
   steps: readonly number[],
   x: readonly number[],
@@ -128,7 +128,7 @@ export function interpolate(
   return s1 === s0 ? x1 : x0 + ((x1 - x0) * (step - s0)) / (s1 - s0);
 }
 
-// Returns the position of the last step of a range. For other markers, returns `px`.
+// Returns the position of a range's last step. For a marker that is not a range, returns `px`.
 function rangeEnd(
   marker: Marker,
   px: number,
@@ -138,7 +138,8 @@ function rangeEnd(
   return toPx({ ...marker, step: marker.lastStep }) ?? px;
 }
 
-// Returns the places of markers in pixels. Markers closer than `gapPx` are merged into one place.
+// Returns the places of markers in pixels. Markers less than `gapPx` apart are merged into one
+// place.
 // Ranges are clipped to the view.
 export function placeMarkers(
   markers: readonly Marker[],
@@ -158,8 +159,8 @@ export function placeMarkers(
   for (const { marker, px, endPx } of places) {
     const before = placed[placed.length - 1];
     const sameKind = before?.kind === marker.kind;
-    // A range is merged only with ranges of its kind, so that a checkpoint inside a range keeps its
-    // own place.
+    // A range is merged only with ranges of its own kind, so that a checkpoint inside a range keeps
+    // its own place.
     const near = before && px - (sameKind ? before.endPx : before.px) < gapPx;
     if (before && near) {
       before.markers.push(marker);

@@ -1,4 +1,4 @@
-// The uPlot options of our charts.
+// The options that this page passes to uPlot.
 import uPlot from 'uplot';
 import type { Axis } from '../router/url';
 import { shortTick } from '../format/numbers';
@@ -23,35 +23,35 @@ export interface ChartLook {
   axis: Axis;
   logY: boolean;
   unit: Unit;
-  // Charts with the same key have a common cursor.
+  // Charts with equal keys share a cursor.
   sync: string;
-  // The range of the x axis, if it differs from the range of the data.
+  // Range of the x axis; undefined: the range of the data.
   window: AxisWindow | undefined;
-  // Returns the label of a tick whose neighbours are `step` away. Needed if the kind of axis does
-  // not determine the labels.
+  // Returns the label of a tick at `x` whose neighbours are `step` away. Needed only if the kind of
+  // axis does not determine the labels.
   xWords?: (x: number, step: number) => string;
-  // True to highlight the curve nearest to the cursor.
+  // Highlights the curve nearest to the cursor.
   picks?: boolean;
 }
 
 const FONT = '11px system-ui, sans-serif';
 const Y_AXIS_PX = 54;
-// Approximate width of a letter in FONT, and width of the space next to a label.
+// Approximate width of a letter in FONT, and the space next to a label.
 const LETTER_PX = 6.2;
 const AXIS_PADDING_PX = 12;
 const PADDING_RIGHT_PX = 14;
 const widthOf = (words: string) => Math.ceil(words.length * LETTER_PX) + AXIS_PADDING_PX;
 const MARKED_POINTS = 120;
-// Maximum distance from the cursor to a curve that it highlights.
+// Maximum distance in pixels between the cursor and the curve it highlights.
 const PICK_PX = 30;
-// Maximum distance, counted in points, from the cursor to a point whose value is shown.
+// Maximum distance, in points, between the cursor and a point whose value is shown.
 const REACH = 40;
 
 function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// Canvases do not support color-mix(), so the browser must resolve the colour first.
+// The browser must resolve the colour first, because canvases do not support color-mix().
 const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
@@ -60,7 +60,7 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
   switch (curve.role) {
     case 'min':
     case 'max':
-      // At a spike of one step, the band is very thin and needs an edge to be visible.
+      // The edge keeps the band visible at a spike of one step, where the band is very thin.
       return { ...base, width: 1, stroke: faded(name, 0.5) };
     case 'raw': {
       const few = curve.y.length < 60 && !smoothed;
@@ -86,7 +86,7 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         stroke: fill,
         width: 1,
         dash: [2, 3],
-        // Points are marked only if there are few of them. Many marks would hide the curve.
+        // Points are marked only if there are few, because many marks would hide the curve.
         points: {
           show: curve.y.length <= MARKED_POINTS,
           size: 7,
@@ -110,7 +110,7 @@ function bandsOf(curves: readonly Curve[]): uPlot.Band[] {
   return bands;
 }
 
-// Makes the ticks of byte axes round numbers of KiB, MiB and GiB.
+// Powers of two, so that the ticks of byte axes are round numbers of KiB, MiB and GiB.
 const BINARY_INCREMENTS = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 function yAxis(look: ChartLook): uPlot.Axis {
@@ -120,7 +120,7 @@ function yAxis(look: ChartLook): uPlot.Axis {
     if (look.logY) return logTickTexts(ticks, decades, look.unit);
     return ticks.map((tick) => tickText(tick, tickStep(ticks), look.unit));
   };
-  // Keeps all ticks. By its own rules, uPlot would omit some of them on a logarithmic axis.
+  // Keeps all ticks, because uPlot would omit some of them on a logarithmic axis.
   const filter = (_: uPlot, ticks: number[]) => ticks;
   const axis: uPlot.Axis = { ...axisLook(), values: words, filter, space: 34 };
   axis.size = (_, shown) => Math.max(Y_AXIS_PX, ...(shown ?? []).map(widthOf));
@@ -133,7 +133,7 @@ function axisLook(): uPlot.Axis {
   return { stroke: themeColor('text-faint'), font: FONT, grid, ticks: { show: false }, gap: 6 };
 }
 
-// Only whole numbers, for ticks of steps and tokens.
+// Only whole numbers, because steps and tokens have no fractions.
 const WHOLE_INCREMENTS = Array.from({ length: 18 }, (_, power) =>
   [1, 2, 5].map((digit) => digit * 10 ** power),
 ).flat();
@@ -152,13 +152,15 @@ function xAxis(look: ChartLook): uPlot.Axis {
 
 const leastSpace = (px: number) => (px < 500 ? 56 : 80);
 
-// Returns the width of the widest tick label. Late in a long run, labels have many digits.
+// Returns the width of the widest tick label. It grows during a run, because later steps have more
+// digits.
 function widestTick(words: TickWords, low: number, high: number, px: number): number {
   const step = ((high - low) * leastSpace(px)) / px || 1;
   return widthOf(words(high, 10 ** Math.floor(Math.log10(step))));
 }
 
-// The last tick may be at the edge. Half of its label then extends beyond the edge.
+// Reserves half a label's width, because a tick at the right edge has half of its label beyond the
+// edge.
 function paddingRight(look: ChartLook): uPlot.PaddingSide {
   const words = xTickWords(look);
   return (chart) => {
@@ -176,8 +178,8 @@ function xTickWords({ axis, xWords }: ChartLook): TickWords {
   return (x, step) => shortTick(x, Math.max(1, step));
 }
 
-// Ranges that change while a chart exists: the window of the x axis, and the y range. The y range
-// is computed here, because bands and log scales need special handling.
+// Ranges that change while a chart exists: the window of the x axis, and the y range. uPlot cannot
+// compute the y range, because bands and log scales need special handling.
 export interface LiveRanges {
   y: () => [number, number] | undefined;
   window: () => AxisWindow | undefined;

@@ -3,7 +3,7 @@ import type { JsonNumber } from '../api/types';
 const WIDTH = 120;
 const HEIGHT = 28;
 
-// Returns an SVG path through the values. Non-finite values become gaps.
+// Returns an SVG path through the values, with gaps at non-finite values.
 export function sparkPath(values: readonly JsonNumber[], width = WIDTH, height = HEIGHT): string {
   const finite = values.filter((v): v is number => typeof v === 'number' && Number.isFinite(v));
   if (finite.length < 2) return '';

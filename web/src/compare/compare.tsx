@@ -1,4 +1,4 @@
-// Compares runs: draws one curve per run, and lists the settings that differ.
+// Compares runs: draws one curve per run and lists the settings in which the runs differ.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { hasEnded } from '../api/live';
 import { clock, jobList } from '../api/store';
@@ -41,22 +41,22 @@ import {
 const RUNS_MAX = 50;
 const REFRESH_MS = 10_000;
 const VALIDATION = 'val_loss';
-// Settings that are different in every job and therefore say nothing about a run.
+// Settings that differ in every job and therefore do not distinguish runs.
 const NAMES: ReadonlySet<string> = new Set(['name', 'checkpoint.dir']);
 
 const elapsed = (ms: number) => duration(ms / 1000);
 const elapsedTick = (ms: number, stepMs: number) => durationTick(ms / 1000, stepMs / 1000);
 
-// The columns of a series that the chart and the table use.
+// The series columns that the chart and the table use.
 const COLUMNS = 'steps,last,mean,min,max,smoothed';
 
-// Loads the series of all runs in one request. Runs that do not exist are reported, and the others
-// are shown.
+// Loads the series of all runs in one request. The response reports runs that do not exist; the
+// other runs are shown.
 function useRuns(references: readonly string[], metric: string, view: CurveView) {
   const [trains, setTrains] = useState(false);
   const keys = metric === VALIDATION ? [metric] : [metric, VALIDATION];
   const [span, setSpan] = useState(0);
-  // Each run's time is counted from the run's own start, so a window of time cannot be requested.
+  // A window of time cannot be requested, because each run's time is counted from its own start.
   // Instead, the whole run is requested with more points.
   const zoom =
     view.axis === 'time' && view.from !== undefined && view.to !== undefined
@@ -86,7 +86,7 @@ function useRuns(references: readonly string[], metric: string, view: CurveView)
 }
 
 function AddRun({ chosen }: { chosen: readonly string[] }) {
-  // Hundreds of options are created only if the user opens the list.
+  // The options, which may be hundreds, are created only when the user opens the list.
   const [reached, setReached] = useState(false);
   const reach = () => setReached(true);
   const others = reached
@@ -304,7 +304,8 @@ export function Compare() {
   const [picked, setPicked] = useState<number>();
   const { runs, missing, error } = useRuns(chosen, metric, view);
   const keys = useKeysOf(chosen[0]);
-  // Only a window of time is cut out here. On the other axes, the response covers only the window.
+  // Only a window of time is cut out here. On the other axes, the controller has already limited
+  // the response to the window.
   const timeWindow = view.axis === 'time' ? `${view.from}-${view.to}` : '';
   const curves: Curve[] = useMemo(
     () => compareCurves(runs ?? [], view, curvesOf),

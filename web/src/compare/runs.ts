@@ -11,8 +11,8 @@ export interface Run {
   validation?: Series | undefined;
 }
 
-// Returns each job with its series. There are no bands, because bands of several runs would hide
-// each other.
+// Returns each job with its series. Leaves out bands, because bands of several runs would hide each
+// other.
 export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
   const found = new Map<string, Series>();
   for (const one of answer.series) {
@@ -27,7 +27,8 @@ export function runsOf(answer: CompareSeriesResponse, metric: string): Run[] {
   }));
 }
 
-// A point is a spike if it is this many median bucket heights (max - min) beyond its neighbours.
+// A point is a spike if it differs from its neighbours by at least this many median bucket heights
+// (max - min).
 const SPIKE = 4;
 
 const finite = (value: JsonNumber | undefined): number | undefined =>
@@ -41,8 +42,8 @@ function usualHeight({ min, max }: Pick<Series, 'min' | 'max'>): number {
   return heights[heights.length >> 1] ?? 0;
 }
 
-// Returns the values for the line of a run: for each bucket its mean or, if the mean hides a spike,
-// the spike. A steep fall is not a spike, because each of its buckets begins where the previous one
+// Returns the values for a run's line: the mean of each bucket or, if the mean hides a spike, the
+// spike. A steep fall is not a spike, because each of its buckets begins where the previous one
 // ends.
 export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNumber[] {
   const { mean, min, max } = series;
@@ -60,18 +61,18 @@ export function withSpikes(series: Pick<Series, 'mean' | 'min' | 'max'>): JsonNu
   });
 }
 
-// With more runs than this, fewer buckets are requested. Lines one pixel wide could not show more,
-// and fifty runs have fifty times as many points.
+// With more runs than this, fewer buckets are requested per run. Lines one pixel wide cannot show
+// more, and fifty runs have fifty times as many points.
 const MANY_RUNS = 8;
 const BUCKETS_OF_MANY = 300;
-// Maximum number of points of all runs together. It is also the maximum number of buckets that the
+// Maximum number of points of all runs together, and the maximum number of buckets that the
 // controller returns for one run.
 const POINTS_MAX = 30_000;
 const BUCKETS_MAX = 10_000;
 
-// `zoom`: length of the whole run divided by the length of the window, for requests that cannot
-// specify the window. The number of buckets grows by powers of two, so that a small move of the
-// window causes no new request.
+// `zoom`: the length of the whole run divided by the length of the window, for requests that cannot
+// specify the window. The result grows by powers of two, so that a small change of the window
+// causes no new request.
 export function compareBuckets(runs: number, widthPx: number, zoom: number): number {
   const base = runs > MANY_RUNS ? BUCKETS_OF_MANY : bucketsFor(widthPx);
   const most = Math.min(BUCKETS_MAX, Math.floor(POINTS_MAX / Math.max(1, runs)));
@@ -79,14 +80,14 @@ export function compareBuckets(runs: number, widthPx: number, zoom: number): num
   return Math.max(base, Math.min(most, wanted));
 }
 
-// Returns the length of the longest run, in the unit of the axis.
+// In the unit of the axis.
 export function longestSpan(runs: readonly Run[]): number {
   const spans = runs.map(({ series }) => (series?.x.at(-1) ?? 0) - (series?.x[0] ?? 0));
   return Math.max(0, ...spans);
 }
 
-// Returns the part of a curve in a window, plus one point before and one after it, so that the line
-// reaches both edges. The y axis then fits the visible part.
+// Returns the part of a curve inside a window, and one point on each side of the window so that the
+// line reaches both edges. The y axis then fits the visible part.
 function within(curve: Curve, { from, to }: CompareView): Curve {
   if (from === undefined || to === undefined) return curve;
   const begin = curve.x.findIndex((x) => x >= from);
@@ -98,9 +99,9 @@ function within(curve: Curve, { from, to }: CompareView): Curve {
 
 export type CompareView = Pick<CurveView, 'logY' | 'axis' | 'from' | 'to'>;
 
-// Returns one line per run, smoothed if requested. There are no bands, because they would hide each
-// other. A run without points gives an empty curve, so that the index of a curve equals the index
-// of its run.
+// Returns one line per run, smoothed if requested, without bands, because they would hide each
+// other.
+// A run without points gives an empty curve, so that curves and runs have the same indices.
 export function compareCurves(
   runs: readonly Run[],
   view: CompareView,
@@ -119,14 +120,14 @@ export function compareCurves(
   });
 }
 
-// Returns the milliseconds since the first point of the run, because runs began at different times.
+// Returns the milliseconds since the run's first point, because runs began at different times.
 function sinceStart(times: readonly number[]): number[] {
   const first = times[0] ?? 0;
   return times.map((time) => time - first);
 }
 
-// Returns the indices of the runs in the order of the table: as given, or by newest value, smallest
-// first. Runs without a value are then last.
+// Returns the indices of the runs in table order: as given or, if `byValue`, by newest value,
+// smallest first, then the runs without a value.
 export function runOrder(runs: readonly Run[], byValue: boolean): number[] {
   const order = runs.map((_, index) => index);
   if (!byValue) return order;

@@ -5,10 +5,10 @@ import { jobPath } from '../router/url';
 import { Icon } from '../ui/icon';
 import { lineText, type EventLine } from './fold_events';
 
-// A link to the job or node of an event. data-row: the keys j and k can move to it.
+// A link to an event's job or node. data-row lets the keys j and k move to it.
 function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   if (jobId !== undefined) {
-    // Some jobs are in neither source, such as a job that ended long ago.
+    // Neither source has some jobs, such as jobs that ended long ago.
     const name = live.value.jobs?.get(jobId)?.name ?? jobNames.value[String(jobId)] ?? 'job';
     return (
       <Link href={jobPath(jobId)} data-row>
@@ -25,7 +25,7 @@ function Subject({ jobId, nodeId }: { jobId?: number; nodeId?: string }) {
   return null;
 }
 
-// `about`: true if each line begins with a link to its job or node. False on a job's own page.
+// `about`: begin each line with a link to its job or node. False on a job's own page.
 export function EventList({
   lines,
   about = true,

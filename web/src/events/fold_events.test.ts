@@ -16,7 +16,7 @@ const saved = (sequence: number, step: number, job = 7, attempt = 1) =>
   entry(sequence, {
     checkpoint_published: { job_id: job, checkpoint: { step, attempt, bytes: 1024 } },
   });
-// An event that lists do not show.
+// An internal event, which lists do not show.
 const quiet = (sequence: number) => entry(sequence, { attempt_cleared: { job_id: 7, attempt: 1 } });
 const texts = (entries: readonly EventEntry[]) =>
   foldEvents(entries).map((line) => lineText(line)?.text);
@@ -50,14 +50,14 @@ describe('foldEvents', () => {
   });
 
   it('counts no rank twice, however often a stream repeats itself', () => {
-    // Folded lines can be folded again, together with further events.
+    // Folded lines can be folded again together with new events.
     const once = foldEvents([started(1, 0), started(2, 1)]);
     expect(foldEvents([...once, started(2, 1), started(1, 0)])).toEqual(once);
     expect(lineText(foldEvents([...once, started(3, 2)])[0]!)?.text).toBe('3 ranks started');
   });
 
   it('shows consecutive checkpoints of a job in one line, at the place of the newest', () => {
-    // The events of two jobs in alternation.
+    // The events of two jobs, alternating.
     const rows = [
       ...[saved(1, 500), saved(3, 1000), saved(5, 1500)],
       ...[saved(2, 500, 8), saved(6, 1000, 8)],
@@ -71,13 +71,13 @@ describe('foldEvents', () => {
   });
 
   it('does not merge checkpoints with another event of their job in between', () => {
-    // running(3) separates checkpoints of job 7. running(5, 8) does not, because it belongs to
-    // another job.
+    // running(3) separates checkpoints of its job, 7. running(5, 8) does not, because it belongs to
+    // job 8.
     const rows = [saved(1, 500), saved(2, 1000), running(3), saved(4, 1500), running(5, 8)];
     const folded = foldEvents([...rows, saved(6, 2000)]);
     expect(folded.map(({ sequence }) => sequence)).toEqual([6, 5, 3, 2]);
     expect(foldEvents([...folded, running(3), saved(6, 2000)])).toEqual(folded);
-    // Checkpoints of different attempts are not folded together either.
+    // Checkpoints of different attempts are not folded together.
     expect(texts([saved(1, 500, 7, 1), saved(2, 500, 7, 2)])).toHaveLength(2);
   });
 

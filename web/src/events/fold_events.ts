@@ -1,31 +1,31 @@
 // Events as lists show them. Similar events are folded into one line:
 // - starts, and equal exits, of the ranks of a gang
-// - checkpoints that an attempt saves with no other event of its job in between
-// - reconnects of a worker with no other event of its node in between
+// - checkpoints of an attempt, with no other event of the job between them
+// - reconnects of a worker, with no other event of the node between them
 //
 // Pure functions.
 import type { EventEntry } from '../api/types';
 import { eventText, isInternal, type EventText } from '../format/event_text';
 
-// `ranks`, `steps` and `contacts` list everything that a folded line represents, including its own
-// event. `contacts` are the sequence numbers of events in which a worker connected.
+// `ranks`, `steps` and `contacts` list everything that a folded line stands for, including the
+// line's own event. `contacts` has the sequence numbers of events in which a worker connected.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];
   contacts?: readonly number[];
 }
 
-// Returns the node of an event about a worker's connection; undefined for other events.
+// Returns the node of an event about a worker's connection, else undefined.
 function contactNode({ event }: EventEntry): string | undefined {
   const { node_suspected: suspected, node_returned: returned, node_joined: joined } = event ?? {};
   return suspected?.node_id ?? returned?.node_id ?? joined?.node?.id;
 }
 
-// The number of events so far, for each job ("#7") and each node (its id).
+// Number of events so far, by job ("#7") and by node (its id).
 type Happened = Map<string, number>;
 
-// Events with the same key are folded into one line. An event whose key is undefined is never
-// folded. `newer` counts the newer events of the same job or node that are not folded.
+// Returns a key that is equal for events of one folded line; undefined for an event that is never
+// folded. `newer` counts the newer unfolded events of each job and node.
 function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { event } = entry;
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
@@ -66,9 +66,9 @@ function merged(a: EventLine, b: EventLine): EventLine {
   return { ...line, ranks: union(a.ranks ?? [rankOf(a)], b.ranks ?? [rankOf(b)]) };
 }
 
-// Returns the lines, newest first. Each event is included once, and internal events are left out. A
-// folded line has the position of its newest event. It names no actor if there were several.
-// Folding folded lines again changes nothing.
+// Returns the lines, newest first. Each event is included once; internal events are left out. A
+// folded line is placed at its newest event and names no actor if there were several. Folding
+// folded lines again changes nothing.
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const bySequence = new Map<number, EventLine>();
   const byKey = new Map<string, EventLine>();
@@ -107,15 +107,15 @@ export function lineText({ event, ranks, steps, contacts }: EventLine): EventTex
   return { ...base, text: base.text.replace(/^rank \d+/, `${ranks.length} ranks`) };
 }
 
-// Returns the sequence number of the newest event of a job, given lines sorted newest first; 0 if
-// there is none.
+// Returns the sequence number of a job's newest event; 0 if there is none. `lines` must be sorted
+// newest first.
 export function newestOf(lines: readonly EventLine[], jobId: number): number {
   return lines.find(({ event }) => event && eventText(event).jobId === jobId)?.sequence ?? 0;
 }
 
 // Merges the loaded events with a newly requested first page, newest first. If the page does not
-// reach back to the loaded events, the events in between are unknown (`gap`). Then only the page is
-// kept, and older events are loaded from its cursor.
+// reach back to the loaded events, there are unknown events in between (`gap`). Then only the page
+// is kept, and its cursor loads the older events.
 export function withFirstPage(
   held: readonly EventEntry[],
   page: readonly EventEntry[],

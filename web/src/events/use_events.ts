@@ -1,4 +1,4 @@
-// Loads events in pages, newest first. Further pages are loaded on request.
+// Loads pages of events, newest first. Older pages are loaded on request.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
 import type { EventEntry, ListEventsResponse } from '../api/types';
@@ -7,29 +7,29 @@ import { useThrottled } from '../ui/throttle';
 import { foldEvents, withFirstPage, withPage, type EventLine } from './fold_events';
 
 const PAGE = 200;
-// Page size of further requests, if the first page folds into few lines. It is also the maximum
-// number of pages and of lines that one call of loadOlder loads.
+// Size of further pages, if the first page folds into few lines; and the maximum number of pages
+// and lines that one call of loadOlder loads.
 const MORE = 1_000;
 const PAGES_PER_LOAD = 10;
 const LINES_PER_LOAD = 50;
-// Minimum time between two requests. The ranks of a starting gang cause events for several seconds.
+// Minimum time between two requests, because a starting gang causes events for several seconds.
 const PACE_MS = 1_000;
 
 export interface EventPages {
   lines: readonly EventLine[] | undefined;
   error: RequestError | undefined;
-  // undefined if there are no older events.
+  // undefined if all events are loaded.
   loadOlder: (() => void) | undefined;
 }
 
 interface Held {
   path: string;
   entries: readonly EventEntry[];
-  // The cursor of the next older events; empty if there are none.
+  // Cursor of the next older events; empty if there are none.
   cursor: string;
 }
 
-// `from`: undefined for the first page.
+// `from`: the cursor of the request; undefined for the first page.
 function heldAfter(
   old: Held | undefined,
   page: ListEventsResponse,
@@ -42,12 +42,12 @@ function heldAfter(
     const { entries, gap } = withFirstPage(old.entries, events);
     return { path, entries, cursor: gap ? cursor : old.cursor };
   }
-  // Ignores a page from an outdated cursor, because it would leave a gap.
+  // Ignores a page requested with an outdated cursor, because it would leave a gap.
   if (from !== old.cursor) return old;
   return { path, entries: withPage(old.entries, events), cursor };
 }
 
-// `tick` changes when there may be newer events. The first page is then requested again.
+// `tick`: changes when there may be newer events, and thereby requests the first page again.
 export function useEvents(path: string, tick: unknown): EventPages {
   const [state, setState] = useState<Held>();
   const [error, setError] = useState<RequestError>();

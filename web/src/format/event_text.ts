@@ -11,7 +11,7 @@ export interface EventText {
   nodeId?: string;
 }
 
-// The fields that every event has. The only other field that is set names the kind of event.
+// The fields that every event has. The one other field that is set names the kind of event.
 const HEAD = ['time_ms', 'actor', 'actor_verified'] as const;
 type Head = (typeof HEAD)[number];
 type Kinds = Omit<Event, Head>;
@@ -122,8 +122,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
     line(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),
 };
 
-// Internal events, which lists leave out. Existing checkpoints have their own tab. The removal of
-// an old checkpoint and the move of an ended job to the archive are routine.
+// Internal events, which lists leave out because they are routine, such as the removal of an old
+// checkpoint or the move of an ended job to the archive. Existing checkpoints have their own tab.
 const INTERNAL: ReadonlySet<string> = new Set([
   'facts_received',
   'attempt_cleared',

@@ -1,4 +1,4 @@
-// Formats numbers for people. A value that is absent or not finite becomes an em dash, never "NaN".
+// Formats numbers for people. An absent or non-finite value becomes an em dash, never "NaN".
 
 export const ABSENT = '—';
 
@@ -18,7 +18,7 @@ export function count(value: number | undefined): string {
 function scaledByThousands(value: number): { scaled: number; power: number } {
   let scaled = Math.abs(value);
   let power = 0;
-  // 999.5 would be rounded to "1000".
+  // 999.5 and more would be rounded to "1000".
   while (scaled >= 999.5 && power < SUFFIXES.length - 1) {
     scaled /= 1000;
     power++;
@@ -26,7 +26,7 @@ function scaledByThousands(value: number): { scaled: number; power: number } {
   return { scaled, power };
 }
 
-// Returns three significant digits with a suffix for a power of 1000: 1234567 -> "1.23M".
+// Three significant digits with a suffix for a power of 1000: 1234567 -> "1.23M".
 export function short(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return ABSENT;
   const { scaled, power } = scaledByThousands(value);
@@ -35,11 +35,11 @@ export function short(value: number | undefined): string {
   return `${sign}${trimZeros(scaled.toFixed(digits))}${SUFFIXES[power]}`;
 }
 
-// With more digits than this, a number with a suffix is harder to read than the whole number.
+// A number that needs more digits than this before its suffix is easier to read in full.
 const SUFFIX_DIGITS_MAX = 6;
 
-// Returns the same form as short(), but with enough digits to distinguish ticks `step` apart. If
-// the whole number is not longer, returns that: 1234560, 20 -> "1.23456M"; 3040, 1 -> "3,040".
+// Formats like short(), but with enough digits to distinguish ticks `step` apart. Returns the full
+// number unless it is longer: 1234560, 20 -> "1.23456M"; 3040, 1 -> "3,040".
 export function shortTick(value: number, step: number): string {
   const { scaled, power } = scaledByThousands(value);
   const digits = digitsOf(step / 1000 ** power);
@@ -54,25 +54,23 @@ export function shortTick(value: number, step: number): string {
 
 const DIGITS_MAX = 15;
 
-// Returns the number of decimals needed to distinguish ticks `step` apart: 1 for 2.5, 2 for 0.05.
+// Returns how many decimals distinguish ticks `step` apart: 1 for 2.5, 2 for 0.05.
 export function digitsOf(step: number): number {
   const size = Math.abs(step);
   if (!(size > 0) || !Number.isFinite(size)) return 0;
   for (let digits = 0; digits < DIGITS_MAX; digits++) {
     const scaled = size * 10 ** digits;
-    // The tolerance is relative, because the step may be small and the distances between ticks have
-    // rounding errors.
+    // A relative tolerance, because steps may be small and tick distances have rounding errors.
     if (Math.abs(scaled - Math.round(scaled)) <= 1e-5 * scaled) return digits;
   }
   return Math.min(DIGITS_MAX, Math.max(0, 2 - Math.floor(Math.log10(size))));
 }
 
-// A power of two has many digits, but the first ones are enough to distinguish ticks.
+// A power of two has many digits, but its first ones are enough to distinguish ticks.
 const binaryDigits = (step: number) =>
   Math.min(digitsOf(step), Math.max(3, Math.ceil(-Math.log10(step))));
 
-// `step`: the distance between the ticks of an axis. If given, the text has enough digits to
-// distinguish them.
+// `step`: the distance between ticks of an axis, which the text's digits must distinguish.
 export function bytes(value: number | undefined, step?: number): string {
   if (value === undefined || !Number.isFinite(value)) return ABSENT;
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
@@ -99,7 +97,7 @@ export function percent(ratio: number | undefined, digits = 1): string {
   return `${(ratio * 100).toFixed(digits)} %`;
 }
 
-// Formats a measured value with enough digits to distinguish neighbouring values: 4.2871, 0.000300
+// Formats a measured value with enough digits to distinguish similar values: "4.2871", and 0.000300
 // -> "3.00e-4".
 export function measured(value: number | null | undefined): string {
   if (value === undefined || value === null || !Number.isFinite(value)) return ABSENT;
@@ -111,14 +109,14 @@ export function measured(value: number | null | undefined): string {
   return value.toFixed(size >= 10 ? 2 : 4);
 }
 
-// Returns the text for a non-finite number of the API; undefined for any other value.
+// Returns undefined for a finite number and for any value that is not a number.
 export function notFinite(value: unknown): 'NaN' | 'Inf' | '−Inf' | undefined {
   if (value === 'NaN') return 'NaN';
   if (value === 'Infinity') return 'Inf';
   return value === '-Infinity' ? '−Inf' : undefined;
 }
 
-// Returns a text such as "1 node" or "2 nodes".
+// Such as "1 node" or "2 nodes".
 export function plural(amount: number, noun: string): string {
   return `${count(amount)} ${noun}${amount === 1 ? '' : 's'}`;
 }

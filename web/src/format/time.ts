@@ -3,7 +3,7 @@ import { ABSENT, digitsOf } from './numbers';
 
 const pad = (value: number) => String(value).padStart(2, '0');
 
-// Formats a duration with at most two units: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
+// At most two units: "2d 4h", "3h 07m", "4m 12s", "8 s", "0.35 s".
 export function duration(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds) || seconds < 0) return ABSENT;
   if (seconds < 0.9995) return seconds === 0 ? '0 s' : milliseconds(seconds);
@@ -17,14 +17,13 @@ export function duration(seconds: number | undefined): string {
   return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
 }
 
-// Formats a short time with three digits, for comparisons: "55.7 s", "416 ms".
+// Three digits, for comparing short times: "55.7 s", "416 ms".
 export function preciseSeconds(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds)) return ABSENT;
   return seconds >= 0.9995 && seconds < 999.5 ? `${seconds.toPrecision(3)} s` : duration(seconds);
 }
 
-// Formats the duration at a tick, with enough digits to distinguish it from neighbours `step`
-// seconds away.
+// Formats the duration at a tick with enough digits to distinguish neighbours `step` seconds away.
 export function durationTick(seconds: number, step: number): string {
   if (seconds === 0) return '0';
   if (seconds < 0) return `−${durationTick(-seconds, step)}`;
@@ -33,7 +32,7 @@ export function durationTick(seconds: number, step: number): string {
   if (step >= 3600 && step % 3600 === 0) return duration(seconds);
   const whole = step >= 60 && step % 60 === 0;
   const digits = whole ? 0 : digitsOf(step);
-  // Rounds first, because 59.99 s must not become "0m 60s".
+  // Rounded first, so that 59.99 s does not become "0m 60s".
   const total = Number(seconds.toFixed(digits));
   const minutes = Math.floor(total / 60);
   const rest = (total - minutes * 60).toFixed(digits).padStart(digits > 0 ? 3 + digits : 2, '0');
@@ -48,7 +47,7 @@ function milliseconds(seconds: number): string {
   return `${ms >= 10 ? Math.round(ms) : ms.toFixed(1)} ms`;
 }
 
-// Returns the time since `timeMs`. A future time is shown as now, because clocks may differ
+// Formats the time since `timeMs`. A future time is shown as now, because clocks may differ
 // slightly.
 export function ago(timeMs: number, nowMs: number): string {
   if (timeMs <= 0) return ABSENT;
@@ -60,7 +59,7 @@ export function ago(timeMs: number, nowMs: number): string {
   return `${Math.floor(seconds / 86_400)}d ago`;
 }
 
-// Returns the local time of day. If the day differs from that of `nowMs`, the date is added.
+// Returns the local time of day, with the date unless it is on the same day as `nowMs`.
 export function clockTime(timeMs: number, nowMs: number): string {
   if (timeMs <= 0) return ABSENT;
   const time = new Date(timeMs);

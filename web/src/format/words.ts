@@ -1,8 +1,8 @@
-// Texts and symbols for states, causes and phases. Every state has both, so that it can be
-// recognised without colour.
+// Texts and symbols for states, causes and phases. Each state has a text and a symbol, so that it
+// can be recognised without colour.
 import type { JobState, LedgerPhase, NodeState, RankState } from '../api/types';
 
-// Groups of states that have the same colour.
+// Each tone is the colour of a group of states.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
 
 export interface StateLook {
@@ -68,8 +68,7 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
   ended: { word: 'ended', tone: 'idle', icon: 'stop' },
 };
 
-// Returns the look of `state`. Returns a neutral look for a state that only a newer controller
-// sends.
+// Returns a neutral look for an unknown state, which a newer controller may send.
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }

@@ -1,4 +1,4 @@
-// Actions on a job. Each one has a confirmation and shows the equivalent command line.
+// Actions on a job. Each one asks for confirmation and shows the equivalent command line.
 import { useState } from 'preact/hooks';
 import { asRequestError, postJson, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
@@ -26,7 +26,7 @@ export interface ConfirmProps {
   commandLine: string;
   button: string;
   danger?: boolean;
-  // False if the input is invalid and cannot be submitted.
+  // False while the input is invalid; it then cannot be submitted.
   ready?: boolean;
   act: () => Promise<void>;
   onClose: () => void;
@@ -133,8 +133,8 @@ function ResumeDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-// Shows from where the new job starts. If the old job has a checkpoint, the user can choose;
-// otherwise a sentence states it.
+// Shows where the new job starts. If the old job has a checkpoint, the user can choose whether to
+// resume from it.
 function StartChoice({
   job,
   resumes,
@@ -168,14 +168,14 @@ function StartChoice({
 
 function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const [name, setName] = useState(job.name);
-  // There is one id per dialog instead of one per click, because a retry after a lost response must
-  // not create a second job.
+  // One id per dialog, not per click, so that a retry after a lost response does not create a
+  // second job.
   const [requestId] = useState(() => newRequestId(job.id));
-  // The open job has the origin of every setting. Jobs of lists have no origins.
+  // The open job has the origin of every setting; jobs from lists have none.
   const full = openJob.peek()?.job ?? job;
   const found = resumable(full);
-  // A new job that resumes from a job which has completed all of its steps would have nothing to
-  // train.
+  // Off by default for a job that succeeded: it has completed all steps, so a job resumed from it
+  // would have nothing to train.
   const [resumes, setResumes] = useState(found !== undefined && job.state !== 'succeeded');
   const newJob: NewJob = { name, resumeFrom: found && resumes ? found.path : undefined };
   const act = async () => {

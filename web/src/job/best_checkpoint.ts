@@ -1,4 +1,4 @@
-// Compares checkpoints by their metric. Lower values are better. Does not use the DOM.
+// Compares checkpoints by their metric, where lower is better. Does not use the DOM.
 import type { Checkpoint } from '../api/types';
 
 type Candidate = Pick<Checkpoint, 'metric' | 'metric_value' | 'damaged'> &
@@ -9,8 +9,8 @@ const isUsable = (checkpoint: Candidate) => !checkpoint.damaged && !checkpoint.r
 const valueOf = ({ metric_value: value }: Candidate): number =>
   typeof value === 'number' ? value : Number.NaN;
 
-// Returns the usable checkpoint with the lowest value of the newest checkpoint's metric. If values
-// are equal, returns the first. The newest checkpoint must be last in the list.
+// Returns the usable checkpoint with the lowest value of the newest checkpoint's metric; of equal
+// values, the first. The newest checkpoint must be last in the list.
 export function bestOf<T extends Candidate>(checkpoints: readonly T[]): T | undefined {
   const metric = checkpoints.findLast((checkpoint) => checkpoint.metric)?.metric;
   return checkpoints
@@ -22,8 +22,7 @@ export function bestOf<T extends Candidate>(checkpoints: readonly T[]): T | unde
     );
 }
 
-// Returns a text such as "val_loss 2.3104 (best)"; "" for a checkpoint of a run that was not
-// evaluated.
+// Returns a text such as "val_loss 2.3104 (best)"; "" if the checkpoint was not evaluated.
 export function metricText(checkpoint: Candidate, isBest: boolean): string {
   if (!checkpoint.metric) return '';
   return `${checkpoint.metric} ${valueOf(checkpoint).toFixed(4)}${isBest ? ' (best)' : ''}`;

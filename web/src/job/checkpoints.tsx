@@ -8,8 +8,7 @@ import { Table, type Column } from '../ui/table';
 import { bestOf, metricText } from './best_checkpoint';
 import { noCheckpoint } from './empty_text';
 
-// Returns the attempts that started from a checkpoint, or a note that the checkpoint could not be
-// read.
+// Lists the attempts that started from a checkpoint, or says that the checkpoint could not be read.
 function usesOf(job: Job, checkpoint: Checkpoint): string {
   if (checkpoint.damaged) return '✕ damaged, rejected';
   if (checkpoint.rolled_back) return '✕ after a loss spike, not used';

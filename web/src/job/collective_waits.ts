@@ -1,8 +1,8 @@
-// The collective operations in which a rank waits for other ranks of its group. Pure functions.
+// The collective operations in which a rank waits for the other ranks of its group. Pure functions.
 import type { RankStatus } from '../api/types';
 import { ago } from '../format/time';
 
-// Returns one text for each operation that the rank's device has entered, such as
+// Returns one text per operation that the rank's device has entered, such as
 // "all-reduce 123 of group tp0 (ranks 0-3), entered 12s ago".
 export function collectiveWaitTexts(
   { flights }: Pick<RankStatus, 'flights'>,

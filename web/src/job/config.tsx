@@ -1,4 +1,4 @@
-// Shows the resolved settings with their origins, and the differences from another job.
+// Shows a job's resolved settings with their origins, and the differences from another job.
 import { jobList, openJob } from '../api/store';
 import type { GetJobResponse, Job } from '../api/types';
 import { plural } from '../format/numbers';
@@ -145,7 +145,7 @@ function AgainstChoice({ job, other }: { job: Job; other: string }) {
 
 export function Config({ job }: { job: Job }) {
   const [filter, setFilter] = useQueryText('filter');
-  // The open job has the origin of every setting. Jobs of lists have no origins.
+  // The open job has the origin of every setting; jobs from lists have none.
   const full = openJob.value?.job ?? job;
   const settings = flattenSpec(full.spec, full.origins);
   const other = query.value.get('against') ?? '';

@@ -1,4 +1,4 @@
-// One panel, with a title, values at the cursor, a chart and exports.
+// One panel: a title, the values at the cursor, a chart, and buttons for exports.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Job, Series } from '../api/types';
@@ -60,7 +60,7 @@ function ReadingText({
       <span class="at">{xText(reading.x, view)}</span>
       {curves.map((curve, index) => {
         const value = reading.values[index];
-        // If there are several series, the legend shows their values.
+        // With several series, the legend shows the values instead.
         if (value === undefined || hasLines(panel)) return null;
         if (curve.role === 'min' || curve.role === 'max') return null;
         return (
@@ -84,8 +84,8 @@ function ReadingText({
   );
 }
 
-// Lists the curves of several series, each with its value at the cursor. Without a cursor, shows
-// the newest value.
+// Lists the curves of several series with their values at the cursor or, without a cursor, their
+// newest values.
 function LineLegend({
   reading,
   curves,
@@ -114,8 +114,8 @@ function LineLegend({
   );
 }
 
-// Returns how many steps one drawn point represents. The user can then judge whether a spike may be
-// hidden.
+// Returns how many steps one drawn point stands for, so that the user can judge whether a spike may
+// be hidden.
 function density(series: readonly Series[], panel: Panel): string {
   const main = series.find(({ abandoned }) => !abandoned);
   if (!main || main.x.length === 0) return '';
@@ -125,7 +125,7 @@ function density(series: readonly Series[], panel: Panel): string {
   return `Each point averages ${amount} steps${band}. Zoom in to see every step.`;
 }
 
-// Shows the newest value, smoothed if requested. It is red if it is not finite.
+// Shows the newest value, smoothed if requested, in red if it is not finite.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
   if (hasLines(panel)) return <p class="reading" />;
   const main = series.find(({ abandoned }) => !abandoned);
@@ -161,7 +161,7 @@ function csvPath({ panel, view, job }: CurvePanelProps): string {
 
 const heightOf = (panel: Panel) => (panel.title === 'Loss' ? 300 : 190);
 
-// Reserves the space of a panel whose points have not arrived yet.
+// Reserves the space of a panel until its points arrive.
 export function PanelPlaceholder({ panel }: { panel: Panel }) {
   return (
     <section class="panel" aria-label={panel.title} aria-busy="true">
@@ -178,7 +178,7 @@ export function CurvePanel(props: CurvePanelProps) {
   const { panel, view, job } = props;
   const [reading, setReading] = useState<Reading>();
   const canvas = useRef<HTMLCanvasElement>(undefined);
-  // Rates and times are always linear, because they do not span several powers of ten.
+  // Rates and times always have a linear axis, because they do not span several powers of ten.
   const logY = view.logY && panel.unit === 'plain';
   const curves = useMemo(
     () => panelCurves(panel, props.curves, props.points, logY),

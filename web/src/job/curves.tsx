@@ -1,4 +1,4 @@
-// The curves of a job. One request loads all panels, and they share a cursor.
+// The curves of a job, in panels that share a cursor and are loaded together.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Query } from '../api/client';
 import { hasEnded } from '../api/live';
@@ -20,10 +20,10 @@ import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
 import { seriesQueries, withAxis } from './series_query';
 
-// Interval between checks for new series, such as the validation loss. A new series gets a panel.
+// Interval between checks for new series, such as the validation loss, which get their own panels.
 const KEYS_PACE_MS = 10_000;
 
-// Loads the series of some panels, and refreshes them while the job trains.
+// Loads the series `asked` for, and refreshes them while the job trains.
 function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesResponse> {
   const [pace, setPace] = useState(1_000);
   const tick = useThrottled(metricsTick.value, pace);
@@ -68,7 +68,8 @@ function Panels({
   const alerts = openJob.value?.alerts ?? [];
   const all = { checkpoints: job.checkpoints, attempts: job.attempts, alerts };
   const found = markersOf(view.attempt ? sourcesOf(all, view.attempt) : all);
-  // The stream sends the job every second, but charts are redrawn only if the markers have changed.
+  // Redraws the charts only if the markers have changed, because the stream sends the job every
+  // second.
   const markers: Marker[] = useMemo(() => found, [markersKey(found)]);
   const one = (panel: Panel) => {
     const data = panel.keys.some((key) => WIDE_KEYS.includes(key)) ? wide : narrow;

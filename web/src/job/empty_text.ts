@@ -1,5 +1,5 @@
-// Texts for tabs of a job that have nothing to show. Texts for an ended job avoid the word "yet",
-// because nothing will follow. Pure functions.
+// Texts for a job's empty tabs. For an ended job they avoid the word "yet", because nothing will
+// follow. Pure functions.
 import type { Job } from '../api/types';
 import { hasEnded } from '../api/live';
 import { count } from '../format/numbers';

@@ -5,7 +5,7 @@ import type { JobSpec, Origin } from '../api/types';
 export interface Setting {
   key: string;
   value: string;
-  // The source of the value, such as "job.yaml:7:3"; "default" if the controller returns none.
+  // Source of the value, such as "job.yaml:7:3"; "default" if the controller names none.
   origin: string;
 }
 
@@ -21,15 +21,15 @@ function walk(value: unknown, prefix: string, into: Map<string, string>): void {
     return;
   }
   for (const [key, inner] of Object.entries(value)) {
-    // An empty list has the same meaning as a missing list.
+    // An empty list means the same as a missing list.
     const empty = Array.isArray(inner) && inner.length === 0;
     if (inner === null || inner === undefined || empty) continue;
     walk(inner, prefix === '' ? key : `${prefix}.${key}`, into);
   }
 }
 
-// A list or a map has only one origin, which is stored at its own key. The origin of a value is
-// therefore that of the nearest enclosing key. A value without an origin is a default.
+// Returns the origin of the nearest enclosing key, because a list or a map has one origin, stored
+// at its own key. A value without an origin is a default.
 function originOf(key: string, origins: ReadonlyMap<string, string>): string {
   for (let at = key; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('.')))) {
     const found = origins.get(at);
@@ -50,7 +50,7 @@ export function flattenSpec(
 
 export interface Difference {
   key: string;
-  // undefined if the setting is not set on that side.
+  // undefined on the side where the setting is not set.
   left: string | undefined;
   right: string | undefined;
   kind: 'same' | 'changed' | 'left only' | 'right only';
@@ -71,7 +71,7 @@ export function diffSettings(left: readonly Setting[], right: readonly Setting[]
   return rows;
 }
 
-// Returns the keys whose values are not equal in all jobs, in the order of the first job.
+// Returns the keys whose values differ between the jobs, in the order of the first job.
 export function varyingKeys(jobs: readonly (readonly Setting[])[]): string[] {
   const keys = new Set(jobs.flatMap((settings) => settings.map(({ key }) => key)));
   const maps = jobs.map((settings) => new Map(settings.map(({ key, value }) => [key, value])));

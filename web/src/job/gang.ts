@@ -1,9 +1,9 @@
-// Finds the processes that occupy the places of a gang. A verdict names a place, which is a rank of
-// the gang. After a heal, a process of a spare node occupies the place. Lists and output are keyed
-// by process.
+// Finds the process that occupies a place of a gang. A verdict names a place, which is a rank of
+// the gang, but lists and output are keyed by process. The two differ after a heal, which gives the
+// place to a process of a spare node.
 import type { Job, Verdict } from '../api/types';
 
-// A process, as described by an attempt and its list of ranks.
+// A process as an attempt and its list of ranks describe it.
 export interface Member {
   rank: number;
   node_id: string;
@@ -12,9 +12,9 @@ export interface Member {
   replaced: boolean;
 }
 
-// Returns the process that a verdict means: of those that have occupied the place, the one on the
-// verdict's node. If a heal was abandoned, its verdict means the process that was to be replaced.
-// If the list has no process for the place, as in old attempts, returns the number of the place.
+// Returns the process that a verdict means: among those that have occupied the place, the one on
+// the verdict's node. If a heal was abandoned, this is the process that was to be replaced. If no
+// process is listed for the place, as in old attempts, returns the number of the place.
 export function memberOf(
   members: readonly Member[],
   { rank: place, node_id: node }: Pick<Verdict, 'rank' | 'node_id'>,
@@ -26,7 +26,7 @@ export function memberOf(
   return (blamed ?? holders.find(({ replaced }) => !replaced))?.rank ?? place;
 }
 
-// Returns the process that an attempt's verdict names; undefined if it names none.
+// Returns the process named by an attempt's verdict; undefined if it names none.
 export function verdictMember(
   job: Pick<Job, 'attempts'>,
   attempt: number,
@@ -37,7 +37,8 @@ export function verdictMember(
   return harmless || verdict.rank < 0 ? undefined : memberOf(members, verdict);
 }
 
-// Returns the process whose last output lines are in the verdict of the job's newest attempt.
+// Returns the process whose last output lines `verdict` contains. It belongs to the job's newest
+// attempt.
 export function outputMember(
   job: Pick<Job, 'attempts'>,
   verdict: Pick<Verdict, 'rank' | 'node_id'>,

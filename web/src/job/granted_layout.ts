@@ -1,7 +1,7 @@
-// Formats a layout that the controller chose, in the words of a job file. Pure functions.
+// Formats a layout chosen by the controller, using the keys of a job file. Pure functions.
 import type { GrantedLayout } from '../api/types';
 
-// Default values. Settings that have them are not shown.
+// Settings with these default values are not shown.
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   tp: 1,
   cp: 1,
@@ -16,7 +16,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   zero_bubble: false,
 };
 
-// Returns a text such as "dp 4, zero 1, recompute full on 1 node".
+// Such as "dp 4, zero 1, recompute full on 1 node".
 export function grantedText(granted: GrantedLayout): string {
   const words = Object.entries(granted.layout ?? {})
     .filter(([name, value]) => value !== DEFAULTS[name] && value !== null)

@@ -16,15 +16,14 @@ import { lastLines } from './log_lines';
 import { figuresOf, newestAttempt, shapeText, stepAge, wallSeconds } from './progress';
 import { ProgressBar } from './progress_bar';
 
-// Number of lines of a failed rank's output that are shown. The last lines usually contain the
-// reason.
+// Number of lines shown of a failed rank's output. The reason is usually in the last lines.
 const LAST_LINES = 4;
 
-// Shows why the job is queued, has ended or is restarting.
+// Shows why the job is queued, has ended or restarts.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
   if (pending && pending.code !== 'not_pending') {
-    // For a running job, a reason is shown only if something is wrong.
+    // A running job shows a reason only if something is wrong.
     const runs = job.state === 'running';
     return (
       <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
@@ -37,7 +36,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       </p>
     );
   }
-  // A job has a verdict only when it has ended. Until then, the verdict of its failed attempt is
+  // The job's verdict exists only after its end. Before that, the verdict of the failed attempt is
   // used.
   const verdict =
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
@@ -96,14 +95,14 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
   const figures = figuresOf(job);
   const ended = hasEnded(job);
   const goodput = response.ledger?.goodput_ratio;
-  // There is no goodput before the first attempt.
+  // Goodput is not defined before the first attempt.
   const hasAttempts = job.attempts.length > 0;
   const ratio = typeof goodput === 'number' && hasAttempts ? goodput : undefined;
   const timeSpan = ended
     ? { name: 'Duration', value: duration(wallSeconds(job, serverNow.value)) }
     : { name: 'Time left', value: duration(figures.etaSeconds) };
   const until = serverNow.value + (figures.etaSeconds ?? 0) * 1000;
-  // The estimated end is shown without seconds: slice shortens 14:03:27 to 14:03.
+  // Shows the estimated end without seconds: slice shortens 14:03:27 to 14:03.
   const note = ended
     ? `ended ${ago(job.ended_time_ms, serverNow.value)}`
     : figures.etaSeconds === undefined

@@ -28,10 +28,10 @@ const TAB_NAME: Record<JobTab, string> = {
   events: 'Events',
 };
 
-// Tabs for which the data in the job list and the tab's own requests are enough.
+// Tabs that need only the job's data from the list and their own requests.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);
 
-// Numbers are shown once the whole job is loaded, because a job in a list has only its newest
+// Counts are shown only after the whole job is loaded, because a listed job has only its newest
 // attempt.
 function amountIn(tab: JobTab, job: Job): number | undefined {
   if (openJob.value?.revision === LISTED) return undefined;
@@ -79,8 +79,7 @@ function TabContent({ job, tab }: { job: Job; tab: JobTab }) {
   }
 }
 
-// Returns the attempt before or after the chosen one. The choice "All" comes after the newest
-// attempt.
+// Returns the attempt before or after the chosen one. "All" follows the newest attempt.
 export function neighbourAttempt(
   numbers: readonly number[],
   chosen: number | undefined,
@@ -118,7 +117,7 @@ export function JobPage() {
   const [failed, setFailed] = useState<{ reference: string; error: RequestError }>();
   const error = failed?.reference === reference ? failed.error : undefined;
   const [tries, setTries] = useState(0);
-  // Starts these requests before the first paint, because the page waits for them.
+  // Runs before the first paint, so that the requests the page waits for start early.
   useLayoutEffect(() => {
     if (reference !== '') prefetchJob(reference, tab, query.peek());
     follow(reference).then(
@@ -127,8 +126,8 @@ export function JobPage() {
     );
     return () => void follow(undefined);
   }, [reference, tries, otherClusters.value]);
-  // Only a failed request is retried. After a reconnect, the stream sends the updates of an open
-  // job that were missed.
+  // Retries only a failed request. Updates missed while disconnected need no request, because the
+  // stream sends them for the open job after a reconnect.
   useRetry(error, () => error && setTries((count) => count + 1));
   const response = openJob.value;
   const job = response?.job;

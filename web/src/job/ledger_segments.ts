@@ -4,13 +4,13 @@ import type { Ledger, LedgerPhase } from '../api/types';
 export interface LedgerSegment {
   phase: LedgerPhase;
   attempt: number;
-  // As a fraction of the whole bar, from 0 to 1.
+  // Position as a fraction of the bar, from 0 to 1.
   left: number;
   width: number;
   seconds: number;
 }
 
-// `begin` and `end`: the times at the ends of the bar. A segment that has not ended is drawn up to
+// `begin` and `end`: the times at the ends of the bar. A segment that has not ended extends to
 // `end`.
 export function segmentsOf(ledger: Ledger, begin: number, end: number): LedgerSegment[] {
   const whole = Math.max(1, end - begin);
@@ -29,7 +29,7 @@ export function segmentsOf(ledger: Ledger, begin: number, end: number): LedgerSe
     .filter((segment) => segment.width > 0);
 }
 
-// Returns the fraction of the wall time that each phase has taken, largest first. They add up to 1.
+// Returns each phase's fraction of the wall time, largest first. The fractions add up to 1.
 export function sharesOf(ledger: Ledger): { phase: LedgerPhase; seconds: number; share: number }[] {
   const phases = ledger.phases.map(({ phase, seconds }) => ({
     phase,

@@ -1,16 +1,15 @@
-// The lines that a log view has loaded. They are a contiguous part of the output, which can be
-// extended at both ends. Pure functions.
+// The loaded lines of a log view. They are a contiguous part of the output that can be extended at
+// both ends. Pure functions.
 import type { LogLine, ReadLogPageResponse } from '../api/types';
 
-// Maximum number of lines kept. If there are more, lines at the other end are dropped. Scrolling
-// loads them again.
+// Maximum number of lines kept. When one end is extended beyond it, lines at the other end are
+// dropped. Scrolling loads them again.
 export const LINES_KEPT = 20_000;
 
-// Index of the open line if no line is open.
+// Index that means that no line is open.
 export const NONE_OPEN = -1;
 
-// The cursors at both ends of a loaded page. They allow a whole page to be dropped and loaded
-// again.
+// The cursors at both ends of a loaded page, needed to drop the page and to load it again.
 interface HeldPage {
   lines: number;
   olderCursor: string;
@@ -21,7 +20,7 @@ export interface LogBuffer {
   lines: readonly LogLine[];
   pages: readonly HeldPage[];
   newerCursor: string;
-  // True if the output has no newer lines at present.
+  // True if the output has no newer lines for now.
   atEnd: boolean;
   complete: boolean;
 }
@@ -45,7 +44,8 @@ export function bufferOf(page: ReadLogPageResponse): LogBuffer {
   };
 }
 
-// `dropped`: the number of lines removed at the top. A view needs it to keep its scroll position.
+// `dropped`: the number of lines removed at the top, which the view needs to keep its scroll
+// position.
 export function withNewer(
   buffer: LogBuffer,
   page: ReadLogPageResponse,
@@ -74,7 +74,7 @@ export function withOlder(buffer: LogBuffer, page: ReadLogPageResponse): LogBuff
   return { lines: lines.slice(0, total), pages, newerCursor, atEnd: false, complete: false };
 }
 
-// Identifies a line of a job's output in an address.
+// Identifies a line of a job's output in a URL.
 export interface LineName {
   attempt: number;
   rank: number;
@@ -84,15 +84,16 @@ export interface LineName {
 export const lineName = ({ attempt, rank, offset }: LineName): string =>
   `${attempt}.${rank}.${offset}`;
 
-// Returns undefined if the text does not identify a line.
+// Returns undefined unless the text identifies a line.
 export function parseLineName(text: string): LineName | undefined {
   const [, attempt, rank, offset] = /^(\d{1,9})\.(\d{1,9})\.(\d{1,15})$/.exec(text) ?? [];
   if (attempt === undefined) return undefined;
   return { attempt: Number(attempt), rank: Number(rank), offset: Number(offset) };
 }
 
-// Returns the index of the open line after a key; undefined if the key has no effect. Enter opens
-// the first visible line, arrow keys move to the next or previous line, and Escape closes the line.
+// Returns the index of the open line after a key, or undefined if the key has no effect. Enter
+// opens the first visible line, arrow keys open the next or previous line, and Escape closes the
+// line.
 export function openAfterKey(
   key: string,
   open: number,
@@ -106,13 +107,15 @@ export function openAfterKey(
   return key === 'Escape' ? NONE_OPEN : undefined;
 }
 
-// Returns a list of ranks such as "0,8-15"; undefined if the text is not such a list.
+// Returns `text` without spaces if it is empty or a list of ranks, such as "0,8-15"; else
+// undefined.
 export function rankList(text: string): string | undefined {
   const packed = text.replace(/\s+/g, '');
   return /^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(packed) ? packed : undefined;
 }
 
-// Splits `text` into parts that match `wanted` and parts that do not, in order: [text, isMatch].
+// Splits `text` into the parts that match `wanted` and the parts between them, in order:
+// [text, isMatch].
 export function markMatches(text: string, wanted: string): [string, boolean][] {
   if (wanted === '') return [[text, false]];
   const parts: [string, boolean][] = [];
@@ -126,11 +129,11 @@ export function markMatches(text: string, wanted: string): [string, boolean][] {
   return parts;
 }
 
-// Matches the colour codes of terminals.
+// Matches terminal escape sequences, such as colour codes.
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 export const withoutEscapes = (text: string) => text.replace(ESCAPES, '');
 
-// Returns the last non-empty lines of an output.
+// Returns the last `amount` non-empty lines.
 export function lastLines(text: string, amount: number): string {
   return withoutEscapes(text)
     .split('\n')

@@ -1,4 +1,4 @@
-// Shows the lines of a log. Only visible lines are drawn. At most one line is open.
+// Shows the lines of a log. Draws only visible lines. At most one line is open.
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { LogLine } from '../api/types';
@@ -40,7 +40,7 @@ function LogRow({
   );
 }
 
-// Keeps the visible lines at their position when pages are added at either end.
+// Keeps visible lines in place when pages are added at either end.
 function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolean) => void) {
   const view = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState({ top: 0, height: 600 });
@@ -67,8 +67,7 @@ function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolea
   return { view, place, look };
 }
 
-// Returns the index of the open line, whose whole text is shown. The address of the page identifies
-// this line.
+// Returns the index of the open line, whose full text is shown. The page's URL identifies it.
 function useOpenLine(
   lines: readonly LogLine[],
   view: RefObject<HTMLDivElement | null>,
@@ -83,7 +82,7 @@ function useOpenLine(
     const line = lines[index];
     setName(line ? lineName(line) : '');
   };
-  // Scrolls to the line that the address identifies. look() then loads the lines above it.
+  // Scrolls to the line that the URL identifies. look() then loads the lines above it.
   useLayoutEffect(() => {
     if (!view.current || open < 0) return;
     view.current.scrollTop = open * ROW_PX - view.current.clientHeight / 3;

@@ -1,4 +1,5 @@
-// Shows the output of the ranks. It can be followed, filtered, and searched by the controller.
+// Shows the output of the ranks. The user can follow, filter and search it; the controller does the
+// search.
 import { useEffect, useState } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import { logsTick } from '../api/store';
@@ -25,7 +26,7 @@ function useLogFilter(): LogFilter {
 
 function RankField({ value }: { value: string }) {
   const [text, setText] = useState(value);
-  // The value also changes by a link or the Back button.
+  // A link or the Back button also changes the value.
   useEffect(() => setText(value), [value]);
   const fits = rankList(text) !== undefined;
   const apply = () => fits && setQuery({ ranks: rankList(text) });
@@ -131,7 +132,7 @@ export function Logs({ job }: { job: Job }) {
   const [follow, setFollow] = useState(!filter.fromStart && !line);
   const reader = useLog(job.id, filter, line);
   const { buffer } = reader;
-  // Loads page after page up to the end. Starts again when the controller reports new lines.
+  // Loads pages up to the end of the output, and continues when the controller reports new lines.
   const behind = buffer !== undefined && !buffer.atEnd && buffer.newerCursor;
   useEffect(() => {
     if (follow && buffer) void reader.loadNewer();
@@ -145,8 +146,8 @@ export function Logs({ job }: { job: Job }) {
         complete={buffer?.complete ?? false}
         onFollow={(on) => {
           setFollow(on);
-          // Here the filter does not change, so the reader must be restarted: the requested end of
-          // the output may have been dropped.
+          // The filter has not changed, so it does not restart the reader. A restart is needed
+          // because the requested end of the output may have been dropped.
           if (filter.fromStart !== on && !(on && buffer?.atEnd)) reader.restart();
         }}
       />

@@ -1,4 +1,4 @@
-// One line above the curves, with the trend of the loss, its spikes, and advice.
+// One line above the curves: the trend of the loss, its spikes, and advice.
 import { metricsTick } from '../api/store';
 import type { GetLossReportResponse, Job } from '../api/types';
 import { useLoad } from '../ui/load';
@@ -14,7 +14,7 @@ export function LossReport({ job }: { job: Job }) {
     String(job.id),
     useThrottled(metricsTick.value, PACE_MS),
   );
-  // It is too early in the job, or the job reports no losses.
+  // It is too early, or the job reports no losses.
   if (!data?.curve) return null;
   const { facts, advice } = lossText(data.curve);
   return (

@@ -1,4 +1,4 @@
-// Draws the cell of a rank on a canvas. The colour shows the value on a scale.
+// Draws a rank's cell on a canvas. Its colour shows the value on a scale.
 import type { RankStatus } from '../api/types';
 import { themeColor } from '../chart/colors';
 import { cellMark, heatOf, type HeatScale } from './rank_heat';

@@ -4,7 +4,7 @@ import { curvesOf, type Curve } from '../chart/curves';
 import { dashOf } from '../chart/dashes';
 import type { Panel } from './panels';
 
-// Returns a line without a band, because bands of several series would hide each other.
+// Returns a line without a band, because the bands of several series would hide each other.
 function lineOf(series: Series, color: number, label: string, logY: boolean): Curve[] {
   const all = curvesOf(series, { logY, color, label });
   const line =
@@ -14,9 +14,9 @@ function lineOf(series: Series, color: number, label: string, logY: boolean): Cu
   return [{ ...line, role: 'raw', ...(dash ? { dash } : {}) }];
 }
 
-// Returns one line per series that has points, in the order of the panel. The colour is determined
-// by the position of the series in the panel, so it is the same for every job. Abandoned parts are
-// left out, because they would look alike for all series.
+// Returns one line per series that has points, in the order of the panel. A series' position in the
+// panel determines its colour, so the colour is the same for every job. Abandoned parts are left
+// out, because they look alike for all series.
 function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[] {
   return panel.keys.flatMap((key, place) => {
     const found = series.find((one) => one.key === key && !one.abandoned && one.x.length > 0);
@@ -41,7 +41,7 @@ export function panelCurves(
   ];
 }
 
-// Returns the newest value of a line, for the legend.
+// Returns the newest value of a curve, for the legend.
 export function newestOf({ y }: Curve): number | undefined {
   return y.findLast((value) => typeof value === 'number') ?? undefined;
 }

@@ -1,4 +1,4 @@
-// The default panels of a job, and the panels that a user adds.
+// The panels of a job: the default ones and those that a user adds.
 import type { Unit } from '../chart/axes';
 import { AXES } from '../router/url';
 import { bytes, measured, percent, short } from '../format/numbers';
@@ -7,12 +7,12 @@ import { STEP_PARTS } from './step_parts';
 
 export interface Panel {
   title: string;
-  // The series to draw as curves. A single series has a band; several series are drawn as one line
-  // each. The panel is shown if the job has the first series.
+  // The series to draw as curves: a single one with a band, several as plain lines. The panel is
+  // shown if the job has the first series.
   keys: readonly string[];
-  // Names to show for the series, if their keys are not readable.
+  // Names for the series, if their keys are not readable.
   names?: readonly string[];
-  // Series to draw as points.
+  // Series drawn as points.
   points?: readonly string[];
   unit: Unit;
 }
@@ -39,10 +39,10 @@ export const DEFAULT_KEYS: readonly string[] = DEFAULT_PANELS.flatMap((panel) =>
   ...(panel.points ?? []),
 ]);
 
-// Series of the first panel. It is as wide as the page.
+// Series of the first panel, which is as wide as the page.
 export const WIDE_KEYS: readonly string[] = ['loss', 'val_loss'];
 
-// Series that cannot be added, because they are the x axis or are shown in another panel.
+// Series that the user cannot add, because they are the x axis or part of another panel.
 const NOT_OFFERED = new Set(['tokens', 'val_loss']);
 
 export function unitOf(key: string): Unit {
@@ -57,7 +57,7 @@ function defaultPanelsFor(known: readonly string[]): Panel[] {
   return DEFAULT_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
 }
 
-// Returns the panels for the series of the job: the default panels, then those that were added.
+// Returns the panels for the job's series: the default panels, then the added ones.
 export function panelsFor(known: readonly string[], extra: readonly string[]): Panel[] {
   const has = new Set(known);
   const ready = defaultPanelsFor(known);
@@ -66,7 +66,7 @@ export function panelsFor(known: readonly string[], extra: readonly string[]): P
   return [...ready, ...added.map((key) => ({ title: key, keys: [key], unit: unitOf(key) }))];
 }
 
-// Returns the series that the user can add.
+// Returns the series that the user can add as panels.
 export function offeredKeys(known: readonly string[]): string[] {
   const ready = new Set(defaultPanelsFor(known).flatMap((panel) => panel.keys));
   return known.filter((key) => !ready.has(key) && !NOT_OFFERED.has(key));
@@ -87,6 +87,6 @@ export function valueText(value: number | undefined, unit: Unit): string {
   }
 }
 
-// Tokens can be the axis only if the job reports them.
+// The token axis is offered only if the job reports tokens.
 export const axesFor = (known: readonly string[]) =>
   AXES.filter((axis) => axis !== 'tokens' || known.includes('tokens'));

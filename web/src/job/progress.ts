@@ -1,4 +1,4 @@
-// Figures of a job, for its header and for rows of lists. Pure functions.
+// Figures of a job for its header and for list rows. Pure functions.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
 
@@ -10,14 +10,14 @@ export const newestAttempt = (job: Job): Attempt | undefined => job.attempts.at(
 export interface Figures {
   step: number;
   totalSteps: number;
-  // From 0 to 1; undefined if the end is not known.
+  // From 0 to 1; undefined if the total is unknown.
   done: number | undefined;
   loss: number | undefined;
   validationLoss: number | undefined;
   tokensPerSecond: number | undefined;
   stepSeconds: number | undefined;
   etaSeconds: number | undefined;
-  // Number of tokens trained on. undefined if the settings do not determine the batch size.
+  // Number of tokens trained on; undefined if the settings do not determine the batch size.
   tokens: number | undefined;
   totalTokens: number | undefined;
 }
@@ -35,8 +35,7 @@ export function figuresOf(job: Job): Figures {
     tokensPerSecond: finite(progress?.tokens_per_second),
     stepSeconds: finite(progress?.step_seconds),
     etaSeconds: hasEnded(job) ? undefined : finite(progress?.eta_seconds),
-    // 0 tokens is valid for a run that has just begun. The number is unknown only if the total is
-    // unknown.
+    // 0 tokens is valid at the beginning of a run, so only an unknown total means unknown.
     tokens: progress?.total_tokens ? progress.tokens : undefined,
     totalTokens: finite(progress?.total_tokens),
   };
@@ -46,13 +45,14 @@ export function slotsWanted(job: Job): number {
   return (job.spec?.resources?.nodes ?? 1) * (job.spec?.resources?.slots_per_node ?? 1);
 }
 
-// Returns a text such as "2 nodes × 8 gpu".
+// Such as "2 nodes × 8 gpu".
 export function shapeText(job: Job): string {
   const { nodes = 1, slots_per_node: slots = 1, device = 'gpu' } = job.spec?.resources ?? {};
   return `${nodes} × ${slots} ${device}`;
 }
 
-// A step is late if it takes this many times as long as usual, and also at least this many seconds.
+// A step is late if it takes more than LATE_STEPS times as long as usual, and more than
+// LATE_SECONDS.
 const LATE_STEPS = 10;
 const LATE_SECONDS = 30;
 
@@ -61,7 +61,8 @@ export interface StepAge {
   late: boolean;
 }
 
-// Returns the time of the newest step; undefined if the job has no steps or is not running.
+// Returns the time of the newest step and whether the next step is late; undefined if the job is
+// not running or has no steps.
 export function stepAge(job: Job, nowMs: number): StepAge | undefined {
   const timeMs = job.progress?.time_ms ?? 0;
   if (timeMs <= 0 || !job.progress?.step || job.state !== 'running') return undefined;
@@ -70,8 +71,7 @@ export function stepAge(job: Job, nowMs: number): StepAge | undefined {
   return { timeMs, late: seconds > Math.max(LATE_SECONDS, LATE_STEPS * usual) };
 }
 
-// Returns the failure of a job or, while the job recovers, of its last attempt; undefined for other
-// jobs.
+// Returns a failed job's failure or, while a job recovers, its last attempt's; otherwise undefined.
 export function failureOf(job: Job): string | undefined {
   const recovers = job.state === 'recovering';
   if (job.state !== 'failed' && !recovers) return undefined;
@@ -79,7 +79,7 @@ export function failureOf(job: Job): string | undefined {
   return verdict?.summary || verdict?.cause || undefined;
 }
 
-// Returns the seconds from the submission to the end, or until now.
+// Returns the seconds from submission to the end of the job or, if it has not ended, to now.
 export function wallSeconds(job: Job, nowMs: number): number {
   return Math.max(0, (job.ended_time_ms || nowMs) - job.submitted_time_ms) / 1000;
 }

@@ -1,4 +1,4 @@
-// A bar for a progress from 0 to 1. Shows nothing if `done` is unknown.
+// A bar for `done`, from 0 to 1. Shows nothing if `done` is undefined.
 export function ProgressBar({ done, label }: { done: number | undefined; label: string }) {
   if (done === undefined) return null;
   const value = Math.round(done * 1000) / 10;

@@ -1,5 +1,5 @@
-// A map of many ranks, drawn on one canvas. Drawing it as a thousand elements would take longer
-// than drawing the rest of the page.
+// A map of many ranks on one canvas. A thousand elements would take longer to draw than the rest of
+// the page.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { onThemeChange, themeColor } from '../chart/colors';
 import { count } from '../format/numbers';
@@ -24,8 +24,8 @@ export interface NamedGroup<T extends Numbered> {
 
 export interface RankCanvasProps<T extends Numbered> {
   groups: readonly NamedGroup<T>[];
-  // Draws a cell of CELL_PX pixels with its corner at the origin. If another function is passed,
-  // the map is redrawn.
+  // Draws a cell of CELL_PX pixels with its corner at the origin. The map is redrawn when another
+  // function is passed.
   paint: (ctx: CanvasRenderingContext2D, rank: T) => void;
   chosen: number | undefined;
   // Returns the tooltip of a rank.

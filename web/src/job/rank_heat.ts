@@ -1,5 +1,5 @@
-// Colours by which ranks are compared (step time, its parts, memory, or waiting for data), and the
-// groups of ranks in a layout. Pure functions.
+// The colours that compare ranks by step time, its parts, memory, or time spent waiting for data;
+// and the groups of ranks in a layout. Pure functions.
 import type { JsonNumber, RankStatus } from '../api/types';
 import { computeSeconds, waitSeconds } from './step_parts';
 
@@ -12,8 +12,8 @@ export interface RankGroup {
   ranks: RankStatus[];
 }
 
-// True for a process that occupies a place of the gang. False for an idle spare and a replaced
-// process.
+// True for a process that occupies a place of the gang, which idle spares and replaced processes do
+// not.
 const holdsPlace = (rank: RankStatus): boolean =>
   !rank.replaced && !(rank.standby && rank.place == null);
 
@@ -33,8 +33,8 @@ function groupsByName(
   return [...groups].map(([name, members]) => ({ name, ranks: members }));
 }
 
-// Returns the groups in the order of their first rank. The ranks of each group are sorted.
-// Processes that have no place in the layout form the last group.
+// Returns the groups in the order of their first rank, each with sorted ranks. Processes without a
+// place in the layout form the last group.
 export function groupRanks(ranks: readonly RankStatus[], by: Grouping): RankGroup[] {
   if (by === 'node') return groupsByName(ranks, ({ node_id: node }) => node);
   const placed = groupsByName(gangOf(ranks), (rank) => `${by} ${rank[by]}`);
@@ -43,7 +43,7 @@ export function groupRanks(ranks: readonly RankStatus[], by: Grouping): RankGrou
   return others.length > 0 ? [...placed, { name: 'spare or replaced', ranks: others }] : placed;
 }
 
-// Derives the sizes of the layout from the ranks.
+// Derives the sizes of the layout's dimensions from the ranks.
 export function layoutSizes(
   ranks: readonly RankStatus[],
 ): Record<'tp' | 'cp' | 'dp' | 'pp', number> {
@@ -55,7 +55,7 @@ export function layoutSizes(
 const positive = (value: JsonNumber | undefined): value is number =>
   typeof value === 'number' && value > 0;
 
-// Returns the median of the values above 0; 0 if there are none.
+// The median of the values above 0; 0 if there are none.
 function medianOf(values: readonly (JsonNumber | undefined)[]): number {
   const sorted = values.filter(positive).sort((a, b) => a - b);
   if (sorted.length === 0) return 0;
@@ -68,8 +68,8 @@ export function medianStepSeconds(ranks: readonly RankStatus[]): number {
   return medianOf(ranks.map((rank) => rank.step_seconds));
 }
 
-// Returns the median compute time of each pipeline stage, because stages do different work. A stage
-// has no median if none of its ranks has reported a compute time.
+// Returns the median compute time by pipeline stage, because stages do different work. A stage has
+// an entry only if one of its ranks has reported a compute time.
 function medianComputes(ranks: readonly RankStatus[]): Map<number, number> {
   const medians = new Map<number, number>();
   for (const { ranks: stage } of groupRanks(gangOf(ranks), 'pp')) {
@@ -82,20 +82,20 @@ function medianComputes(ranks: readonly RankStatus[]): Map<number, number> {
 export const MEASURES = ['step time', 'compute', 'waits', 'memory', 'data stall'] as const;
 export type Measure = (typeof MEASURES)[number];
 
-// The colour scale. Step time and compute time are relative to a median. Other measures range from
-// their lowest to their highest value.
+// The colour scale. Step and compute times are relative to a median. For other measures, the scale
+// extends from the lowest to the highest value.
 export interface HeatScale {
   measure: Measure;
   low: number;
   high: number;
-  // Median step time of all ranks.
+  // Median step time over all ranks.
   median: number;
   // Median compute times, by pipeline stage.
   medianComputes: ReadonlyMap<number, number>;
 }
 
-// Returns undefined if the rank has not reported the measure. A wait of 0 s is a reported value,
-// but 0 bytes of memory is not.
+// Returns undefined if the rank has not reported the measure. A wait of 0 s is a reported value; a
+// memory of 0 bytes is not.
 export function measureOf(rank: RankStatus, measure: Measure): number | undefined {
   if (measure === 'step time') return positive(rank.step_seconds) ? rank.step_seconds : undefined;
   if (measure === 'compute') return computeSeconds(rank);
@@ -114,7 +114,7 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  // The scale of waits begins at 0. Otherwise equal waits would all get the middle colour.
+  // The scale of waits begins at 0, because otherwise equal waits would all get the middle colour.
   const fromZero = measure === 'data stall' || measure === 'waits';
   return {
     measure,
@@ -125,13 +125,13 @@ export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatSca
   };
 }
 
-// Number of colours. For a time relative to its median, colour 3 is the median, 0 is at least a
-// fifth faster, and 7 is at least half slower.
+// Number of colours. For a time relative to its median, 3 is the median, 0 is at least a fifth
+// faster, and 7 is at least one and a half times the median.
 export const HEAT_STEPS = 8;
 const HEAT_BOUNDS = [0.8, 0.9, 0.97, 1.03, 1.1, 1.25, 1.5];
 const MIDDLE_HEAT = 3;
-// If the highest value is at most this many times the lowest, the difference is noise and all ranks
-// have the same colour.
+// If the highest value is at most this many times the lowest, the differences are noise and all
+// ranks get the same colour.
 const SAME_RATIO = 1.02;
 
 function heatOfTime(seconds: number, median: number): number | undefined {
@@ -153,7 +153,7 @@ export function heatOf(rank: RankStatus, scale: HeatScale): number | undefined {
   return Math.min(HEAT_STEPS - 1, Math.floor(part * HEAT_STEPS));
 }
 
-// Returns a mark for states that colour alone must not show: failed, starting, or a high value.
+// Returns a mark for what colour alone must not show: a failed or starting rank, or a high value.
 export function cellMark(rank: RankStatus, heat: number | undefined): string {
   if (rank.state === 'failed') return '✕';
   if (rank.state === 'starting') return '…';
@@ -165,10 +165,10 @@ export interface Straggler {
   ratio: number;
 }
 
-// Returns the compute time of each rank of a pipeline stage, divided by the median of the stage.
-// Step times do not show which rank is slow, because the ranks of a gang run in lockstep. They are
-// used, divided by the median of all ranks, only if a rank of the stage has reported no compute
-// time.
+// Returns the compute time of each rank of a pipeline stage, divided by the stage's median. If a
+// rank of the stage has reported no compute time, uses step times divided by the median of all
+// ranks. Compute times are preferred, because the ranks of a gang run in lockstep, so step times do
+// not show which rank is slow.
 function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[] {
   const complete = stage.every((rank) => computeSeconds(rank) !== undefined);
   const median = complete ? medianOf(stage.map(computeSeconds)) : medianStep;
@@ -178,11 +178,11 @@ function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[]
   });
 }
 
-// Minimum number of ranks in a stage for which a median is meaningful.
+// A median over fewer ranks of a stage is not meaningful.
 const FEWEST_PEERS = 3;
 
-// Returns the ranks that are at least a tenth slower than the median, slowest first. Stages with
-// fewer than FEWEST_PEERS ranks are ignored.
+// Returns the ranks that are at least a tenth slower than the median, slowest first. Ignores stages
+// with fewer than FEWEST_PEERS ranks.
 export function stragglers(ranks: readonly RankStatus[]): Straggler[] {
   const medianStep = medianStepSeconds(ranks);
   return groupRanks(gangOf(ranks), 'pp')

@@ -1,15 +1,15 @@
-// The position of each rank in a large map, in pixels. Groups are tiles, and their cells are
-// arranged in rows. Pure functions.
+// The position in pixels of each rank in a large map. Each group is a tile with its cells in rows.
+// Pure functions.
 
 export const CELL_PX = 24;
 const PITCH_PX = 26;
 const LABEL_PX = 66;
 const TILE_GAP_PX = 14;
 const ROW_GAP_PX = 2;
-// A group of at most this size is one row. Larger groups fill the width.
+// Groups of at most this size are one row. Larger groups fill the width.
 const ONE_ROW_MAX = 16;
-// The row length of large groups is a multiple of this number. Gangs usually consist of such units,
-// so ranks in the same column correspond to each other.
+// The row length of large groups is a multiple of this number, so that ranks in the same column
+// correspond: gangs usually consist of such units.
 const ROW_UNIT = 8;
 
 export interface RankLayout {
@@ -18,7 +18,7 @@ export interface RankLayout {
   tileWidth: number;
   tileHeight: number;
   height: number;
-  // The index of the first cell of each group. The last element is the total number of cells.
+  // Index of the first cell of each group, then the total number of cells.
   starts: readonly number[];
 }
 
@@ -27,7 +27,7 @@ export interface Point {
   y: number;
 }
 
-// `sizes`: the number of ranks in each group, in order.
+// `sizes`: the number of ranks in each group.
 export function layoutRanks(sizes: readonly number[], widthPx: number): RankLayout {
   const most = Math.max(1, ...sizes);
   const fits = Math.max(1, Math.floor((widthPx - LABEL_PX) / PITCH_PX));
@@ -47,7 +47,7 @@ export function groupOrigin(layout: RankLayout, group: number): Point {
   return { x, y: Math.floor(group / layout.columns) * layout.tileHeight };
 }
 
-// Returns the group that contains a cell.
+// Returns the index of the group that contains the cell.
 export function groupOf(layout: RankLayout, cell: number): number {
   let low = 0;
   let high = layout.starts.length - 1;
@@ -85,7 +85,7 @@ export function cellAt(layout: RankLayout, at: Point): number | undefined {
   return start + inside < end ? start + inside : undefined;
 }
 
-// Returns the next cell in the direction of an arrow key. At the edges, returns the given cell.
+// Returns the next cell in the direction of an arrow key, or `cell` itself at an edge.
 export function neighbourCell(layout: RankLayout, cell: number, key: string): number {
   const count = layout.starts.at(-1) as number;
   const clamp = (to: number) => Math.min(count - 1, Math.max(0, to));
@@ -95,7 +95,7 @@ export function neighbourCell(layout: RankLayout, cell: number, key: string): nu
   if (key === 'End') return count - 1;
   const { x, y } = cellOrigin(layout, cell);
   const step = key === 'ArrowUp' ? -1 : 1;
-  // Searches for the next cell, because the distance to the rows of another tile is not fixed.
+  // Searched step by step, because the distance to the rows of the next tile varies.
   for (let pixels = CELL_PX; pixels <= layout.tileHeight + PITCH_PX; pixels += 2) {
     const found = cellAt(layout, { x: x + 1, y: y + 1 + step * pixels });
     if (found !== undefined && found !== cell) return found;

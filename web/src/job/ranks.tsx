@@ -1,5 +1,5 @@
-// The ranks of an attempt, grouped by node or by a dimension of the layout. The colour shows step
-// time, one of its parts, memory, or waiting for data.
+// The ranks of an attempt, grouped by node or by a dimension of the layout. Colour shows step time,
+// one of its parts, memory, or time spent waiting for data.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';
@@ -37,7 +37,7 @@ import { RankCanvas } from './rank_canvas';
 import { partsOf } from './step_parts';
 
 const REFRESH_MS = 2_000;
-// If there are more ranks than this, they are drawn small, on one canvas.
+// With more ranks than this, ranks are drawn small on one canvas.
 const DENSE_FROM = 256;
 const SLOW_SHOWN = 6;
 
@@ -59,7 +59,7 @@ function rankWords(rank: RankStatus, { measure }: HeatScale): string {
   return `Rank ${rank.rank}, ${state}${words}`;
 }
 
-// A function instead of a component, because hundreds of components would be too slow.
+// A function, not a component, because hundreds of components would be too slow.
 function cell(rank: RankStatus, scale: HeatScale, chosen: boolean) {
   const heat = heatOf(rank, scale);
   const mark = cellMark(rank, heat);
@@ -81,11 +81,11 @@ function cell(rank: RankStatus, scale: HeatScale, chosen: boolean) {
 interface DetailRow {
   name: string;
   value: ComponentChildren;
-  // 'part': the row belongs to the row above it. 'long': the text has several lines.
+  // 'part': the row details the row above it. 'long': the text has several lines.
   look?: 'part' | 'long';
 }
 
-// Returns the role of a rank in a gang with spare nodes.
+// Describes a rank's role in a gang with spare nodes.
 function partText(rank: RankStatus): string {
   if (rank.replaced) return 'replaced by a spare node';
   return rank.place == null ? 'spare' : `serves as rank ${rank.place}`;
@@ -143,7 +143,8 @@ function medianWords({ measure, median, medianComputes }: HeatScale): string | u
   return only > 0 ? `median ${duration(only)}` : undefined;
 }
 
-// Returns the texts at the two ends of the colour scale; undefined if no rank has reported a value.
+// Returns the labels of the two ends of the colour scale; undefined if no rank has reported a
+// value.
 function legendWords(scale: HeatScale): [string, string] | undefined {
   const { measure, low, high } = scale;
   if (measure === 'step time' || measure === 'compute') {
@@ -219,7 +220,7 @@ function RankMap({
   answer: ListRanksResponse;
   by: Grouping;
   measure: Measure;
-  // The rank to show until the user chooses another one.
+  // The rank shown until the user chooses one.
   suspect: number | undefined;
 }) {
   const [rankText, setRankText] = useQueryText('rank');
@@ -246,7 +247,7 @@ function RankMap({
     [answer, by],
   );
   const dense = ranks.length > DENSE_FROM;
-  // Memoized: the view is rendered every second to update ages, but the ranks rarely change.
+  // Memoized, because ages make the view render every second but the ranks rarely change.
   const groups = useMemo(
     () =>
       !dense &&

@@ -1,15 +1,15 @@
 // Derives the settings of a new job from an old one. Pure functions.
 import type { Checkpoint, Job, JobSpec, Origin } from '../api/types';
 
-// Returns the keys that apply only to the old job. These are values that the controller derived,
-// such as the checkpoint directory, which two jobs must not share, and recipes, which are already
-// resolved.
+// Returns the keys that apply only to the old job: values that the controller derived, and recipes,
+// which are already resolved. A derived value is, for example, the checkpoint directory, which two
+// jobs must not share.
 export function droppedKeys(origins: readonly Origin[]): string[] {
   const derived = origins.filter(({ source }) => source === 'derived').map(({ key }) => key);
   return ['extends', ...derived];
 }
 
-// Returns a copy without the key "a.b.c". The key may be missing.
+// Returns a copy without a key such as "a.b.c", which may be missing.
 function without(value: object, key: string): object {
   const [first = '', ...rest] = key.split('.');
   if (!(first in value)) return value;
@@ -22,7 +22,7 @@ function without(value: object, key: string): object {
   return copy;
 }
 
-// Returns the newest checkpoint from which a new job can start.
+// Returns the newest checkpoint that a new job can start from.
 export function resumable(job: Pick<Job, 'checkpoints'>): Checkpoint | undefined {
   return job.checkpoints
     .filter((checkpoint) => !checkpoint.deleted && !checkpoint.damaged && !checkpoint.rolled_back)
@@ -34,7 +34,7 @@ export function resumable(job: Pick<Job, 'checkpoints'>): Checkpoint | undefined
 
 export interface NewJob {
   name: string;
-  // The directory of the checkpoint to start from. undefined: start as the old job did.
+  // Directory of the checkpoint to start from; undefined: start as the old job did.
   resumeFrom: string | undefined;
 }
 
@@ -50,8 +50,8 @@ export function specForNewJob(
 
 const quotedForShell = (text: string) => text.replaceAll("'", "'\\''");
 
-// Returns the equivalent command line. The name needs no escaping, because a valid job name
-// contains no quotes.
+// Returns the equivalent command line. The name is not escaped, because a valid job name contains
+// no quotes.
 export function commandLineForNewJob(
   job: number,
   origins: readonly Origin[],
@@ -65,8 +65,8 @@ export function commandLineForNewJob(
   return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && trainyard submit ${file}`;
 }
 
-// Returns an id by which the controller recognises a repeated submission. The same id sent twice
-// creates only one job.
+// Returns an id by which the controller recognises a repeated submission, so that two submissions
+// with the same id create only one job.
 export function newRequestId(job: number): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
   return `web-${job}-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;

@@ -5,10 +5,11 @@ import { bucketsFor, nonDecreasing } from '../chart/axes';
 import type { CurveView } from '../router/url';
 import { DEFAULT_KEYS, WIDE_KEYS } from './panels';
 
-// The columns that charts draw. `x` is not included, because on the step axis it equals `steps`.
+// The columns that charts draw. `x` is not requested on the step axis, because there it equals
+// `steps`.
 const COLUMNS = 'steps,last,mean,min,max,counts,nan_counts,smoothed';
 
-// Returns the keys as parameters. Keys are joined by commas; a key that contains a comma gets its
+// Returns the keys as query parameters: joined by commas, but a key that contains a comma has its
 // own parameter.
 export function keysQuery(keys: readonly string[]): Query {
   const odd = keys.filter((key) => key.includes(','));
@@ -29,9 +30,9 @@ export function seriesQuery(view: CurveView, keys: readonly string[], buckets: n
   };
 }
 
-// The part of a panel's width that its curve cannot use.
+// Width in pixels that a panel's frame and labels take from its curve.
 const PANEL_FRAME_PX = 90;
-// These breakpoints must equal those of the grid of panels in job.css.
+// The breakpoints must equal those of the panel grid in job.css.
 const columnsOf = (windowWidth: number) => (windowWidth > 1100 ? 3 : windowWidth > 640 ? 2 : 1);
 
 export interface SeriesQueries {
@@ -39,10 +40,10 @@ export interface SeriesQueries {
   narrow: Query;
 }
 
-// Returns the queries for the two responses from which the panels are drawn. They are sent in
-// parallel. The first panel has its own query, because it is as wide as the page and is visible
-// first. The other panels share a row and need fewer points. Both queries are sent before it is
-// known which series exist. A missing series is empty in the response.
+// Returns the two queries for the panels' data, which are sent in parallel. The first panel has its
+// own query, because it is as wide as the page and visible first. The other panels share a row and
+// need fewer points. Both queries are sent before it is known which series exist; a missing series
+// is empty in the response.
 export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueries {
   const page = Math.min(windowWidth, 1680);
   const added = view.extra.filter((key) => !DEFAULT_KEYS.includes(key));
@@ -54,8 +55,8 @@ export function seriesQueries(view: CurveView, windowWidth: number): SeriesQueri
   };
 }
 
-// Returns the series with the column `x`, which is not requested on the step axis. A chart needs an
-// x that does not decrease.
+// Adds the column `x`, which is not requested on the step axis, and makes it non-decreasing, as
+// charts require.
 const withX = (series: Series): Series => ({
   ...series,
   x: series.x ? nonDecreasing(series.x) : series.steps,

@@ -1,15 +1,16 @@
-// The parts of a step's time, as reported by ranks and as series of a job. Pure functions.
+// The parts of a step's time, as ranks report them and as a job's series contain them. Pure
+// functions.
 import type { RankStatus, StepTime } from '../api/types';
 
 export interface StepPart {
   field: keyof StepTime;
-  // The series that has the seconds of this part on rank 0.
+  // The series with the seconds that this part takes on rank 0.
   key: string;
   name: string;
 }
 
-// In the order of lists and of colours. The first colours are the easiest to distinguish. Waits for
-// input and checkpoints are rare and therefore last.
+// In list and colour order. The first colours are the easiest to distinguish, so waits for input
+// and checkpoints, which are rare, come last.
 export const STEP_PARTS: readonly StepPart[] = [
   { field: 'compute', key: 'compute_seconds', name: 'Compute' },
   { field: 'optimizer', key: 'optimizer_seconds', name: 'Optimizer' },
@@ -26,7 +27,7 @@ const WAITS = STEP_PARTS.filter(({ field }) => field.endsWith('_wait'));
 
 type Timed = Pick<RankStatus, 'step_time'>;
 
-// Returns undefined if the rank has reported no parts, or a part that is not finite.
+// Returns undefined if the rank has reported no parts, or a non-finite part.
 export function computeSeconds({ step_time: time }: Timed): number | undefined {
   const seconds = time?.compute;
   return typeof seconds === 'number' && seconds > 0 ? seconds : undefined;
@@ -43,7 +44,7 @@ export function waitSeconds({ step_time: time }: Timed): number | undefined {
   return sum;
 }
 
-// Returns the names and seconds of those parts of the newest step that took more than 0 s.
+// Returns the parts of the newest step that took more than 0 s.
 export function partsOf({ step_time: time }: Timed): { name: string; seconds: number }[] {
   if (!time) return [];
   return STEP_PARTS.flatMap(({ field, name }) => {

@@ -1,4 +1,4 @@
-// Shows the attempts with their verdicts, and the job's time by phase.
+// Shows a job's attempts with their verdicts, and its time by phase.
 import { nodeName, openJob, serverNow } from '../api/store';
 import type { Attempt, Job, Ledger } from '../api/types';
 import { count, percent, plural } from '../format/numbers';
@@ -75,7 +75,7 @@ function LedgerTable({ ledger }: { ledger: Ledger }) {
   );
 }
 
-// Shows the ledger that was received. Its open segment is extended to the current time.
+// Shows the received ledger, with its open segment extended to the current time.
 function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
   const begin = job.submitted_time_ms;
   const end = job.ended_time_ms || serverNow.value;
@@ -121,7 +121,7 @@ function VerdictText({
   if (!verdict || verdict.cause === 'completed') return null;
   const rank = verdict.rank >= 0 && verdict.cause !== 'stopped' ? `rank ${verdict.rank}` : '';
   const node = verdict.node_id ? `on ${nodeName(verdict.node_id, names)}` : '';
-  // The rank is left out if the summary already names it, as most summaries do.
+  // Most summaries already name the rank; it is then left out.
   const culprit = rank && verdict.summary.includes(rank) ? '' : `${rank} ${node}`.trim();
   return (
     <div class="verdict">

@@ -18,7 +18,7 @@ export interface LogFilter {
   ranks: string;
   attempt: number | undefined;
   grep: string;
-  // True to begin at the first line, false to begin at the last.
+  // True to begin at the first line; false, at the last.
   fromStart: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface LogReader {
   busy: boolean;
   loadOlder: () => Promise<number>;
   loadNewer: () => Promise<number>;
-  // Begins again at the position that the filter specifies.
+  // Restarts at the position that the filter specifies.
   restart: () => void;
 }
 
@@ -37,8 +37,8 @@ type Read = (
   signal: AbortSignal,
 ) => Promise<ReadLogPageResponse>;
 
-// Returns the page that begins at the given line of one rank and has the lines of all chosen ranks.
-// Returns undefined if the line does not exist or is no longer stored.
+// Returns the page that begins at `line`, which belongs to one rank, with the lines of all chosen
+// ranks. Returns undefined if the line does not exist or is no longer stored.
 async function pageFrom(
   jobId: number,
   { rank, attempt, offset }: LineName,
@@ -48,7 +48,7 @@ async function pageFrom(
   const asked = { ranks: String(rank), attempt, offset, direction: 'newer', limit: 1 };
   try {
     const one = await getJson<ReadLogPageResponse>(`/jobs/${jobId}/logs`, asked, signal);
-    // A cursor is a position among the lines of all ranks, even if only one rank was requested.
+    // A cursor is a position in the lines of all ranks, even if the request chose one rank.
     const here = one.newer_cursor;
     if (one.lines.length === 0 || here === '') return undefined;
     const after = await read({ direction: 'newer', cursor: here }, signal);
@@ -59,8 +59,7 @@ async function pageFrom(
   }
 }
 
-// `line`: if given, the first request begins at this line instead of at the start that the filter
-// specifies.
+// `line`: where the first request begins; undefined: at the position that the filter specifies.
 export function useLog(jobId: number, filter: LogFilter, line: LineName | undefined): LogReader {
   const [buffer, setBuffer] = useState<LogBuffer>();
   const [error, setError] = useState<RequestError>();
@@ -103,7 +102,7 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
     return () => abort.abort();
   }, [key, tries]);
 
-  // Loads one page at a time. Returns the number of lines by which the view has moved.
+  // Loads one page at a time. Returns by how many lines the view has moved.
   const load = async (
     more: Record<string, string>,
     take: (old: LogBuffer, page: ReadLogPageResponse) => { buffer: LogBuffer; moved: number },
@@ -136,8 +135,8 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
   };
   useRetry(error, () => {
     if (held.current === undefined) setTries((count) => count + 1);
-    // Only the newest page is retried. A failed request for an older page is repeated at the next
-    // scroll.
+    // Only the newest page is retried here. The next scroll repeats a failed request for an older
+    // page.
     else if (held.current.complete || !held.current.newerCursor) setError(undefined);
     else void loadNewer();
   });

@@ -1,4 +1,4 @@
-// The list of jobs. It is loaded page by page, while the jobs in it change. Pure functions.
+// The list of jobs, loaded page by page while the jobs change. Pure functions.
 import type { Job, JobOrder, JobState } from '../api/types';
 
 export const STATES: readonly JobState[] = [
@@ -14,9 +14,9 @@ export const STATES: readonly JobState[] = [
   'failed',
   'stopped',
 ];
-// Number of jobs on the first page. They fill a tall window, so that the list is shown at once.
+// Number of jobs on the first page, enough to fill a tall window at once.
 export const FIRST_PAGE = 60;
-// Maximum number of jobs that the controller returns in one page.
+// The controller returns at most this many jobs in one page.
 const LIMIT_MAX = 1_000;
 const ORDERS: readonly JobOrder[] = ['newest', 'name', 'user', 'state', 'progress', 'ended'];
 
@@ -27,7 +27,7 @@ export interface JobFilter {
   text: string | undefined;
 }
 
-// Reads the filter in an address. Invalid values are ignored.
+// Reads the filter from a URL's query. Invalid values are ignored.
 export function filterIn(query: URLSearchParams): JobFilter {
   const asked = (query.get('states') ?? '').split(',');
   return {
@@ -38,9 +38,9 @@ export function filterIn(query: URLSearchParams): JobFilter {
   };
 }
 
-// Returns a text that changes when the list may have changed: after a new job, after a deletion,
-// and after a change of a state or step on which the filter or the order depends. The text filter
-// does not matter, because it matches only fields that never change.
+// Returns a text that changes when the list may have changed: when a job is submitted or deleted,
+// and when a state or step changes that the filter or the order uses. The text filter is not
+// considered, because it matches only constant fields.
 export function listTick(
   jobs: Iterable<Job>,
   deleted: number,
@@ -57,16 +57,16 @@ export function listTick(
   return `${newest}/${deleted}/${words.join()}`;
 }
 
-// Returns the number of jobs to request again. If there is no filter and the newest job is first,
-// new jobs appear only at the beginning. Otherwise any loaded job may have left the list.
+// Returns how many of the loaded jobs to request again. Without a filter and with the newest job
+// first, new jobs appear only at the beginning. Otherwise any loaded job may have left the list.
 export function refreshLimit(held: number, filter: JobFilter): number {
   const growsOnly = filter.states.length === 0 && filter.order === 'newest' && !filter.reverse;
   return growsOnly ? FIRST_PAGE : Math.min(LIMIT_MAX, Math.max(FIRST_PAGE, held));
 }
 
-// Replaces the first `limit` jobs of the list by a new response. The loaded jobs below them are
-// kept, so that the scroll position does not change. `whole`: true if no jobs were kept, so that
-// the response's cursor applies.
+// Replaces the first `limit` jobs of the list by a new response. Keeps the loaded jobs below them,
+// so that the scroll position does not change. `whole`: no jobs were kept, so the response's cursor
+// applies.
 export function refreshed(
   old: readonly Job[],
   page: readonly Job[],
@@ -76,15 +76,15 @@ export function refreshed(
   return { jobs: whole ? page : joined(page, old), whole };
 }
 
-// Joins a page to the list. Each job is kept once, at its first position, because jobs move in the
-// list while its pages are read.
+// Appends a page to the list. A job in both is kept once, at its first position, because jobs move
+// in the list while its pages are read.
 export function joined(held: readonly Job[], page: readonly Job[]): readonly Job[] {
   const known = new Set(held.map(({ id }) => id));
   return [...held, ...page.filter(({ id }) => !known.has(id))];
 }
 
-// Returns the jobs that still exist and still match the filter, according to their newest state in
-// the stream.
+// Returns the jobs that still exist and still match the filter, judged by their newest state in the
+// stream.
 export function stillMatching(
   jobs: readonly Job[],
   { states }: JobFilter,

@@ -1,4 +1,4 @@
-// All jobs. The controller sorts and searches them, and the page loads them page by page.
+// The list of all jobs. The controller sorts and searches it; the page loads it page by page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
 import { live, serverNow } from '../api/store';
@@ -29,7 +29,7 @@ import {
 } from './job_pages';
 
 const PAGE = 200;
-// Minimum time between two requests for the list while jobs change.
+// Minimum time between two requests of the list while jobs change.
 const PACE_MS = 2_000;
 
 interface Pages {
@@ -39,7 +39,7 @@ interface Pages {
   loadMore: () => void;
 }
 
-// Returns the newest data of a job. The stream is newer than the list.
+// Returns the job's data from the stream, which is newer than the list.
 const fresh = (job: Job): Job => live.value.jobs?.get(job.id) ?? job;
 
 interface Held {
@@ -69,9 +69,9 @@ function useJobs(filter: JobFilter): Pages {
   );
   const newest = useRef(held);
   newest.current = held;
-  // True if the user has reached the end of the list while it was being refreshed.
+  // True if the user reached the end of the list during a refresh.
   const wantsMore = useRef(false);
-  // Sends one request at a time. Discards the response to a request with another filter.
+  // Sends one request at a time. Discards a response if the filter has changed since the request.
   const load = async (from: string, signal: AbortSignal) => {
     const now = newest.current?.key === key ? newest.current : undefined;
     const limit = from === '' ? refreshLimit(now?.jobs.length ?? 0, filter) : PAGE;
@@ -177,7 +177,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     sort: 'progress',
     cell: (job) => {
       const { step, done } = figuresOf(fresh(job));
-      // For jobs that ended long ago, the list has no step counts.
+      // The list has no step counts for jobs that ended long ago.
       if (step === 0) return ABSENT;
       return (
         <>

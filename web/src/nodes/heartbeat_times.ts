@@ -1,4 +1,4 @@
-// The times of the nodes' last heartbeats. They are requested separately, because the stream does
+// The times of the nodes' last heartbeats, which are requested separately because the stream does
 // not send them. Pure functions.
 import type { Node } from '../api/types';
 
@@ -8,7 +8,7 @@ export function heartbeatTimes(nodes: readonly LastHeartbeat[]): ReadonlyMap<str
   return new Map(nodes.map((node) => [node.id, node.last_heartbeat_ms]));
 }
 
-// The stream may be newer than the response if a node has returned after the response.
+// The stream is newer than the response if a node has returned since then.
 export function newestHeartbeat(
   node: LastHeartbeat,
   asked: ReadonlyMap<string, number>,

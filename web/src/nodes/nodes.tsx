@@ -18,7 +18,7 @@ import { heartbeatTimes, newestHeartbeat } from './heartbeat_times';
 
 const HEARTBEAT_PACE_MS = 5_000;
 
-// Returns a text such as "8 × NVIDIA H200". Devices of the same model are grouped.
+// Such as "8 × NVIDIA H200". Devices of the same model are grouped.
 export function deviceText(node: Node): string {
   const models = new Map<string, number>();
   for (const { model } of node.inventory?.slots ?? []) {
@@ -61,8 +61,8 @@ function CordonDialog({ node, onClose }: { node: Node; onClose: () => void }) {
   );
 }
 
-// Polls the times of the last heartbeats. The stream sends a node only when its state changes, and
-// a heartbeat does not change the state.
+// Polls the times of the last heartbeats, because a heartbeat does not change a node's state and
+// the stream sends a node only when its state changes.
 function useHeartbeats(): ReadonlyMap<string, number> {
   const tick = Math.floor(clock.value / HEARTBEAT_PACE_MS);
   const asked = { fields: 'id,last_heartbeat_ms' };
@@ -140,7 +140,7 @@ export function Nodes() {
   const words = (n: Node) =>
     `${n.name} ${n.state} ${n.cordoned ? 'cordoned' : ''} ${n.health ? 'unhealthy' : ''} ` +
     `${n.address} ${deviceText(n)}`;
-  // Sorted by relevance during a search. Otherwise nodes with problems are first.
+  // Sorted by relevance during a search; otherwise nodes with problems first.
   const shown = nodes && (text ? matching(nodes, words, text) : problemsFirst(nodes));
   return (
     <>

@@ -1,4 +1,4 @@
-// A map of the nodes and their slots. Each slot shows the number and the colour of its job.
+// A map of the nodes and their slots. Each slot shows its job by number and colour.
 import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
@@ -11,7 +11,7 @@ import { Empty, Skeleton } from '../ui/notice';
 import { slotRangeText, slotRangesOf, splitIntoRows } from './slot_ranges';
 import { hasProblem, problemCounts } from './node_problems';
 
-// If there are more nodes than this, they are drawn small.
+// With more nodes than this, nodes are drawn small.
 const DENSE_FROM = 32;
 
 export const workerLine = () =>
@@ -23,8 +23,8 @@ function jobName(id: number): string {
   return live.value.jobs?.get(id)?.name ?? jobNames.value[String(id)] ?? 'job';
 }
 
-// Adjacent slots of one job share one link, so that a gang of a thousand ranks does not add a
-// thousand tab stops.
+// Adjacent slots of one job share a link, because a link per slot would give a gang of a thousand
+// ranks a thousand tab stops.
 export function Slots({ node }: { node: Node }) {
   return (
     <div class="slots">
@@ -35,7 +35,7 @@ export function Slots({ node }: { node: Node }) {
             <i key={first + index} class="slot free" title={`slot ${first + index}, free`} />
           ));
         }
-        // A row has 8 slots. A range that is longer has several links.
+        // A row has 8 slots, so a longer range has several links.
         return splitIntoRows(slots).map((row) => {
           const text = slotRangeText(row, jobName(jobId));
           return (
@@ -69,8 +69,7 @@ function MapNode({ node, dense }: { node: Node; dense: boolean }) {
     <li class={`map-node state-${node.state} ${marks}`}>
       <p>
         {dense ? (
-          // The name is not a link, because two links this close to each other would be hard to
-          // hit.
+          // Not a link, because two links this close together are hard to hit.
           <b>{node.name}</b>
         ) : (
           <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>

@@ -1,4 +1,4 @@
-// The first steps on a new cluster. They are shown until the cluster has a job.
+// Instructions for a new cluster, shown until it has a job.
 import { jobList, nodeList } from '../api/store';
 import { plural } from '../format/numbers';
 import { CommandLine } from '../ui/copy';

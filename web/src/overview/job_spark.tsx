@@ -8,7 +8,7 @@ import { jobColor } from './cluster_map';
 const BUCKETS = 60;
 const REFRESH_MS = 10_000;
 
-// True once the element has been visible. Curves that are not visible are not fetched.
+// True after the element has been visible once. Used to fetch only visible curves.
 function useSeen(): [preact.RefObject<HTMLSpanElement | null>, boolean] {
   const host = useRef<HTMLSpanElement>(null);
   const [seen, setSeen] = useState(false);

@@ -27,7 +27,7 @@ function Bar({ row }: { row: LedgerRow }) {
 }
 
 export function LedgerCard() {
-  // Rounded down to the hour, so that the request is repeated only once per hour.
+  // Rounded down to the hour, so that the request is sent at most once per hour.
   const now = Math.floor(serverNow.value / HOUR_MS) * HOUR_MS;
   const query = { by: 'user', limit: USERS, since: Math.max(1, now - WEEK_MS) };
   const path = now > 0 ? '/report' : undefined;

@@ -4,10 +4,10 @@ import type { GetReportResponse, LedgerPhase } from '../api/types';
 export interface LedgerRow {
   name: string;
   slotSeconds: number;
-  // A fraction from 0 to 1; undefined for a user whose jobs had no slots.
+  // From 0 to 1; undefined if the user's jobs had no slots.
   goodput: number | undefined;
   effective: number | undefined;
-  // The phases that use slots, largest first. The parts add up to 1.
+  // The phases in which slots are used, largest first. The parts add up to 1.
   parts: { phase: LedgerPhase; part: number }[];
 }
 
@@ -31,8 +31,8 @@ function rowOf(group: Group): LedgerRow {
   };
 }
 
-// Returns rows for the largest groups, one row for all other groups and, if there are several rows,
-// one for the sum.
+// Returns one row for each of the largest groups, one for all other groups and, if there are
+// several rows, one for the total.
 export function ledgerRows(report: GetReportResponse): LedgerRow[] {
   const groups = report.rest ? [...report.groups, report.rest] : report.groups;
   const rows = groups.map(rowOf);

@@ -1,4 +1,4 @@
-// Finds the nodes that accept no new ranks, and their problems. Pure functions.
+// Finds the nodes that accept no new ranks, and the reasons. Pure functions.
 import type { Node } from '../api/types';
 
 type NodeProblem = 'lost' | 'suspect' | 'quarantined' | 'unhealthy' | 'cordoned';
@@ -20,8 +20,8 @@ function problemOf(node: Node): NodeProblem | undefined {
 
 export const hasProblem = (node: Node) => problemOf(node) !== undefined;
 
-// Returns the number of nodes with each problem, worst problem first. Problems without nodes are
-// left out.
+// Returns the number of nodes with each problem, worst problem first. Leaves out problems of no
+// node.
 export function problemCounts(nodes: readonly Node[]): [NodeProblem, number][] {
   return WORST_FIRST.map((word): [NodeProblem, number] => [
     word,
@@ -29,8 +29,7 @@ export function problemCounts(nodes: readonly Node[]): [NodeProblem, number][] {
   ]).filter(([, amount]) => amount > 0);
 }
 
-// Returns the nodes with a problem first, worst problem first. All other nodes follow in the given
-// order.
+// Returns the nodes with problems, worst problem first, then all other nodes in the given order.
 export function problemsFirst(nodes: readonly Node[]): Node[] {
   const rank = (node: Node) => {
     const problem = problemOf(node);

@@ -1,5 +1,5 @@
-// The first page. It shows running jobs, queued jobs with their reasons, a map of the cluster, and
-// recent events.
+// The start page: running jobs, queued jobs with their reasons, a map of the cluster, and recent
+// events.
 import { live, runningJobs, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
@@ -20,9 +20,9 @@ import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
 import { LedgerCard } from './ledger_card';
 
-// Maximum number of running jobs that are shown.
+// Maximum number of running jobs shown.
 const ROWS = 50;
-// Number of event lines that are shown. Must equal RECENT_LINES in api/store.ts.
+// Number of event lines shown. Must equal RECENT_LINES in api/store.ts.
 const EVENTS = 14;
 
 function RunningRow({ job }: { job: Job }) {
@@ -67,8 +67,8 @@ function RunningRow({ job }: { job: Job }) {
 
 function Running() {
   const jobs = runningJobs.value;
-  // `placed` counts the jobs of the whole cluster. `jobs` contains only the newest ones, which the
-  // stream sends.
+  // `placed` counts all jobs of the cluster; `jobs` has only the newest ones, because the stream
+  // sends no more.
   const amount = Math.max(live.value.placed, jobs?.length ?? 0);
   return (
     <section class="card" aria-labelledby="running-title">

@@ -4,12 +4,12 @@ import type { Node } from '../api/types';
 export interface SlotRange {
   // 0: free.
   jobId: number;
-  // The range is the slots [first, first + count).
+  // The range contains the slots from `first` to `first + count - 1`.
   first: number;
   count: number;
-  // The rank on the first slot. The ranks of a range are consecutive.
+  // Rank on the first slot. The ranks of a range are consecutive.
   rank: number;
-  // A process that occupies the slots and cannot be killed; empty if there is none.
+  // Names a process that occupies the slots and cannot be killed; empty if there is none.
   unkillable: string;
 }
 
@@ -24,7 +24,7 @@ export function slotRangesOf(uses: Node['slot_uses']): SlotRange[] {
   return ranges;
 }
 
-// Number of slots in a row of the map.
+// Number of slots per row of the map.
 export const ROW_SLOTS = 8;
 
 // Splits a range at row boundaries.
@@ -38,8 +38,8 @@ export function splitIntoRows({ jobId, first, count, rank, unkillable }: SlotRan
   return rows;
 }
 
-// Returns a text such as "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15".
-// If a process cannot be killed, it is named at the end.
+// Returns a text such as "slot 3: llama #42, rank 11" or "slots 0 to 7: llama #42, ranks 8 to 15",
+// followed by the process that cannot be killed, if any.
 export function slotRangeText(slots: SlotRange, name: string): string {
   const { jobId, first, count, rank, unkillable } = slots;
   const range = (noun: string, from: number) =>

@@ -1,4 +1,4 @@
-// Goodput by checkpoint interval. Shows the cost of a shorter or a longer interval.
+// Plots goodput by checkpoint interval, to show the cost of a shorter or longer interval.
 import type { PlanLayoutResponse } from '../api/types';
 import { percent } from '../format/numbers';
 import { duration } from '../format/time';
@@ -7,7 +7,7 @@ import { durationScale, evenScale } from './plot_scale';
 
 type Failures = NonNullable<PlanLayoutResponse['failures']>;
 
-// The smallest difference that the labels of the scale show.
+// Smallest difference visible in the labels of the scale.
 const GOODPUT_APART = 0.001;
 
 export function GoodputPlot({ failures }: { failures: Failures }) {

@@ -7,7 +7,7 @@ import { evenScale, powerScale } from './plot_scale';
 
 type Loss = NonNullable<PlanLayoutResponse['loss']>;
 
-// The smallest difference that two decimals show.
+// Smallest difference visible with two decimals.
 const LOSS_APART = 0.01;
 
 const nats = (value: number) => value.toFixed(2);

@@ -1,4 +1,4 @@
-// The planner's form, which describes a job and a cluster. Every value is stored in the address.
+// The planner's form, which describes a job and a cluster. All of its values are stored in the URL.
 import { useId } from 'preact/hooks';
 import type { GetPlannerResponse, PlanLayoutResponse } from '../api/types';
 import { count, gigabytes, plural } from '../format/numbers';
@@ -7,7 +7,7 @@ import { query, setQuery } from '../router/router';
 import { Choice } from '../ui/choice';
 import { formOf, problemsOf, sourceOf, type Field, type Source } from './plan_request';
 
-// Maximum size of a text. With a longer text, servers and chat programs would truncate the address.
+// Maximum size of a text in the URL. Servers and chat programs truncate longer URLs.
 const FILE_BYTES_MAX = 6_000;
 
 interface TextFieldProps {
@@ -52,7 +52,7 @@ interface SelectProps {
 
 function Select({ name, label, options }: SelectProps) {
   const value = query.value.get(name) ?? '';
-  // A shared address may have a value that this controller does not know. The controller then
+  // A shared URL may contain a value that this controller does not know. The controller then
   // reports an error.
   const isKnown = options.some(([option]) => option === value);
   return (
@@ -131,7 +131,7 @@ function JobPart({ lists, source, jobFile, onJobFile, jobName }: PlanFormProps) 
   );
 }
 
-// The nodes of this cluster, with which the form can be filled in.
+// Offers this cluster's nodes for filling in the form.
 function OwnNodes({ lists }: { lists: GetPlannerResponse }) {
   if (lists.own_nodes.length === 0) return null;
   const fill = ({ device, nodes, per_node: perNode }: GetPlannerResponse['own_nodes'][number]) =>
@@ -220,7 +220,7 @@ export interface PlanFormProps {
   jobFile: string;
   onJobFile: (text: string) => void;
   jobName: string | undefined;
-  // The newest plan. Empty fields show its values as placeholders.
+  // The newest plan, whose values appear as placeholders of empty fields.
   plan: PlanLayoutResponse | undefined;
 }
 

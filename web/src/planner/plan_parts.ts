@@ -1,4 +1,4 @@
-// The numbers of a plan, in the order and with the names that the page uses. Pure functions.
+// The numbers of a plan, with the order and names that the page uses. Pure functions.
 import type { PlanLayoutResponse, PlannedMemory, PlannedStep } from '../api/types';
 import { STEP_PARTS } from '../job/step_parts';
 
@@ -22,16 +22,16 @@ export const memoryParts = (memory: PlannedMemory): Part[] =>
     ({ value }) => value > 0,
   );
 
-// Returns the parts of a step, with the names that the page of a running job uses.
+// Returns the parts of a step, with the same names as on the page of a running job.
 export function stepParts(step: PlannedStep): Part[] {
   const values = step as unknown as Record<string, number | undefined>;
   const parts = STEP_PARTS.map(({ key, name }) => ({ name, value: values[key] ?? 0 }));
-  // Only plans of models that no job can train yet have this part.
+  // Only plans of models that the trainer cannot train yet have this part.
   parts.push({ name: 'Wait for ep', value: values['ep_wait_seconds'] ?? 0 });
   return parts.filter(({ value }) => value > 0);
 }
 
-// Returns the lowest and the highest price in dollars; undefined if no price is known.
+// Returns the lowest and highest cost in dollars; undefined if no price is known.
 export function costRange({ costs }: PlanLayoutResponse): [number, number] | undefined {
   if (costs.length === 0) return undefined;
   const all = costs.flatMap(({ dollars }) => dollars as number[]);
@@ -40,7 +40,7 @@ export function costRange({ costs }: PlanLayoutResponse): [number, number] | und
 
 export interface PlannedRank {
   rank: number;
-  // Index from 0; ranks are counted from 0, too.
+  // Counted from 0, like ranks.
   node: number;
   slot: number;
   stage: number;

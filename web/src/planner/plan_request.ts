@@ -1,7 +1,8 @@
-// Converts the planner's form from the address to a request and to a command line. Pure functions.
+// Converts the planner's form, as stored in the URL, to a request and to a command line. Pure
+// functions.
 import type { PlanLayoutRequest } from '../api/types';
 
-// The query parameters that are fields of the form.
+// The query parameters that store the form's fields.
 export const FIELDS = [
   'recipe',
   'file',
@@ -29,8 +30,8 @@ export function sourceOf(query: URLSearchParams): Source {
   return (query.get('job') ?? '') !== '' ? 'job' : 'recipe';
 }
 
-// Returns the settings that override those of the job, such as "train.global_batch=512". In the
-// field `set`, they are separated by spaces and line breaks.
+// Returns the settings that override the job's, such as "train.global_batch=512". The field `set`
+// separates them by spaces and line breaks.
 export function overridesOf(form: Form): string[] {
   const overrides: string[] = [];
   if (form.batch.trim() !== '') overrides.push(`train.global_batch=${form.batch.trim()}`);
@@ -41,7 +42,7 @@ export function overridesOf(form: Form): string[] {
 const isWhole = (text: string) => /^\d{1,9}$/.test(text) && Number(text) >= 1;
 const isPrice = (text: string) => Number.isFinite(Number(text)) && Number(text) > 0;
 
-// Returns the errors in numeric fields, by field. The controller checks the other fields.
+// Returns the errors in numeric fields. The controller checks the other fields.
 export function problemsOf(form: Form): Partial<Record<Field, string>> {
   const problems: Partial<Record<Field, string>> = {};
   for (const name of ['nodes', 'per_node'] as const) {
@@ -56,7 +57,7 @@ export function problemsOf(form: Form): Partial<Record<Field, string>> {
 }
 
 // Returns undefined while the form lacks a value that a plan needs. `jobFile`: the text of the job
-// file, or of the existing job.
+// file or of the existing job.
 export function requestOf(
   form: Form,
   source: Source,
@@ -78,7 +79,8 @@ export function requestOf(
 const shellWord = (text: string) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-// Returns the equivalent command line. It does not print the price; `trainyard cost` does.
+// Returns the equivalent command line. That command does not print the price; `trainyard cost`
+// does.
 export function commandLineOf(form: Form, source: Source): string {
   const words = ['trainyard plan', source === 'recipe' ? form.recipe : 'JOB.yaml'];
   if (form.nodes.trim() !== '') words.push('--nodes', form.nodes.trim());

@@ -1,5 +1,4 @@
-// Shows a plan: the layout with its ranks, memory, time and cost, and the layouts that were
-// rejected.
+// Shows a plan: its layout with ranks, memory, time and cost, and the rejected layouts.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PlanLayoutResponse } from '../api/types';
@@ -20,12 +19,12 @@ import { TradeoffPlot, type TradeoffPoint } from './tradeoff_plot';
 
 const SECONDS_OF_DAY = 86_400;
 
-// Number of layouts shown at first. Further layouts are shown on request.
+// Number of layouts shown before the user requests more.
 const LAYOUTS_SHOWN = 10;
 
 const days = (value: number | undefined) =>
   value === undefined ? ABSENT : duration(value * SECONDS_OF_DAY);
-// Formats the lowest and the highest price as "$2.50–3.50", or as one number if they are equal.
+// Formats the lowest and highest price as "$2.50–3.50", or as one number if they are equal.
 const range = ([low = 0, high = low]: readonly number[], words: (value: number) => string) =>
   low === high ? `$${words(low)}` : `$${words(low)}–${words(high)}`;
 
@@ -248,7 +247,7 @@ export function RejectedCard({ plan }: PlanProps) {
   );
 }
 
-// Shown if no layout fits. States what is missing, and which cluster would be sufficient.
+// Shown if no layout fits: what is missing, and which cluster would suffice.
 export function NoLayout({ plan }: PlanProps) {
   const nodes = plan.fewest_nodes;
   return (

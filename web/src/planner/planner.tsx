@@ -1,4 +1,4 @@
-// Plans the layout of a job on a cluster that need not exist. Shows its time, memory and price.
+// Plans a job's layout on a cluster, which need not exist. Shows its time, memory and price.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { GetJobResponse, GetPlannerResponse, PlanLayoutResponse } from '../api/types';
 import { specForNewJob } from '../job/resubmit';
@@ -20,8 +20,8 @@ import {
 const DEFAULT_RECIPE = 'llama3-8b';
 const DEFAULT_DEVICE = 'H100';
 
-// Fills in missing query parameters once: a recipe, and the GPUs of this cluster. The address can
-// then be shared.
+// Fills in missing query parameters once, with a recipe and the GPUs of this cluster, so that the
+// URL can be shared.
 function useDefaults(lists: GetPlannerResponse | undefined): void {
   useEffect(() => {
     if (!lists) return;
@@ -37,8 +37,7 @@ function useDefaults(lists: GetPlannerResponse | undefined): void {
   }, [lists]);
 }
 
-// Returns the settings of an existing job as the text of a job file. They are JSON, which is valid
-// YAML.
+// Returns an existing job's settings as the text of a job file, in JSON, which is valid YAML.
 function useJobText(job: string) {
   const path = job === '' ? undefined : `/jobs/${encodeURIComponent(job)}`;
   const { data, error } = useLoad<GetJobResponse>(path, {}, job);

@@ -1,4 +1,4 @@
-// The two axes of a plot, with grid lines and labels. The content is drawn between them.
+// The axes of a plot, with grid lines and labels. The content is drawn between them.
 import type { ComponentChildren } from 'preact';
 import type { Scale } from './plot_scale';
 
@@ -8,12 +8,12 @@ const BOTTOM = 36;
 const TOP = 12;
 const RIGHT = 44;
 
-// Converts a place from 0 to 1 to a position in pixels.
+// Converts a place on the y axis, from 0 to 1, to pixels.
 const up = (place: number) => HEIGHT - BOTTOM - place * (HEIGHT - TOP - BOTTOM);
 
 interface PlotFrameProps {
-  label: string; // A description of the plot for screen readers.
-  width: number; // Approximate width in pixels, so that labels have the usual size.
+  label: string; // Description of the plot for screen readers.
+  width: number; // Approximate width in pixels; keeps labels at their usual size.
   x: Scale;
   y: Scale;
   children: (x: (value: number) => number, y: (value: number) => number) => ComponentChildren;

@@ -1,4 +1,4 @@
-// Maps values to positions on an axis of a plot, and computes labelled marks. Pure functions.
+// Maps values to positions on a plot's axis, and computes the labelled marks. Pure functions.
 
 export interface Mark {
   place: number; // Position along the axis, from 0 to 1.
@@ -10,8 +10,8 @@ export interface Scale {
   placeOf: (value: number) => number;
 }
 
-// Returns a linear scale that includes all values and has at most nine marks. The distance between
-// marks is 1, 2 or 5 times a power of ten, and at least `apart`, so that their labels differ.
+// Returns a linear scale that includes all values and has at most nine marks. Marks are 1, 2 or 5
+// times a power of ten apart, and at least `apart`, so that their labels differ.
 export function evenScale(
   values: readonly number[],
   words: (value: number) => string,
@@ -33,8 +33,8 @@ export function evenScale(
   return { marks, placeOf };
 }
 
-// Returns a logarithmic scale from the lowest to the highest value. It has marks at the values of
-// `round` that are within this range.
+// Returns a logarithmic scale from the lowest to the highest value, with marks at those values of
+// `round` that are in this range.
 function factorScale(
   values: readonly number[],
   round: readonly number[],
@@ -47,13 +47,13 @@ function factorScale(
   return { marks: marks.filter(({ place }) => place >= 0 && place <= 1), placeOf };
 }
 
-// Positions of marks. They are so far apart that their labels do not overlap.
+// Positions of marks, far enough apart that their labels do not overlap.
 const SECONDS = [1, 10, 60, 600, 3600, 28_800, 259_200, 2_592_000];
 
 export const durationScale = (seconds: readonly number[], words: (seconds: number) => string) =>
   factorScale(seconds, SECONDS, words);
 
-// Returns a logarithmic scale with marks at powers of ten, labelled as "1e24".
+// Returns a logarithmic scale with marks at powers of ten, labelled like "1e24".
 export function powerScale(values: readonly number[]): Scale {
   const first = Math.floor(Math.log10(Math.min(...values)));
   const count = Math.ceil(Math.log10(Math.max(...values))) - first + 1;

@@ -1,4 +1,4 @@
-// Shows the ranks of a plan by node. The colour shows the pipeline stage.
+// Shows a plan's ranks by node. The colour of a rank shows its pipeline stage.
 import { useMemo } from 'preact/hooks';
 import type { PlanLayoutResponse } from '../api/types';
 import { runColorName, themeColor } from '../chart/colors';
@@ -8,7 +8,7 @@ import { CELL_PX } from '../job/rank_layout';
 import { useQueryText } from '../router/query_text';
 import { rankOf, ranksByNode, type PlannedRank } from './plan_parts';
 
-// If there are more ranks than this, they are drawn small, on one canvas.
+// With more ranks than this, ranks are drawn small on one canvas.
 const DENSE_FROM = 256;
 const TINT = 0.28;
 

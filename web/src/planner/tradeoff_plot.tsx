@@ -1,4 +1,4 @@
-// Plots layouts that trade time for memory. The table next to the plot shows the same numbers.
+// Plots layouts that trade time for memory. The table next to the plot has the same numbers.
 import { gigabytes } from '../format/numbers';
 import { preciseSeconds } from '../format/time';
 import { PlotFrame } from './plot_frame';
@@ -11,12 +11,12 @@ export interface TradeoffPoint {
 }
 
 interface TradeoffPlotProps {
-  // The layouts; the best one is first.
+  // The best layout comes first.
   points: readonly TradeoffPoint[];
 }
 
-// The smallest differences that the labels of the scales show: 0.1 GB, and a difference in the
-// third digit of the seconds.
+// The smallest differences visible in the labels of the scales: 0.1 GB, and the third digit of the
+// seconds.
 const BYTES_APART = 1e8;
 const secondsApart = (seconds: number) => 10 ** (Math.floor(Math.log10(seconds)) - 2);
 

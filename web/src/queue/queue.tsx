@@ -1,4 +1,4 @@
-// The queued jobs in order. Each one has its pending reason and advice.
+// The queued jobs in queue order, each with its pending reason and advice.
 import { live, serverNow, pausedJobs, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { count } from '../format/numbers';

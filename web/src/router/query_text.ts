@@ -1,13 +1,13 @@
-// A text that is stored in the address, but changes faster than the address may change, for example
-// while the user types or holds a key down.
+// A text stored in the URL that can change faster than the URL may, for example while the user
+// types or holds a key down.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { query, setQuery } from './router';
 
 const PAUSE_MS = 250;
 
-// Writes the text to the address after a pause. If a link, a button or Back changes the address,
-// the new value replaces the text. If the change comes from the user's own typing, the text is not
-// replaced, even if the user has typed more since.
+// Writes the text to the URL after a pause. If a link, a button or Back changes the URL, its value
+// replaces the text. A URL change that comes from the user's own typing does not replace the text,
+// because the user may have typed more since.
 export function useQueryText(name: string): [string, (text: string) => void] {
   const value = query.value.get(name) ?? '';
   const [text, setText] = useState(value);

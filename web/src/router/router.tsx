@@ -24,13 +24,13 @@ export function navigate(to: string): void {
   if (!samePage) scrollTo(0, 0);
 }
 
-// Replaces the current address, so that it does not stay in the history.
+// Replaces the current URL, which therefore does not stay in the history.
 export function replaceAddress(to: string): void {
   history.replaceState(null, '', to);
   read();
 }
 
-// Changes the query of a view without a new history entry. Back therefore leaves the view.
+// Changes a view's query without adding a history entry, so that Back leaves the view.
 export function setQuery(changes: Record<string, string | number | undefined>): void {
   const next = formatQuery(changeQuery(query.value, changes));
   replaceAddress(location.pathname + next);
@@ -42,11 +42,11 @@ interface LinkProps {
   class?: string;
   'aria-label'?: string | undefined;
   'aria-current'?: 'page' | undefined;
-  // True to mark a row that the keys j and k can reach.
+  // Marks a row that the keys j and k can move to.
   'data-row'?: boolean;
 }
 
-// A normal link, which can be copied or opened in a new tab. A plain click opens the target without
+// A normal link, which can be copied or opened in a new tab. A plain click opens its target without
 // reloading the page.
 export function Link({ href, children, ...rest }: LinkProps) {
   const onClick = (event: MouseEvent) => {

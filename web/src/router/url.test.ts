@@ -87,7 +87,7 @@ it('carries the attempt, the axis and the zoom from one view of a job to the nex
   expect(carried('attempt=2&axis=tokens&from=10&to=20&y=log&grep=x&rank=3')).toBe(
     '?attempt=2&axis=tokens&from=10&to=20&y=log',
   );
-  // Here `from` is a parameter of the log view. It is not a zoom and must not be passed on.
+  // Here `from` is a parameter of the log view, not a zoom, so it must not be passed on.
   expect(carried('from=start&ranks=0')).toBe('');
   expect(carried('keys=a%252Cb,c')).toBe('?keys=a%252Cb,c');
 });

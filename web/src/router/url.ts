@@ -1,5 +1,5 @@
-// The addresses of views. An address contains the whole state of a view, so the recipient of a link
-// sees the same view as the sender.
+// The URLs of views. A URL contains the whole state of a view, so that the recipient of a link sees
+// the same view as the sender.
 
 export const JOB_TABS = [
   'curves',
@@ -48,10 +48,10 @@ export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
   return tab === 'curves' ? base : `${base}/${tab}`;
 }
 
-// The query parameters that all views of a job share: the attempt, and how curves are drawn.
+// The query parameters common to all views of a job: the attempt, and how curves are drawn.
 const SHARED = ['attempt', 'axis', 'keys', 'smooth', 'y'];
 
-// Returns the query that a link to another view of the same job must contain.
+// Returns the query that links to other views of the same job must contain.
 export function sharedQuery(query: URLSearchParams): string {
   const { from, to } = parseCurveView(query);
   const changes: Record<string, string | number | undefined> = { from, to };
@@ -59,8 +59,8 @@ export function sharedQuery(query: URLSearchParams): string {
   return formatQuery(changeQuery(new URLSearchParams(), changes));
 }
 
-// Returns the query with `changes` applied. undefined or an empty text removes a parameter.
-// Parameters are sorted, so that a view has only one address.
+// Applies `changes` to the query. undefined or an empty text removes a parameter. Parameters are
+// sorted, so that each view has only one URL.
 export function changeQuery(
   query: URLSearchParams,
   changes: Record<string, string | number | undefined>,
@@ -74,7 +74,7 @@ export function changeQuery(
   return next;
 }
 
-// URLSearchParams formats everything, except that commas are not escaped.
+// Formats like URLSearchParams, but does not escape commas.
 export function formatQuery(query: URLSearchParams): string {
   const text = query.toString().replaceAll('%2C', ',');
   return text === '' ? '' : `?${text}`;
@@ -82,19 +82,19 @@ export function formatQuery(query: URLSearchParams): string {
 
 export type Axis = 'step' | 'tokens' | 'time';
 export const AXES: readonly Axis[] = ['step', 'tokens', 'time'];
-// Smoothing weights, in the order in which the smoothing key steps through them.
+// Smoothing weights in the order of the smoothing key.
 export const SMOOTHINGS: readonly number[] = [0, 0.6, 0.9, 0.97, 0.99];
 
 export interface CurveView {
   axis: Axis;
   logY: boolean;
   smooth: number;
-  // Start of the window on the axis; undefined for the whole run.
+  // Start of the window on the x axis; undefined: show the whole run.
   from: number | undefined;
   to: number | undefined;
-  // Series that the user has added to the default panels.
+  // Series that the user added to the default panels.
   extra: string[];
-  // The attempt to show; undefined: all attempts, joined.
+  // undefined: show all attempts, joined.
   attempt: number | undefined;
 }
 
@@ -112,12 +112,12 @@ export function listIn(query: URLSearchParams, name: string): string[] {
     .map(decoded);
 }
 
-// The inverse of listIn. Names of series may contain commas.
+// The inverse of listIn. Escapes commas, because names of series may contain them.
 export function listText(words: readonly string[]): string {
   return words.map((word) => word.replaceAll('%', '%25').replaceAll(',', '%2C')).join(',');
 }
 
-// Reads how an address shows curves. Invalid values are ignored.
+// Reads from a URL's query how curves are shown. Invalid values are ignored.
 export function parseCurveView(query: URLSearchParams): CurveView {
   const axis = AXES.find((name) => name === query.get('axis')) ?? 'step';
   const smooth = numberIn(query, 'smooth') ?? 0;
@@ -135,8 +135,8 @@ export function parseCurveView(query: URLSearchParams): CurveView {
   };
 }
 
-// Returns the value after `value` in `values`. After the last value comes the first. If `value` is
-// not in `values`, returns the first.
+// Returns the value after `value`. The first value follows the last one, and any value that is not
+// in `values`.
 export function nextOf<T>(values: readonly T[], value: T): T {
   return values[(values.indexOf(value) + 1) % values.length] as T;
 }

@@ -23,7 +23,7 @@ export const JobBadge = ({ state }: { state: JobState }) => (
   <Badge look={lookOf(JOB_LOOK, state)} />
 );
 
-// If a node is both lost and cordoned, shows that it is lost.
+// A node that is both lost and cordoned is shown as lost.
 export function NodeBadge({ node }: { node: Node }) {
   const ready = node.state === 'ready';
   if (ready && node.cordoned) return <Badge look={CORDONED} title={node.cordon_reason} />;

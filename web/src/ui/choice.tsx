@@ -1,4 +1,4 @@
-// A choice among a few values, shown as a row of radio buttons.
+// A choice among a few values, as a row of radio buttons.
 import { useId } from 'preact/hooks';
 
 export interface ChoiceProps<T extends string> {

@@ -3,12 +3,11 @@ import { clock, connected, receivedAt } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
-// Shorter interruptions are not announced. Every tab has a short one each time it becomes visible
-// again.
+// Shorter interruptions are not announced, because every tab has one each time it becomes visible.
 const ANNOUNCE_AFTER_MS = 3_000;
 
-// For screen readers. Announces once that the connection is lost, and once that it is restored. The
-// age shown next to it is not announced, because it changes every second.
+// For screen readers. Announces once that the connection is lost and once that it is restored. Does
+// not announce the age of the data, because it changes every second.
 function Announcement() {
   const lost = !connected.value && receivedAt.value > 0;
   const [words, setWords] = useState('');
@@ -57,7 +56,7 @@ function Age() {
   );
 }
 
-// Shows "live" or, while the controller does not answer, the age of the data.
+// Shows "live", or the age of the data while the controller does not answer.
 export function Connection() {
   return (
     <>

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { Icon } from './icon';
 
-// Falls back to a deprecated command, because browsers do not offer the clipboard API on insecure
-// addresses.
+// Falls back to a deprecated browser command, because browsers do not offer the clipboard API to
+// pages loaded over plain HTTP.
 function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');

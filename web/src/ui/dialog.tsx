@@ -9,11 +9,11 @@ export interface DialogProps {
   wide?: boolean;
 }
 
-// The browser's own modal dialog. The focus stays inside, Escape closes it, and the page behind it
+// The browser's own modal dialog: the focus stays inside, Escape closes it, and the page behind
 // cannot be used.
 export function Dialog({ title, onClose, children, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // Opened before the next key event, so that a key pressed right after opening goes to the dialog.
+  // Opens before the next key event, so that a key pressed at once goes to the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const onBackdrop = (event: MouseEvent) => {
     if (event.target === dialog.current) onClose();

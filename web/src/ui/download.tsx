@@ -9,12 +9,12 @@ export function download(name: string, blob: Blob): void {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // After this time, the browser has read the URL.
+  // By then, the browser has read the URL.
   setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }
 
 interface DownloadProps {
-  // The address of the file on the controller.
+  // URL of the file on the controller.
   address: string;
   name: string;
   class?: string;
@@ -22,7 +22,7 @@ interface DownloadProps {
   children: ComponentChildren;
 }
 
-// Uses a button instead of a link, because the request needs the session header.
+// A button, not a link, because the request needs the session header.
 export function Download({ address, name, children, class: look = '', ...rest }: DownloadProps) {
   const [state, setState] = useState<{ busy: boolean; error: string }>({ busy: false, error: '' });
   const fetchFile = async () => {

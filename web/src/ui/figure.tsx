@@ -1,4 +1,4 @@
-// A key figure, with its name and a note.
+// A key figure with its name and a note.
 import type { ComponentChildren } from 'preact';
 
 export interface FigureProps {
@@ -7,7 +7,7 @@ export interface FigureProps {
   note?: ComponentChildren;
 }
 
-// If there is no note, a non-breaking space keeps the line height.
+// Without a note, a non-breaking space keeps the line height.
 export function Figure({ name, value, note }: FigureProps) {
   return (
     <div class="figure">

@@ -1,4 +1,4 @@
-// Keyboard shortcuts. Each open page adds its own. They are disabled while the user types.
+// Keyboard shortcuts. Each open page adds a layer of its own. Disabled while the user types.
 import { useEffect } from 'preact/hooks';
 
 export type KeyMap = Record<string, () => void>;
@@ -13,7 +13,7 @@ function isTyping(target: EventTarget | null): boolean {
   return target.isContentEditable || ['TEXTAREA', 'SELECT'].includes(target.tagName);
 }
 
-// Returns the action for the keys from the most recently added layer that has one.
+// Returns the action for the keys from the newest layer that has one.
 function actionFor(keys: string): (() => void) | undefined {
   for (let at = layers.length - 1; at >= 0; at--) {
     const action = layers[at]?.[keys];
@@ -38,7 +38,7 @@ function onKeyDown(event: KeyboardEvent): void {
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-  // While a dialog is open, only the keys of the dialog work.
+  // While a dialog is open, only its own keys work.
   if (document.querySelector('dialog[open]')) return;
   const pair = Date.now() - firstAt < SEQUENCE_MS ? actionFor(`${first} ${event.key}`) : undefined;
   const action = pair ?? actionFor(event.key);
@@ -65,7 +65,7 @@ export function useKeys(keys: KeyMap): void {
   });
 }
 
-// Moves the focus to another row of a page. Rows are links marked with data-row.
+// Moves the focus to the next or previous row. Rows are links marked with data-row.
 export function moveRow(by: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
   const at = rows.indexOf(document.activeElement as HTMLElement);

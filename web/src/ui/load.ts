@@ -1,4 +1,4 @@
-// Loads data for views. Keeps the current data while the next request is in flight.
+// Loads data for views. The current data stays visible while the next request is in flight.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, postJson, type Query, type RequestError } from '../api/client';
 import { useRetry } from './retry';
@@ -8,16 +8,16 @@ export interface Loaded<T> {
   data: T | undefined;
   error: RequestError | undefined;
   loading: boolean;
-  // Duration of the newest request in milliseconds. Views use it to adapt their refresh interval.
+  // Milliseconds that the newest request took. Views adapt their refresh interval to it.
   durationMs: number;
 }
 
 type Ask<T> = (signal: AbortSignal) => Promise<T>;
 
-// If `ask` is undefined, nothing is loaded. `key` identifies the request. When `identity` changes,
-// the data is dropped at once; otherwise it is kept until the new response arrives. When `tick`
-// changes, the request is repeated. A request in flight is then not cancelled; another one follows
-// it.
+// `ask`: sends the request; undefined: load nothing. `key`: identifies the request. `identity`:
+// when it changes, the data is dropped at once; otherwise the data is kept until the new response
+// arrives. `tick`: when it changes, the request is repeated. A request in flight is not cancelled
+// for that; the repetition follows it.
 function useAnswer<T>(
   ask: Ask<T> | undefined,
   key: string,
@@ -53,7 +53,7 @@ function useAnswer<T>(
       (error: unknown) => settle({ error: asRequestError(error) }),
     );
   };
-  // Runs before the paint, so that the paint can use a prefetched response.
+  // Runs before the paint, so that the first paint can use a prefetched response.
   useLayoutEffect(() => {
     const one = requests.current;
     if (ask === undefined) one?.cancel();
@@ -64,8 +64,7 @@ function useAnswer<T>(
   return fits ? state : { data: undefined, error: undefined, loading: true, durationMs: 0 };
 }
 
-// Loads by GET. If `path` is undefined, nothing is loaded. useAnswer describes the other
-// parameters.
+// Loads by GET; nothing if `path` is undefined. See useAnswer for the other parameters.
 export function useLoad<T>(
   path: string | undefined,
   query: Query,
@@ -76,7 +75,7 @@ export function useLoad<T>(
   return useAnswer(ask, JSON.stringify([path, query]), identity, tick);
 }
 
-// Loads by POST, for queries that have a body. If `body` is undefined, nothing is loaded.
+// Loads by POST, for queries that have a body; nothing if `body` is undefined.
 export function usePost<T>(path: string, body: object | undefined, identity: string): Loaded<T> {
   const ask = body && ((signal: AbortSignal) => postJson<T>(path, body, signal));
   return useAnswer(ask, JSON.stringify([path, body]), identity, 0);

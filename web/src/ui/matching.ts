@@ -1,5 +1,5 @@
 // Returns the entries that contain every word of `text`. Entries that begin with `text` come first.
-// Has no side effects.
+// Pure.
 export function matching<T>(
   entries: readonly T[],
   textOf: (entry: T) => string,

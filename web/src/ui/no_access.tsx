@@ -1,4 +1,4 @@
-// Instructions for a user who has no access to the controller, and the logout button.
+// Instructions for a user without access to the controller, and the logout button.
 import { useEffect } from 'preact/hooks';
 import { logOut } from '../api/login';
 import { storedSession, type Refusal } from '../api/session';
@@ -27,7 +27,7 @@ export function NoAccess({ refusal }: { refusal: Refusal }) {
   );
 }
 
-// Shows nothing if the controller does not require a login.
+// Shows nothing if the controller requires no login.
 export function LogOut() {
   if (!storedSession()) return null;
   return (

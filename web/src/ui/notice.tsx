@@ -1,4 +1,4 @@
-// Notices shown in place of content that is loading, empty, or failed. Each kind looks different.
+// Notices in place of content that is loading, empty or failed. Each kind looks different.
 import type { ComponentChildren } from 'preact';
 import type { RequestError } from '../api/client';
 import { Icon } from './icon';

@@ -1,4 +1,4 @@
-// The dialog that Ctrl-K opens. It finds jobs and pages by a few letters.
+// The dialog opened by Ctrl-K, which finds jobs and pages by a few letters.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getJson } from '../api/client';
 import { jobList } from '../api/store';
@@ -33,7 +33,7 @@ const jobEntry = (job: Job): Entry => ({
   job,
 });
 
-// Finds jobs that are no longer in the stream. They are requested when the user pauses typing.
+// Finds jobs that the stream no longer contains, by a request when the user pauses typing.
 function useFound(text: string): Job[] {
   const [found, setFound] = useState<Job[]>([]);
   useEffect(() => {
@@ -42,7 +42,8 @@ function useFound(text: string): Job[] {
       return undefined;
     }
     const abort = new AbortController();
-    // The response for an earlier text may arrive after the response for the current text.
+    // Ignores an aborted request, because the response for an earlier text may arrive after the one
+    // for the current text.
     const take = (jobs: Job[]) => !abort.signal.aborted && setFound(jobs);
     const timer = setTimeout(() => {
       const asked = { text: text.trim(), limit: SHOWN };

@@ -1,5 +1,5 @@
-// Repeats the request of a view: after each reconnect and, while the failure is transient, every
-// few seconds.
+// Repeats a view's request after each reconnect and, while its failure is transient, every few
+// seconds.
 import { useEffect, useRef } from 'preact/hooks';
 import type { RequestError } from '../api/client';
 import { reconnects } from '../api/store';
@@ -7,8 +7,7 @@ import { reconnects } from '../api/store';
 const RETRY_MS = 5_000;
 const TOO_MANY_REQUESTS = 429;
 
-// True if there was no response, a server error, or too many requests. Any other error would occur
-// again.
+// True if there was no response, a server error, or too many requests. Other errors would recur.
 export function isTransient(error: Pick<RequestError, 'status'>): boolean {
   return error.status === 0 || error.status >= 500 || error.status === TOO_MANY_REQUESTS;
 }
@@ -26,7 +25,7 @@ export function useRetry(error: RequestError | undefined, again: () => void): vo
   useEffect(() => {
     if (!error || !isTransient(error)) return undefined;
     const timer = setInterval(() => {
-      // A hidden tab does not retry. It reconnects when it becomes visible.
+      // A hidden tab does not retry. Its connection is restored when it becomes visible.
       if (document.visibilityState !== 'hidden') newest.current();
     }, RETRY_MS);
     return () => clearInterval(timer);

@@ -1,6 +1,6 @@
-// Sends one request at a time per view. If a request is repeated while it is in flight, the
-// repetition is sent after the response. If it were sent at once, a response that takes longer than
-// the repetition interval would never be used. Does not use the DOM.
+// Sends one request at a time per view. A request repeated while it is in flight is sent again
+// after the response. If the repetition replaced it, a response slower than the repetition interval
+// would never be used. Does not use the DOM.
 
 type Send = (signal: AbortSignal) => Promise<unknown>;
 
@@ -8,8 +8,8 @@ export class SingleFlight {
   private flight: { key: string; abort: AbortController } | undefined;
   private again: Send | undefined;
 
-  // `send` must never reject. If `key` differs from that of the request in flight, that request is
-  // aborted. If it is the same, the request is repeated after the response.
+  // If a request with another `key` is in flight, aborts it. If one with the same `key` is in
+  // flight, repeats the request after the response. `send` must never reject.
   ask(key: string, send: Send): void {
     if (this.flight?.key === key) {
       this.again = send;

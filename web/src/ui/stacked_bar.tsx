@@ -1,4 +1,4 @@
-// Shows the parts of a whole as a bar, and as a table with the same numbers.
+// Shows the parts of a whole as a bar, and as a table of the same numbers.
 import { runColorName } from '../chart/colors';
 import { percent } from '../format/numbers';
 
@@ -10,9 +10,9 @@ export interface BarPart {
 export interface StackedBarProps {
   label: string;
   parts: readonly BarPart[];
-  // The value that fills the whole width. Default: the sum of the parts.
+  // Value that fills the whole width. Default: the sum of the parts.
   width?: number;
-  // A value to mark on the bar.
+  // Value to mark on the bar.
   limit?: { value: number; name: string };
   // Formats a value.
   words: (value: number) => string;

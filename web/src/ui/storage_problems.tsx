@@ -1,4 +1,4 @@
-// Shows the controller's storage problems and warnings on every page. Without this notice, a
+// Shows the controller's storage problems and warnings on every page, because otherwise a
 // controller that cannot store events would look like a broken page.
 import { clock, serverNow } from '../api/store';
 import type { GetServerInfoResponse, StorageProblem } from '../api/types';

@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-// Returns the value, updated at most once per `intervalMs`. The last value is always returned in
-// the end.
+// Returns the value, updated at most once per `intervalMs`. The last value is never lost.
 export function useThrottled<T>(value: T, intervalMs: number): T {
   const [passed, setPassed] = useState(value);
   const last = useRef(0);

@@ -1,15 +1,16 @@
-// Computes which rows of a long list are part of the document. Pure functions.
+// Computes which rows of a long list are in the document. Pure functions.
 
 export interface RowWindow {
   // Rows [first, last).
   first: number;
   last: number;
-  // Height in pixels of the rows above, which are omitted.
+  // Height in pixels of the omitted rows above.
   above: number;
   below: number;
 }
 
-// Number of rows drawn beyond each edge, so that scrolling shows no gap before the next frame.
+// Number of extra rows drawn beyond each edge, so that scrolling shows no gap before the next
+// frame.
 export const OVERSCAN = 12;
 
 export function rowWindow(
@@ -24,7 +25,7 @@ export function rowWindow(
   return { first, last, above: first * rowHeight, below: (count - last) * rowHeight };
 }
 
-// True if a view is within two rows of its end. The view then follows new rows.
+// True if the view is within two rows of its end and should therefore follow new rows.
 export function isAtEnd(
   scrollTop: number,
   viewHeight: number,

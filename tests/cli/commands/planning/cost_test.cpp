@@ -42,7 +42,7 @@ TEST_F(CostTest, ScaleFindsAShapeOfARecipesFamily) {
               HasSubstr("Best model shape in the family of llama3-1.5b"));
 }
 
-// The example in section 9.1 of the guide. Its figures count only the time spent in steps.
+// The example in section 9.1 of the guide, whose figures count only the time spent in steps.
 TEST_F(CostTest, CostAgreesWithTheGuidesExample) {
   const CliResult result = Run({"cost", "--parameters", "7B", "--tokens", "2T", "--nodes", "32",
                                 "--device", "A100", "-o", "json"});

@@ -135,7 +135,7 @@ TEST_F(PlanLayoutTest, TheDocumentHasTheSameForPrograms) {
   EXPECT_EQ(plan["problem"], nullptr);
 }
 
-// `submit` accepts the layout exactly as it is printed.
+// `submit` accepts the layout in the form in which the command prints it.
 TEST_F(PlanLayoutTest, TheLayoutCanBeSetInAJobFile) {
   const CliResult result = Plan({"--nodes", "8", "--device", "H100"});
   const size_t begin = result.out.find("layout: {");
@@ -201,8 +201,8 @@ TEST_F(PlanLayoutTest, ABatchThatNoLayoutDividesIsNoQuestionOfMemory) {
   EXPECT_THAT(result.err, HasSubstr("train.global_batch"));
 }
 
-// A run that needs features which the trainer lacks is planned, too. The plan states why `submit`
-// would reject it.
+// A run is planned even if it needs features that the trainer lacks. The plan then states why
+// `submit` would reject the run.
 TEST_F(PlanLayoutTest, PlansMixturesOfExperts) {
   const CliResult result = Run({"plan", "mixtral-8x7b", "--device", "H100", "--nodes", "8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

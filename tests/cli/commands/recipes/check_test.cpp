@@ -33,7 +33,7 @@ TEST_F(RecipeCheckTest, EveryRecipeIsSound) {
   EXPECT_EQ(parameters["deepseek-v3"], 671026404352) << "without its 61 layers' routing biases";
 }
 
-// Each expected finding is identified by a part of its line. There must be no other findings.
+// Each expected finding is identified by a part of its line. No other finding is allowed.
 TEST_F(RecipeCheckTest, FindsWhatIsWrongInTheDocumentsFigures) {
   const std::map<std::string, std::vector<std::string>> expected = {
       {"chinchilla", {"D / N = 14.62", "6 N D is 1.196 times C"}},

@@ -1,5 +1,5 @@
-// Runs commands on the shipped recipes, and on the figures in the documents from which the recipes
-// come.
+// Runs commands on the shipped recipes, and on the figures in the documents that are the recipes'
+// sources.
 #ifndef TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_COMMANDS_RECIPES_RECIPES_FIXTURE_H_
 

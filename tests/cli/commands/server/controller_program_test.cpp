@@ -1,4 +1,5 @@
-// Tests `server backup` and `server restore`. A shell script replaces the controller's program.
+// Tests `server backup` and `server restore`, with a shell script in place of the controller's
+// program.
 #include <csignal>
 #include <filesystem>
 
@@ -17,8 +18,8 @@ constexpr char kOther[] = "fedcba9876543210fedcba9876543210";
 
 class ControllerProgramTest : public CliFixture {
  protected:
-  // Installs a script as controller program. It writes its arguments to a file and exits with this
-  // code.
+  // Installs a script as the controller's program. The script writes its arguments to a file and
+  // exits with `exit_code`.
   void InstallProgram(int exit_code) {
     const std::string path =
         WriteFile("trainyard-controller",
@@ -26,8 +27,7 @@ class ControllerProgramTest : public CliFixture {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  // Sets two ids: that of the controller that answers, and that of the data directory on this
-  // machine.
+  // Sets the ids of the controller that answers and of the data directory on this machine.
   void SetIds(const std::string& server_id, const std::string& id_here) {
     answers().server.set_data_dir(DataDir());
     answers().server.set_cluster_id(server_id);
@@ -59,7 +59,7 @@ TEST_F(ControllerProgramTest, AFailureOfTheProgramIsAFailure) {
   EXPECT_TRUE(ProgramRan());
 }
 
-// While SIGCHLD is ignored, the kernel does not keep the exit code that waitpid would return.
+// While SIGCHLD is ignored, the kernel discards the exit code that waitpid would return.
 TEST_F(ControllerProgramTest, AnUnknownEndOfTheProgramIsAnError) {
   InstallProgram(3);
   const auto before = std::signal(SIGCHLD, SIG_IGN);
@@ -95,7 +95,8 @@ TEST_F(ControllerProgramTest, ADataDirectoryThatIsNotHereIsSaid) {
       HasSubstr("which is not on this machine\n  run this command on the controller's machine"));
 }
 
-// Two cases fail even for root: a name that is too long, and a directory in place of the file.
+// Uses two cases that fail even for root: a name that is too long, and a directory in place of the
+// file.
 TEST_F(ControllerProgramTest, ADataDirectoryThatCannotBeReadNamesTheUserToRunAs) {
   InstallProgram(0);
   SetIds(kOurs, kOurs);

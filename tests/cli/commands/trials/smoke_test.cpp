@@ -38,7 +38,7 @@ TEST_F(SmokeTest, SmokeSaysWhatDataItSubstitutesAndRemovesIt) {
   EXPECT_THAT(result.err, HasSubstr("data: random tokens in"));
   const std::string path = answers().submit_requests[0].spec().data().path();
   EXPECT_FALSE(std::filesystem::exists(path));
-  // The data of this recipe is not on this machine.
+  // This machine does not have the recipe's data.
   EXPECT_THAT(Run({"smoke", "llama3-1.5b"}).err,
               HasSubstr("cannot access /data/slimpajama_6b_llama3"));
   const std::string kept = directory() + "/tokens";

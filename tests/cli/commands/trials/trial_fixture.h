@@ -1,4 +1,4 @@
-// Runs trials against a fake controller. Tests define how the jobs of the controller end.
+// Runs trials against a fake controller. Tests define how its jobs end.
 #ifndef TRAINYARD_TESTS_CLI_COMMANDS_TRIALS_TRIAL_FIXTURE_H_
 #define TRAINYARD_TESTS_CLI_COMMANDS_TRIALS_TRIAL_FIXTURE_H_
 
@@ -25,14 +25,14 @@ class TrialFixture : public CliFixture {
     job.set_id(21);
     job.set_name("llama-tiny-cpu-smoke");
     job.set_state(state);
-    // Must equal the value in llama-tiny-cpu.
+    // Must equal the number of steps in llama-tiny-cpu.
     job.mutable_spec()->mutable_train()->set_steps(10);
     job.mutable_spec()->mutable_model()->set_vocab_size(2048);
     job.mutable_spec()->mutable_model()->set_hidden_size(192);
     return job;
   }
 
-  // Makes every job that is watched end in this state after ten steps.
+  // Makes every watched job end in this state after ten steps.
   void Ends(v1::JobState state) {
     v1::Job job = JobIn(state);
     v1::Attempt& attempt = *job.add_attempts();
@@ -57,7 +57,7 @@ class TrialFixture : public CliFixture {
     }
   }
 
-  // Makes jobs report the losses of a model that learns, with a vocabulary of 2,048 tokens.
+  // Makes jobs report the falling losses of a model with a vocabulary of 2,048 tokens.
   void Learns() {
     std::vector<double> losses;
     for (int i = 0; i < 10; ++i) losses.push_back(std::log(2048.0) - 0.05 * i);

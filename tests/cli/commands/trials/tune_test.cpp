@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Adds measurements to the sweep, as made on a machine without daemons. Run i takes (i + 1) / 10
+// Adds measurements to the sweep, as a machine without daemons would. Run i takes (i + 1) / 10
 // seconds. Run `broken` fails.
 nlohmann::json Measure(nlohmann::json sweep, size_t broken) {
   for (size_t i = 0; i < sweep["runs"].size(); ++i) {
@@ -56,7 +56,8 @@ TEST_F(TuneTest, TuneMeasuresSettingsAndWritesTheChosenOnes) {
   std::ifstream file(overlay);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(text, AllOf(HasSubstr("extends: llama-tiny-cpu"), HasSubstr("micro_batch: 8")));
-  // The overlay must be a valid job file, and the calibration must explain the measurements.
+  // The overlay must be a valid job file, and with the calibration, predictions must match the
+  // measurements.
   EXPECT_EQ(Run({"plan", overlay, "--offline"}).exit_code, 0);
   const CliResult again = Run({"tune", "llama-tiny-cpu", "--runs", "2", "--calibration", measured});
   EXPECT_EQ(again.exit_code, 0) << again.err;

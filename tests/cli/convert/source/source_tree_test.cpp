@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-// Returns a text such as "2 a.b=text" for each value.
+// Returns each value as a text such as "2 a.b=text".
 std::vector<std::string> Values(const absl::StatusOr<SourceTree>& tree) {
   if (!tree.ok()) return {std::string(tree.status().message())};
   std::vector<std::string> values;
@@ -38,7 +38,7 @@ TEST(SourceTreeTest, EveryFormatGivesPathsAndLines) {
       ElementsAre("3 a.b=-1", "3 a.c[]=0.9", "3 a.c[]=y", "4 e.f=4096", "4 g=2", "4 j=k+1"));
 }
 
-// Without this project's check, an assertion of toml++ would fail.
+// Without the check in toml_tree.cpp, an assertion of toml++ would fail.
 TEST(SourceTreeTest, ATableNameThatIsNoNameIsAnError) {
   EXPECT_THAT(Values(ReadTomlTree("[%model]\nname = 1\n")),
               ElementsAre(testing::HasSubstr("is not valid TOML")));

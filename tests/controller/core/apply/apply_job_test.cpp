@@ -48,7 +48,7 @@ class ApplyJobTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Fails the running attempt with this cause. Rank 1 is its first culprit.
+  // Fails the running attempt with this cause and with rank 1 as its first culprit.
   void FailOverRank1(v1::VerdictCause cause) {
     v1::Event event;
     event.set_time_ms(cluster_.now);

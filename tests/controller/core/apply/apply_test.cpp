@@ -159,8 +159,8 @@ TEST(ApplyTest, SnapshotKeepsASlotOfAnOlderAttemptUncleared) {
   ASSERT_TRUE(cluster.state.nodes.at("b").uncleared.contains({job, 1}));
   const ClusterState copy = FromSnapshot(ToSnapshot(cluster.state, 42));
   EXPECT_EQ(DifferentIndexes(copy, cluster.state), "");
-  // Comparing Bytes() would not suffice: a field that snapshots lack would be missing on both
-  // sides. Therefore the fields are compared one by one.
+  // Comparing Bytes() would not detect a field that snapshots omit, because both sides would lack
+  // it. Therefore the fields are compared one by one.
   v1::Hello other = cluster.HelloOf("b");
   other.mutable_inventory()->mutable_slots(0)->set_index(7);
   cluster.Do(AttachWorker{other});

@@ -19,7 +19,7 @@ class HealsTest : public testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Returns the event of a heal in which this member replaces rank 1.
+  // Returns the event of a heal in which `member` replaces rank 1.
   v1::Event Healing(int member) const {
     v1::Event event;
     v1::AttemptHealing& healing = *event.mutable_attempt_healing();
@@ -44,8 +44,8 @@ class HealsTest : public testing::Test {
   int64_t job_ = 0;
 };
 
-// The verdict of the heal already contains the output. A copy of 8 KiB per rank would make the
-// state too large.
+// The heal's verdict already contains the output. Another copy of up to 8 KiB per rank would make
+// the state too large.
 TEST_F(HealsTest, ExitsBeforeAHealKeepNoOutput) {
   v1::RankExited exited;
   exited.set_rank(1);

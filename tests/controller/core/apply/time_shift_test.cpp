@@ -53,7 +53,7 @@ class ClockSetTest : public testing::Test {
  protected:
   ClockSetTest() { cluster_.now = cluster_.observations.since_ms = 1'700'000'000'000; }
 
-  // Builds a state in which as many time fields as possible are set. Returns the id of its job.
+  // Builds a state with as many time fields set as possible. Returns the id of its job.
   int64_t Fill() {
     cluster_.AddNode("a", 1);
     cluster_.AddNode("b", 1);
@@ -123,8 +123,8 @@ TEST_F(ClockSetTest, AnExitThatANodeWithAJumpedClockReportsIsNotADayEarly) {
   const int64_t job = Fill();
   cluster_.Pass(10'000);
   cluster_.RunJob(job);
-  // The exit time was taken before the node's clock jumped. The newest message was sent after the
-  // clock had jumped a day ahead.
+  // The exit time was read before the node's clock jumped a day ahead. The newest message was sent
+  // after the jump.
   ReceiveFact fact{"a", {}, kShiftDay, cluster_.now - 500};
   fact.fact.set_sequence(cluster_.state.nodes.at("a").fact_sequence + 1);
   v1::RankExited& exited = *fact.fact.mutable_rank_exited();

@@ -86,7 +86,7 @@ TEST(DecideTest, SubmitRefusesCheckpointDirectoryOfLiveJob) {
   EXPECT_TRUE(cluster.Try(Submission(spec)).ok());
 }
 
-// Another job may have set the derived directory explicitly.
+// Another job may have set this directory explicitly.
 TEST(DecideTest, SubmitRefusesDerivedCheckpointDirectoryOfLiveJob) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -102,8 +102,8 @@ TEST(DecideWorkerTest, AttemptThatItsNodeIsRidOfUnrunFailsAndIsTriedAgain) {
   const int64_t job = cluster.Submit("job", 1, 1);
   cluster.Settle();
   ASSERT_EQ(cluster.Attempt(job).state(), v1::ATTEMPT_STATE_STARTING);
-  // The worker has run this attempt and forgotten it. This happens after a backup has been
-  // restored.
+  // The worker has run this attempt and forgotten it, which the controller does not know after a
+  // backup was restored.
   const auto events = cluster.Do(ReceiveFact{"a", ClearedFact(1, job, 1)});
   EXPECT_THAT(Kinds(events), ElementsAre("AttemptCleared", "AttemptFailed", "FactsReceived"));
   EXPECT_EQ(cluster.Attempt(job).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
@@ -124,7 +124,7 @@ TEST(DecideWorkerTest, ClearedAfterItsRanksHaveEndedIsNoFailure) {
   EXPECT_EQ(cluster.StateOf(job), v1::JOB_STATE_SUCCEEDED);
 }
 
-// Restores a backup. Jobs 1 to 100 may have been submitted after the backup was made.
+// Restores a backup, after which jobs 1 to 100 may have been submitted.
 void RestoreBackup(TestCluster& cluster) {
   v1::Event restored;
   restored.mutable_store_restored()->set_skipped_job_ids(100);

@@ -53,7 +53,7 @@ TEST(LostHistoryTest, NumbersJumpBeyondTheMarkAndALossIsRecordedOnce) {
       << "another loss";
   EXPECT_GT(cluster.Submit("next", 1, 1), 40);
   cluster.RunJob(job);
-  // At least 15 events were lost, and each of them may have started an attempt.
+  // At least 15 events were lost, each of which may have started an attempt.
   EXPECT_GT(cluster.Attempt(job).number(), 15);
 }
 
@@ -65,7 +65,7 @@ TEST(LostHistoryTest, ALossCoversItsTermUpToTheJobNumbersThatItSkipped) {
   EXPECT_FALSE(IsRecorded(cluster.state, Mark(1, 30, next))) << "a job after the loss";
 }
 
-// A controller of an older release may have lost further events since then.
+// A controller of an older release may have lost more events since then.
 TEST(LostHistoryTest, WithoutATermALossCoversItsEventsOnly) {
   TestCluster cluster;
   cluster.Do(LossOf(Mark(0, 25, 40)));
@@ -106,8 +106,8 @@ TEST(LostHistoryTest, AWorkerIsRefusedUntilTheLossThatItKnowsIsRecorded) {
   EXPECT_TRUE(cluster.Try(AttachWorker{hello, true}).ok());
 }
 
-// In this event log, job `running` runs attempt 1. In fact, attempt 2 of it and another job run on
-// "a".
+// In this event log, job `running` runs attempt 1. In reality, node "a" runs the job's attempt 2
+// and another job.
 class UnmanagedTest : public testing::Test {
  protected:
   UnmanagedTest() {
@@ -131,7 +131,7 @@ TEST_F(UnmanagedTest, AnUnknownAttemptOfAKnownJobGoesOnAndItsJobIsPaused) {
   EXPECT_THAT(cluster_.Job(running_).pause().reason(),
               AllOf(HasSubstr("attempt 2"), HasSubstr("node a"), HasSubstr("trainyard resume")));
   EXPECT_THAT(cluster_.state.nodes.at("a").node.cordon_reason(), HasSubstr("attempt 2 of job 1"));
-  // A stop of attempt 1 must not stop a newer attempt.
+  // Stopping attempt 1 must not stop a newer attempt.
   cluster_.ForgetReport("a", running_);
   ObserveAttached(hello_, cluster_.now, cluster_.state, cluster_.observations);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop a 1/1 60000"));

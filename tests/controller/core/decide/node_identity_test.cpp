@@ -18,7 +18,7 @@ class NodeIdentityTest : public testing::Test {
     hello.set_node_secret(secret_hash);
     return hello;
   }
-  // Returns the Hello of a worker whose secret has this hash.
+  // Returns the Hello of a worker whose secret has the hash `secret_hash`.
   v1::Hello SignedHello(const std::string& key, const std::string& secret_hash) const {
     v1::Hello hello = cluster_.HelloOf("a");
     hello.set_challenge("challenge");

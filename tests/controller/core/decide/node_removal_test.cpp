@@ -50,7 +50,7 @@ TEST(NodeRemovalTest, OnlyLostNodesAreRemoved) {
 
 TEST(NodeRemovalTest, ANodeThatAJobStillCountsOnStays) {
   TestCluster cluster;
-  // No other rank can show progress. Only the lease decides.
+  // No other rank can show progress, so only the lease decides.
   cluster.options.lease_ms = cluster.options.start_lease_ms = 10'000;
   cluster.AddNode("a", 2);
   const int64_t job = cluster.Submit("job", 1, 2);

@@ -42,7 +42,7 @@ class PauseTest : public testing::Test {
  protected:
   PauseTest() { cluster_.AddNode("a", 2); }
 
-  // Checks that a snapshot restores the same state, as a restart of the controller does.
+  // Checks that a snapshot restores the same state, as at a restart of the controller.
   void ExpectSnapshotHoldsIt() {
     const ClusterState copy = FromSnapshot(ToSnapshot(cluster_.state, 0));
     EXPECT_EQ(Bytes(copy), Bytes(cluster_.state));
@@ -53,7 +53,7 @@ class PauseTest : public testing::Test {
     return ExplainJob(cluster_.View(), cluster_.state.jobs.at(job)).answer();
   }
 
-  // Runs a job on both slots. It has saved step 20.
+  // Runs a job on both slots until it has saved step 20.
   int64_t RunJob() {
     const int64_t job = cluster_.Submit("job", 1, 2);
     cluster_.RunJob(job);
@@ -231,8 +231,7 @@ TEST_F(PauseTest, RepeatsChangeNothingAndOtherStatesAreRefused) {
               HasSubstr("is being stopped and cannot be paused"));
 }
 
-// The worker sends no heartbeat when the pause begins. Ranks may therefore still be running on its
-// node.
+// The worker sends no heartbeat when the pause begins, so ranks may still be running on its node.
 TEST_F(PauseTest, SlotsOfANodeThatHasNotConfirmedStayTaken) {
   const int64_t job = RunJob();
   cluster_.StopHeartbeats("a");
@@ -282,8 +281,7 @@ TEST_F(PauseTest, ANodeOfAPausedJobMayBeRemoved) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_STOPPED);
 }
 
-// After a pause, exit code 0 means that the program has saved. It does not mean that the program
-// has finished.
+// After a pause, exit code 0 means that the program has saved, not that it has finished.
 TEST_F(PauseTest, AStopReachesAJobWhoseRanksEndWithZero) {
   const int64_t job = RunJob();
   cluster_.Do(PauseOf(job));
@@ -305,7 +303,7 @@ TEST_F(PauseTest, AResumedJobGoesElsewhereWhileItsNodeIsSuspect) {
   EXPECT_EQ(cluster_.Placement(job), "b:0 b:1");
 }
 
-// If there are no spares, a rank that lost a peer is judged only after a delay.
+// Without spares, a rank that lost a peer is judged only after a delay.
 TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   const int64_t job = RunJob();
   cluster_.ExitRank(job, 0, 69);
@@ -319,7 +317,7 @@ TEST_F(PauseTest, AFailureThatIsNotJudgedYetIsNotForgotten) {
   EXPECT_TRUE(cluster_.Job(job).has_pause());
 }
 
-// The older job is the head of the queue. It waits for slots that the younger job still holds.
+// The older job is the head of the queue and waits for slots that the younger job still holds.
 TEST_F(PauseTest, AJobThatLosesANodeTakesAFreeOneBehindAnOlderJobThatWasResumed) {
   cluster_.AddNode("b", 2);
   const int64_t older = cluster_.Submit("older", 2, 2);
@@ -353,7 +351,7 @@ TEST_F(PauseTest, StartsAfterAPauseAreNoRestarts) {
   EXPECT_EQ(JobTimeOf(cluster_.Job(job), cluster_.now).restarts(), 0);
 }
 
-// Before the pause, the job held its slots during the backoff.
+// Before the pause, the job kept its slots during the backoff.
 TEST_F(PauseTest, TheLedgerKeepsTheTimeBeforeAPause) {
   const int64_t job = RunJob();
   LetItLeave(job, 1);

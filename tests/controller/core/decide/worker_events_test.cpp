@@ -16,7 +16,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A job that runs on both slots of node "a".
+// A job running on both slots of node "a".
 class WorkerEventsTest : public testing::Test {
  protected:
   WorkerEventsTest() {
@@ -25,7 +25,7 @@ class WorkerEventsTest : public testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Returns the Hello of a new worker process on node "a". Its data directory is empty.
+  // Returns the Hello of a new worker process on node "a" with an empty data directory.
   v1::Hello HelloWithoutData() const {
     v1::Hello hello = cluster_.HelloOf("a");
     hello.set_incarnation("2");
@@ -49,7 +49,7 @@ class WorkerEventsTest : public testing::Test {
     return removal;
   }
 
-  // Fails the attempt and runs the next one.
+  // Fails the current attempt and runs the next one.
   void RunNextAttempt() {
     cluster_.ExitAll(job_, 1);
     cluster_.ClearAll(job_);

@@ -1,4 +1,4 @@
-// Tests the events that result from checkpoint records, alerts and other texts written by ranks.
+// Tests the events caused by checkpoint records, alerts and other texts that ranks write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,8 +22,8 @@ ReceiveTelemetry CheckpointRecord(int64_t job_id, int64_t attempt_number, int64_
   return request;
 }
 
-// Submits a job of one slot and lets its first attempt fail. Returns the job, whose second attempt
-// is placed.
+// Submits a one-slot job and fails its first attempt. Returns the job with its second attempt
+// placed.
 int64_t SubmitAndRestart(TestCluster& cluster) {
   cluster.AddNode("a", 1);
   const int64_t job = cluster.Submit("job", 1, 1);
@@ -88,7 +88,7 @@ TEST(WorkerTelemetryTest, ACheckpointIsPublishedWithAllThatItsRecordSays) {
   EXPECT_EQ(published.path(), "/c/10");
   EXPECT_EQ(published.bytes(), 4096);
   EXPECT_EQ(published.time_ms(), 777);
-  // The worker has returned and reports a checkpoint of an older attempt.
+  // The worker has reconnected and reports a checkpoint of an older attempt.
   request = CheckpointRecord(job, 2, 20);
   request.record.mutable_checkpoint()->set_attempt(1);
   events = cluster.Do(request);
@@ -189,7 +189,8 @@ TEST(WorkerTelemetryTest, AnAlertSaysWhereItCameFrom) {
   EXPECT_EQ(raised.message(), "the loss is not a number");
 }
 
-// If a text were cut inside a UTF-8 sequence, the event and thus the event log could not be read.
+// If a text were cut inside a UTF-8 sequence, the event, and with it the event log, could not be
+// read.
 TEST(WorkerTelemetryTest, WhatIsCutCanStillBeReadBack) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

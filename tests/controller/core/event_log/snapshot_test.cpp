@@ -52,7 +52,7 @@ TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsByTheGapsBeforeTheRestore) {
   EXPECT_THAT(FromSnapshot(snapshot).lost_jobs, ElementsAre(Pair(2, 4), Pair(5, 6)));
 }
 
-// Job 1, the first one, can be lost, too. If every job is present, none counts as lost.
+// The first job can be lost, too. If every job is present, none counts as lost.
 TEST(SnapshotTest, OfAnOlderReleaseShowsLostJobsAtBothEnds) {
   v1::Snapshot snapshot;
   snapshot.set_restored_jobs_below(7);

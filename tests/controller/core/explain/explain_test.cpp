@@ -234,7 +234,7 @@ TEST_F(ExplainTest, OneExplainerTellsOfEveryJobWhatIsToldOfItAlone) {
   for (const char* name : {"head", "second", "third"}) cluster_.Submit(name, 1, 2);
   PendingExplainer explainer(cluster_.View());
   std::vector<int> positions;
-  // Starts with the newest job, as lists do, so that the head of the queue comes last.
+  // Newest first, as in lists, so that the head of the queue comes last.
   for (auto job = cluster_.state.jobs.rbegin(); job != cluster_.state.jobs.rend(); ++job) {
     const v1::PendingReason reason = explainer.Why(job->second);
     EXPECT_EQ(reason.DebugString(), WhyPending(cluster_.View(), job->second).DebugString());

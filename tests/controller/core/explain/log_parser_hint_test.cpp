@@ -21,7 +21,7 @@ class LogParserHintTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // The worker of node a reports that it found no step in this number of lines of rank 1.
+  // Reports, as the worker of node a, that this number of lines of rank 1 contained no step.
   void ReportUnmatched(int64_t lines) {
     cluster_.ReportRunning("a", job_, 2).mutable_ranks(1)->set_unmatched_lines(lines);
     cluster_.Pass(1000);

@@ -1,4 +1,4 @@
-// Tests the groups of a report: the jobs they include, their fields, and their maximum number.
+// Tests the groups of a report: which jobs they include, their fields, and their maximum number.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns a text such as "LEDGER_PHASE_TRAIN 1 s, 4 slot s" for each phase.
+// Returns a text such as "LEDGER_PHASE_TRAIN 1 s, 4 slot s" per phase.
 std::vector<std::string> GroupLines(const v1::ReportGroup& group) {
   std::vector<std::string> lines;
   for (const v1::PhaseTime& time : group.phases()) {
@@ -23,7 +23,7 @@ std::vector<std::string> GroupLines(const v1::ReportGroup& group) {
   return lines;
 }
 
-// Returns the slot time of a standby. It is not part of the job's time.
+// Returns the slot time of a standby, which is not part of the job's time.
 v1::JobTimeSpan StandbySpan(Timestamp begin, int64_t length_ms, int slots) {
   v1::JobTimeSpan span = Span(v1::LEDGER_PHASE_STANDBY, begin, length_ms, slots);
   span.set_length_ms(0);
@@ -36,7 +36,7 @@ v1::ReportGroup TotalOf(const v1::JobTime& job) {
   return report.Take().total();
 }
 
-// Returns a report by user. Each user has one job. Its slot time is proportional to the user's
+// Returns a report by user. Each user has one job, whose slot time is proportional to the user's
 // number.
 Report ReportOfUsers(int users, int limit) {
   v1::GetReportRequest request = By(v1::REPORT_BY_USER);

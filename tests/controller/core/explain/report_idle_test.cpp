@@ -1,4 +1,4 @@
-// Tests reports over time about slots that no job holds.
+// Tests reports of the time in which no job holds a slot.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns a capacity of `slots` slots from `begin` to `end`.
+// A capacity of `slots` slots from `begin` to `end`.
 v1::CapacityHistory CapacityOf(int64_t slots, Timestamp begin, Timestamp end) {
   v1::CapacityHistory capacity;
   CountCapacity(slots, begin, capacity);

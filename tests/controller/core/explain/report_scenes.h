@@ -1,4 +1,4 @@
-// Requests, and jobs with known times, for the tests of reports.
+// Requests, and jobs with known times, for tests of reports.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_EXPLAIN_REPORT_SCENES_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_EXPLAIN_REPORT_SCENES_H_
 
@@ -17,7 +17,7 @@ inline constexpr int64_t kDay = 24 * kHourMs;
 // Monday, 2026-11-23, 00:00 UTC.
 inline constexpr Timestamp kMonday = 1'795'392'000'000;
 
-// Returns a span of `length_ms` on `slots` slots.
+// A span of `length_ms` on `slots` slots.
 inline v1::JobTimeSpan Span(v1::LedgerPhase phase, Timestamp begin, int64_t length_ms, int slots) {
   v1::JobTimeSpan span;
   span.set_phase(phase);
@@ -28,8 +28,8 @@ inline v1::JobTimeSpan Span(v1::LedgerPhase phase, Timestamp begin, int64_t leng
   return span;
 }
 
-// Returns a job that is queued for 10 s without slots, trains for 90 s on 4 slots, and then repeats
-// lost steps for 100 s.
+// A job that is queued for 10 s without slots, trains for 90 s on 4 slots, and then repeats lost
+// steps for 100 s.
 inline v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
   v1::JobTime job;
   job.set_job_id(id);
@@ -42,14 +42,14 @@ inline v1::JobTime JobAt(Timestamp begin, int64_t id, const std::string& user) {
   return job;
 }
 
-// Returns a request that groups by `by` and has no limits.
+// A request that groups by `by` and has no limits.
 inline v1::GetReportRequest By(v1::ReportBy by) {
   v1::GetReportRequest request;
   request.set_by(by);
   return request;
 }
 
-// Returns the slot seconds of a phase; 0 if the group has no time in it.
+// Slot-seconds of a phase; 0 if the group has no time in it.
 inline double SlotSeconds(const v1::ReportGroup& group, v1::LedgerPhase phase) {
   for (const v1::PhaseTime& time : group.phases()) {
     if (time.phase() == phase) return time.slot_seconds();

@@ -64,7 +64,7 @@ TEST(ReportTest, StandbysLowerTheGoodputButNotTheEffectiveRatio) {
   EXPECT_DOUBLE_EQ(total.effective_ratio(), 1);
 }
 
-// After a downgrade, the archive may contain a phase that only a newer release knows.
+// After a downgrade, the archive may contain phases that only a newer release knows.
 TEST(ReportTest, TimeInAnUnknownPhaseIsLeftOutAndUnspecifiedTimeCounts) {
   v1::JobTime job;
   *job.add_spans() = Span(v1::LEDGER_PHASE_TRAIN, kMonday, 1000, 1);
@@ -123,7 +123,7 @@ TEST(ReportTest, SlotsThatNoJobHeldAreIdle) {
   CountCapacity(10, kMonday + 100'000, capacity);
   CountCapacity(8, kMonday + 200'000, capacity);
   Report report(By(v1::REPORT_BY_CLUSTER), capacity, kMonday + 200'000);
-  // 190 s on 4 slots. In the first 50 s, the capacity of the cluster was not recorded yet.
+  // 190 s on 4 slots. The cluster's capacity was not yet recorded in the first 50 s.
   report.Add(JobAt(kMonday - 60'000, 1, "ann"));
   const v1::ReportGroup total = report.Take().total();
   EXPECT_DOUBLE_EQ(total.idle_slot_seconds(), 10 * 100 + 8 * 100 - 4 * 140);
@@ -169,7 +169,7 @@ TEST(ReportTest, OfManyEqualJobsEachCountsOnce) {
   EXPECT_EQ(response.total().jobs(), 5000);
 }
 
-// Memory is bounded: when there are more than 4096 groups, the smaller half of them is merged.
+// To bound memory, the smaller half of the groups is merged when there are more than 4096.
 TEST(ReportTest, AGroupThatWasMergedBeginsAnew) {
   v1::GetReportRequest request = By(v1::REPORT_BY_USER);
   request.set_limit(1);
@@ -205,7 +205,7 @@ TEST(ReportTest, BadRequestsAreRefused) {
   EXPECT_TRUE(CheckReportRequest(request, kMonday).ok());
 }
 
-// Returns a job that has folded and listed attempts, with random times.
+// Returns a job that has folded attempts and listed attempts, with random times.
 v1::Job AnyJob(int64_t id, std::mt19937& random) {
   std::uniform_int_distribution<int64_t> any(1, 3 * kHourMs);
   v1::Job job;
@@ -236,7 +236,7 @@ v1::Job AnyJob(int64_t id, std::mt19937& random) {
   return job;
 }
 
-// However jobs are grouped, and however weeks divide them, no second is lost or counted twice.
+// No second may be lost or counted twice, whatever the grouping and wherever weeks begin.
 TEST(ReportTest, EveryWayToGroupGivesTheSameSumsAndPhasesAddUpToWallTime) {
   std::mt19937 random(5);
   std::vector<v1::Job> jobs;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// A trainyard-trainer job on one slot. Its steps take one second.
+// A trainyard-trainer job on one slot, with steps of one second.
 class RunAdviceTest : public testing::Test {
  protected:
   RunAdviceTest() {
@@ -67,8 +67,7 @@ TEST_F(RunAdviceTest, ARunThatWaitsForDataIsToldSo) {
   EXPECT_THAT(Why().findings(), IsEmpty());
 }
 
-// Metrics of a replaced member may arrive before the first report of the member that has taken its
-// place.
+// Metrics of a replaced member may arrive before the first report of the member that replaced it.
 TEST_F(RunAdviceTest, WithoutAReportOfTheReportingRankNoWaitIsKnown) {
   Step(20, 0.4);
   cluster_.observations.attempts.at({job_, 1}).ranks.clear();
@@ -111,7 +110,7 @@ TEST_F(RunAdviceTest, OtherFailuresGetNone) {
   EXPECT_THAT(Why().findings(), IsEmpty());
 }
 
-// None of this run's settings is known to be slow. The advice is therefore about the speed itself.
+// None of the run's settings is known to be slow, so the advice is about the speed itself.
 TEST_F(RunAdviceTest, OnlyAPredictableLayoutIsComparedWithItsPrediction) {
   Step(20, 0);
   RunOn("NVIDIA H200");
@@ -161,7 +160,7 @@ TEST_F(RunAdviceTest, AnAttemptThatEndedWithASpikeGetsAdviceOnSpikes) {
   EXPECT_EQ(Why().findings(0).what(), "the loss spikes");
 }
 
-// The memory use of other programs cannot be predicted.
+// The memory use of a user's own program cannot be predicted.
 TEST(RunAdviceOfProgramsTest, LackOfMemoryIsNotComparedWithAPrediction) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

@@ -59,7 +59,7 @@ TEST(GangLimitScenesTest, CoverEveryStateAndEverySource) {
   EXPECT_EQ(sources.size(), static_cast<std::size_t>(LimitSource::kStopGrace) + 1);
 }
 
-// The table in controller/core/README.md must have a row for every state.
+// The table in controller/core/README.md must have a row for each state.
 TEST(GangLimitScenesTest, TheReadmeHasEveryState) {
   std::ifstream file(TRAINYARD_CORE_README);
   std::string table;
@@ -125,8 +125,7 @@ TEST(GangLimitPaceTest, StepTimesCountForEveryStepUntilTheNextReport) {
   EXPECT_EQ(scene.Limit().ms, 60'000);
 }
 
-// A single report does not show the pace, because the next reported step may be a hundred steps
-// later.
+// The program reports every tenth step.
 TEST(GangLimitPaceTest, OneReportOfAProgramOfOthersIsNoPace) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -151,7 +150,7 @@ TEST(GangLimitPaceTest, TheLongestStateOfTheRanksCounts) {
   EXPECT_EQ(scene.Limit().ms, 600'000);
 }
 
-// The watchdog mistook loading for hangs. The real duration of loading is therefore unknown.
+// The watchdog mistook loading for a hang each time, so the real duration of loading is unknown.
 TEST(GangLimitPaceTest, EachHangInARowGivesAnUnknownPhaseMoreTime) {
   GangScene scene;
   scene.Run(OwnProgram());
@@ -252,7 +251,7 @@ TEST(GangLimitPaceTest, AnEarlierTimeOfAMillisecondCounts) {
   EXPECT_EQ(scene.Limit().ms, kShortestPhaseLimitMs);
 }
 
-// Rank 0 exited while it waited for rank 1. Rank 1 may therefore be saving without reporting a
+// Rank 0 exited while it was waiting for rank 1, which may therefore be saving without reporting a
 // phase.
 TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   GangScene scene;
@@ -268,7 +267,7 @@ TEST(GangLimitPaceTest, AWaitForARankThatStaysDoesNotShortenTheLimit) {
   EXPECT_TRUE(scene.Limit().output_counts);
 }
 
-// The gang has written output since its newest step. Its limit is the longest pause.
+// The gang has written output since its newest step, so its limit is the longest pause.
 TEST(GangLimitSinceTest, OutputCountsWithALongestPauseOnlyIfNoStepMayFollow) {
   struct Case {
     const char* phase;
@@ -298,7 +297,7 @@ TEST(GangLimitSinceTest, OutputCountsWithALongestPauseOnlyIfNoStepMayFollow) {
   }
 }
 
-// After the controller has restarted, telemetry may arrive before the first report.
+// After a restart of the controller, telemetry may arrive before the first report.
 TEST(GangLimitSinceTest, TheNewestProgressIsUnknownBeforeTheFirstReport) {
   for (const int64_t longest_pause_s : {0, 60}) {
     GangScene scene;

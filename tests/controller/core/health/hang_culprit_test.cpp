@@ -1,4 +1,4 @@
-// Tests which ranks a hang names, and the verdict and the alert that result.
+// Tests which ranks a hang's verdict and alert name.
 #include "controller/core/health/hang_watch.h"
 
 #include <optional>
@@ -14,11 +14,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A gang with one rank on each node. The ranks have trained to step 100. The limit is 15 s.
+// A gang with one rank per node, trained to step 100. The limit is 15 s.
 class HangCulpritTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Far enough ahead that every reported time without a step is shorter.
+    // So large that no reported time without a step reaches back before time 0.
     cluster_.now += 100'000'000;
     cluster_.observations.since_ms = cluster_.now;
     cluster_.measures = false;
@@ -51,7 +51,7 @@ class HangCulpritTest : public ::testing::Test {
     if (report.ranks().empty()) report.add_ranks()->set_rank(rank);
     return *report.mutable_ranks(0);
   }
-  // Lets `ms` milliseconds pass. No rank completes a step or writes anything.
+  // Lets `ms` milliseconds pass in which no rank completes a step or writes output.
   void Still(int64_t ms) {
     for (int rank = 0; rank < ranks_; ++rank) {
       Rank(rank).set_still_ms(ms);
@@ -118,7 +118,7 @@ TEST_F(HangCulpritTest, AnEarlierStepIsNoEvidenceWhereStepsAreShort) {
   EXPECT_THAT(Verdict().ranks(), ElementsAre(0, 1, 2));
 }
 
-// The fact that rank 0 exited arrives before the report that rank 0 is no longer running.
+// The fact that rank 0 exited arrives before the report that it no longer runs.
 TEST_F(HangCulpritTest, ARankThatIsReportedToMoveKeepsItsGangAlive) {
   Run(4);
   for (const int rank : {1, 2, 3}) {

@@ -15,11 +15,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A gang with two ranks on each of two nodes. The workers report the ranks as Say has set them.
+// A gang with two ranks on each of two nodes. Workers report the ranks as set by Say.
 class HangWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Far enough ahead that every reported time without a step is shorter.
+    // So large that no reported time without a step reaches back before time 0.
     cluster_.now += 100'000'000;
     cluster_.observations.since_ms = cluster_.now;
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 2);
@@ -54,8 +54,8 @@ class HangWatchTest : public ::testing::Test {
     Rank(rank).set_still_ms(still_ms);
     Rank(rank).set_slow_step_ms(slow_step_ms_);
   }
-  // Sets how long ago the gang made its newest progress, which is that of rank 1, and wrote its
-  // newest output.
+  // Sets how long ago the gang, through rank 1, made its newest progress and wrote its newest
+  // output.
   void Still(int64_t ms) { StillAndQuiet(ms, ms); }
   void StillAndQuiet(int64_t still_ms, int64_t quiet_ms) {
     for (const int rank : {0, 1, 2, 3}) {
@@ -74,8 +74,7 @@ class HangWatchTest : public ::testing::Test {
     if (entered) flight.set_entered_ms(1);
   }
 
-  // The first attempt loaded for 50 s, trained, and then hung. The ranks of the next attempt are
-  // loading.
+  // The first attempt loaded for 50 s, trained and then hung. The next attempt is loading.
   void LoadAgain() {
     Run();
     Still(16'000);
@@ -230,7 +229,7 @@ TEST_F(HangWatchTest, AStartThatWritesSomethingGoesOn) {
   EXPECT_TRUE(IsStopped());
 }
 
-// The first hang may have been a long save. The duration of that save is unknown.
+// The first hang may have been a long save, whose duration is unknown.
 TEST_F(HangWatchTest, EachHangInARowGivesAPhaseMoreTime) {
   Run();
   cluster_.observations.longest_phase_ms[job_]["checkpoint"] = 100'000;
@@ -321,7 +320,7 @@ TEST_F(HangWatchTest, AGangThatARankHasLeftIsWatched) {
                                              "still run (step 100, train)"));
 }
 
-// The worker cannot store the fact that the rank exited, for example because its disk is full.
+// The worker cannot store the fact that the rank exited, for example on a full disk.
 TEST_F(HangWatchTest, ARankWhoseExitIsNotReportedHoldsTheGangUpForTheLease) {
   Run();
   cluster_.measures = true;
@@ -332,7 +331,7 @@ TEST_F(HangWatchTest, ARankWhoseExitIsNotReportedHoldsTheGangUpForTheLease) {
   EXPECT_TRUE(IsStopped());
 }
 
-// Every report comes after a pause, so reports never become steady.
+// Every report comes after a pause, so reports never count as steady.
 TEST_F(HangWatchTest, ANodeWhoseHeartbeatsComeSeldomHidesNoHangForEver) {
   Run();
   const auto pass = [&](int64_t still_ms) {
@@ -395,7 +394,7 @@ TEST_F(HangWatchTest, ANodeThatIsAwayDelaysTheLimitOfAStart) {
   EXPECT_TRUE(IsStopped());
 }
 
-// The worker has seen too few steps to know the pace. The controller knows the times of the steps.
+// The worker has seen too few steps to know the pace, but the controller knows the step times.
 TEST_F(HangWatchTest, AHangInTheFirstSecondsOfTrainingIsFound) {
   slow_step_ms_ = 0;
   Run();
@@ -452,7 +451,7 @@ TEST_F(HangWatchTest, TheWorkerIsAskedForTheThreadsOfTheRanksThatHung) {
   EXPECT_THAT(answer, HasSubstr("attempt 1 was stopped by the watchdog: the gang hung: no step"));
 }
 
-// After the lease has expired, the evidence about the node decides.
+// After the lease, old reports prove no hang, because the evidence about the node then decides.
 TEST_F(HangWatchTest, PastTheLeaseAHangNeedsReportsNoOlderThanALostNodes) {
   Run([](v1::WatchdogSpec& watchdog) { watchdog.set_action(v1::WATCHDOG_ACTION_ALERT); });
   Still(cluster_.options.lease_ms);

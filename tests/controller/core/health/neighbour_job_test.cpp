@@ -1,4 +1,4 @@
-// Tests the evidence about a node that runs ranks of two jobs.
+// Tests the evidence about a node that runs ranks of two different jobs.
 #include "controller/core/health/node_evidence.h"
 
 #include "gmock/gmock.h"
@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::Contains;
 
-// Adds another job with one rank. The rank runs on node a, next to rank 0 of the gang.
+// Adds another job with one rank, on node a next to rank 0 of the gang.
 class NeighbourTest : public PeerProgressTest {
  protected:
   void SetUp() override {
@@ -29,8 +29,8 @@ class NeighbourTest : public PeerProgressTest {
   int64_t neighbour_ = 0;
 };
 
-// The node may only be partitioned from the controller. The gang fails because its rank on the node
-// has died or has lost its peers. This proves nothing about other jobs on the node.
+// The gang fails because its rank on the node has died or lost its peers. This proves nothing about
+// other jobs there, because the node may only be partitioned from the controller.
 TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -38,8 +38,7 @@ TEST_F(NeighbourTest, WhatAGangHasLostIsNotLostForOthers) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_SUSPECT);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // The gang can restart on other nodes, because its new attempt fences the ranks that are still on
-  // a.
+  // The gang can restart on other nodes, because its new attempt fences the ranks still on a.
   cluster_.ClearNode(job_, "b");
   cluster_.Pass(2000);
   EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
@@ -59,15 +58,15 @@ TEST_F(NeighbourTest, PeersThatLostARankWaitForAnUnresponsiveNodeNoLongerThanFor
   cluster_.Pass(1500);
   EXPECT_EQ(cluster_.Attempt(job_).number(), 2);
   EXPECT_EQ(cluster_.StateOf(neighbour_), v1::JOB_STATE_RUNNING);
-  // The neighbour's attempt ends only when the lease of the node expires, because it has no peers
-  // whose progress could show that it runs.
+  // The other job has no peers whose progress could show that it runs, so its attempt ends only
+  // when the node's lease expires.
   cluster_.Pass(cluster_.options.lease_ms);
   EXPECT_EQ(cluster_.Attempt(neighbour_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
 TEST_F(NeighbourTest, NodeWithAMovingGangMayLackAnother) {
-  // A second gang, on a and c, continues to train. Node a is therefore only partitioned from the
+  // A second gang, on a and c, continues to train, so node a is only partitioned from the
   // controller.
   const int64_t gang = cluster_.Submit("gang", 2, 1);
   cluster_.Stop(neighbour_);

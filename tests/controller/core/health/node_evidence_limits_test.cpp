@@ -1,4 +1,4 @@
-// Tests edge cases of the evidence about nodes that send no heartbeats.
+// Tests edge cases of the evidence about nodes without heartbeats.
 #include "controller/core/health/node_evidence.h"
 
 #include <map>
@@ -24,8 +24,7 @@ class NodeEvidenceLimitsTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Starts the controller two leases after the last heartbeats of the nodes. The nodes are in
-  // `state`.
+  // Starts the controller two leases after the nodes' last heartbeats, with the nodes in `state`.
   void StartControllerLater(v1::NodeState state) {
     for (const char* id : {"a", "b"}) {
       cluster_.state.nodes.at(id).node.set_state(state);
@@ -41,7 +40,7 @@ class NodeEvidenceLimitsTest : public ::testing::Test {
     return VerdictsOnUnresponsiveNodes(cluster_.state, cluster_.observations, cluster_.options,
                                        unresponsive, now);
   }
-  // Makes rank 1 stall at the last heartbeat of node a. It made steady progress before.
+  // Makes rank 1, which made steady progress before, stall at the last heartbeat of node a.
   void StallRank1() {
     cluster_.now += 100'000;
     const Timestamp stalled_ms = cluster_.now - cluster_.options.lost_after_ms;

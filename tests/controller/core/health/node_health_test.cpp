@@ -1,5 +1,5 @@
-// Tests that faults of nodes are distinguished from faults of jobs: by failed starts, by reports of
-// workers, and by recovery.
+// Tests that node faults are distinguished from job faults: by failed starts, by workers' reports,
+// and by recovery.
 #include "controller/core/health/node_health.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 class NodeHealthTest : public testing::Test {
  protected:
-  // The node of rank 0 fails to start the rank and reports this fault.
+  // Makes the node of rank 0 report that it failed to start the rank, with this fault.
   void FailStart(int64_t job_id, v1::StartFault fault) {
     v1::RankExited exited;
     exited.set_rank(0);
@@ -88,8 +88,8 @@ TEST_F(NodeHealthTest, ANodeThatFailsEveryStartDrawsFewJobsAndFailsNone) {
     EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_SUCCEEDED) << cluster_.Job(job).DebugString();
     EXPECT_EQ(cluster_.Job(job).restarts(), 0);
   }
-  // Four jobs fail at the same time, before anything is known. Then one job each fails after 5, 10,
-  // 20 and 40 s.
+  // Four jobs fail at once, before the fault is known. Then one job fails after 5 s, one after 10
+  // s, one after 20 s and one after 40 s.
   EXPECT_LE(failed_starts, 4 + 4);
 }
 

@@ -1,4 +1,4 @@
-// A gang on two nodes, and the progress that its ranks report.
+// A gang on two nodes, and the progress that its ranks report, for tests.
 #ifndef TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_PEER_PROGRESS_FIXTURE_H_
 #define TRAINYARD_TESTS_CONTROLLER_CORE_HEALTH_PEER_PROGRESS_FIXTURE_H_
 
@@ -12,7 +12,7 @@
 
 namespace trainyard::controller {
 
-// Restarts the controller. It has then not observed anything yet.
+// Restarts the controller, which loses its observations.
 inline void RestartController(TestCluster& cluster) {
   cluster.observations = Observations{};
   cluster.observations.since_ms = cluster.now;
@@ -28,7 +28,7 @@ class PeerProgressTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Returns the report about `rank` that its worker sends with each heartbeat.
+  // Returns the report about `rank` in each heartbeat of its worker.
   v1::RankReport& Report(int rank) {
     v1::AttemptReport& report = cluster_.Report(rank == 0 ? "a" : "b", job_);
     if (report.ranks().empty()) {
@@ -43,7 +43,8 @@ class PeerProgressTest : public ::testing::Test {
     Report(rank).set_step(step_);
   }
 
-  // Makes `rank` report a step every half second for this time.
+  // Makes `rank` report a step every half second for `ms` milliseconds. `step_seconds`: the step
+  // time that it reports.
   void Train(int rank, int64_t ms, double step_seconds = 0.5) {
     for (int64_t i = 0; i < ms / 500; ++i) {
       Step(rank, step_seconds);

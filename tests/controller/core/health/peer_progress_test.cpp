@@ -1,5 +1,5 @@
-// Tests how the progress of the other ranks of a gang is used as evidence about a node that sends
-// no heartbeats.
+// Tests how the progress of a gang's other ranks is used as evidence about a node that sends no
+// heartbeats.
 #include "controller/core/health/node_evidence.h"
 
 #include "gmock/gmock.h"
@@ -40,8 +40,8 @@ TEST_F(PeerProgressTest, PeersThatTheControllerDoesNotReadShowNoProgress) {
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RUNNING);
 }
 
-// Delayed telemetry and printed output are not progress. Only progress that the rank's worker has
-// seen counts.
+// Only progress that the rank's worker has seen counts. Delayed telemetry and printed output do
+// not.
 TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -54,7 +54,7 @@ TEST_F(PeerProgressTest, LateTelemetryAndChatterAreNoProgress) {
   EXPECT_EQ(cluster_.Attempt(job_).verdict().cause(), v1::VERDICT_CAUSE_NODE_LOST);
 }
 
-// If a rank has no telemetry, only its output shows progress.
+// Without telemetry, only output shows a rank's progress.
 TEST_F(PeerProgressTest, OutputIsTheProgressOfARankThatReportsNoSteps) {
   cluster_.Step(job_, 0, 1, 0.5);
   Report(1);
@@ -97,7 +97,8 @@ TEST_F(PeerProgressTest, ASingleLongStepDoesNotStretchThePatience) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// Rank 1, on node b, made steady progress for 8 s, the longest permitted pause. It stalled 8 s ago.
+// Rank 1, on node b, made steady progress for 8 s, the longest permitted pause, and then stalled 8
+// s ago.
 class PeerProgressLimitTest : public PeerProgressTest {
  protected:
   void SetUp() override {
@@ -141,8 +142,8 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWithARecentHeartbeatCounts) {
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
 }
 
-// After the stream of a peer was interrupted, its first message may be older than the progress of
-// the peer's ranks, or contain nothing about them.
+// After a peer's stream was interrupted, its first message may be older than the progress of the
+// peer's ranks or contain nothing about them.
 TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   NodeObservation& peer = cluster_.observations.nodes["b"];
   peer.reports_since_ms = cluster_.now - 3000;
@@ -152,7 +153,7 @@ TEST_F(PeerProgressLimitTest, OnlyAPeerWhoseReportsHaveSettledProvesAStall) {
   peer.reports_since_ms = 0;
   peer.last_report_ms = cluster_.now - 3000;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
-  // A rank that is visibly making progress does not need a report.
+  // A rank that shows progress needs no report.
   Rank().still_since_ms = cluster_.now;
   EXPECT_EQ(AboutNode("a"), PeerProgress::kMoving);
 }
@@ -165,7 +166,7 @@ TEST_F(PeerProgressLimitTest, NothingIsLeftToTrainAfterTheLastStep) {
 }
 
 TEST_F(PeerProgressTest, RankThatNeverWritesShowsNoProgress) {
-  // Only rank 0 has reported, and it is on the node without heartbeats.
+  // Only rank 0, on the node without heartbeats, has reported.
   Train(0, 20000);
   cluster_.StopHeartbeats("a");
   cluster_.Pass(60000);
@@ -175,7 +176,7 @@ TEST_F(PeerProgressTest, RankThatNeverWritesShowsNoProgress) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// If checkpoints are saved every few seconds, a lost machine must be detected as early as without
+// A lost machine must be detected as early with checkpoints every few seconds as without
 // checkpoints.
 TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   Enter(1, "train");
@@ -191,8 +192,8 @@ TEST_F(PeerProgressTest, PeersThatSaveOftenShowProgress) {
   EXPECT_THAT(Kinds(cluster_.Pass(2000)), ElementsAre("AttemptFailed", "NodeBlamed", "NodeLost"));
 }
 
-// A gang trains for longer than the lease while one node sends no heartbeats. A save must then not
-// be taken as a sign that the node is lost.
+// The gang has trained for longer than the lease while one node sent no heartbeats. A save must
+// then not be mistaken for the loss of that node.
 TEST_F(PeerProgressTest, TheLeaseBeginsWithTheNewestStepOfTheGang) {
   Train(1, 5000);
   cluster_.StopHeartbeats("a");
@@ -231,7 +232,7 @@ TEST_F(PeerProgressTest, AGangThatHasTrainedAllStepsProvesNothing) {
 TEST_F(PeerProgressTest, ARankThatItsWorkerSawEndShowsNoProgress) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
-  // The report arrives first. The fact that the rank exited is still in transit.
+  // The report arrives before the fact that the rank exited.
   Report(1).set_running(false);
   cluster_.Pass(60000);
   EXPECT_EQ(AboutNode("a"), PeerProgress::kUnknown);
@@ -247,11 +248,11 @@ TEST_F(PeerProgressTest, AWholeGangInTheDarkIsLeftAloneUntilTheLeaseEnds) {
   cluster_.Pass(1000);
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
   EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
-  // There is no node for another attempt.
+  // No node is free for another attempt.
   EXPECT_EQ(cluster_.StateOf(job_), v1::JOB_STATE_RECOVERING);
 }
 
-// A dead node must not make its jobs wait forever because the controller restarts again and again.
+// Repeated restarts of the controller must not make a dead node's jobs wait forever.
 TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");
@@ -264,8 +265,8 @@ TEST_F(PeerProgressTest, TheLeaseGoesOnOverRestartsOfTheController) {
   EXPECT_EQ(cluster_.NodeStateOf("a"), v1::NODE_STATE_LOST);
 }
 
-// The nodes may have become reachable again while the controller was down. After its start, they
-// need time to reconnect.
+// The nodes may have become reachable while the controller was down, and need time to reconnect
+// after its start.
 TEST_F(PeerProgressTest, NodesThatWereSuspectBeforeHaveTimeToComeBackAfterAStart) {
   Train(1, 20000);
   cluster_.StopHeartbeats("a");

@@ -38,8 +38,8 @@ class QuarantineEvidenceTest : public QuarantineTest {
     if (cause == v1::VERDICT_CAUSE_RANK_EXITED) verdict.set_log_tail(kEccOutput);
     return BlameFor(verdict, job, attempt, cluster_.state, cluster_.options, cluster_.now);
   }
-  // Node `a` reports a device error that the device survives. `node_ms` is the time by the node's
-  // clock; 0 if the report has none.
+  // Node `a` reports a device error from which the device recovers. `node_ms` is the report's time
+  // by the node's clock; 0 if the report has no time.
   void ReportError(Timestamp time_ms, Timestamp node_ms, const std::string& device = "") {
     v1::Heartbeat heartbeat;
     v1::DeviceError& error = *heartbeat.mutable_condition()->add_device_errors();
@@ -51,8 +51,9 @@ class QuarantineEvidenceTest : public QuarantineTest {
   }
 };
 
-// A bug in the program may cause both the final output and the hangs. It cannot cause the loss of a
-// node.
+// A bug in the program can cause both the final output and the hangs of a job, so such evidence of
+// one job counts once.
+// The bug cannot cause the loss of a node, so a loss always counts.
 TEST_F(QuarantineEvidenceTest, OutputAndHangsOfOneJobCountOnce) {
   struct Case {
     v1::NodeFault fault;
@@ -153,8 +154,8 @@ TEST_F(QuarantineEvidenceTest, OnlyAFatalErrorKeepsANodeWhoseChecksPassInQuarant
 TEST_F(QuarantineEvidenceTest, EvidenceOfThisMomentCountsInFullForTheScore) {
   AddEvidenceTo("a", v1::NODE_FAULT_LOST, 6, cluster_.now);
   EXPECT_EQ(ScoreOf(Node("a"), cluster_.now), 75);
-  // The score is 100 - 25 for the new evidence, minus a little more than 12.5 for evidence that is
-  // just under a day old.
+  // The score starts at 100. The new evidence subtracts 25. The older evidence, which is just under
+  // a day old, subtracts a little more than 12.5.
   AddEvidenceTo("a", v1::NODE_FAULT_LOST, 6, cluster_.now - 86'400'000 + 1);
   EXPECT_EQ(ScoreOf(Node("a"), cluster_.now), 62);
 }

@@ -21,8 +21,8 @@ class QuarantineTest : public testing::Test {
     for (const char* id : {"a", "b", "c"}) cluster_.AddNode(id, 1);
   }
 
-  // Fails the current attempt of a job with one slot. `log_tail` is the attempt's final output.
-  // Then places the next attempt.
+  // Fails the current attempt of a one-slot job with `log_tail` as its final output, then places
+  // the next attempt.
   void Fail(int64_t job_id, const std::string& log_tail, int exit_code = 1) {
     v1::RankExited exited;
     exited.set_rank(0);

@@ -1,4 +1,4 @@
-// Release from quarantine: by passed checks and by users.
+// Tests release from quarantine, by passed checks and by users.
 #include "controller/core/health/quarantine.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Failures caused by nodes, and their consequences.
+// Tests which failures are blamed on a node, and what follows for the node.
 #include "controller/core/health/quarantine.h"
 
 #include <gmock/gmock.h>
@@ -107,7 +107,8 @@ TEST_F(QuarantineTest, AFatalErrorBehindAnotherOneIsNoRepetition) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// The failed start and the device error each produce an event that replaces the node's health.
+// The failed start and the device error each produce an event that overwrites the node's health, so
+// the later event must include the changes of the earlier one.
 TEST_F(QuarantineTest, AFailedStartInTheSameTickTakesNoQuarantineBack) {
   const int64_t job = cluster_.Submit("job", 1, 1);
   cluster_.Settle();
@@ -337,7 +338,8 @@ TEST_F(QuarantineTest, TheSameErrorIsOneErrorForAMinute) {
   EXPECT_EQ(Node("a").evidence_size(), 2);
 }
 
-// If several nodes lose contact at the same time, the network is the likely cause.
+// If several nodes lose contact at the same time, the network is the likely cause, so none of the
+// nodes is blamed.
 TEST_F(QuarantineTest, ANodeLostBesideTwoSilentOnesIsNotBlamed) {
   const auto blame = [&] {
     v1::Verdict verdict;

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kSecond = 1000;
 
-// One gang on a and b, with c as a spare.
+// A gang runs on nodes a and b. Node c is a spare.
 class StartEvidenceTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -24,7 +24,7 @@ class StartEvidenceTest : public ::testing::Test {
     ASSERT_EQ(cluster_.Placement(job_), "a:0 b:0");
   }
 
-  // From this call on, each node reports this phase for its rank.
+  // From now on, each node reports this phase for its rank.
   void ReportPhase(const std::string& phase) {
     Report("a", 0, phase);
     Report("b", 1, phase);
@@ -111,7 +111,7 @@ TEST_F(StartEvidenceTest, AStartThatWasNeverSentIsSoonPlacedAgain) {
   EXPECT_EQ(cluster_.Placement(single), "d:0");
 }
 
-// An earlier run of the controller may have sent the start command already.
+// An earlier run of the controller may already have sent the start command.
 TEST_F(StartEvidenceTest, AStartIsNotMissedBeforeTheNodeIsWelcomed) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -157,7 +157,8 @@ TEST_F(StartEvidenceTest, ANodeWithoutAStreamGetsNoRanks) {
 }
 
 // A node that disconnects before it receives its Welcome never receives the command to start its
-// ranks. The job would have to be placed again although nothing had failed.
+// ranks. If ranks had been placed on it, the job would have to be placed again although nothing had
+// failed.
 TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   cluster_.Leave("c");
   const int64_t single = cluster_.Submit("single", 1, 1);
@@ -170,8 +171,8 @@ TEST_F(StartEvidenceTest, ANodeThatAwaitsItsWelcomeGetsNoRanks) {
   EXPECT_EQ(cluster_.Placement(single), "c:0");
 }
 
-// The job may continue to train while its node is disconnected, for any length of time. Therefore
-// only the end of the lease ends the attempt.
+// The job may continue to train for any length of time while its node is disconnected. Therefore
+// the attempt ends only when its lease ends.
 TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   const int64_t single = cluster_.Submit("single", 1, 1);
   cluster_.Settle();
@@ -183,8 +184,8 @@ TEST_F(StartEvidenceTest, AJobOfOneNodeThatWasReportedKeepsItsLease) {
   EXPECT_EQ(cluster_.Attempt(single).state(), v1::ATTEMPT_STATE_STARTING);
 }
 
-// Facts from node a may be lost while the gang trains. A rank can train only after all ranks have
-// started.
+// The start facts from node a may be lost. Because a rank can train only after all ranks have
+// started, a training peer proves that node a's rank has started, too.
 TEST_F(StartEvidenceTest, APeerThatTrainsShowsThatAllRanksHaveStarted) {
   cluster_.StopHeartbeats("a");
   Report("b", 1, "train");

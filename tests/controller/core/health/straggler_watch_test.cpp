@@ -30,8 +30,8 @@ class StragglerWatchTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Sends heartbeats for `seconds` seconds. The compute time of each rank is its entry in
-  // `seconds_`.
+  // Sends heartbeats for `seconds` seconds. In each step, rank i computes for `seconds_[i]`
+  // seconds.
   std::vector<v1::Event> Train(int seconds) {
     std::vector<v1::Event> all;
     for (int i = 0; i < seconds; ++i) {
@@ -200,7 +200,7 @@ TEST_F(StragglerRuleTest, OnlyATimeAboveTheRatioIsSlow) {
   EXPECT_THAT(Found(), ElementsAre("2: 0.375 of 0.25, 3"));
 }
 
-// Times this small are stored as 0, so the median is 0.
+// Times this short are stored as 0, so the median is 0.
 TEST_F(StragglerRuleTest, NothingIsAMultipleOfAMedianOfZero) {
   Compute({1e-60, 1e-60, 2});
   EXPECT_THAT(Found(), IsEmpty());

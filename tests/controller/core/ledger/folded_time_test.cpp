@@ -38,8 +38,8 @@ void AddTrainedSteps(int64_t resume_step, int64_t steps, int64_t kept, int64_t l
   trained.set_slot_ms(slot_ms);
 }
 
-// Returns the RESTART slot seconds of a job that has `slots` slots and only one earlier record:
-// RESTART with these times.
+// Returns the RESTART slot seconds of a job with `slots` slots. The job's only earlier record is a
+// RESTART phase of `length_ms` and `slot_ms`.
 double RestartSlotSeconds(int slots, int64_t length_ms, int64_t slot_ms) {
   v1::Job job;
   job.set_submitted_time_ms(1000);
@@ -82,8 +82,7 @@ TEST(FoldedTimeTest, BeyondTheLimitTheTwoOldestRecordsOfTrainingAreJoined) {
   v1::EarlierTime& earlier = *job.mutable_earlier();
   earlier.set_until_ms(2000);
   earlier.set_newest_attempt(299);
-  // A fifth of the steps of the first record and half of the steps of the second one were trained
-  // again.
+  // A fifth of the first record's steps and half of the second record's steps were trained again.
   AddTrainedSteps(0, 100, 80, 1000, 8000, earlier);
   AddTrainedSteps(80, 100, 50, 2000, 4000, earlier);
   for (int64_t i = 0; i < 254; ++i) AddTrainedSteps(130 + 10 * i, 10, 10, 10, 80, earlier);

@@ -1,4 +1,4 @@
-// Sums of the ledger over random jobs and over long histories.
+// Tests that the phases of the ledger add up, for random jobs and for long histories.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns a job whose times, steps and statistics come from `any` and are in no order.
+// Returns a job whose times, steps and statistics come from `any`, so they are in random order.
 v1::Job AnyJob(const std::function<Timestamp()>& any) {
   // Returns 0, which means unset, in one third of the calls.
   const auto sometimes = [&] { return any() % 3 == 0 ? 0 : any(); };
@@ -53,9 +53,9 @@ v1::Job AnyJob(const std::function<Timestamp()>& any) {
   return job;
 }
 
-// Clocks of nodes and statistics of ranks may have any values. Nevertheless, every millisecond of
-// the job must be in exactly one phase. It must count for all slots of the job, except while the
-// job was queued.
+// Whatever the nodes' clocks and the ranks' statistics report, every millisecond of the job must be
+// in exactly one phase. Each millisecond must count for all slots of the job, except while the job
+// was queued.
 TEST(LedgerSumsTest, PhasesAddUpWhateverClocksAndRanksReport) {
   std::mt19937 random(7);
   std::uniform_int_distribution<Timestamp> any(0, 2000);
@@ -90,7 +90,7 @@ std::map<v1::LedgerPhase, double> PhasesOf(const v1::Ledger& ledger) {
   return phases;
 }
 
-// Moving attempts out of the list must not change any sum. The reference is the ledger computed
+// Folding attempts out of the list must not change any sum. The reference is the ledger computed
 // from all attempts. Clocks and steps may have any values, provided that every attempt except the
 // last has ended.
 TEST(LedgerSumsTest, FoldedAttemptsKeepEverySum) {
@@ -143,7 +143,7 @@ class RestartingJob {
   void RestoreFromSnapshot() { cluster_.state = FromSnapshot(ToSnapshot(cluster_.state, 1)); }
 
   const v1::Job& job() const { return cluster_.Job(id_); }
-  // Returns the job with all its attempts listed.
+  // Returns the job with all its attempts in the list, as if none had been folded.
   v1::Job all() const {
     v1::Job all = job();
     all.clear_earlier();
@@ -175,8 +175,8 @@ TEST(LedgerSumsTest, FiveHundredAttemptsAreCountedToTheMillisecond) {
   RestartingJob history;
   int64_t kept = 0;
   for (int64_t i = 0; i < 500; ++i) {
-    // Each attempt contributes 80 steps that are not trained again. Two attempts resume at a step
-    // far back, before the first attempt that is still listed.
+    // Each attempt contributes 80 steps that are not trained again. Two attempts resume from a much
+    // earlier step, trained before the first attempt that is still listed.
     const int64_t fallback = i == 350 ? 200 * 80 : i == 450 ? 120 * 80 : 0;
     kept -= fallback;
     history.RunAttempt(kept);

@@ -16,15 +16,15 @@ TEST(LedgerTest, EveryMomentIsInOnePhase) {
   EXPECT_DOUBLE_EQ(ledger.wall_seconds(), 19);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_QUEUED), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_INIT), 2);
-  // Attempt 1 trained 100 steps in 10 s, and attempt 2 trained 20 of them again. Attempt 2 has
-  // trained for 3 s.
+  // Attempt 1 trained 100 steps in 10 s. Attempt 2 trained 20 of them again, so 8 s of attempt 1
+  // count. Attempt 2 has trained for 3 s so far.
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 3);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RECOMPUTE), 2);
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_RESTART), 2);
   double sum = 0;
   for (const v1::PhaseTime& time : ledger.phases()) sum += time.seconds();
   EXPECT_DOUBLE_EQ(sum, ledger.wall_seconds());
-  // While the job was queued for 2 s, it held no slots.
+  // The 2 s in which the job was queued do not count, because it held no slots.
   EXPECT_NEAR(ledger.goodput_ratio(), 11.0 / 17, 1e-9);
   // Training, on 8 slots, is the largest phase and therefore first.
   EXPECT_DOUBLE_EQ(ledger.phases(0).slot_seconds(), 11 * 8);
@@ -128,7 +128,7 @@ TEST(LedgerTest, RecomputeCountsFromTheEarliestResumeStepOfLaterAttempts) {
   third.set_resume_step(40);
   third.set_placed_time_ms(18'500);
   third.set_started_time_ms(19'000);
-  // 10 s of training, minus the hang of 6 s, leaves 4 s for 100 steps. 20 of these steps were
+  // 6 of the 10 s of training were a hang, which leaves 4 s for 100 steps. 20 of these steps were
   // trained again.
   EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_RECOMPUTE), 6);
 }
@@ -180,7 +180,8 @@ TEST(LedgerTest, StallsThatEndedAreHangs) {
 }
 
 // A rank of attempt 1 died at 8 s. The heal began at 8.5 s and ended at 10 s. The 4 standbys waited
-// for 5.5 s, until the heal began. Two of them continued to wait until the end of the attempt.
+// for 5.5 s, until the heal began. Two of them were not used and waited until the end of the
+// attempt.
 TEST(LedgerTest, AHealIsAPhaseAndStandbysHaveSlotTimeOnly) {
   v1::Job job = RestartedJob();
   v1::Attempt& first = *job.mutable_attempts(0);
@@ -223,8 +224,8 @@ TEST(LedgerTest, TheTimeOfAJobWithoutSparesHasNoStandbySpan) {
   }
 }
 
-// Attempt 1 had to train 125 steps to complete 100. Only 80 of these count, because attempt 2
-// trained 20 steps again.
+// Attempt 1 trained 125 steps to reach step 100. Only 80 of them count, because attempt 2 trained
+// 20 steps again.
 TEST(LedgerTest, StepsTrainedAgainInPlaceAreRecompute) {
   v1::Job job = RestartedJob();
   v1::Heal& heal = *job.mutable_attempts(0)->add_heals();

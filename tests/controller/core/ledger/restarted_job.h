@@ -7,9 +7,9 @@
 
 namespace trainyard::controller {
 
-// A job on 8 slots, submitted at 1 s. Attempt 1 is placed at 3 s, starts at 4 s, trains 100 steps,
-// fails at 14 s and ends at 15 s. Attempt 2 resumes from step 80, is placed at 16 s, starts at 17 s
-// and is still running.
+// Returns a job on 8 slots, submitted at 1 s. Attempt 1 is placed at 3 s, starts at 4 s, trains 100
+// steps, fails at 14 s and ends at 15 s. Attempt 2 resumes from step 80, is placed at 16 s, starts
+// at 17 s and is still running.
 inline v1::Job RestartedJob() {
   v1::Job job;
   job.set_submitted_time_ms(1000);

@@ -16,8 +16,8 @@ v1::JobSpec Constant() {
   return spec;
 }
 
-// Returns a job with ten steps of 4, 4, 4, 8, 8, 12, 16, 16, 16 and 16 samples: 104 samples in
-// total.
+// Returns a job whose batch grows: ten steps of 4, 4, 4, 8, 8, 12, 16, 16, 16 and 16 samples, 104
+// in total.
 v1::JobSpec Growing() {
   v1::JobSpec spec = Constant();
   spec.mutable_train()->set_rampup_batch_start(4);

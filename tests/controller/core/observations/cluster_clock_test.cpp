@@ -13,7 +13,8 @@ constexpr Timestamp kWallMs = 1'700'000'000'000;
 constexpr int64_t kSteadyMs = 5'000'000;
 constexpr int64_t kStepDay = 86'400'000;
 
-// A state whose newest event was at wall time kWallMs and at machine uptime kSteadyMs.
+// Returns the clock of a state whose newest event was at wall time kWallMs and machine uptime
+// kSteadyMs.
 v1::ClusterClock KnownClock() {
   v1::ClusterClock known;
   known.set_boot_id("boot");

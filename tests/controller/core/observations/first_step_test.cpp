@@ -49,8 +49,9 @@ TEST(FirstStepTest, AControllerThatCameLaterCannotTell) {
   EXPECT_EQ(FirstStepShown(attempt, observed, 1000), std::nullopt) << "it is known already";
 }
 
-// The program writes no checkpoint records. Attempt 1 trains 100 steps, and attempt 2 resumes after
-// step 80. Therefore 20 steps are trained again, not 100.
+// The program writes no checkpoint records, so the resume step must come from attempt 2's first
+// step. Attempt 1 trains
+// 100 steps, and attempt 2 resumes after step 80: 20 steps are trained again, not 100.
 TEST(FirstStepTest, RecomputeCountsFromTheLaterAttemptsFirstStep) {
   TestCluster cluster;
   cluster.AddNode("a", 1);

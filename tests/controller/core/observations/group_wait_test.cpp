@@ -126,7 +126,7 @@ class StalledTest : public ::testing::Test {
     cluster_.RunJob(job_);
   }
 
-  // Rank 0 reports that it waits if `waits` is true, and that it makes progress otherwise.
+  // Rank 0 reports that it waits if `waits` is true, or that it makes progress if not.
   void Report(bool waits) {
     v1::RankRecord& newest =
         *cluster_.ReportRunning("a", job_, 2).mutable_ranks(0)->mutable_newest();
@@ -160,7 +160,8 @@ TEST_F(StalledTest, EndsWhenTheRankMoves) {
   EXPECT_NE(Why().pending().code(), v1::PENDING_CODE_STALLED);
 }
 
-// The ledger and the evidence about nodes use the same rule (stall.h).
+// The ledger and the node evidence use the same stall rule (stall.h), so neither may count a slow
+// gang as stalled.
 TEST_F(StalledTest, AGangThatIsOnlySlowHasNotStalled) {
   cluster_.Step(job_, 0, 4, 10);
   cluster_.Step(job_, 0, 5, 10);

@@ -82,7 +82,7 @@ TEST(ObservationsTest, EveryMessageWithATimeShowsTheClockOfItsNode) {
   heartbeat.set_time_ms(62'000 - 2);
   ObserveHeartbeat("a", heartbeat, 2000, kNoJobs, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
-  // The controller process was frozen. Then its clock was set back.
+  // The controller process was frozen, and then its clock was set back.
   ShiftHeartbeats(5000, 7000, observations);
   EXPECT_EQ(ClockAheadMs(observations, "a"), 60'000 - 2);
   ShiftTimes(-6000, observations);

@@ -1,4 +1,4 @@
-// Tests a rank's progress as measured by its worker.
+// Tests how a rank's progress follows from the times that its worker measures.
 #include "controller/core/observations/observations.h"
 #include "controller/core/observations/observe.h"
 #include "controller/core/observations/observe_telemetry.h"
@@ -28,8 +28,8 @@ TEST(RankProgressTest, StepsAndPhasesAreProgressAsTheWorkerMeasuresThem) {
   EXPECT_EQ(rank.step, 7);
 }
 
-// The worker subtracts the time in which it was paused itself, for example with the whole machine.
-// A pause makes the measured time without a step shorter, but it is not progress.
+// The worker leaves out the time in which it was itself paused, for example with the whole machine.
+// A pause therefore shortens the reported time without a step, but it is not progress.
 TEST(RankProgressTest, ATimeThatTheWorkerLeavesOutIsNoMovement) {
   Observations observations;
   ObserveHeartbeat("a", HeartbeatOf(1, 5, 10), 1000, kNoJobs, observations);
@@ -86,8 +86,8 @@ TEST(RankProgressTest, SavingBetweenStepsInterruptsNoSteadyTraining) {
   report(5000, "checkpoint");
   const RankObservation& rank = observations.attempts.at({1, 1}).ranks.at(0);
   EXPECT_EQ(SteadyMs(rank), 4000);
-  // A checkpoint may take any time. Therefore phases other than training neither prove nor disprove
-  // progress.
+  // A checkpoint may take any length of time. Therefore time spent outside the phase "train"
+  // neither proves nor disproves progress.
   report(65'000, "train");
   EXPECT_EQ(SteadyMs(rank), 4000);
   for (Timestamp now = 66'000; now <= 70'000; now += 1000) report(now, "train");

@@ -23,8 +23,8 @@ class RootSightingsTest : public testing::Test {
   RootSightingsTest() { Roots().path = cluster_.options.checkpoint_root; }
 
   RootSightings& Roots() { return cluster_.observations.roots; }
-  // Adds a node with one slot. The node reports that it sees the directory with this letter, or
-  // reports nothing if the letter is ' '.
+  // Adds a node with one slot. The node reports that it sees the root directory with this letter; '
+  // ' means that the node reports nothing.
   void AddNode(const std::string& id, char directory) {
     cluster_.AddNode(id, 1);
     if (directory != ' ') See(id, directory);
@@ -164,8 +164,8 @@ TEST_F(RootSightingsTest, ARecoveringGangLeavesANodeThatLostTheRoot) {
   EXPECT_THAT(cluster_.Placement(job), AllOf(HasSubstr("b:0"), HasSubstr("c:0")));
 }
 
-// A controller that has just started knows nothing about its nodes. The gang must wait for their
-// reports, but not forever.
+// A controller that has just started does not know which directories its nodes see. The gang must
+// wait for their reports, but not forever.
 TEST_F(RootSightingsTest, AGangWaitsForTheFirstReportOfANodeAndNotForEver) {
   AddNode("a", '1');
   AddNode("b", ' ');

@@ -1,4 +1,4 @@
-// Progress and pace of a job, from the telemetry of its ranks.
+// Tests the progress and pace of a job, as derived from the telemetry of its ranks.
 #include <limits>
 
 #include "controller/core/observations/observations.h"
@@ -109,7 +109,7 @@ TEST(TelemetryProgressTest, TheLowestRankThatWritesMetricsReportsForTheGang) {
   ASSERT_EQ(of_three.records_size(), 1);
   EXPECT_TRUE(of_three.records(0).has_phase());
   EXPECT_EQ(observations.progress.at(1).step(), 30);
-  // Each rank's own figures are stored, whether or not the rank is the gang's reporting rank.
+  // The controller stores statistics of every rank, not only of the gang's reporting rank.
   const AttemptObservation& attempt = observations.attempts.at({1, 1});
   EXPECT_EQ(attempt.ranks.at(3).newest.step_seconds(), 2);
   EXPECT_EQ(LastStep(attempt), 31);

@@ -16,7 +16,7 @@ namespace {
 
 const ClusterState kNoState;
 
-// A report of one rank, as sent by its worker.
+// Returns a worker's report about one of its ranks.
 v1::RankReport Rank(int rank, const std::string& phase, const v1::RankRecord& newest) {
   v1::RankReport report;
   report.set_rank(rank);

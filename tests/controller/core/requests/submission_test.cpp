@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns a request as the command line sends it: a resolved job file, with the origin of every
+// Returns a request as the command line sends it: a resolved job file and the origin of every
 // value.
 v1::SubmitJobRequest ResolvedRequest() {
   v1::SubmitJobRequest request;
@@ -214,8 +214,8 @@ TEST(SubmissionTest, RefusesASpecOverTheLargestSize) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the job file is too large"));
 }
 
-// A repeated request may leave out the directory, because the controller may have chosen it. If the
-// request names one, it must be the job's directory.
+// A repeated request may omit the checkpoint directory, because the controller may have chosen it.
+// If the request names a directory, it must be the job's directory.
 TEST(SubmissionTest, ACheckpointDirectoryThatTheRequestNamesMustBeTheSame) {
   v1::JobSpec made = TestSpec("job", 1, 1);
   made.mutable_checkpoint()->set_dir("/c/1");

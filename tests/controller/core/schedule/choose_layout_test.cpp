@@ -54,8 +54,8 @@ v1::JobSpec Complete(v1::JobSpec spec) {
   return spec;
 }
 
-// A layout with 11 ranks is impossible, because 11 divides neither the batch nor a dimension of the
-// model.
+// A layout must leave nodes unused: 11 ranks are impossible, because 11 divides neither the batch
+// nor a dimension of the model.
 TEST(ChooseLayoutTest, OnlyARemainderOfTheNodesMayBeReduced) {
   const LayoutQuestion eleven{1, {11, 1, v1::DEVICE_KIND_CPU}, "cpu"};
   const v1::GrantedLayout all = ChooseLayoutFor(Complete(AutoSpec("auto", 11, 1)), eleven);
@@ -86,15 +86,15 @@ TEST(ChooseLayoutTest, TheThreeLargestCountsWithALayoutAreCompared) {
 }
 
 TEST(ChooseLayoutTest, FewerNodesThanAreLeftMayBeTheBest) {
-  // 7 does not divide the batch. A layout with 7 nodes must therefore use the factor 7 in another
-  // dimension, or leave some nodes unused.
+  // 7 does not divide the batch. A layout that uses all 7 nodes must therefore use the factor 7 in
+  // another dimension.
   const v1::GrantedLayout chosen = ChooseLayoutFor(LargeSpec(8), GpuQuestion(7, "NVIDIA H200"));
   EXPECT_EQ(chosen.asked_nodes(), 7);
   EXPECT_GE(chosen.nodes(), 4);
   EXPECT_LE(chosen.nodes(), 7);
 }
 
-// The H200s have more memory than the A100s, but they wait for the slower A100s.
+// The H200s have more memory than the A100s, but in each step they wait for the slower A100s.
 TEST(ChooseLayoutTest, OfSeveralKindsTheSmallestAndTheSlowestCount) {
   const v1::JobSpec spec = LargeSpec(8);
   const v1::GrantedLayout slow = ChooseLayoutFor(spec, GpuQuestion(8, "NVIDIA A100-SXM4-80GB"));

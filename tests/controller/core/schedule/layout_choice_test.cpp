@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 // Batch of AutoSpec.
 constexpr int kBatch = 840;
 
-// Answers layout questions until none is open; returns the number of choices made.
+// Answers open layout questions until none is left. Returns the number of choices made.
 int AnswerAll(TestCluster& cluster) {
   int answered = 0;
   cluster.Settle();
@@ -46,7 +46,7 @@ int64_t SamplesOfStep(const v1::GrantedLayout& granted) {
   return granted.layout().dp() * granted.layout().micro_batch() * granted.micro_batches();
 }
 
-// Stops the node's heartbeats until the node is lost and the attempt on it has ended.
+// Stops the node's heartbeats and waits until the node is lost and the attempt on it has ended.
 void LoseNode(TestCluster& cluster, int64_t job_id, const std::string& node_id) {
   cluster.StopHeartbeats(node_id);
   for (int rank = 0; rank < cluster.Attempt(job_id).ranks_size(); ++rank) {
@@ -167,8 +167,8 @@ TEST_F(AutoJobTest, ItWaitsForASuspectNode) {
   EXPECT_EQ(cluster_.Job(job).attempts_size(), 1);
 }
 
-// The head of the queue waits for more nodes than exist. The job continues instead of waiting
-// behind the head.
+// The job at the head of the queue waits for more nodes than exist. The recovering job must
+// continue instead of waiting behind it.
 TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   const int64_t blocker = cluster_.Submit("blocker", 1, 1);
   cluster_.RunJob(blocker);
@@ -176,8 +176,8 @@ TEST_F(AutoJobTest, TheNodesThatAreLeftToItNeedNoPlaceInTheQueue) {
   v1::JobSpec spec = AutoSpec("auto", 2, 2);
   cluster_.Settle();
   const int64_t job = cluster_.Submit(spec);
-  // The head is stopped here so that the job can start. It is submitted again later, before the job
-  // recovers.
+  // Stops the head of the queue so that the job can start. The head is submitted again below,
+  // before the job recovers.
   cluster_.Stop(head);
   AnswerAll(cluster_);
   cluster_.StartAll(job);

@@ -14,14 +14,14 @@ using ::testing::IsEmpty;
 
 constexpr int kDeviceFault = static_cast<int>(ExitCode::kDeviceFault);
 
-// Rank 0 fails, and every node of the gang reports the attempt as cleared.
+// Makes rank 0 fail. Then every node of the gang reports the attempt as cleared.
 void FailGang(TestCluster& cluster, int64_t job, int exit_code) {
   cluster.ExitRank(job, 0, exit_code);
   cluster.Settle();
   cluster.ClearAll(job);
 }
 
-// The node's heartbeats stop until the node is lost. Rank 0, which runs on another node, fails at
+// Stops the node's heartbeats until the node is lost. Rank 0, which runs on another node, fails at
 // once.
 void LoseNodeOf(TestCluster& cluster, int64_t job, const std::string& node_id) {
   cluster.StopHeartbeats(node_id);

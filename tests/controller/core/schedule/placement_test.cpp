@@ -160,8 +160,8 @@ TEST(PlacementTest, ARecoveringJobWaitsForItsSuspectNode) {
   EXPECT_EQ(cluster.Placement(job), "a:0");
 }
 
-// One gang ran on nodes a and b, the other on c and d. Each gang has lost a node and has no spare.
-// Each one keeps the node that the other needs.
+// One gang ran on nodes a and b, the other on c and d. Each gang has lost a node, has no spare, and
+// reserves the node that the other gang needs.
 class TwoBrokenGangsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -196,7 +196,7 @@ TEST_F(TwoBrokenGangsTest, ReturnedNodeIsUsedOnlyOnceItIsCleared) {
   cluster_.Wake("d");
   cluster_.Pass(1000);
   ASSERT_EQ(cluster_.NodeStateOf("d"), v1::NODE_STATE_READY);
-  // Ranks of the ended attempts may still run on b and d.
+  // Ranks of the ended attempts may still be running on b and d.
   EXPECT_THAT(cluster_.Commands(),
               ElementsAre("start a 1/2", "stop b 1/1 3000", "start c 1/2", "stop d 2/1 3000"));
   EXPECT_EQ(cluster_.Attempt(second_).number(), 1);
@@ -283,8 +283,8 @@ TEST(PlacementTest, AJobWhoseSlotIsGoneTakesAFreeOneBeforeAReservedOne) {
   EXPECT_EQ(cluster.Placement(first), "b:0");
 }
 
-// Today, the shape of a job never changes. If it did, a gang of the old shape must not be reused
-// for the job.
+// A job's shape never changes today. If it did, the nodes of a gang with the old shape must not be
+// reused as they are.
 TEST(PlacementTest, AGangOfAnotherShapeIsPlacedAnew) {
   TestCluster cluster;
   for (const char* id : {"a", "b", "c", "d"}) cluster.AddNode(id, 2);

@@ -171,8 +171,8 @@ TEST_F(ScheduleTest, NoLayoutIsSaidToBeChosenBeforeWorkersAttach) {
   EXPECT_THAT(Why(job).message(), HasSubstr("waits for its workers"));
 }
 
-// The schedule describes an older state if a later tick could not plan, or if a job was deleted
-// after the pass.
+// The stored schedule describes an older state if a later tick could not plan, or if a job was
+// deleted after the placement pass.
 TEST_F(ScheduleTest, AnOlderScheduleIsRenderedFromThePresentState) {
   const int64_t head = cluster_.Submit("head", 2, 2);
   const int64_t later = cluster_.Submit("later", 1, 1);

@@ -14,8 +14,8 @@ TEST(GangTest, AMemberOutsideOfTheAttemptIsNotFound) {
   v1::Attempt& attempt = *state.jobs[1].job.add_attempts();
   attempt.set_number(1);
   for (const int rank : {0, 1}) attempt.add_ranks()->set_rank(rank);
-  // RemoveLast keeps the removed member's memory, so only a bounds check can reject the number of
-  // this member.
+  // RemoveLast keeps the removed member's memory allocated, so only a bounds check rejects this
+  // member number.
   attempt.mutable_ranks()->RemoveLast();
   EXPECT_EQ(FindMember(state, {1, 1}, 0), &attempt.ranks(0));
   EXPECT_EQ(FindMember(state, {1, 1}, 1), nullptr);
@@ -67,8 +67,8 @@ TEST(GangDeathTest, APlaceThatTheGangDoesNotHaveEndsTheProcess) {
   const v1::Attempt attempt = GangOn({"a", "b"});
   EXPECT_EQ(MemberAt(attempt, 0).node_id(), "a");
   EXPECT_EQ(MemberAt(attempt, 1).node_id(), "b");
-  // RemoveLast keeps the removed member's memory, so only a bounds check can reject the number of
-  // this member.
+  // RemoveLast keeps the removed member's memory allocated, so only a bounds check rejects this
+  // member number.
   v1::Attempt shrunk = attempt;
   shrunk.mutable_ranks()->RemoveLast();
   EXPECT_DEATH(MemberAt(shrunk, 1), "no member has place 1");

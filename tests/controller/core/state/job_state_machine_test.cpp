@@ -13,8 +13,8 @@
 namespace trainyard::controller {
 namespace {
 
-// The table is incomplete if a state cannot be reached, or if a job cannot be stopped in a live
-// state.
+// The transition table is incomplete if a state cannot be reached, or if a job cannot be stopped in
+// a live state.
 TEST(JobStateMachineTest, EveryStateIsReachableAndEveryLiveOneCanBeStopped) {
   // JobState_MIN is JOB_STATE_UNSPECIFIED, which no job has.
   for (int number = v1::JobState_MIN + 1; number <= v1::JobState_MAX; ++number) {

@@ -14,8 +14,8 @@ using ::testing::Pair;
 
 class ReservationsTest : public ::testing::Test {
  protected:
-  // From this call on, the nodes send no heartbeats. Rank 0 of each job, which runs on another
-  // node, fails.
+  // From now on, the nodes send no heartbeats. Rank 0 of each job, which runs on another node,
+  // fails.
   void LoseNodes(const std::vector<std::string>& node_ids, const std::vector<int64_t>& jobs) {
     for (const std::string& id : node_ids) cluster_.StopHeartbeats(id);
     for (const int64_t job : jobs) cluster_.ExitRank(job, 0, 1);

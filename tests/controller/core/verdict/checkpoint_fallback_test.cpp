@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A job of one rank without a restart budget.
+// A job with one rank and no restart budget.
 class CheckpointFallbackTest : public ::testing::Test {
  protected:
   void Start(const std::string& resume_from = "") {
@@ -31,8 +31,7 @@ class CheckpointFallbackTest : public ::testing::Test {
     return events;
   }
 
-  // Restarts the job for causes that are not its fault. Such restarts do not use up the restart
-  // budget.
+  // Restarts the job for causes that are not its fault, which does not use up the restart budget.
   void RestartUncounted() {
     EndAttempt(75);
     cluster_.RunJob(job_);

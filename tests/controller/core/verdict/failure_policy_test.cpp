@@ -80,8 +80,8 @@ TEST_F(ClocksApartTest, LostPeersAreOrderedByCorrectedTimesToo) {
   EXPECT_EQ(Verdict().rank(), 1);
 }
 
-// The event must contain the corrected time, because a replay does not know the clock offsets but
-// must give the same verdict.
+// The event must contain the corrected time: a replay does not know the clock offsets, but must
+// give the same verdict.
 TEST_F(ClocksApartTest, TheCorrectedTimeIsAFact) {
   Exit(0, 1, 20);
   EXPECT_EQ(cluster_.state.jobs.at(job_).exited_ranks.at(0).corrected_ms(), cluster_.now - 20);
@@ -155,7 +155,8 @@ TEST_F(FailurePolicyTest, NamesEverySignalThatProgramsCommonlyEndBy) {
   }
 }
 
-// All four ranks exit with 69. Before that, ranks 0, 1 and 3 waited for rank 2 in an all-reduce.
+// All four ranks exit with 69, the exit code for a lost peer. Before that, ranks 0, 1 and 3 waited
+// for rank 2 in an all-reduce.
 class LostPeersTest : public FailurePolicyTest {
  protected:
   void ReportWith(bool running, const std::vector<int>& waiting) {

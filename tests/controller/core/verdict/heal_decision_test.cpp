@@ -61,8 +61,8 @@ class HealDecisionTest : public ::testing::Test {
     return DecideHeal(state_, observations_, Entry(), verdict, now);
   }
 
-  // Returns the heal that is decided after this verdict. "1:3 master a" means: place 1 goes to
-  // member 3, and place 0 is on node a.
+  // Returns the heal decided after this verdict. "1:3 master a" means that member 3 takes place 1
+  // and that place 0 is on node a.
   std::string HealAfter(const v1::Verdict& verdict) {
     const HealDecision heal = DecideOn(verdict);
     std::string text;

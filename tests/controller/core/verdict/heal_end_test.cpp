@@ -148,7 +148,7 @@ TEST_F(HealEndTest, ANodeThatHoldsUpAHealIsReplacedWithoutBlame) {
   Kill(2);
   cluster_.Settle();
   Report(10, true, "heal");
-  // For the first 8 s, the heal itself explains why the ranks wait.
+  // For the first 8 s, the heal itself explains why the ranks are waiting.
   EXPECT_EQ(Find(cluster_.Pass(7500), v1::Event::kAttemptHealing), nullptr);
   const auto events = cluster_.Pass(500);
   const v1::Event* healing = Find(events, v1::Event::kAttemptHealing);

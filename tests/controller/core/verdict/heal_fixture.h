@@ -34,7 +34,7 @@ class HealPolicyTest : public ::testing::Test {
   }
 
   // Every node with members reports that they run and that the gang trains at `step`. If `adopted`
-  // is true, the reports are of the newest generation.
+  // is true, the members that occupy places also report the newest generation.
   void Report(int64_t step, bool adopted = true, const std::string& phase = "train") {
     for (const std::string& node_id : GangNodes(Attempt())) {
       v1::AttemptReport& report = cluster_.Report(node_id, job_);
@@ -72,7 +72,7 @@ class HealPolicyTest : public ::testing::Test {
 
   const v1::Attempt& Attempt() const { return cluster_.Attempt(job_); }
   const JobEntry& Entry() const { return cluster_.state.jobs.at(job_); }
-  // Returns each place and the member that occupies it, such as "0:0 1:1 2:4 3:5".
+  // Returns each place with the member that occupies it, such as "0:0 1:1 2:4 3:5".
   std::string Seats() const {
     std::string text;
     const auto members = SeatedMembers(Attempt());

@@ -38,7 +38,7 @@ TEST_F(HealPolicyTest, ASpareNodeTakesThePlacesOfANodeWhoseRankDied) {
   EXPECT_EQ(Attempt().master_address(), "10.0.0.1");
   EXPECT_NE(Attempt().master_port(), port);
   EXPECT_GE(Attempt().master_port(), cluster_.options.first_rendezvous_port);
-  // Node b is replaced, so its surviving rank is ended, too.
+  // Node b is replaced, so its surviving rank is stopped, too.
   EXPECT_THAT(cluster_.Commands(), ElementsAre("heal a 1/1 2", "stop b 1/1 0", "heal c 1/1 2"));
 }
 
@@ -94,7 +94,8 @@ TEST_F(HealPolicyTest, ANodeGetsNoOrderForTheRankOfAnotherOne) {
   }
 }
 
-// The seats are listed in the order in which the nodes failed.
+// The heal lists the seats in the order in which the nodes failed, but the reason must list ranks
+// in ascending order.
 TEST_F(HealPolicyTest, WhyNamesReplacedRanksInAscendingOrder) {
   Start(1);
   Train(10);
@@ -225,8 +226,8 @@ TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   cluster_.Wake("b");
   cluster_.Do(AttachWorker{cluster_.HelloOf("b")});
   cluster_.Pass(1000);
-  // The processes on node b no longer count as ranks of the gang, and the node is commanded to end
-  // them.
+  // The processes on node b no longer count as ranks of the gang, and the controller commands the
+  // node to stop them.
   EXPECT_EQ(cluster_.observations.attempts.at({job_, 1}).ranks.size(), 4u);
   EXPECT_THAT(cluster_.Commands(), ElementsAre("stop b 1/1 0"));
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("b").node, v1::DEVICE_KIND_CPU), 0);
@@ -236,7 +237,7 @@ TEST_F(HealPolicyTest, ANodeThatIsLostIsReplacedAndEndedWhenItComesBack) {
   EXPECT_TRUE(cluster_.Commands().empty());
 }
 
-// A node may report the exit and the clearing of its only ranks before the controller decides how
+// A node may report that its only ranks exited and were cleared before the controller decides how
 // to react.
 TEST_F(HealPolicyTest, ANodeThatWasClearedBeforeTheHealIsFreeForOthers) {
   Start(1);

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Four ranks, each of which exited because it lost a peer. Rank 1 exited first, and rank 0 last.
+// Four ranks that each exited because it had lost a peer. Rank 1 exited first, and rank 0 last.
 class JudgedExitTest : public ::testing::Test {
  protected:
   JudgedExitTest() {
@@ -33,8 +33,7 @@ class JudgedExitTest : public ::testing::Test {
     entry_.first_failure_ms = 300;
   }
 
-  // Returns the verdict for the case that these ranks were waiting in an operation of the whole
-  // gang.
+  // Returns the verdict if these ranks were waiting in a collective operation of the whole gang.
   v1::Verdict VerdictWith(const std::vector<int>& waiting) {
     Observations observations;
     AttemptObservation& observed = observations.attempts[{1, 1}];

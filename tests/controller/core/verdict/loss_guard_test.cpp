@@ -34,7 +34,7 @@ class LossGuardTest : public testing::Test {
 
   virtual void Change(v1::GuardSpec&) {}
 
-  // Returns a telemetry record of `step` with this loss and the number of samples of the step.
+  // Returns a telemetry record of `step` with this loss and the step's number of samples.
   ReceiveTelemetry Loss(int64_t step, double loss, const std::string& node = "a") const {
     ReceiveTelemetry request{job_, cluster_.Attempt(job_).number(), 0, {}, node};
     v1::MetricsRecord& metrics = *request.record.mutable_metrics();
@@ -112,7 +112,7 @@ TEST_F(LossGuardTest, NoLaterAttemptStartsFromWhatTheSpikeReached) {
   cluster_.Publish(job_, 10);
   cluster_.Publish(job_, 20);
   cluster_.Do(Loss(15, 9));
-  // This checkpoint was saved while the gang was being stopped, and is reported late.
+  // The gang saved this checkpoint while it was being stopped, and its report arrives late.
   cluster_.Publish(job_, 22);
   Restart();
   cluster_.ExitRank(job_, 0, 1);

@@ -143,7 +143,7 @@ TEST_F(RepeatedFailureTest, AShortFailureAfterALongOneWithoutStepsIsTriedAgain) 
   EXPECT_EQ(State(), v1::JOB_STATE_RUNNING);
 }
 
-// A shell reports SIGABRT as 128 + 6.
+// A shell reports SIGABRT as exit code 128 + 6.
 TEST_F(RepeatedFailureTest, AnAbortThatAShellReportsIsOfTheProgram) {
   Submit();
   Fail(Exit(1, 134), 57);
@@ -181,7 +181,7 @@ TEST_F(RepeatedFailureTest, ARuleOfTheJobDecidesFirst) {
             "chose fail, because the output matches `out of memory`: lower train.micro_batch");
 }
 
-// sys.exit(-1) results in 255, which no shell uses for a signal.
+// sys.exit(-1) gives exit code 255, which shells never use for a signal.
 TEST_F(RepeatedFailureTest, AHighExitCodeIsNoSignal) {
   Submit();
   Fail(Exit(1, 255), 57);
@@ -189,8 +189,8 @@ TEST_F(RepeatedFailureTest, AHighExitCodeIsNoSignal) {
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
 }
 
-// Otherwise the only node that can run the job would be avoided forever, and the job would stay
-// queued.
+// If the rule avoided a node, the only node that can run the job would be avoided forever, and the
+// job would stay queued.
 TEST_F(RepeatedFailureTest, ARuleThatTriesAgainAvoidsNoNode) {
   Submit({"retry command not found"});
   Fail(Exit(0, 127, "sh: command not found\n"));
@@ -206,7 +206,7 @@ TEST_F(RepeatedFailureTest, ARuleMayTryAgainWhatIsOtherwiseFinal) {
   EXPECT_EQ(State(), v1::JOB_STATE_FAILED);
 }
 
-// Two attempts. In each of them, rank 0 exited with code 1 after 1 s, before the first step.
+// A job with two attempts. In each, rank 0 exited with code 1 after 1 s, before the first step.
 class TwoFailuresTest : public ::testing::Test {
  protected:
   static constexpr Timestamp kPlaced = 1000, kEnded = 2000;

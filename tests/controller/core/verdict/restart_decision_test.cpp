@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A job that may restart five times. After an attempt without progress, it waits 3 s.
+// A job that may restart five times. It waits 3 s after an attempt without progress.
 class NextAttemptTest : public ::testing::Test {
  protected:
   static constexpr Timestamp kNow = 1'000'000;
@@ -30,7 +30,7 @@ class NextAttemptTest : public ::testing::Test {
     return verdict;
   }
 
-  // An attempt with one rank on each of the nodes "a" and "b".
+  // Adds an attempt with one rank on each of the nodes "a" and "b".
   v1::Attempt& AddAttempt() {
     v1::Attempt& attempt = *entry_.job.add_attempts();
     attempt.set_number(entry_.job.attempts_size());

@@ -1,5 +1,5 @@
-// Tests the contract of job_archive.h. The in-memory archive serves as the reference for the SQLite
-// archive.
+// Tests the contract of job_archive.h on the SQLite archive, with the in-memory archive as the
+// reference.
 #include "controller/store/archive/job_archive.h"
 
 #include <gmock/gmock.h>
@@ -104,7 +104,7 @@ TEST_F(JobArchiveTest, ADeletedJobLeavesWithItsEvent) {
   v1::Event event;
   event.mutable_job_deleted()->set_job_id(1);
   ASSERT_TRUE(log_->Append({event}).ok());
-  // Appends the event a second time, as two concurrent callers may do.
+  // Appends the event a second time, as two concurrent callers might.
   ASSERT_TRUE(log_->Append({event}).ok());
   for (int i = 0; i < 2; ++i, Reopen()) {
     EXPECT_EQ(archive().Find(1).value(), std::nullopt);
@@ -157,7 +157,7 @@ TEST_F(JobArchiveTest, GivesTheTimeOfJobsThatEndedLately) {
   }
 }
 
-// Older releases stored no row for the job's time, so it must be computed.
+// Older releases stored no row for a job's time, so the time must be computed.
 TEST_F(JobArchiveTest, TheTimeOfAnOlderRecordIsComputed) {
   for (const int64_t id : {1, 2, 3}) Add(Archived(id, "job", v1::JOB_STATE_FAILED));
   auto database = SqliteDatabase::Open(temporary_.File("events.db"), SqliteDatabase::Mode::kWriter);
@@ -191,7 +191,7 @@ TEST_F(JobArchiveTest, ADamagedRecordIsReported) {
   EXPECT_TRUE(archive().Find(2).ok());
 }
 
-// Each field has few possible values, so that jobs often compare equal when they are sorted.
+// Each field has few possible values, so that many jobs compare equal when they are sorted.
 v1::ArchivedJob AnyJob(int64_t id, std::mt19937& random) {
   const auto any = [&](int count) { return static_cast<int>(random() % count); };
   v1::ArchivedJob archived = Archived(id, absl::StrCat("job-", any(6)),

@@ -34,7 +34,8 @@ class EventLogTest : public testing::TestWithParam<bool> {
  protected:
   EventLogTest() { Reopen(); }
 
-  // Simulates a restart of the controller. The in-memory log is not created anew.
+  // Simulates a restart of the controller by opening the SQLite log again. The in-memory log stays
+  // as it is.
   void Reopen() {
     if (!GetParam()) {
       if (log_ == nullptr) log_ = std::make_unique<MemoryEventLog>();

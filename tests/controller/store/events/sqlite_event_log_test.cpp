@@ -1,4 +1,4 @@
-// Tests that need a log on disk: crashes, torn files, damage.
+// Tests that need a log on disk: crashes, torn files and damage.
 #include "controller/store/events/sqlite_event_log.h"
 
 #include <gmock/gmock.h>
@@ -39,8 +39,8 @@ std::vector<v1::Event> Batch(int64_t batch, int64_t& next_number) {
   return events;
 }
 
-// Returns the number of events in the log. Fails the test unless they are numbered 1, 2, 3, ...
-// without gaps.
+// Returns the number of events in the log. Fails the test unless the events are numbered 1, 2, 3,
+// ... without gaps.
 int64_t RecoverCount(const std::string& path) {
   auto log = SqliteEventLog::Open(path);
   EXPECT_TRUE(log.ok()) << log.status();
@@ -101,8 +101,8 @@ TEST(SqliteEventLogTest, KilledAtAnyMomentKeepsExactlyWhatItAcknowledged) {
   }
 }
 
-// Copies the log's files at one moment. A power cut leaves the same files on a disk that keeps all
-// synced data.
+// Copies the log's files at one moment. A power cut leaves the same files if the disk keeps all
+// synced data and nothing else.
 void CopyFiles(const std::string& from, const std::string& to) {
   fs::copy_file(from, to);
   fs::copy_file(from + "-wal", to + "-wal");
@@ -155,8 +155,8 @@ void DamageText(const std::string& path, const std::string& text) {
   file.put('#');
 }
 
-// Returns a snapshot of the events up to `last_sequence`. Even when compressed, it has at least
-// `bytes` bytes.
+// Returns a snapshot of the events up to `last_sequence`. Its compressed size is at least
+// `bytes`.
 v1::Snapshot LargeSnapshot(uint64_t last_sequence, std::size_t bytes) {
   std::mt19937_64 random(last_sequence);
   std::string noise;
@@ -233,8 +233,8 @@ TEST_F(LargeSnapshotTest, ReplacesTheOneBeforeAndLeavesNoParts) {
   ExpectRecovers(small);
 }
 
-// If the controller crashes after storing only some parts of a snapshot, the previous snapshot
-// remains in use.
+// If the controller crashes after it has stored only some parts of a snapshot, the previous
+// snapshot remains in use.
 TEST_F(LargeSnapshotTest, PartsOfAnUnfinishedOneAreIgnoredAndRemoved) {
   const v1::Snapshot first = LargeSnapshot(10, 2 << 20);
   ASSERT_TRUE(log_->WriteSnapshot(first).ok());

@@ -28,8 +28,8 @@ v1::Event Submitted(int64_t job_id) {
 StreamKey TelemetryOf(int64_t job_id) { return {job_id, 1, 0, v1::STREAM_KIND_TELEMETRY}; }
 StreamKey OutputOf(int64_t job_id) { return {job_id, 1, 0, v1::STREAM_KIND_LOG}; }
 
-// Stores the data of a job in the order in which the controller does: first the event log, then the
-// other stores.
+// Stores the data of a job in the controller's order: first in the event log, then in the other
+// stores.
 void StoreJob(Stores& stores, int64_t job_id) {
   ASSERT_TRUE(stores.events->Append({Submitted(job_id)}).ok());
   ASSERT_TRUE(stores.metrics->Append({{TelemetryOf(job_id), 0, 10, {{"loss", 1, 1, 0.5}}}}).ok());
@@ -197,7 +197,7 @@ TEST_F(BackupTest, ASecondRestoreOfOneBackupRepeatsNoNumber) {
     ASSERT_TRUE(summary.ok()) << summary.status();
     const auto recovery = OpenStores(name).events->Recover();
     const v1::StoreRestored& restored = recovery->events.back().store_restored();
-    // The restore skips at least 10,000 ids, which allows for an hour of submissions.
+    // To allow for an hour of submissions, the restore skips at least 10,000 ids.
     EXPECT_GE(restored.skipped_job_ids(), skipped_ids + 10'000);
     EXPECT_GE(restored.skipped_attempts(), skipped_attempts + 1'000);
     skipped_ids = restored.skipped_job_ids();

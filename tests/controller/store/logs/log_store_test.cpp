@@ -244,7 +244,6 @@ TEST_P(LogStoreTest, StopsEarlyAndGoesOnFromThere) {
   EXPECT_EQ(given, 60);
 }
 
-// Returns the text of all lines, reading page by page with ReadPage.
 std::vector<std::string> Texts(const LogPage& page) {
   std::vector<std::string> texts;
   for (const v1::LogLine& line : page.lines) texts.push_back(line.text());

@@ -37,8 +37,8 @@ std::vector<std::string> ReadAll(LogStore& store, const LogQuery& query, bool in
   return lines;
 }
 
-// Generates output of several ranks and attempts. It contains short lines, empty lines, lines above
-// the length limit and bytes that are not text. Chunks end anywhere.
+// Generates output of several ranks and attempts: short lines, empty lines, lines above the length
+// limit, and bytes that are not text. A chunk may end anywhere.
 class RandomOutput {
  public:
   explicit RandomOutput(unsigned seed) : random_(seed) {}
@@ -174,8 +174,8 @@ TEST_F(SqliteLogStoreFileTest, SearchEndsOnceItsReaderIsGone) {
         return true;
       });
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
-  // The chunks that were unpacked before the cancellation are still passed on. The whole log has
-  // more than twenty chunks.
+  // Chunks that were unpacked before the cancellation are still delivered. The whole log has more
+  // than twenty chunks.
   EXPECT_LE(chunks, 4);
 }
 

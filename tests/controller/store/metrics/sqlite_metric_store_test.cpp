@@ -41,7 +41,8 @@ std::vector<int64_t> Numbers(const Column& column) {
   return {column.begin(), column.end()};
 }
 
-// Compares with a tolerance, because a sum of sums is rounded differently from a sum of points.
+// Compares with a tolerance, because the rounding error of a sum of sums differs from that of a sum
+// of points.
 template <typename Column>
 void ExpectNear(const Column& got, const Column& wanted) {
   ASSERT_EQ(got.size(), wanted.size());
@@ -67,7 +68,7 @@ void ExpectSame(const v1::Series& got, const v1::Series& wanted, const std::stri
   ExpectNear(got.mean(), wanted.mean());
 }
 
-// Writes one random history into two stores. It contains attempts that resume at random steps,
+// Writes the same random history into two stores. It contains attempts that resume at random steps,
 // spikes, NaN, late and repeated points, and batches of every size.
 class RandomHistory {
  public:
@@ -137,7 +138,7 @@ TEST(SqliteMetricStoreTest, ReadsAsThePlainStoreDoes) {
   }
 }
 
-// Appends steps 1..count, in which step `spike` has a spike. The steps are folded into chunks.
+// Appends steps 1..`count`, with a spike at step `spike`. The steps are folded into chunks.
 void FillWithSpike(MetricStore& store, int64_t count, int64_t spike) {
   std::vector<MetricPoint> points;
   for (int64_t step = 1; step <= count; ++step) {
@@ -170,10 +171,11 @@ TEST(SqliteMetricStoreTest, ChunksOfOlderReleasesAndOfInfinitiesHaveAMean) {
     auto series = OpenMetricStore(path)->Read({.job_id = 1, .keys = {"loss"}, .buckets = 1});
     return series.ok() ? series->front().mean(0) : std::numeric_limits<double>::quiet_NaN();
   };
-  // In every 1,024 values, one is infinite where it would be 2. The mean excludes it.
+  // In every 1,024 values, one that would be 2 is infinite. The mean excludes it.
   const double wanted = (1024 * 1.5 - 2) / 1023;
   EXPECT_NEAR(mean(), wanted, 1e-9);
-  // An older release wrote such chunks into a table that had no column `sum`, and wrote no marks.
+  // Changes the file into that of an older release, which wrote such chunks into a table without
+  // the column `sum` and wrote no marks.
   auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
   ASSERT_TRUE(database.ok()) << database.status();
   ASSERT_EQ(*(*database)->QueryInt64("SELECT COUNT(*) FROM chunk WHERE sum IS NULL"), 20);
@@ -259,8 +261,8 @@ TEST_F(DamagedMetricStoreTest, DamagedTailIsFound) {
   EXPECT_EQ(Read(0).code(), absl::StatusCode::kDataLoss);
 }
 
-// Appends batches of 37 steps to one stream, and reports the end of each batch. The offsets of the
-// stream count steps.
+// Appends batches of 37 steps to one stream and reports each batch's end offset. The offsets of
+// this stream count steps.
 void AppendPointsForever(const std::string& path, int report_fd) {
   auto store = SqliteMetricStore::Open(path);
   if (!store.ok()) _exit(2);

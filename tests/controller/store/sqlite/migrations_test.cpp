@@ -16,7 +16,7 @@
 namespace trainyard::controller {
 namespace {
 
-// Migration steps that would fail or duplicate rows if any part of them ran twice.
+// Migration steps that would fail or duplicate rows if any part of them ran a second time.
 const std::vector<Migration> kSteps = {
     Migration{"CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2);"},
     Migration{"ALTER TABLE t ADD COLUMN b INT; UPDATE t SET b = a * 10;"},
@@ -36,7 +36,7 @@ void ExpectNewestSchema(SqliteDatabase& database) {
   EXPECT_EQ(*database.QueryInt64("SELECT COUNT(*) FROM sqlite_schema WHERE name = 't'"), 0);
 }
 
-// Kills the process just before it runs the statement with this number, counted from 1.
+// Kills the process just before it runs statement `number`, counted from 1.
 void KillAtStatement(SqliteDatabase& database, int number) {
   static int left;
   left = number;
@@ -47,8 +47,8 @@ void KillAtStatement(SqliteDatabase& database, int number) {
   sqlite3_trace_v2(database.handle(), SQLITE_TRACE_STMT, at_statement, nullptr);
 }
 
-// Runs the migration in a child that is killed at `statement`. Returns false if the child finished
-// before that.
+// Runs the migration in a child process that is killed at `statement`. Returns false if the child
+// finished before that statement.
 bool MigrateAndDieAt(const std::string& path, int statement) {
   ChildProcess child([&](int) {
     auto database = SqliteDatabase::Open(path, SqliteDatabase::Mode::kWriter);
@@ -94,8 +94,8 @@ TEST(MigrationsTest, ResumesAfterBeingKilledAtAnyStatement) {
     if (!died) break;
     ++killed;
   }
-  // There are at least three BEGIN, three COMMIT and four PRAGMA statements, and seven statements
-  // in the steps.
+  // There are at least three BEGIN, three COMMIT and four PRAGMA statements, plus seven statements
+  // in the migration steps.
   EXPECT_GE(killed, 17);
 }
 
@@ -114,8 +114,8 @@ void KillAtStatementOfAny(int number) {
   sqlite3_auto_extension(reinterpret_cast<void (*)()>(init));
 }
 
-// Runs the migration in a child that is killed at `statement`. Returns false if the child finished
-// before that.
+// Runs the migration in a child process that is killed at `statement`. Returns false if the child
+// finished before that statement.
 bool OpenStoresAndDieAt(const std::string& directory, int statement) {
   ChildProcess child([&](int) {
     KillAtStatementOfAny(statement);
@@ -154,8 +154,8 @@ TEST(MigrationsTest, TheStoresOfAControllerResumeAfterBeingKilledAtAnyStatement)
     if (!died) break;
     ++killed;
   }
-  // For each of three databases: BEGIN, COMMIT, the version, and at least two statements of the
-  // steps.
+  // Each of the three databases needs a BEGIN, a COMMIT, the version, and at least two statements
+  // of the migration steps.
   EXPECT_GE(killed, 15);
 }
 

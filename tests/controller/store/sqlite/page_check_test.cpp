@@ -58,7 +58,7 @@ TEST_F(PageCheckTest, FindsASingleFlippedBitAndSaysWhere) {
   ASSERT_TRUE(ReadAllRows(*Open(SqliteDatabase::Mode::kReader)).ok());
   std::mt19937 random(1);
   for (int i = 0; i < 60; ++i) {
-    // Pages 1 and 2 are left out. Page 1 is read when the file is opened, and has a separate test.
+    // Excludes pages 1 and 2. Page 1 is read when the file is opened, and has a separate test.
     // Page 2 is a pointer map, which is read only when pages are freed.
     const int64_t page = 3 + static_cast<int64_t>(random() % (Pages() - 2));
     const int64_t byte = (page - 1) * kPageBytes + static_cast<int64_t>(random() % kPageBytes);
@@ -104,7 +104,8 @@ TEST_F(PageCheckTest, FindsAPageInThePlaceOfAnother) {
 
 TEST_F(PageCheckTest, FreePagesThatWereNeverWrittenAreNoDamage) {
   auto database = Open(SqliteDatabase::Mode::kWriter);
-  // A page that is allocated and freed in one transaction is never written to the file.
+  // Creates a page that is never written to the file, by allocating and freeing it in one
+  // transaction.
   ASSERT_TRUE(database
                   ->RunScript("BEGIN; CREATE TABLE gone AS SELECT zeroblob(90000) AS z FROM t "
                               "LIMIT 20; CREATE TABLE kept AS SELECT id FROM t; DROP TABLE gone; "

@@ -31,8 +31,7 @@ TEST(PriorityMutexTest, ExcludesEveryOtherHolder) {
   EXPECT_EQ(counter, 20'000);
 }
 
-// With a plain mutex, background work that locks it again and again would hold it nearly all the
-// time.
+// With a plain mutex, background work that locks it repeatedly would hold it nearly all the time.
 TEST(PriorityMutexTest, UrgentWorkWaitsForOnePieceOfBackgroundWorkAtMost) {
   PriorityMutex mutex;
   std::atomic<bool> stop{false};

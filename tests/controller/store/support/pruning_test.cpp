@@ -1,5 +1,5 @@
-// Tests the removal of data from the stores. Dropped data is gone at once, other data is unchanged,
-// and the disk space is reclaimed.
+// Tests the removal of data from the stores. Dropped data is gone immediately, other data is
+// unchanged, and the disk space is reclaimed.
 #include "controller/store/support/pruning.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ int64_t CountPoints(MetricStore& store, int64_t job_id) {
 TEST_P(PrunedStore, MetricsOfADroppedJobAreGoneAndThoseOfOthersStay) {
   const auto store = OpenMetrics();
   for (const int64_t job : {3, 5}) {
-    // This is more than the tail can hold, so that chunks exist, too.
+    // More points than the tail can hold, so that the store has chunks, too.
     ASSERT_TRUE(store->Append({Points(job, 0, 20'000)}).ok());
     ASSERT_TRUE(store->Append({Points(job, 20'000, 10)}).ok());
   }
@@ -306,7 +306,7 @@ TEST_F(PrunedFile, ADropThatWasCutOffIsHiddenAndGoesOn) {
   store = OpenLogs();
   EXPECT_EQ(CountLines(*store, 1), 0U);
   EXPECT_EQ(store->NextJob(0).value(), 2);
-  // A new stream must not get the number of a removed stream whose segments still exist.
+  // A new stream must not reuse the number of a removed stream whose segments still exist.
   ASSERT_TRUE(store->Append({{LogOf(3), 0, 1, "new\n"}}).ok());
   EXPECT_EQ(CountLines(*store, 3), 1U);
   EXPECT_FALSE(store->DropJob(1).ok()) << "the earlier drop is not done";

@@ -134,8 +134,8 @@ TEST_F(StoreMarkTest, TheEventLogKnowsWhatTheStoresHad) {
   EXPECT_NE(stores_.logs->Position().store_id, stores_.events->StoreMarks()->at("logs").store_id);
 }
 
-// If a process is killed at any time, no store may contain a mark of an event that the log does not
-// contain.
+// Whenever a process is killed, no store may contain a mark of an event that is missing from the
+// log.
 TEST_F(StoreMarkTest, KillsLookLikeNoLoss) {
   for (int kill_after = 1; kill_after <= 20; ++kill_after) {
     ChildProcess child([&](int report_fd) {

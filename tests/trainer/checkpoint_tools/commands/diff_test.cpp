@@ -43,8 +43,8 @@ const TensorDifference& Find(const CheckpointDiff& diff, const std::string& name
   throw std::out_of_range(name);
 }
 
-// The two checkpoints are split into different boxes and were written by different numbers of
-// ranks.
+// The two checkpoints contain equal tensors, split into different boxes and written by different
+// numbers of ranks.
 TEST_F(DiffTest, TheLayoutIsNoDifference) {
   std::mt19937 random(3);
   for (int round = 0; round < 10; ++round) {
@@ -64,7 +64,7 @@ TEST_F(DiffTest, TheLayoutIsNoDifference) {
 }
 
 TEST_F(DiffTest, FindsOneBitInALargeTensor) {
-  torch::Tensor w = torch::randn({5, 1 << 22});  // 80 MiB: more than one piece of the comparison.
+  torch::Tensor w = torch::randn({5, 1 << 22});  // 80 MiB: compared in more than one piece
   a_.SaveWhole(1, {WholeTensor("w", w)});
   w[4][(1 << 22) - 1] += 1;
   std::mt19937 random(4);

@@ -44,7 +44,7 @@ class ExportTest : public testing::Test {
  protected:
   std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  // Creates a checkpoint named "checkpoint" with these weights.
+  // Creates the checkpoint "checkpoint" with these weights.
   void MakeCheckpoint(const RawTensors& tensors) const {
     WriteHuggingFace(Path("source"), tensors);
     Import({Path("source"), Path("checkpoint")}, kGoesOn);
@@ -72,7 +72,7 @@ TEST_F(ExportTest, ARoundTripChangesNoByte) {
   }
 }
 
-// 73 MiB is more than is read in one piece.
+// 73 MiB is more than one read returns.
 TEST_F(ExportTest, ALargeTensorKeepsItsOrder) {
   constexpr int64_t kVocabulary = 600'000;
   RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
@@ -88,7 +88,7 @@ TEST_F(ExportTest, ALargeTensorKeepsItsOrder) {
   WriteHuggingFace(Path("source"), tensors, config);
   Import({Path("source"), Path("checkpoint")}, kGoesOn);
   Run({Path("checkpoint"), Path("out")});
-  EXPECT_TRUE(ReadHuggingFace(Path("out")) == tensors);  // The values are too large to print.
+  EXPECT_TRUE(ReadHuggingFace(Path("out")) == tensors);  // EXPECT_EQ would print all values.
 }
 
 TEST_F(ExportTest, ConfigAsTransformersReadsIt) {
@@ -127,8 +127,8 @@ TEST_F(ExportTest, ShardsHaveAnIndexAndKeepTheLimit) {
 
 TEST_F(ExportTest, Bf16IsRoundedToNearestEven) {
   RawTensors tensors = TinyLlama("F32");
-  // The bytes of floats halfway between two bf16 values, with an even and with an odd lower
-  // neighbour, and of floats close to them.
+  // Floats halfway between two bf16 values, with an even or an odd lower neighbour, and floats
+  // close to these halfway points.
   std::string& bytes = tensors["model.norm.weight"].bytes;
   const uint32_t special[] = {0x3f808000, 0x3f818000, 0x3f808001, 0x3f817fff, 0xbf818000};
   std::memcpy(bytes.data(), special, sizeof(special));

@@ -26,7 +26,7 @@ class ImportTest : public testing::Test {
   ImportSummary Run(const std::string& to, bool replace = false) const {
     return Import({From(), to, replace}, is_cancelled_);
   }
-  // Expects this error, and expects that nothing was created.
+  // Expects this error and that no output was created.
   void ExpectFails(const std::string& to, ExitCode code, const std::string& part) const {
     EXPECT_THAT(ErrorOf([&] { Run(to); }, code), HasSubstr(part));
     EXPECT_THAT(to_.Names(), IsEmpty());
@@ -103,7 +103,7 @@ TEST_F(ImportTest, RotaryFrequenciesOfEarlierVersionsAreSkipped) {
   EXPECT_EQ(Run(Out()).tensors, 21);
 }
 
-// A model saved without its head has names without the prefix.
+// In a model saved without its head, the tensor names lack the prefix "model.".
 TEST_F(ImportTest, NamesWithoutThePrefix) {
   RawTensors bare;
   const RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
@@ -116,7 +116,7 @@ TEST_F(ImportTest, NamesWithoutThePrefix) {
   EXPECT_TRUE(CheckpointReader(Out()).Has("model.layers.1.mlp.up_proj.weight"));
 }
 
-// Some files contain both the embedding and the head that is tied to it.
+// Some files of models with a tied head contain both the embedding and the head.
 TEST_F(ImportTest, ATiedHeadMustEqualTheEmbedding) {
   RawTensors tensors = TinyLlama("F32", /*is_tied=*/true);
   tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"];

@@ -1,5 +1,4 @@
-// Checks the files that a process leaves when it dies while resharding, for every point at which it
-// can die.
+// Kills a process at each phase of resharding and checks the files that it leaves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -15,7 +14,7 @@ using testing::IsEmpty;
 
 class ReshardCrashTest : public testing::TestWithParam<ReshardPhase> {
  protected:
-  // Runs a process that dies at phase GetParam() while it writes to_.Step(1).
+  // Starts a process that reshards to to_.Step(1) and dies at phase GetParam().
   void DieWhileResharding(bool replace) const {
     const pid_t child = fork();
     if (child == 0) {
@@ -43,7 +42,7 @@ TEST_P(ReshardCrashTest, OnlyWholeCheckpointsAreListed) {
   for (const PublishedCheckpoint& checkpoint : listed) {
     EXPECT_THAT(VerifyCheckpoint(checkpoint.path), IsEmpty());
   }
-  // The files that the first try left must not prevent the next try.
+  // Files left by the first try must not prevent the second one.
   Reshard({from_.Step(1), to_.Step(1), 3, false, is_published}, false);
   EXPECT_THAT(VerifyCheckpoint(to_.Step(1)), IsEmpty());
 }

@@ -27,8 +27,7 @@ ReshardSummary Reshard(const ReshardOptions& options) {
   return trainer::Reshard(options, kNotCancelled);
 }
 
-// Returns the names of the tensors in a safetensors file, as any reader of this format would find
-// them.
+// Returns the tensor names in a safetensors file, parsed without the trainer's own reader.
 std::vector<std::string> KeysOf(const std::string& path) {
   const std::string text = ReadFile(path, ExitCode::kInternal);
   uint64_t length = 0;
@@ -49,7 +48,7 @@ class ReshardTest : public testing::Test {
     EXPECT_THAT(VerifyCheckpoint(out), IsEmpty());
     EXPECT_TRUE(DiffCheckpoints({from_.Step(1), out}).IsWithin(0));
   }
-  // Expects this error, and expects that nothing was created.
+  // Expects this error and that no output was created.
   void ExpectFails(const ReshardOptions& options, ExitCode code, const std::string& part) const {
     EXPECT_THAT(ErrorOf([&] { Reshard(options); }, code), HasSubstr(part));
     EXPECT_THAT(to_.Names(), IsEmpty());
@@ -199,7 +198,7 @@ TEST_F(ReshardTest, RefusesPlacesThatMakeNoSense) {
   expect(to_.Step(2), false, "must be called step_000000001");
   expect(to_.Step(1), true, "no job can resume from weights alone");
   EXPECT_THAT(from_.Names(), ElementsAre("step_000000001"));
-  Reshard({from_.Step(1), to_.Step(1)});  // The name is the usual one, so trainers may use it.
+  Reshard({from_.Step(1), to_.Step(1)});  // Trainers may use it: the name is the usual one.
   EXPECT_EQ(LatestCheckpoint(to_.path())->path, to_.Step(1));
 }
 

@@ -81,7 +81,7 @@ TEST(ValueDifferenceTest, ComparesEveryDtype) {
   EXPECT_EQ(Compared(torch::tensor({true, false}), torch::tensor({true, true})).different, 1);
 }
 
-// Several threads compare parts of a large tensor. Their results are combined.
+// Several threads compare parts of a large tensor. The result must cover all parts.
 TEST(ValueDifferenceTest, LargeTensorsAreComparedToTheirEnd) {
   const torch::Tensor a = torch::ones({(3 << 20) + 5});
   torch::Tensor b = a.clone();

@@ -71,7 +71,8 @@ TEST(VerifyTest, OfADirectoryTheNewestIsRead) {
   EXPECT_THAT(all.text, EndsWith(directory.path() + ": 1 of 2 checked checkpoints is sound\n"));
 }
 
-// The newest checkpoint may be unlisted because its manifest cannot be read.
+// A checkpoint with an unreadable manifest is not listed, but may be the newest one. Therefore
+// verification must report a fault of the directory.
 TEST(VerifyTest, AManifestThatCannotBeReadIsAFaultOfTheDirectory) {
   const CheckpointDirectory directory;
   directory.SaveWhole(10, Weights(1));
@@ -93,7 +94,7 @@ TEST(VerifyTest, NothingToReadIsAnError) {
   EXPECT_THAT(error("/no/such"), HasSubstr("/no/such is not a checkpoint: there is no such dir"));
 }
 
-// If a crash interrupts a save, the result is neither a checkpoint nor a fault.
+// Temporary files of an interrupted save count neither as a checkpoint nor as a fault.
 TEST(VerifyTest, HalfMadeCheckpointsAreNotLookedAt) {
   const CheckpointDirectory directory;
   directory.SaveWhole(10, Weights(1));
@@ -103,7 +104,7 @@ TEST(VerifyTest, HalfMadeCheckpointsAreNotLookedAt) {
   EXPECT_THAT(verdict.text, Not(HasSubstr(".tmp-")));
 }
 
-// Retention repeatedly removes a checkpoint while it is being listed and read.
+// Retention keeps deleting a checkpoint while the test lists and reads it.
 TEST(VerifyTest, ACheckpointThatIsRemovedMeanwhileIsNoFault) {
   const CheckpointDirectory directory;
   directory.SaveWhole(1, Weights(1));

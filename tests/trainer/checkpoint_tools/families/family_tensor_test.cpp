@@ -14,8 +14,9 @@ namespace {
 
 using torch::Tensor;
 
-// Three parts with 6 rows and 5 columns. They are stored side by side and transposed, fused by
-// heads of 2 rows, and with consecutive biases.
+// Returns three fused tensors and one that is not fused. Each fused tensor has the parts q, k and
+// v, with 6 rows each: transposed and side by side, interleaved by heads of 2 rows, and biases one
+// after another.
 std::vector<FamilyTensor> FusedTensors() {
   std::vector<TensorShape> conv, heads, biases;
   for (const std::string name : {"q", "k", "v"}) {
@@ -56,7 +57,7 @@ std::string BytesOf(const Tensor& tensor) {
   return {static_cast<const char*>(rows.data_ptr()), rows.nbytes()};
 }
 
-// The number of elements per call is odd, so that calls begin and end within rows and heads.
+// Elements per call. The number is odd, so that calls begin and end within rows and heads.
 constexpr int64_t kElementsOfACall = 7;
 
 TEST(FamilyTensorTest, ShapesOfBothSides) {
@@ -86,7 +87,7 @@ TEST(FamilyTensorTest, PartsOutOfTheFilesOfAnImport) {
   }
 }
 
-// Reads tensors from boxes of several ranks, both in the stored type and in another one.
+// Reads tensors that several ranks saved as boxes, in the stored type and in another type.
 TEST(FamilyTensorTest, WholeTensorsOutOfACheckpoint) {
   const CheckpointDirectory directory;
   std::mt19937 random(20261123);

@@ -275,8 +275,8 @@ TEST(ImportedModelTest, AGpt2ThatIsAnotherModel) {
   EXPECT_THAT(refusal("rope_theta", 10000.0), HasSubstr("arithmetic: `rope_theta`;"));
 }
 
-// The settings of GPT-NeoX 20B, including the copies of rotary keys that versions 4.48 and later
-// write.
+// The settings of GPT-NeoX 20B. transformers 4.48 and later write the rotary settings a second
+// time, under other keys.
 TEST(ImportedModelTest, SettingsOfAGptNeox) {
   const json config = json::parse(R"({
     "architectures": ["GPTNeoXForCausalLM"], "attention_probs_dropout_prob": 0,

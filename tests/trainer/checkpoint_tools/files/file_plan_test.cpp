@@ -24,7 +24,7 @@ std::vector<int64_t> SizesOf(const Plan& plan) {
   return sizes;
 }
 
-// Returns the name, offset and shape of each chunk of a file, such as "w [2, 0] [1, 4]".
+// Returns each chunk of a file as text: name, offset and shape, such as "w [2, 0] [1, 4]".
 std::vector<std::string> TextsOf(const std::vector<PlannedChunk>& file) {
   std::vector<std::string> texts;
   for (const PlannedChunk& chunk : file) {
@@ -52,14 +52,13 @@ TEST(FilePlanTest, OneFileHasEveryTensorWhole) {
 
 TEST(FilePlanTest, CutsAtTheEndsOfRows) {
   const StoredTensors tensors = {{"a", Tensor({6, 10})}, {"b", Tensor({10})}};
-  const Plan plan = PlanFiles(tensors, 2);  // At 140 bytes each, a file would end within a row.
+  const Plan plan = PlanFiles(tensors, 2);  // An even split, 140 bytes each, would divide a row.
   ASSERT_EQ(plan.size(), 2u);
   EXPECT_THAT(TextsOf(plan[0]), ElementsAre("a [0, 0] [4, 10]"));
   EXPECT_THAT(TextsOf(plan[1]), ElementsAre("a [4, 0] [2, 10]", "b [0] [10]"));
 }
 
-// Wide elements are stored before narrow ones, so that each chunk is aligned to the size of its
-// elements.
+// Wide elements come before narrow ones, so that each chunk is aligned to its element size.
 TEST(FilePlanTest, WidestElementsComeFirst) {
   const Plan plan = PlanFiles({{"a", Tensor({3}, torch::kUInt8)},
                                {"b", Tensor({3}, torch::kBFloat16)},
@@ -85,7 +84,7 @@ TEST(FilePlanTest, FewerFilesWhereThereAreNotSoManyRows) {
   EXPECT_EQ(PlanFiles({{"a", Tensor({0, 4})}}, 3).size(), 1u);
 }
 
-// 640 GB of tensors give sizes that do not fit into 32 bits, and 70,000 files.
+// 640 GB of tensors in 70,000 files. The sizes do not fit into 32 bits.
 TEST(FilePlanTest, LargeCheckpointsAreSpreadEvenly) {
   StoredTensors tensors;
   for (int layer = 0; layer < 80; ++layer) {

@@ -52,7 +52,7 @@ TEST(TensorStreamTest, GivesAScalar) {
   EXPECT_EQ(Streamed(directory.Step(1), "s", 1).item<float>(), 7.5);
 }
 
-// 24 rows of 4 MiB, split by columns and by rows. The six chunks have one or two blocks each.
+// 24 rows of 4 MiB, split by columns and by rows into six chunks of one or two blocks each.
 class LargeTensorStreamTest : public testing::Test {
  protected:
   LargeTensorStreamTest() {
@@ -97,7 +97,7 @@ TEST_F(LargeTensorStreamTest, ADamagedBlockEndsIt) {
       testing::AllOf(HasSubstr("the checksum of tensor w"), HasSubstr(file)));
 }
 
-// In versions 1 and 2, a chunk of any size has one checksum.
+// In versions 1 and 2, a chunk has one checksum, whatever its size.
 TEST(TensorStreamTest, ChecksChunksOfEarlierVersions) {
   const CheckpointDirectory directory;
   const torch::Tensor w = torch::randn({5, 1 << 20});
