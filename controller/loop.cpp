@@ -292,8 +292,8 @@ void Loop::ReportHealth(const absl::Status& status) {
 }
 
 void Loop::RequestSnapshotIfDue() {
-  // The cost of a snapshot grows with the number of jobs and nodes. At least as many events between
-  // two snapshots keep the cost per event constant.
+  // The cost of a snapshot grows with the number of jobs and nodes. The number of events between
+  // two snapshots grows with it, so that the cost per event stays constant.
   const uint64_t entries = tick_.state().jobs.size() + tick_.state().nodes.size();
   const uint64_t events_between = std::max(options_.events_per_snapshot, entries);
   if (tick_.last_sequence() - snapshot_sequence_ < events_between) return;

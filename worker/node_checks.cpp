@@ -57,8 +57,8 @@ v1::NodeCheck CheckLimit(const char* name, int resource, rlim_t least, const cha
   const bool unlimited = limit.rlim_cur == RLIM_INFINITY;
   return Check(name, unlimited || limit.rlim_cur >= least,
                unlimited ? "unlimited" : absl::StrCat(limit.rlim_cur),
-               absl::StrCat("set ", setting,
-                            " in the worker's systemd unit, or the ulimit, to at least ", least));
+               absl::StrCat("set ", setting, " in the worker's systemd unit to at least ", least,
+                            ", or raise the ulimit"));
 }
 
 // Returns the limit in a file of the worker's control group (version 2); nullopt if there is no

@@ -209,13 +209,12 @@ class OlmoReader {
     if (width == std::floor(width) && 0 < width && width <= 1048576) {
       return draft_.Set("model.ffn_hidden_size", DraftNumber(width));
     }
-    draft_.Note(
-        tree_.Line(path),
-        NoValueNote(path, tree_.Text(path),
-                    absl::StrCat("gives a feed-forward width of ", width,
-                                 is_gated ? " (after swiglu's gate, which halves the width)" : "",
-                                 ", which is not a whole number up to 1048576"),
-                    "model.ffn_hidden_size (11008 in OLMo 7B)"));
+    draft_.Note(tree_.Line(path),
+                NoValueNote(path, tree_.Text(path),
+                            absl::StrCat("gives a feed-forward width of ", width,
+                                         is_gated ? " after swiglu halves it" : "",
+                                         "; the width must be a whole number up to 1048576"),
+                            "model.ffn_hidden_size (11008 in OLMo 7B)"));
   }
 
   void ReadPrecision() {

@@ -56,16 +56,17 @@ constexpr std::array kLastValues{
     LastValue{telemetry::kTokensPerSecond,
               {"trainyard_train_tokens_per_second", "Newest tokens per second of the gang."},
               true},
-    LastValue{
-        telemetry::kMfu,
-        {"trainyard_train_mfu_ratio",
-         "Newest model FLOPs utilisation, 0 to 1, counting attention over the full sequence."},
-        true},
-    LastValue{telemetry::kMfuCausal,
-              {"trainyard_train_mfu_causal_ratio",
-               "Newest model FLOPs utilisation, 0 to 1, counting only the causal half of "
-               "attention, as in Megatron-LM."},
+    LastValue{telemetry::kMfu,
+              {"trainyard_train_mfu_ratio",
+               "Model FLOPs utilisation of the newest step, 0 to 1. Attention counts over the full "
+               "sequence."},
               true},
+    LastValue{
+        telemetry::kMfuCausal,
+        {"trainyard_train_mfu_causal_ratio",
+         "Model FLOPs utilisation of the newest step, 0 to 1, counting only the causal half of "
+         "attention, as in Megatron-LM."},
+        true},
     LastValue{telemetry::kPerplexity,
               {"trainyard_train_perplexity", "Newest training perplexity, exp(loss)."}},
     LastValue{telemetry::kSamplesPerSecond,

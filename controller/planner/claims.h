@@ -1,4 +1,5 @@
-// Figures that a document claims for a run. They should follow from the run's settings.
+// Numbers that a recipe states about its run, such as the parameter count. `recipe check` compares
+// them with the numbers that follow from the run's settings.
 #ifndef TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
 #define TRAINYARD_CONTROLLER_PLANNER_CLAIMS_H_
 

@@ -98,8 +98,9 @@ absl::Status LinkToken(const std::string& home, absl::string_view address,
   fs::create_symlink(token_file, made, error);
   if (!error) fs::rename(made, link, error);
   if (!error) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("cannot link ", link.string(), " to the token: ", error.message()));
+  return absl::FailedPreconditionError(absl::StrCat("cannot create the symbolic link ",
+                                                    link.string(), " to the token file ",
+                                                    token_file, ": ", error.message()));
 }
 
 }  // namespace trainyard

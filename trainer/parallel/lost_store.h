@@ -11,8 +11,8 @@ namespace trainyard::trainer {
 // in flight. Other uncaught exceptions still abort the process.
 void LeaveWhenStoreIsLost();
 
-// For a rank that must survive the loss and continue in place: after this call, a broken connection
-// to the store stops the store's thread forever instead of ending the process.
+// After this call, a broken connection to the store blocks the store's thread forever. Without it,
+// the thread would end the process. Called by ranks that continue in place after the store is lost.
 void StopThreadWhenStoreIsLost();
 // True once a store's thread has stopped. From then on, no store may be destroyed, because its
 // destructor would wait for the stopped thread.

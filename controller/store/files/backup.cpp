@@ -285,7 +285,7 @@ absl::StatusOr<std::vector<ListedFile>> CopyStore(const std::string& data_direct
     TRAINYARD_RETURN_IF_ERROR(CopyPages(*pinned[i].database, path));
     TRAINYARD_RETURN_IF_ERROR(FoldLogIntoDatabase(path));
     TRAINYARD_RETURN_IF_ERROR(VerifyDatabase(path));
-    // Release the view, because the source must keep its write-ahead log while the view exists.
+    // While the view exists, the source cannot shorten its write-ahead log. Release it early.
     pinned[i].view.reset();
     pinned[i].database.reset();
   }

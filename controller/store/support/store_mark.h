@@ -1,5 +1,5 @@
 // Marks for detecting that a store was replaced by an older copy. The event log records the
-// position of each other store, and each other store records the position of the event log.
+// position of every other store, and every other store records the position of the event log.
 #ifndef TRAINYARD_CONTROLLER_STORE_SUPPORT_STORE_MARK_H_
 #define TRAINYARD_CONTROLLER_STORE_SUPPORT_STORE_MARK_H_
 

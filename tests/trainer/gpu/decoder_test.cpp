@@ -214,7 +214,7 @@ TEST(DecoderGpuTest, RecomputationAndRepeatsChangeNoBit) {
       kept.parameters().gradients().fill_(std::nan(""));
       const DecoderPass pass = RunPass(kept, {batch});
       EXPECT_EQ(pass.loss, expected.loss);
-      // Leaves out the padding between parameters, which keeps its NaNs.
+      // Compares only the parameters, because the padding between them still contains NaNs.
       std::vector<Tensor> gradients;
       for (int64_t i = 0; i < kept.parameters().size(); ++i) {
         gradients.push_back(kept.parameters().Gradient(i).clone());

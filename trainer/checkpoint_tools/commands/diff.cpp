@@ -124,9 +124,10 @@ std::set<std::string> SelectedNames(const CheckpointReader& a, const CheckpointR
     }
   }
   if (names.empty() && !only.empty()) {
-    throw TrainerError(ExitCode::kUsage,
-                       "neither checkpoint has a tensor that `--only " + only +
-                           "` selects; pass weights, optimizer or a prefix of tensor names");
+    throw TrainerError(
+        ExitCode::kUsage,
+        "neither checkpoint has a tensor that `--only " + only +
+            "` selects; pass `weights`, `optimizer` or the beginning of a tensor's name");
   }
   return names;
 }

@@ -44,8 +44,7 @@ class NewDirectory {
 
 std::string WithoutSlashes(std::string path);
 
-// Throws TrainerError kUsage if the last component of `path` is not a name (but "..", for example),
-// or if `path` is `source` or inside it.
+// Throws TrainerError kUsage if `path` ends in "." or "..", or if it is `source` or inside it.
 void CheckOutside(const std::string& path, const std::string& source);
 
 }  // namespace trainyard::trainer
