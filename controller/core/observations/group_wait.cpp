@@ -127,7 +127,8 @@ std::optional<v1::HealthFinding> WhyStalled(const Observations& observations, co
   const Timestamp since = StalledSince(observed->second, now);
   if (CanStall(observed->second) && since == 0) return std::nullopt;
   const std::optional<GroupWait> wait = FindGroupWait(observed->second, GangSize(*attempt));
-  if (!wait.has_value() && since == 0) return std::nullopt;
+  const bool is_known = since != 0 && AllReport(observed->second, now);
+  if (!wait.has_value() && !is_known) return std::nullopt;
   v1::HealthFinding finding = wait.has_value()
                                   ? FindingOf(*wait, *attempt, entry.job.id())
                                   : FindingWithoutRank(observed->second, entry.job.id());

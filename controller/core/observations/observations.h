@@ -145,6 +145,8 @@ struct SaveProblem {
 struct Stall {
   Timestamp since_ms = 0;
   Timestamp until_ms = 0;  // 0 while it lasts.
+  // The newest time at which reports from all of the gang's nodes showed the stall.
+  Timestamp seen_ms = 0;
 };
 
 struct AttemptObservation {

@@ -115,13 +115,19 @@ void ObserveReport(const v1::AttemptReport* before, const v1::AttemptReport& rep
   }
 }
 
-// A stall ends with the first report that shows progress. Its time until then counts, so that a
-// user who watches the ledger never sees it shrink.
+// While reports are missing, the gang may be training, so this time belongs to no stall. A stall
+// ends with the first report that shows progress. Its time until then counts, so that a user who
+// watches the ledger never sees it shrink.
 void ObserveStall(Timestamp now, AttemptObservation& attempt) {
   const Timestamp since = StalledSince(attempt, now);
   const bool is_open = attempt.stall.has_value() && attempt.stall->until_ms == 0;
-  if (since != 0 && !is_open) attempt.stall = {since, 0};
-  if (since == 0 && is_open) attempt.stall->until_ms = now;
+  if (since != 0 && AllReport(attempt, now)) {
+    if (!is_open) attempt.stall = {since, 0, now};
+    attempt.stall->seen_ms = now;
+  } else if (since == 0 && is_open) {
+    const bool saw_end = now - attempt.stall->seen_ms <= kReportPauseMs;
+    attempt.stall->until_ms = saw_end ? now : attempt.stall->seen_ms;
+  }
 }
 
 using AttemptReports = google::protobuf::RepeatedPtrField<v1::AttemptReport>;
@@ -291,6 +297,7 @@ void ShiftTimes(int64_t step_ms, Observations& observations) {
     if (attempt.stall.has_value()) {
       shift(attempt.stall->since_ms);
       shift(attempt.stall->until_ms);
+      shift(attempt.stall->seen_ms);
     }
     for (auto& [number, rank] : attempt.ranks) {
       for (Timestamp* time : {&rank.phase_since_ms, &rank.ran_ms, &rank.left_ms,

@@ -36,7 +36,8 @@ void NoteFirstSteps(int64_t step, AttemptObservation& attempt) {
 // Identifies the size and the layout of the attempt's gang.
 std::string LayoutKey(const ClusterState& state, const AttemptKey& key) {
   const JobEntry* entry = FindEntry(state, key.job_id);
-  const v1::Attempt* attempt = entry == nullptr ? nullptr : FindAttempt(entry->job, key.number);
+  const v1::Attempt* attempt =
+      entry == nullptr ? nullptr : controller::FindAttempt(entry->job, key.number);
   if (attempt == nullptr) return "";
   return absl::StrCat(GangSize(*attempt), "/", attempt->layout().layout().SerializeAsString());
 }

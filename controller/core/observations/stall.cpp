@@ -31,6 +31,12 @@ Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until) {
   return until - moved_ms > LongestPauseMs(attempt) ? moved_ms : 0;
 }
 
+bool AllReport(const AttemptObservation& attempt, Timestamp now) {
+  return std::ranges::all_of(attempt.ranks, [&](const auto& rank) {
+    return !rank.second.running || now - rank.second.ran_ms <= kReportPauseMs;
+  });
+}
+
 std::optional<Stall> UnrecordedStall(const AttemptObservation& observed,
                                      const v1::Attempt& attempt) {
   if (!observed.stall.has_value() || observed.stall->until_ms == 0) return std::nullopt;

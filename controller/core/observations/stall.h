@@ -30,6 +30,10 @@ bool CanStall(const AttemptObservation& attempt);
 // 0.
 Timestamp StalledSince(const AttemptObservation& attempt, Timestamp until);
 
+// Returns true if reports about all running ranks are arriving. While they are missing, the gang
+// may be training.
+bool AllReport(const AttemptObservation& attempt, Timestamp now);
+
 // Returns the newest stall if it has ended and the attempt's time use does not contain it yet. A
 // stall ends at the latest when the attempt is asked to stop.
 std::optional<Stall> UnrecordedStall(const AttemptObservation& observed,
