@@ -19,6 +19,7 @@
 #include "controller/core/verdict/first_failure.h"
 #include "controller/core/verdict/loss_guard.h"
 #include "controller/core/verdict/repeated_failure.h"
+#include "controller/core/verdict/stalled_peer.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/failure_rule.h"
@@ -321,7 +322,9 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   }
   v1::Verdict verdict = VerdictOn(*attempt, *culprit, summary);
   AddErrorLine(verdict);
-  if (wait.has_value()) AddGroupWait(*wait, verdict);
+  const bool had_stalled =
+      lost_peer && observed != nullptr && BlameStalledPeer(state, *observed, entry, verdict);
+  if (wait.has_value() && !had_stalled) AddGroupWait(*wait, verdict);
   if (IsMissingProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
     const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
     verdict.mutable_summary()->append(refusal);
