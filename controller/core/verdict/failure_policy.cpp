@@ -325,6 +325,7 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   const bool had_stalled =
       lost_peer && observed != nullptr && BlameStalledPeer(state, *observed, entry, verdict);
   if (wait.has_value() && !had_stalled) AddGroupWait(*wait, verdict);
+  if (lost_peer && observed != nullptr) AddEarlyExits(*observed, entry, verdict);
   if (IsMissingProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
     const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
     verdict.mutable_summary()->append(refusal);

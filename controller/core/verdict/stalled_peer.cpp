@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/group_wait.h"
+#include "controller/core/observations/left_ranks.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/verdict/cause_rules.h"
@@ -61,6 +62,16 @@ bool BlameStalledPeer(const ClusterState& state, const AttemptObservation& obser
   verdict.clear_signal();
   verdict.clear_error_line();
   return true;
+}
+
+void AddEarlyExits(const AttemptObservation& observed, const JobEntry& entry,
+                   v1::Verdict& verdict) {
+  const std::optional<LeftRanks> left = FindLeftRanks(observed, entry);
+  if (!left.has_value()) return;
+  absl::StrAppend(verdict.mutable_summary(), "; before that, ", ExitsText(observed, *left));
+  if (!left->left_early) return;
+  verdict.mutable_summary()->append(LeftRanksReason(observed, entry.job, *left));
+  verdict.mutable_ranks()->Assign(left->culprits.begin(), left->culprits.end());
 }
 
 }  // namespace trainyard::controller

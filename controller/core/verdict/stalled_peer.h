@@ -1,4 +1,4 @@
-// Finds the rank whose stall made its peers give up.
+// Finds the rank whose stall or early end made its peers give up.
 #ifndef TRAINYARD_CONTROLLER_CORE_VERDICT_STALLED_PEER_H_
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_STALLED_PEER_H_
 
@@ -14,6 +14,10 @@ namespace trainyard::controller {
 // The entry must have a live attempt.
 bool BlameStalledPeer(const ClusterState& state, const AttemptObservation& observed,
                       const JobEntry& entry, v1::Verdict& verdict);
+
+// Adds to the verdict on a rank that lost a peer which ranks had exited with 0 before, and why.
+// Does nothing if none had. The entry must have a live attempt.
+void AddEarlyExits(const AttemptObservation& observed, const JobEntry& entry, v1::Verdict& verdict);
 
 }  // namespace trainyard::controller
 

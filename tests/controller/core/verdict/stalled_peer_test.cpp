@@ -121,7 +121,22 @@ TEST_F(StalledPeerTest, WithoutFlightRecordsTheStallIsTold) {
 
 TEST_F(StalledPeerTest, ARankThatExitedWithZeroDidNotHang) {
   ExitWith(3, ExitCode::kOk);
+  Observed().total_steps = 100;
   EXPECT_EQ(Judge().cause(), v1::VERDICT_CAUSE_RANK_EXITED);
+  EXPECT_THAT(
+      Judge().summary(),
+      HasSubstr("; before that, rank 3 exited with 0 at step 47; probably the data of rank 3 "
+                "ended early (uneven data)"));
+  EXPECT_THAT(Judge().ranks(), ElementsAre(3));
+}
+
+TEST_F(StalledPeerTest, RanksThatLeftAtTheEndAreNotBlamed) {
+  for (const int rank : {1, 2, 3}) ExitWith(rank, ExitCode::kOk);
+  Observed().stall.reset();
+  Observed().total_steps = 47;
+  for (auto& [place, rank] : Observed().ranks) rank.newest.clear_flights();
+  EXPECT_THAT(Judge().summary(), HasSubstr("; before that, ranks 1-3 exited with 0 at step 47"));
+  EXPECT_THAT(Judge().ranks(), IsEmpty());
 }
 
 }  // namespace
