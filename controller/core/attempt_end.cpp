@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/explain/log_parser_hint.h"
 #include "controller/core/explain/save_hint.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/attempt_outcome.h"
@@ -65,6 +66,10 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
   } else {
     ended.set_state(v1::JOB_STATE_SUCCEEDED);
     *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
+  }
+  // A failed job may have ended before its first step.
+  if (!HasFailed(attempt)) {
+    ended.mutable_verdict()->mutable_summary()->append(NoStepFoundText(observations, entry));
   }
   return ended;
 }

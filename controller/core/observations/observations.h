@@ -147,6 +147,14 @@ struct Stall {
   Timestamp until_ms = 0;  // 0 while it lasts.
 };
 
+// Telemetry lines of an attempt that its workers could not read. Counted since the start of the
+// controller.
+struct BadTelemetry {
+  int64_t lines = 0;
+  int rank = 0;       // The place that wrote `first`.
+  std::string first;  // The first of these lines, after the reason.
+};
+
 struct AttemptObservation {
   // The number of workers that have the attempt on disk. When it reaches 0, this observation is
   // removed.
@@ -169,6 +177,7 @@ struct AttemptObservation {
   // nullopt again as soon as a later save succeeds.
   std::optional<SaveProblem> save_problem;
   DivergenceWatch divergence;
+  BadTelemetry bad_telemetry;
   // The newest stall (stall.h), as seen at the reports of workers. nullopt before the first.
   std::optional<Stall> stall;
   // The step and the time, by the controller's clock, of the newest metrics. 0 before the first.

@@ -123,6 +123,16 @@ void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObserv
   longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
 }
 
+void NoteBadLines(const v1::TelemetryBatch& batch, int place, BadTelemetry& bad) {
+  constexpr std::size_t kMaxLineBytes = 512;
+  if (batch.bad_lines() <= 0) return;
+  if (bad.lines == 0) {
+    bad.rank = place;
+    bad.first = std::string(Utf8Prefix(batch.bad_line(), kMaxLineBytes));
+  }
+  bad.lines += batch.bad_lines();
+}
+
 }  // namespace
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
@@ -137,6 +147,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
   const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
   RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
   const v1::RankPlacement* member = FindMember(state, key, stream.rank());
+  NoteBadLines(batch, place, attempt.bad_telemetry);
   for (const v1::TelemetryRecord& record : batch.records()) {
     const Timestamp time = TimeOf(record, member, observations);
     ObserveSaves(record, time, attempt);
