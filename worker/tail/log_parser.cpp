@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -140,7 +141,16 @@ class MegatronParser : public LogParser {
     record.set_total_steps(ToStep(total_steps).value_or(0));
     ForEachField(text,
                  [&](const std::string& name, double value) { SetField(record, name, value); });
+    AddMissingLoss(record);
     return Finish(std::move(record));
+  }
+
+  // Megatron-LM prints no loss if it was not finite in all iterations since the last line.
+  static void AddMissingLoss(v1::MetricsRecord& record) {
+    const auto nan_iterations = record.values().find(telemetry::kNanIterations);
+    const bool had_nan = nan_iterations != record.values().end() && nan_iterations->second > 0;
+    if (!had_nan || record.values().contains(telemetry::kLoss)) return;
+    SetValue(record, telemetry::kLoss, std::numeric_limits<double>::quiet_NaN());
   }
 
   void SetField(v1::MetricsRecord& record, const std::string& name, double value) const {

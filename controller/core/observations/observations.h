@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "controller/core/observations/compute_window.h"
 #include "controller/core/observations/divergence_watch.h"
@@ -178,6 +179,9 @@ struct AttemptObservation {
   std::optional<SaveProblem> save_problem;
   DivergenceWatch divergence;
   BadTelemetry bad_telemetry;
+  // The offset up to which each stream was observed, by rank and kind. After a reconnect, workers
+  // send telemetry again that is not stored yet.
+  std::map<std::pair<int, int>, int64_t> observed_until;
   // The newest stall (stall.h), as seen at the reports of workers. nullopt before the first.
   std::optional<Stall> stall;
   // The step and the time, by the controller's clock, of the newest metrics. 0 before the first.

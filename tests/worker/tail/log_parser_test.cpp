@@ -52,6 +52,22 @@ TEST(MegatronParserTest, ReadsIterationLines) {
                   Pair("number_of_skipped_iterations", 0), Pair("number_of_nan_iterations", 1)));
 }
 
+TEST(MegatronParserTest, AMissingLossIsNotFiniteIfTheLineCountsNans) {
+  const auto parser = Make(v1::LOG_PARSER_KIND_MEGATRON);
+  const auto values = [&](const std::string& nan_iterations) {
+    return Parse(*parser,
+                 " iteration     5426/  250000 | consumed samples:        43408 | elapsed time per "
+                 "iteration (ms): 4241.9 | learning rate: 2.999E-04 | global batch size:     8 | "
+                 "loss scale: 1.0 | grad norm: nan | number of skipped iterations:   0 | number of "
+                 "nan iterations:   " +
+                     nan_iterations + " | samples per second: 1.886 | TFLOPs: 78.46 |")
+        .values();
+  };
+  EXPECT_TRUE(std::isnan(values("1").at("loss")));
+  EXPECT_TRUE(std::isnan(values("1").at("grad_norm")));
+  EXPECT_FALSE(values("0").contains("loss")) << "a step that dynamic loss scaling skipped";
+}
+
 TEST(MegatronParserTest, ReadsOlderAndForkedLines) {
   const auto parser = Make(v1::LOG_PARSER_KIND_MEGATRON, "", 8);
   // GPT-NeoX.
