@@ -164,7 +164,7 @@ TEST_F(LeftRanksTest, WhyNamesWhoLeftAndWhoStays) {
   cluster_.Pass(500);
   ASSERT_TRUE(why().has_value());
   EXPECT_EQ(why()->word(), v1::HEALTH_WORD_STALLED);
-  EXPECT_EQ(why()->since_ms(), cluster_.now - 6000);
+  EXPECT_EQ(why()->since_ms(), cluster_.now - 5500);
   EXPECT_THAT(why()->ranks(), ElementsAre(1, 2, 3));
   EXPECT_EQ(why()->message(),
             "rank 0 exited with 0 at step 41 while ranks 1-3 still run (step 41, train); probably "

@@ -103,7 +103,7 @@ class ProgressTimeTest : public ::testing::Test {
     cluster_.AddNode("a", 1);
     job_ = cluster_.Submit("job", 1, 1);
     cluster_.RunJob(job_);
-    cluster_.Report("a", job_).mutable_ranks(0)->set_running(true);
+    cluster_.ReportRunning("a", job_, 1);
   }
   // The worker sees a new step now, and the record has this time.
   int64_t TimeAfter(int64_t record_ms) {
