@@ -124,6 +124,12 @@ TEST_F(ProgressTimeTest, ATimeAheadIsThatOfTheArrival) {
   EXPECT_EQ(TimeAfter(cluster_.now + 86'400'000), cluster_.now);
 }
 
+TEST_F(ProgressTimeTest, TheTimeMovesWithTheControllersClock) {
+  const int64_t before_ms = TimeAfter(cluster_.now);
+  cluster_.StepClock(3'600'000);
+  EXPECT_EQ(cluster_.observations.progress.at(job_).time_ms(), before_ms + 3'600'000);
+}
+
 TEST_F(ProgressTimeTest, ATimeBehindIsThatOfTheStepThatTheWorkerSaw) {
   EXPECT_EQ(TimeAfter(cluster_.now - 86'400'000), cluster_.now);
   EXPECT_EQ(TimeAfter(7), cluster_.now);
