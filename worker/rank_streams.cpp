@@ -42,7 +42,7 @@ FileFacts Look(const GuardedPath& path) {
 int64_t NextLineStart(const GuardedPath& path, int64_t offset) {
   if (offset <= 0) return 0;
   const absl::StatusOr<TailBytes> bytes = ReadNewBytes(path, offset - 1, kMaxLineBytes + 1);
-  const std::size_t end = bytes.ok() ? bytes->data.find('\n') : std::string::npos;
+  const std::size_t end = bytes.ok() ? bytes->data.find_first_of("\r\n") : std::string::npos;
   return end == std::string::npos ? offset : offset + static_cast<int64_t>(end);
 }
 
@@ -130,6 +130,7 @@ class TelemetrySource : public FileSource {
     if (!batch.ok() || batch->end_offset() == offset) return std::nullopt;
     DropRecordsOfHeartbeats(*batch);
     limits_.Apply(*batch);
+    SetMissingTimes(clock_.Now(), *batch);
     batch->set_begin_offset(offset);
     const bool is_quiet = batch->records().empty() && batch->bad_lines() == 0;
     if (is_quiet && !ended && batch->end_offset() - offset < kQuietBytes) {
@@ -144,6 +145,13 @@ class TelemetrySource : public FileSource {
   }
 
  private:
+  // Alerts of a batch without other records have no time yet.
+  static void SetMissingTimes(Timestamp now, v1::TelemetryBatch& batch) {
+    for (v1::TelemetryRecord& record : *batch.mutable_records()) {
+      if (record.time_ms() == 0) record.set_time_ms(now);
+    }
+  }
+
   static void DropRecordsOfHeartbeats(v1::TelemetryBatch& batch) {
     auto& records = *batch.mutable_records();
     const auto kept = std::remove_if(records.begin(), records.end(), [](const auto& record) {

@@ -91,7 +91,7 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
           absl::StrCat(progress.step(), progress.total_steps() > 0 ? " of " : "",
                        progress.total_steps() > 0 ? absl::StrCat(progress.total_steps()) : ""),
           text);
-  if (progress.loss() != 0) AddLine("Loss", LossText(progress.loss()), text);
+  if (progress.loss() != 0) AddLine("Loss", LossText(progress), text);
   if (progress.validation_loss() != 0) {
     AddLine("Validation", LossText(progress.validation_loss()), text);
   }

@@ -82,7 +82,7 @@ std::vector<std::string> JobCells(const v1::Job& job, const v1::PendingReason* p
       EnumText(job.state()),
       HealthText(job.health()),
       StepText(progress),
-      progress.loss() != 0 ? LossText(progress.loss()) : kNothing,
+      progress.loss() != 0 ? LossText(progress) : kNothing,
       progress.tokens_per_second() > 0 ? CompactNumber(progress.tokens_per_second()) : kNothing,
       EtaText(job),
       absl::StrCat(job.spec().resources().nodes(), "x", job.spec().resources().slots_per_node()),

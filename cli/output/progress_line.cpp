@@ -43,7 +43,7 @@ std::string ProgressText(const v1::Job& job, Timestamp now) {
       absl::StrAppend(&text, "/", progress.total_steps(), " (",
                       100 * progress.step() / progress.total_steps(), "%)");
     }
-    if (progress.loss() != 0) absl::StrAppend(&text, "  loss ", LossText(progress.loss()));
+    if (progress.loss() != 0) absl::StrAppend(&text, "  loss ", LossText(progress));
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, "  val ", LossText(progress.validation_loss()));
     }
@@ -70,7 +70,7 @@ std::string EndText(const v1::Job& job) {
   const v1::Progress& progress = job.progress();
   if (progress.step() > 0) {
     absl::StrAppend(&text, ": step ", progress.step());
-    if (progress.loss() != 0) absl::StrAppend(&text, ", loss ", LossText(progress.loss()));
+    if (progress.loss() != 0) absl::StrAppend(&text, ", loss ", LossText(progress));
     if (progress.validation_loss() != 0) {
       absl::StrAppend(&text, ", validation loss ", LossText(progress.validation_loss()));
     }

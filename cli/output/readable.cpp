@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "proto/jobspec/scalar_text.h"
@@ -73,6 +74,12 @@ std::string BytesText(int64_t bytes) {
 std::string NumberText(double value, int digits) { return absl::StrFormat("%.*g", digits, value); }
 
 std::string LossText(double loss) { return absl::StrFormat("%.4f", loss); }
+
+std::string LossText(const v1::Progress& progress) {
+  const bool is_old = 0 < progress.loss_step() && progress.loss_step() < progress.step();
+  return absl::StrCat(LossText(progress.loss()),
+                      is_old ? absl::StrCat(" (step ", progress.loss_step(), ")") : "");
+}
 
 // Replaced by spaces, because line ends and tabs mean nothing in a cell and escapes are harder to
 // read.

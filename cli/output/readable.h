@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "proto/support/clock.h"
+#include "trainyard/v1/job.pb.h"
 
 namespace trainyard::cli {
 
@@ -44,6 +45,9 @@ std::string NumberText(double value, int digits = 6);
 
 // A loss with four decimals.
 std::string LossText(double loss);
+// Returns the newest loss of a run. If it is older than the newest step, the text has its step, as
+// in "3.5000 (step 29)".
+std::string LossText(const v1::Progress& progress);
 
 // Returns untrusted text as one line. Line ends and tabs become spaces; other control characters
 // become visible escapes (proto/text/printable.h).

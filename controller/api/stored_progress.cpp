@@ -19,7 +19,10 @@ void SetField(const v1::Series& series, v1::Progress& progress) {
     progress.set_validation_loss(value);
     return;
   }
-  if (series.key() == telemetry::kLoss) progress.set_loss(value);
+  if (series.key() == telemetry::kLoss) {
+    progress.set_loss(value);
+    progress.set_loss_step(series.steps(series.steps_size() - 1));
+  }
   if (series.key() == telemetry::kTokensPerSecond) progress.set_tokens_per_second(value);
   if (series.key() == telemetry::kStepSeconds) progress.set_step_seconds(value);
   progress.set_step(std::max(progress.step(), series.steps(series.steps_size() - 1)));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/explain/log_parser_hint.h"
 #include "controller/core/explain/save_hint.h"
 #include "controller/core/observations/time_use.h"
 #include "controller/core/state/attempt_outcome.h"
@@ -50,7 +51,7 @@ v1::Verdict VerdictWithoutRestart(const v1::Verdict& verdict, const RestartDecis
 }
 
 v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
-                      const RestartDecision& restart, Timestamp now) {
+                      const RestartDecision& restart, int64_t last_step, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   v1::JobEnded ended;
   ended.set_job_id(entry.job.id());
@@ -60,11 +61,15 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
   } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
     ended.set_state(v1::JOB_STATE_STOPPED);
     *ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now);
-    const std::string unsaved = UnsavedText(observations, entry);
-    if (!entry.kill_requested) ended.mutable_verdict()->mutable_summary()->append(unsaved);
+    ended.mutable_verdict()->mutable_summary()->append(
+        StopLossText(observations, entry, last_step));
   } else {
     ended.set_state(v1::JOB_STATE_SUCCEEDED);
     *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
+  }
+  // A failed job may have ended before its first step.
+  if (!HasFailed(attempt)) {
+    ended.mutable_verdict()->mutable_summary()->append(NoStepFoundText(observations, entry));
   }
   return ended;
 }
@@ -94,12 +99,13 @@ std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const 
   *events.emplace_back(ControllerEvent(now)).mutable_attempt_ended() = ended;
   if (!continues) {
     *events.emplace_back(ControllerEvent(now)).mutable_job_ended() =
-        EndedJob(observations, entry, restart, now);
+        EndedJob(observations, entry, restart, ended.last_step(), now);
     return events;
   }
   // If the ranks could not save before the pause, the steps since the newest checkpoint are lost.
   const bool was_paused = LiveAttempt(entry)->stop_reason() == v1::STOP_REASON_PAUSED;
-  const std::string unsaved = was_paused ? UnsavedText(observations, entry) : "";
+  const std::string unsaved =
+      was_paused ? StopLossText(observations, entry, ended.last_step()) : "";
   if (!unsaved.empty()) {
     *events.emplace_back(ControllerEvent(now)).mutable_alert_raised() =
         UnsavedAlert(ended, unsaved);

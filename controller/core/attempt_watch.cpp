@@ -23,6 +23,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/support/wait.h"
 #include "controller/core/verdict/failure_policy.h"
+#include "controller/core/verdict/first_failure.h"
 #include "controller/core/verdict/heal_policy.h"
 
 namespace trainyard::controller {
@@ -30,7 +31,7 @@ namespace {
 
 // The maximum time for which the end of a paused attempt waits for a verdict on a failed rank. It
 // is longer than the time for which a verdict waits for the exit of the rank that failed first.
-constexpr int64_t kLongestJudgementMs = 5000;
+constexpr int64_t kLongestJudgementMs = kReportedLossWaitMs + 3000;
 
 bool IsLost(const ClusterState& state, const std::string& node_id) {
   return state.lost_nodes.contains(node_id);

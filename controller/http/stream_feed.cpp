@@ -173,7 +173,9 @@ struct StreamFeed::Collector {
       const auto progress = view.observations.progress.find(id);
       if (progress == view.observations.progress.end()) continue;
       Sent& last = sent[id];
-      if (progress->second.time_ms() == last.progress_ms) continue;
+      const bool is_sent =
+          progress->second.time_ms() == last.progress_ms && progress->second.step() == last.step;
+      if (is_sent) continue;
       if (!HasPassed(last.at, last.at + kProgressIntervalMs, view.now)) continue;
       last = {progress->second.time_ms(), progress->second.step(), view.now};
       moved.insert(id);

@@ -280,9 +280,15 @@ Finding LossIsStagnant() {
 }
 
 bool IsOutOfMemory(std::string_view text) {
-  constexpr std::string_view kTexts[] = {"out of memory", "needs more memory than there is",
+  constexpr std::string_view kTexts[] = {"out of memory",
+                                         "needs more memory than there is",
                                          "does not fit into the GPU's memory",
-                                         "can't allocate memory"};
+                                         "can't allocate memory",
+                                         "annot allocate memory",
+                                         "Out Of Memory",
+                                         "oom_kill",
+                                         "MemoryError",
+                                         "std::bad_alloc"};
   return std::any_of(std::begin(kTexts), std::end(kTexts),
                      [&](std::string_view part) { return text.find(part) != text.npos; });
 }
@@ -297,6 +303,14 @@ Finding OutOfMemory(const RunConfig& config, double bytes) {
   return {"out of memory",
           "predicted: " + MemoryText(prediction) + " of the GPU's " + GigabytesText(bytes),
           MemoryAdviceText(config, std::min(bytes, prediction.Total()))};
+}
+
+Finding OutOfMemoryOfProgram(bool on_device) {
+  return {"out of memory", "the program needs more memory than its slots have",
+          on_device ? "a smaller micro-batch, shorter sequences, recomputation of activations or "
+                      "sharded optimizer states in the settings of the program, or more slots"
+                    : "fewer data loader workers or smaller caches in the settings of the program, "
+                      "or nodes with more memory"};
 }
 
 }  // namespace trainyard::planner

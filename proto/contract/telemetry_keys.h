@@ -119,6 +119,8 @@ inline constexpr char kUnsharedRoot[] = "unshared_root";
 
 // Metrics that get special treatment in summaries, charts or Prometheus.
 inline constexpr char kGradNorm[] = "grad_norm";
+// Iterations with a loss that was not finite, as counted by Megatron-LM.
+inline constexpr char kNanIterations[] = "number_of_nan_iterations";
 inline constexpr char kLearningRate[] = "lr";
 inline constexpr char kTokensPerSecond[] = "tokens_per_second";
 inline constexpr char kMfu[] = "mfu";               // Counts attention over the full length.

@@ -161,6 +161,7 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
       validation_loss: 0,
       tokens: 0,
       total_tokens: 4769 * 512 * 8192,
+      loss_step: 0,
     },
     ...change,
   };
@@ -177,6 +178,7 @@ const progress = (step: number, loss: number) => ({
   validation_loss: loss + 0.06,
   tokens: step * 512 * 8192,
   total_tokens: 4769 * 512 * 8192,
+  loss_step: step,
 });
 
 const LOST_RANK = {

@@ -133,4 +133,13 @@ int KillMarked(const std::string& mark) {
   return static_cast<int>(killed.size());
 }
 
+void TerminateMarkedOutside(const std::string& mark, pid_t group) {
+  for (const MarkedProcess& process : FindMarked(mark)) {
+    if (process.is_shim() || process.stat.group == group) continue;
+    const ProcessId id = {process.stat.pid, process.stat.start_time};
+    // A process that has ended meanwhile needs no signal.
+    if (IsRunning(id)) kill(id.pid, SIGTERM);
+  }
+}
+
 }  // namespace trainyard::worker

@@ -271,7 +271,9 @@ absl::Status SignalRank(const RankPlace& place, RankSignal signal) {
   }
   if (signal == RankSignal::kKill) return Kill(place, record, rank);
   if (rank == 0) return absl::NotFoundError("the rank has no running process");
-  return Send(-rank, SIGTERM);
+  const absl::Status sent = Send(-rank, SIGTERM);
+  TerminateMarkedOutside(place.mark, rank);
+  return sent;
 }
 
 bool WaitsInKernel(const RankPlace& place) {

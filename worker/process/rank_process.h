@@ -104,7 +104,7 @@ absl::Status SignalShim(const RankPlace& place, int signal);
 absl::StatusOr<UniqueFd> OpenExitWatch(const std::string& rank_dir);
 
 enum class RankSignal {
-  kTerminate,  // SIGTERM to the process group, which should save and exit.
+  kTerminate,  // SIGTERM to group and marked processes, which should save and exit.
   kKill,       // SIGKILL to group and marked processes, after writing kill.json.
 };
 

@@ -165,11 +165,14 @@ RankExit ExitOf(int wait_status) {
   return exit;
 }
 
-// True if the rank was ended by a SIGKILL that this worker did not send, and the out-of-memory
-// killer has killed a process of this cgroup since the rank was started.
+// True if a SIGKILL that this worker did not send ended the rank or, according to the shell that is
+// the rank, its command; and the out-of-memory killer has killed a process of this cgroup since the
+// rank was started.
 bool EndedByMemoryKiller(const RankExit& exit, const std::string& rank_dir,
                          std::optional<int64_t> kills_before) {
-  if (exit.signal != SIGKILL || !kills_before.has_value()) return false;
+  constexpr int kShellsCodeOfKill = 128 + SIGKILL;
+  const bool was_killed = exit.signal == SIGKILL || exit.exit_code == kShellsCodeOfKill;
+  if (!was_killed || !kills_before.has_value()) return false;
   if (access(absl::StrCat(rank_dir, "/", kKillFile).c_str(), F_OK) == 0) return false;
   return MemoryKills().value_or(0) > *kills_before;
 }

@@ -77,12 +77,13 @@ class LineCutter {
  private:
   // Cuts one line. Returns false if this is not possible until more bytes are read.
   bool CutOne() {
-    const std::size_t newline = text_.find('\n');
+    const std::size_t newline = text_.find_first_of(options_.returns_end_lines ? "\r\n" : "\n");
     const std::size_t length = std::min(newline, text_.size());
     if (length > kMaxLineBytes) return CutLong();
     if (newline == std::string_view::npos && !final_) return false;
     Give(text_.substr(0, length));
-    Consume(std::min(length + 1, text_.size()));
+    const bool has_two_bytes = text_.substr(length, 2) == "\r\n";
+    Consume(std::min(length + (has_two_bytes ? 2 : 1), text_.size()));
     return true;
   }
 

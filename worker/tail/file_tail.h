@@ -30,6 +30,9 @@ enum class LongLines {
 
 struct LineReadOptions {
   LongLines long_lines = LongLines::kSkip;
+  // True if a carriage return ends a line too. Progress bars rewrite a line for hours without a
+  // line end.
+  bool returns_end_lines = false;
   // True if no process writes to the file any longer. An unfinished last line is then returned too.
   bool ended = false;
   // The maximum number of bytes to read. Values are limited to the range from kMaxLineBytes + 1 to
@@ -39,8 +42,9 @@ struct LineReadOptions {
   int64_t until_offset = std::numeric_limits<int64_t>::max();
 };
 
-// The lines in [begin_offset, end_offset), without their line ends ("\n" or "\r\n"). The next read
-// must begin at end_offset. If there is nothing new, end_offset equals begin_offset.
+// The lines in [begin_offset, end_offset), without their line ends ("\n", "\r\n" or, with
+// returns_end_lines, "\r"). The next read must begin at end_offset. If there is nothing new,
+// end_offset equals begin_offset.
 struct TailLines {
   int64_t begin_offset = 0;
   int64_t end_offset = 0;

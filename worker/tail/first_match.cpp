@@ -17,8 +17,11 @@ constexpr std::size_t kBytesOfACall = 128 << 10;
 void FirstMatch::ReadOn(const LogParser& parser, int64_t kept_from, bool ended) {
   if (found_) return;
   offset_ = std::max(offset_, kept_from);
-  const absl::StatusOr<TailLines> read =
-      ReadNewLines(path_, offset_, {LongLines::kSplit, ended, kBytesOfACall});
+  const absl::StatusOr<TailLines> read = ReadNewLines(path_, offset_,
+                                                      {.long_lines = LongLines::kSplit,
+                                                       .returns_end_lines = true,
+                                                       .ended = ended,
+                                                       .max_bytes = kBytesOfACall});
   // No report is needed here, because the stream sources of the same file report errors.
   if (!read.ok()) return;
   offset_ = read->end_offset;

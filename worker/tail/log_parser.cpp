@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
+#include "proto/text/line_prefix.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"
 #include "worker/tail/telemetry_line.h"
@@ -49,7 +51,10 @@ std::optional<int64_t> ToStep(StringPiece text) {
 // Returns the text that a terminal would finally show, without escape sequences. The result is
 // valid UTF-8, because RE2 does not match past an invalid byte.
 std::string VisibleText(std::string_view line) {
-  static const RE2 kEscape("\x1b\\[[0-9;?]*[A-Za-z]");
+  static const RE2 kEscape(
+      "\x1b\\[[0-9;:?]*[@-~]|"                 // Colours and movements of the cursor.
+      "\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|"  // Titles and links.
+      "\x1b[()][0-9A-Z]|\x1b[=>78cDEHM]");
   const std::size_t overwritten = line.rfind('\r');
   if (overwritten != std::string_view::npos) line.remove_prefix(overwritten + 1);
   std::string text = ReplaceInvalidUtf8(line);
@@ -97,10 +102,10 @@ class MegatronParser : public LogParser {
  public:
   explicit MegatronParser(int world_size) : world_size_(world_size) {}
 
-  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
-    static const RE2 kIteration(R"((?:^|[\s|\]])iteration\s+(\d+)/\s*(\d+)\s*\|)");
+ protected:
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
+    static const RE2 kIteration(R"((?:^|[\s|\]:>])iteration\s+(\d+)/\s*(\d+)\s*\|)");
     static const RE2 kValidation(R"(validation loss at iteration (\d+)(?: on (\w+) set)?\s*\|)");
-    const std::string text = VisibleText(line);
     StringPiece step;
     StringPiece detail;
     if (RE2::PartialMatch(text, kValidation, &step, &detail)) {
@@ -136,7 +141,16 @@ class MegatronParser : public LogParser {
     record.set_total_steps(ToStep(total_steps).value_or(0));
     ForEachField(text,
                  [&](const std::string& name, double value) { SetField(record, name, value); });
+    AddMissingLoss(record);
     return Finish(std::move(record));
+  }
+
+  // Megatron-LM prints no loss if it was not finite in all iterations since the last line.
+  static void AddMissingLoss(v1::MetricsRecord& record) {
+    const auto nan_iterations = record.values().find(telemetry::kNanIterations);
+    const bool had_nan = nan_iterations != record.values().end() && nan_iterations->second > 0;
+    if (!had_nan || record.values().contains(telemetry::kLoss)) return;
+    SetValue(record, telemetry::kLoss, std::numeric_limits<double>::quiet_NaN());
   }
 
   void SetField(v1::MetricsRecord& record, const std::string& name, double value) const {
@@ -180,10 +194,10 @@ class TorchtitanParser : public LogParser {
  public:
   explicit TorchtitanParser(int world_size) : world_size_(world_size) {}
 
-  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
+ protected:
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
     static const RE2 kStep(R"((?:^|\s)(validate )?step:\s*(\d+)\s)");
     static const RE2 kField(R"((\w+):\s*()" TRAINYARD_NUMBER R"()(GiB|%)?)");
-    const std::string text = VisibleText(line);
     StringPiece rest(text);
     StringPiece validate;
     StringPiece step;
@@ -234,14 +248,13 @@ class TorchtitanParser : public LogParser {
 //   "iter 100: loss 3.1234, time 45.67ms, mfu 12.34%"
 //   "step 250: train loss 3.1000, val loss 3.2000"
 class NanogptParser : public LogParser {
- public:
-  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
+ protected:
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
     static const RE2 kIteration(R"(^\s*iter (\d+): loss ()" TRAINYARD_NUMBER
                                 R"()(?:, time ()" TRAINYARD_NUMBER
                                 R"()ms)?(?:, mfu ()" TRAINYARD_NUMBER R"()%)?)");
     static const RE2 kEvaluation(R"(^\s*step (\d+): train loss ()" TRAINYARD_NUMBER
                                  R"(), val loss ()" TRAINYARD_NUMBER ")");
-    const std::string text = VisibleText(line);
     StringPiece step;
     StringPiece values[3];
     if (RE2::PartialMatch(text, kIteration, &step, &values[0], &values[1], &values[2])) {
@@ -283,8 +296,8 @@ class RegexParser : public LogParser {
  public:
   explicit RegexParser(std::unique_ptr<RE2> pattern) : pattern_(std::move(pattern)) {}
 
-  std::optional<v1::MetricsRecord> Parse(std::string_view line) const override {
-    const std::string text = VisibleText(line);
+ protected:
+  std::optional<v1::MetricsRecord> ParseText(const std::string& text) const override {
     std::vector<StringPiece> groups(static_cast<std::size_t>(pattern_->NumberOfCapturingGroups()) +
                                     1);
     if (!pattern_->Match(text, 0, text.size(), RE2::UNANCHORED, groups.data(),
@@ -341,6 +354,14 @@ absl::StatusOr<std::unique_ptr<LogParser>> MakeRegexParser(const std::string& pa
 }
 
 }  // namespace
+
+std::optional<v1::MetricsRecord> LogParser::Parse(std::string_view line) const {
+  const std::string text = VisibleText(line);
+  if (std::optional<v1::MetricsRecord> record = ParseText(text)) return record;
+  const std::string_view message = WithoutLinePrefixes(text);
+  if (message.size() == text.size()) return std::nullopt;
+  return ParseText(std::string(message));
+}
 
 int ParsedRank(const v1::LogParserSpec& spec, int world_size) {
   return spec.rank() < 0 ? world_size + spec.rank() : spec.rank();

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -20,8 +21,13 @@ class LogParser {
  public:
   virtual ~LogParser() = default;
 
-  // Returns nullopt for a line that is not about a step. Most lines are not.
-  virtual std::optional<v1::MetricsRecord> Parse(std::string_view line) const = 0;
+  // Returns nullopt for a line that is not about a step. Most lines are not. Understands terminal
+  // escape sequences, and prefixes of launchers and loggers (proto/text/line_prefix.h).
+  std::optional<v1::MetricsRecord> Parse(std::string_view line) const;
+
+ protected:
+  // Parses a line without escape sequences. The text is valid UTF-8.
+  virtual std::optional<v1::MetricsRecord> ParseText(const std::string& text) const = 0;
 };
 
 // Returns the rank whose output is read: log_parser.rank, where -1 means the last rank. Attempts

@@ -64,9 +64,17 @@ void TelemetryLimits::LimitAlerts(v1::TelemetryBatch& batch) {
            batch);
 }
 
+void TelemetryLimits::ReportBadLine(v1::TelemetryBatch& batch) {
+  if (batch.bad_line().empty() || batch.begin_offset() > bad_line_alert_at_) return;
+  bad_line_alert_at_ = batch.begin_offset();
+  AddAlert("bad_telemetry",
+           absl::StrCat("telemetry that cannot be read is dropped: ", batch.bad_line()), batch);
+}
+
 void TelemetryLimits::Apply(v1::TelemetryBatch& batch) {
   LimitAlerts(batch);
   LimitSeries(batch);
+  ReportBadLine(batch);
 }
 
 }  // namespace trainyard::worker

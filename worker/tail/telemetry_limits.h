@@ -1,5 +1,5 @@
 // Limits the number of series and events that the telemetry of one rank can create in the
-// controller's stores.
+// controller's stores, and reports telemetry that cannot be read.
 #ifndef TRAINYARD_WORKER_TAIL_TELEMETRY_LIMITS_H_
 #define TRAINYARD_WORKER_TAIL_TELEMETRY_LIMITS_H_
 
@@ -22,18 +22,22 @@ inline constexpr int kMaxAlertsOfRank = 1000;
 // Each stream has one object. Its counts are 0 when the worker starts. Not thread-safe.
 class TelemetryLimits {
  public:
-  // Removes metrics and alerts beyond the limits from a batch. The first batch that exceeds a limit
-  // gets one additional alert that reports this. A batch may be read again after a reconnect,
-  // perhaps with more records at its end. It then keeps everything that it kept the first time.
+  // Removes metrics and alerts beyond the limits from a batch. The first batch that exceeds a
+  // limit, and the first one with a line that cannot be read, get one additional alert that reports
+  // this. A batch may be read again after a reconnect, perhaps with more records at its end. It
+  // then keeps everything that it kept the first time.
   void Apply(v1::TelemetryBatch& batch);
 
  private:
   void LimitSeries(v1::TelemetryBatch& batch);
   void LimitAlerts(v1::TelemetryBatch& batch);
+  void ReportBadLine(v1::TelemetryBatch& batch);
 
   std::set<std::string> series_;  // Metric names so far, at most kMaxSeriesOfRank.
   // The begin_offset of the batch that got the alert about too many metrics.
   int64_t series_alert_at_ = std::numeric_limits<int64_t>::max();
+  // The begin_offset of the batch that got the alert about a line that cannot be read.
+  int64_t bad_line_alert_at_ = std::numeric_limits<int64_t>::max();
   // The number of alerts so far, by the end offset of each batch that contains alerts. Has at most
   // kMaxAlertsOfRank + 1 entries, because later alerts are removed.
   std::map<int64_t, int> alerts_until_;

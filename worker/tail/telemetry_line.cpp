@@ -202,6 +202,22 @@ absl::StatusOr<int64_t> Step(const Values& values, const char* key,
       absl::StrCat("`", key, "` is ", *step, "; at most ", kMaxStep, " is accepted"));
 }
 
+// Returns the time of the record in milliseconds; 0 if it is absent. Fractions are cut off. Many
+// programs write seconds, so a number that as milliseconds would be before 1973 is taken as
+// seconds.
+absl::StatusOr<int64_t> TimeMs(const Values& values) {
+  constexpr double kEarliestSeconds = 1e9;  // 2001.
+  constexpr double kEarliestMs = 1e11;      // 1973.
+  constexpr double kLatestMs = 1e15;
+  const auto found = values.find(telemetry::kTimeMs);
+  if (found == values.end()) return 0;
+  const double time = NumberOf(found->second).value_or(-1);
+  if (!(time >= 0 && time <= kLatestMs))
+    return Missing(telemetry::kTimeMs, "a number of at least 0");
+  const bool is_seconds = time >= kEarliestSeconds && time < kEarliestMs;
+  return static_cast<int64_t>(is_seconds ? time * 1000 : time);
+}
+
 absl::StatusOr<double> Number(const Values& values, const char* key,
                               std::optional<double> fallback = std::nullopt) {
   const auto found = values.find(key);
@@ -425,7 +441,7 @@ absl::StatusOr<v1::TelemetryRecord> ParseTelemetryLine(std::string_view line) {
   TRAINYARD_ASSIGN_OR_RETURN(const Values values, ReadValues(line));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string type, Text(values, telemetry::kType));
   v1::TelemetryRecord record;
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t time_ms, Count(values, telemetry::kTimeMs, 0));
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t time_ms, TimeMs(values));
   record.set_time_ms(time_ms);
   TRAINYARD_RETURN_IF_ERROR(ReadKind(type, values, record));
   return record;

@@ -5,7 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/support/status_macros.h"
+#include "proto/text/utf8.h"
 #include "worker/tail/file_tail.h"
 #include "worker/tail/telemetry_line.h"
 
@@ -17,10 +19,19 @@ bool IsBlank(const std::string& line) {
                      [](unsigned char byte) { return std::isspace(byte) != 0; });
 }
 
-absl::StatusOr<TailLines> ReadLines(const TailPosition& position, LongLines long_lines) {
-  return ReadNewLines(
-      position.path, position.offset,
-      {.long_lines = long_lines, .ended = position.ended, .until_offset = position.until_offset});
+absl::StatusOr<TailLines> ReadLines(const TailPosition& position, LineReadOptions options) {
+  options.ended = position.ended;
+  options.until_offset = position.until_offset;
+  return ReadNewLines(position.path, position.offset, options);
+}
+
+// Counts a line that cannot be read, and keeps the first one with the reason.
+void AddBadLine(const std::string& line, const absl::Status& status, v1::TelemetryBatch& batch) {
+  constexpr std::size_t kShownBytes = 200;
+  batch.set_bad_lines(batch.bad_lines() + 1);
+  if (!batch.bad_line().empty()) return;
+  batch.set_bad_line(absl::StrCat(std::string(status.message()), ": ",
+                                  std::string(Utf8Prefix(ReplaceInvalidUtf8(line), kShownBytes))));
 }
 
 v1::TelemetryBatch EmptyBatch(const TailLines& lines) {
@@ -28,19 +39,23 @@ v1::TelemetryBatch EmptyBatch(const TailLines& lines) {
   batch.set_begin_offset(lines.begin_offset);
   batch.set_end_offset(lines.end_offset);
   batch.set_bad_lines(lines.bad_lines);
+  if (lines.bad_lines > 0) {
+    batch.set_bad_line(absl::StrCat("a line is longer than ", kMaxLineBytes, " bytes"));
+  }
   return batch;
 }
 
 }  // namespace
 
 absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position) {
-  TRAINYARD_ASSIGN_OR_RETURN(const TailLines lines, ReadLines(position, LongLines::kSkip));
+  TRAINYARD_ASSIGN_OR_RETURN(const TailLines lines,
+                             ReadLines(position, {.long_lines = LongLines::kSkip}));
   v1::TelemetryBatch batch = EmptyBatch(lines);
   for (const std::string& line : lines.lines) {
     if (IsBlank(line)) continue;
     absl::StatusOr<v1::TelemetryRecord> record = ParseTelemetryLine(line);
     if (!record.ok()) {
-      batch.set_bad_lines(batch.bad_lines() + 1);
+      AddBadLine(line, record.status(), batch);
       continue;
     }
     if (record->time_ms() == 0) record->set_time_ms(position.now);
@@ -51,7 +66,9 @@ absl::StatusOr<v1::TelemetryBatch> ReadTelemetry(const TailPosition& position) {
 
 absl::StatusOr<v1::TelemetryBatch> ReadParsedLog(const TailPosition& position,
                                                  const LogParser& parser) {
-  TRAINYARD_ASSIGN_OR_RETURN(const TailLines lines, ReadLines(position, LongLines::kSplit));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const TailLines lines,
+      ReadLines(position, {.long_lines = LongLines::kSplit, .returns_end_lines = true}));
   v1::TelemetryBatch batch = EmptyBatch(lines);
   for (const std::string& line : lines.lines) {
     std::optional<v1::MetricsRecord> metrics = parser.Parse(line);

@@ -9,6 +9,7 @@
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/pause.h"
 #include "controller/core/explain/job_health.h"
+#include "controller/core/explain/log_parser_hint.h"
 #include "controller/core/explain/pending_reason.h"
 #include "controller/core/explain/run_advice.h"
 #include "controller/core/explain/running_hint.h"
@@ -180,6 +181,7 @@ v1::WhyJobResponse ExplainJob(const ClusterView& view, const JobEntry& entry) {
   if (auto left_out = LeftOutFinding(observations, entry.job.id(), now)) {
     findings.push_back(*std::move(left_out));
   }
+  if (auto bad = BadTelemetryFinding(observations, entry)) findings.push_back(*std::move(bad));
   for (const planner::Finding& finding : findings) {
     v1::RunFinding& advice = *response.add_findings();
     advice.set_what(finding.what);

@@ -10,6 +10,7 @@
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/model/model_size.h"
+#include "re2/re2.h"
 
 namespace trainyard::controller {
 namespace {
@@ -83,16 +84,22 @@ bool HadBadLoss(const v1::Verdict& verdict) {
          verdict.exit_code() == static_cast<int>(ExitCode::kNotFinite);
 }
 
+planner::Finding AdviceOnMemory(const ClusterState& state, const JobEntry& entry,
+                                const v1::Verdict& verdict) {
+  if (!RunsOurTrainer(entry.job.spec())) {
+    // PyTorch names the memory of a GPU by its platform.
+    static const RE2 kOfDevice(R"((?:CUDA|HIP|XPU) out of memory)");
+    return planner::OutOfMemoryOfProgram(RE2::PartialMatch(verdict.log_tail(), kOfDevice));
+  }
+  const v1::Attempt* attempt = NewestAttempt(entry);
+  const planner::DeviceSpec* device = attempt == nullptr ? nullptr : DeviceOf(state, *attempt);
+  const double bytes = device == nullptr ? 0 : static_cast<double>(device->rating->memory_bytes);
+  return planner::OutOfMemory(RunConfigOf(entry.job.spec()), bytes);
+}
+
 void AddFailure(const ClusterState& state, const JobEntry& entry, const v1::Verdict& verdict,
                 Findings& findings) {
-  if (LackedMemory(verdict)) {
-    const v1::Attempt* attempt = NewestAttempt(entry);
-    const planner::DeviceSpec* device = RunsOurTrainer(entry.job.spec()) && attempt != nullptr
-                                            ? DeviceOf(state, *attempt)
-                                            : nullptr;
-    const double bytes = device == nullptr ? 0 : static_cast<double>(device->rating->memory_bytes);
-    findings.push_back(planner::OutOfMemory(RunConfigOf(entry.job.spec()), bytes));
-  }
+  if (LackedMemory(verdict)) findings.push_back(AdviceOnMemory(state, entry, verdict));
   if (HadBadLoss(verdict))
     findings.push_back(planner::LossIsNotFinite(SpikeSettingsOf(entry.job.spec())));
 }

@@ -1,7 +1,8 @@
-// Explains why a running job writes no checkpoints.
+// Explains why a running job writes no checkpoints, and what a stop has lost.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,9 +17,12 @@ namespace trainyard::controller {
 std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
                                             const JobEntry& entry);
 
-// Returns the end of a sentence that states that the stop saved no checkpoint, and why. Empty if
-// the newest attempt had no trouble saving.
-std::string UnsavedText(const Observations& observations, const JobEntry& entry);
+// Describes what the stop of the live attempt did not save, for example "; SIGKILL ended rank 0,
+// which still ran after stop_grace (8 s); steps 101 to 340 are in no checkpoint". Includes saves
+// that failed. `last_step` is the highest step that the attempt reported. Empty if nothing is known
+// to be lost.
+std::string StopLossText(const Observations& observations, const JobEntry& entry,
+                         int64_t last_step);
 
 }  // namespace trainyard::controller
 

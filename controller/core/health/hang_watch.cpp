@@ -122,7 +122,11 @@ class HangSearch {
       hang.ranks = left->culprits;
       hang.left_early = left->left_early;
       absl::StrAppend(&hang.evidence, "; ", LeftRanksText(*gang_, *left));
-    } else if (const std::optional<GroupWait> wait = FindGroupWait(*gang_, GangSize(attempt_))) {
+      NameNode(hang);
+      hang.evidence += LeftRanksReason(*gang_, entry_.job, *left);
+      return;
+    }
+    if (const std::optional<GroupWait> wait = FindGroupWait(*gang_, GangSize(attempt_))) {
       hang.ranks = wait->culprits;
       absl::StrAppend(&hang.evidence, "; ", GroupWaitText(*wait));
     } else if (std::vector<int> apart = RanksApart(); !apart.empty()) {

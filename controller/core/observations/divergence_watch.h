@@ -24,8 +24,9 @@ class DivergenceWatch {
 
   // Judges one record of the reporting rank, written at `time`. A loss that is not finite is a
   // divergence at once. A gradient norm must be infinite or NaN in kNormsInARow records, because
-  // dynamic loss scaling skips single steps with such a norm. A record with neither metric changes
-  // nothing.
+  // dynamic loss scaling skips single steps with such a norm. The same applies to a count of NaN
+  // iterations that has grown, because the loss in such a record is the mean of the other
+  // iterations. A record with none of these metrics changes nothing.
   void Add(const v1::MetricsRecord& metrics, Timestamp time);
 
   // Adjusts to a step of the controller's clock by `step_ms`.
@@ -35,6 +36,10 @@ class DivergenceWatch {
   const std::optional<Divergence>& divergence() const { return divergence_; }
 
  private:
+  // Returns true if the record counts NaN iterations that earlier records did not.
+  bool CountsNans(const v1::MetricsRecord& metrics);
+
+  double nan_iterations_ = 0;
   // The newest records without a finite loss and gradient norm, and the first of them.
   int in_a_row_ = 0;
   Divergence first_;

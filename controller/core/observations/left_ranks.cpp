@@ -7,6 +7,7 @@
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/support/text.h"
+#include "proto/contract/phase.h"
 
 namespace trainyard::controller {
 namespace {
@@ -58,6 +59,25 @@ Timestamp FirstLeftMs(const AttemptObservation& attempt, const std::vector<int>&
   return first;
 }
 
+// Returns true if one of these ranks is in a phase whose length has no fixed limit.
+bool SaveOrEvaluate(const AttemptObservation& attempt, const std::vector<int>& places) {
+  return std::ranges::any_of(places, [&](int place) {
+    const auto rank = attempt.ranks.find(place);
+    return rank != attempt.ranks.end() && (rank->second.phase == PhaseName(Phase::kCheckpoint) ||
+                                           rank->second.phase == PhaseName(Phase::kEval));
+  });
+}
+
+// Returns true if the gang has reached the last step of the run, or if the ranks that left have
+// reached every step of those that stay.
+bool StayAfterLastStep(const AttemptObservation& attempt, const v1::Job& job,
+                       const LeftRanks& ranks) {
+  const int64_t total = TotalSteps(attempt, job);
+  if (total > 0) return LastStep(attempt) >= total;
+  const int64_t stayed_at = NewestStep(attempt, ranks.staying);
+  return stayed_at > 0 && NewestStep(attempt, ranks.left) >= stayed_at;
+}
+
 std::string AtStep(int64_t step) { return step > 0 ? absl::StrCat(" at step ", step) : ""; }
 
 // Returns, for example, "still run (step 10, train)".
@@ -103,9 +123,13 @@ std::optional<LeftRanks> FindLeftRanks(const AttemptObservation& attempt, const 
   return ranks;
 }
 
+std::string ExitsText(const AttemptObservation& attempt, const LeftRanks& ranks) {
+  return absl::StrCat(RanksText(ranks.left), " exited with 0",
+                      AtStep(NewestStep(attempt, ranks.left)));
+}
+
 std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ranks) {
-  const std::string left = absl::StrCat(RanksText(ranks.left), " exited with 0",
-                                        AtStep(NewestStep(attempt, ranks.left)), " while ");
+  const std::string left = absl::StrCat(ExitsText(attempt, ranks), " while ");
   if (!ranks.wait.has_value()) {
     return absl::StrCat(left, RanksText(ranks.staying), StayText(attempt, ranks.staying));
   }
@@ -113,6 +137,18 @@ std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ra
                       ranks.wait->waiting.size() == 1 ? " waits in " : " wait in ",
                       ranks.wait->operation, " ", ranks.wait->sequence, " of group ",
                       ranks.wait->group);
+}
+
+std::string LeftRanksReason(const AttemptObservation& attempt, const v1::Job& job,
+                            const LeftRanks& ranks) {
+  if (SaveOrEvaluate(attempt, ranks.staying)) return "";
+  const std::string uneven = "the data of " + RanksText(ranks.left) + " ended early (uneven data)";
+  const std::string hang =
+      absl::StrCat(RanksText(ranks.staying), ranks.staying.size() == 1 ? " hangs" : " hang",
+                   " after the last step");
+  if (ranks.left_early) return "; probably " + uneven;
+  if (StayAfterLastStep(attempt, job, ranks)) return "; probably " + hang;
+  return absl::StrCat("; either ", uneven, " or ", hang);
 }
 
 std::optional<v1::HealthFinding> WhyRanksStay(const Observations& observations,
@@ -134,7 +170,8 @@ std::optional<v1::HealthFinding> WhyRanksStay(const Observations& observations,
   finding.set_word(v1::HEALTH_WORD_STALLED);
   finding.set_since_ms(FirstLeftMs(*observed, ranks->left));
   finding.mutable_ranks()->Add(ranks->culprits.begin(), ranks->culprits.end());
-  finding.set_message(LeftRanksText(*observed, *ranks));
+  finding.set_message(absl::StrCat(LeftRanksText(*observed, *ranks),
+                                   LeftRanksReason(*observed, entry.job, *ranks)));
   finding.set_advice(absl::StrCat("`trainyard logs ", entry.job.id(), " --rank ",
                                   MemberAt(*attempt, ranks->culprits.front()).rank(),
                                   " --tail 20` shows its last output"));

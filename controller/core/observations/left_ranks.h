@@ -43,6 +43,15 @@ std::optional<LeftRanks> FindLeftRanks(const AttemptObservation& attempt, const 
 // group dp0" or "rank 0 exited with 0 at step 10 while rank 1 still runs (step 10, train)".
 std::string LeftRanksText(const AttemptObservation& attempt, const LeftRanks& ranks);
 
+// Returns the probable reason, for example "; probably the data of rank 2 ended early (uneven
+// data)" or "; probably rank 1 hangs after its last step". If the reports do not tell the two
+// apart, names both. Empty while the staying ranks save or evaluate, because that may take long.
+std::string LeftRanksReason(const AttemptObservation& attempt, const v1::Job& job,
+                            const LeftRanks& ranks);
+
+// Describes the exits alone, for example "rank 2 exited with 0 at step 41".
+std::string ExitsText(const AttemptObservation& attempt, const LeftRanks& ranks);
+
 // Returns the finding `stalled` for a running job in which a rank exited with 0 some seconds ago
 // while others still run.
 std::optional<v1::HealthFinding> WhyRanksStay(const Observations& observations,

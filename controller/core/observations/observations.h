@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "controller/core/observations/compute_window.h"
 #include "controller/core/observations/divergence_watch.h"
@@ -149,6 +150,14 @@ struct Stall {
   Timestamp seen_ms = 0;
 };
 
+// Telemetry lines of an attempt that its workers could not read. Counted since the start of the
+// controller.
+struct BadTelemetry {
+  int64_t lines = 0;
+  int rank = 0;       // The place that wrote `first`.
+  std::string first;  // The first of these lines, after the reason.
+};
+
 struct AttemptObservation {
   // The number of workers that have the attempt on disk. When it reaches 0, this observation is
   // removed.
@@ -171,6 +180,10 @@ struct AttemptObservation {
   // nullopt again as soon as a later save succeeds.
   std::optional<SaveProblem> save_problem;
   DivergenceWatch divergence;
+  BadTelemetry bad_telemetry;
+  // The offset up to which each stream was observed, by rank and kind. After a reconnect, workers
+  // send telemetry again that is not stored yet.
+  std::map<std::pair<int, int>, int64_t> observed_until;
   // The newest stall (stall.h), as seen at the reports of workers. nullopt before the first.
   std::optional<Stall> stall;
   // The step and the time, by the controller's clock, of the newest metrics. 0 before the first.

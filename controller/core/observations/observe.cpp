@@ -290,6 +290,9 @@ void ShiftTimes(int64_t step_ms, Observations& observations) {
     node.clock.Shift(step_ms);
   }
   for (auto& [id, pace] : observations.paces) pace.Shift(step_ms);
+  for (auto& [id, progress] : observations.progress) {
+    if (progress.time_ms() != 0) progress.set_time_ms(progress.time_ms() + step_ms);
+  }
   for (auto& [key, attempt] : observations.attempts) {
     attempt.divergence.Shift(step_ms);
     shift(attempt.metrics_ms);

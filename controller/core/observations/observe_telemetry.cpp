@@ -61,23 +61,50 @@ void ObservePace(const v1::MetricsRecord& metrics, Timestamp time, const std::st
   }
 }
 
-void ObserveMetrics(const v1::TelemetryRecord& record, AttemptObservation& attempt,
-                    v1::Progress& progress) {
-  const v1::MetricsRecord& metrics = record.metrics();
+// Returns true if a newer attempt of the job has written metrics. Records of an older attempt may
+// arrive after those of a newer one.
+bool HasNewerMetrics(const AttemptKey& key, const Observations& observations) {
+  for (auto newer = observations.attempts.upper_bound(key);
+       newer != observations.attempts.end() && newer->first.job_id == key.job_id; ++newer) {
+    if (newer->second.reporting_rank != kNoReportingRank) return true;
+  }
+  return false;
+}
+
+// Returns true if all bytes of the batch were observed before.
+bool WasObserved(const v1::TelemetryBatch& batch, AttemptObservation& attempt) {
+  const v1::StreamId& stream = batch.stream();
+  int64_t& until = attempt.observed_until[{stream.rank(), static_cast<int>(stream.kind())}];
+  if (batch.end_offset() == 0) return false;  // The sender does not use offsets.
+  return batch.end_offset() <= std::exchange(until, std::max(until, batch.end_offset()));
+}
+
+// Updates the numbers that only the attempt itself uses.
+void ObserveSteps(const v1::MetricsRecord& metrics, double step_seconds,
+                  AttemptObservation& attempt) {
+  if (step_seconds > 0) attempt.step_times.Add(step_seconds);
+  attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
+  NoteFirstSteps(metrics.step(), attempt);
+}
+
+// Records are ordered by attempt and by arrival. The clock of a program may be set or wrong, so the
+// times in its records do not order them.
+void ObserveMetrics(const v1::MetricsRecord& metrics, Timestamp time, bool is_newest,
+                    AttemptObservation& attempt, v1::Progress& progress) {
   // The reported step time is untrusted input and may be Infinity. This limit ensures that sums of
   // step times, and their conversion to milliseconds, are finite.
   constexpr double kLongestStepSeconds = 365 * 86400.0;
   const double step_seconds =
       std::min(ValueOr(metrics, telemetry::kStepSeconds, 0), kLongestStepSeconds);
-  if (step_seconds > 0) attempt.step_times.Add(step_seconds);
-  attempt.total_steps = std::max(attempt.total_steps, metrics.total_steps());
-  NoteFirstSteps(metrics.step(), attempt);
-  // Records of an older attempt may arrive after those of a newer one.
-  if (record.time_ms() < progress.time_ms()) return;
-  progress.set_time_ms(record.time_ms());
+  ObserveSteps(metrics, step_seconds, attempt);
+  if (!is_newest) return;
+  progress.set_time_ms(time);
   progress.set_step(metrics.step());
   if (metrics.total_steps() > 0) progress.set_total_steps(metrics.total_steps());
-  progress.set_loss(ValueOr(metrics, telemetry::kLoss, progress.loss()));
+  if (const auto loss = metrics.values().find(telemetry::kLoss); loss != metrics.values().end()) {
+    progress.set_loss(loss->second);
+    progress.set_loss_step(metrics.step());
+  }
   progress.set_tokens_per_second(
       ValueOr(metrics, telemetry::kTokensPerSecond, progress.tokens_per_second()));
   if (step_seconds > 0) progress.set_step_seconds(step_seconds);
@@ -110,6 +137,17 @@ int64_t TimeOf(const v1::TelemetryRecord& record, const v1::RankPlacement* membe
                        node->second.last_heartbeat_ms);
 }
 
+// Returns the time at which the newest metrics were written, for the display of their age. A record
+// cannot be written after it arrives, so a program's clock that is ahead is limited by the node's
+// newest heartbeat. A clock that is behind is corrected by the progress that the worker measures.
+Timestamp ShownTime(Timestamp time, const v1::RankPlacement* member, const RankObservation& rank,
+                    const Observations& observations) {
+  const auto node =
+      member == nullptr ? observations.nodes.end() : observations.nodes.find(member->node_id());
+  if (node == observations.nodes.end() || node->second.last_heartbeat_ms == 0) return time;
+  return std::min(std::max(time, LastProgress(rank)), node->second.last_heartbeat_ms);
+}
+
 // Measures phases by the times in their records, because a batch may arrive much later than its
 // records were written.
 void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObservation& rank,
@@ -123,6 +161,16 @@ void ObservePhase(const v1::TelemetryRecord& record, int64_t time_ms, RankObserv
   longest = std::max(longest, std::min(time_ms - since_ms, kLongestStillMs));
 }
 
+void NoteBadLines(const v1::TelemetryBatch& batch, int place, BadTelemetry& bad) {
+  constexpr std::size_t kMaxLineBytes = 512;
+  if (batch.bad_lines() <= 0) return;
+  if (bad.lines == 0) {
+    bad.rank = place;
+    bad.first = std::string(Utf8Prefix(batch.bad_line(), kMaxLineBytes));
+  }
+  bad.lines += batch.bad_lines();
+}
+
 }  // namespace
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
@@ -133,10 +181,13 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
   const int place = LastPlaceIn(state, key, stream.rank());
   if (place == kNoPlace) return;
   AttemptObservation& attempt = observations.attempts[key];
+  if (WasObserved(batch, attempt)) return;
+  const bool is_newest = !HasNewerMetrics(key, observations);
   RankObservation replaced;
   const bool holds_place = PlaceIn(state, key, stream.rank()) == place;
   RankObservation& rank = holds_place ? attempt.ranks[place] : replaced;
   const v1::RankPlacement* member = FindMember(state, key, stream.rank());
+  NoteBadLines(batch, place, attempt.bad_telemetry);
   for (const v1::TelemetryRecord& record : batch.records()) {
     const Timestamp time = TimeOf(record, member, observations);
     ObserveSaves(record, time, attempt);
@@ -148,8 +199,10 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
           ValueOr(record.metrics(), telemetry::kStepSeconds, rank.newest.step_seconds()));
       attempt.reporting_rank = std::min(attempt.reporting_rank, place);
       if (place > attempt.reporting_rank) continue;
-      ObserveMetrics(record, attempt, observations.progress[stream.job_id()]);
-      attempt.divergence.Add(record.metrics(), time);
+      const Timestamp shown_ms = ShownTime(time, member, rank, observations);
+      ObserveMetrics(record.metrics(), shown_ms, is_newest, attempt,
+                     observations.progress[stream.job_id()]);
+      attempt.divergence.Add(record.metrics(), shown_ms);
       ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
                   observations.paces[stream.job_id()]);
     } else if (record.evaluation().data_set() == token_format::kValidationSplit) {

@@ -12,8 +12,8 @@ namespace trainyard::controller {
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
                       Observations& observations);
 
-// Removes the metrics from a batch that does not come from the reporting rank, so that a curve never
-// mixes several ranks' values of one step. Call ObserveTelemetry with the batch first.
+// Removes the metrics from a batch that does not come from the reporting rank, so that a curve
+// never mixes several ranks' values of one step. Call ObserveTelemetry with the batch first.
 void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,
                                v1::TelemetryBatch& batch);
 

@@ -1,27 +1,56 @@
 #include "controller/core/verdict/error_line.h"
 
+#include <csignal>
+#include <string_view>
+#include <vector>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "controller/core/verdict/error_kind.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {
 namespace {
 
-// Longer lines are skipped, because they are probably data and are slow to search.
-constexpr std::size_t kMaxSearchedBytes = 4096;
+struct FoundLine {
+  std::string_view text;
+  ErrorKind kind = ErrorKind::kNone;
+};
 
-bool NamesAnError(absl::string_view line) {
-  // PyTorch prints "[rank3]: " before each line of a traceback.
-  static const RE2 kForms(
-      R"(^(?:\[[^\]]*\]:? ?)?(?:)"
-      R"((?:[A-Za-z_][\w.]*\.)?[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning)(?::|$)|)"
-      R"(terminate called |\s*what\(\): |.*: Assertion .* failed|)"
-      R"((?:FATAL|ERROR)\b|(?i:[\w./:-]*:? ?(?:fatal|fatal error|error):)))");
-  static const RE2 kWarning(R"(^(?:\[[^\]]*\]:? ?)?[\w.]*Warning\b)");
-  if (line.size() > kMaxSearchedBytes) return false;
-  const re2::StringPiece text(line.data(), line.size());
-  return RE2::PartialMatch(text, kForms) && !RE2::PartialMatch(text, kWarning);
+std::vector<FoundLine> FindLines(const std::string& log_tail) {
+  std::vector<FoundLine> found;
+  for (const absl::string_view line : absl::StrSplit(log_tail, absl::ByAnyChar("\r\n"))) {
+    const std::string_view text(line.data(), line.size());
+    const ErrorKind kind = KindOfLine(text);
+    if (kind != ErrorKind::kNone) found.push_back({text, kind});
+  }
+  return found;
+}
+
+// Returns the label of the rank that printed the line, such as "[rank1]:" or "31:". Empty if the
+// line has none.
+std::string RankLabel(std::string_view line) {
+  static const RE2 kLabel(R"(^(\[[A-Za-z]*\d+\]:|\d{1,6}:\s))");
+  re2::StringPiece label;
+  RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), kLabel, &label);
+  return std::string(label);
+}
+
+// Returns the last line of this kind. If it has a rank label, returns the last one of the rank that
+// printed the first labelled line of this kind, because a launcher mixes the output of its ranks.
+std::string_view LineOfCause(const std::vector<FoundLine>& lines, ErrorKind kind) {
+  std::string first_label;
+  std::string_view last;
+  std::string_view last_of_first;
+  for (const FoundLine& line : lines) {
+    if (line.kind != kind) continue;
+    last = line.text;
+    const std::string label = RankLabel(line.text);
+    if (first_label.empty()) first_label = label;
+    if (!label.empty() && label == first_label) last_of_first = line.text;
+  }
+  return RankLabel(last).empty() ? last : last_of_first;
 }
 
 // Returns the line with every number and address replaced by "#".
@@ -34,12 +63,38 @@ std::string Form(std::string line) {
 }  // namespace
 
 std::string ErrorLine(const std::string& log_tail) {
-  absl::string_view found;
-  for (const absl::string_view line : absl::StrSplit(log_tail, absl::ByAnyChar("\r\n"))) {
-    if (NamesAnError(line)) found = line;
+  const std::vector<FoundLine> lines = FindLines(log_tail);
+  for (const ErrorKind kind : {ErrorKind::kOwn, ErrorKind::kPeerLoss, ErrorKind::kFrame}) {
+    const std::string_view line = LineOfCause(lines, kind);
+    if (line.empty()) continue;
+    const absl::string_view trimmed =
+        absl::StripAsciiWhitespace(absl::string_view(line.data(), line.size()));
+    return std::string(Utf8Prefix(std::string(trimmed), kMaxErrorLineBytes));
   }
-  const absl::string_view trimmed = absl::StripAsciiWhitespace(found);
-  return std::string(Utf8Prefix(std::string(trimmed), kMaxErrorLineBytes));
+  return "";
+}
+
+bool ReportsOnlyPeerLoss(const std::string& log_tail) {
+  bool lost_peer = false;
+  for (const FoundLine& line : FindLines(log_tail)) {
+    if (line.kind == ErrorKind::kOwn) return false;
+    lost_peer = lost_peer || line.kind == ErrorKind::kPeerLoss;
+  }
+  return lost_peer && SignalBelow(log_tail) == 0;
+}
+
+int SignalBelow(const std::string& log_tail) {
+  static const RE2 kForms(
+      R"((?:exitcode\s*:\s*-|exits with return code = -|return code: -|)"
+      R"(returned non-zero exit status -|died with <Signals\.SIG\w+: |traceback : Signal |)"
+      R"(exited on signal ))"
+      R"((\d{1,2})\b)");
+  re2::StringPiece rest(log_tail);
+  int signal = 0;
+  while (RE2::FindAndConsume(&rest, kForms, &signal)) {
+    if (signal != SIGTERM && signal != SIGABRT && signal != 0) return signal;
+  }
+  return 0;
 }
 
 bool SameError(const std::string& a, const std::string& b) { return Form(a) == Form(b); }

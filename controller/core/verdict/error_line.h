@@ -10,8 +10,19 @@ namespace trainyard::controller {
 inline constexpr std::size_t kMaxErrorLineBytes = 300;
 
 // Returns the last line that looks like an error message of a program: a Python exception, an
-// uncaught C++ exception, a failed assertion, "error: ..." or "FATAL ...". Empty if there is none.
+// uncaught C++ exception, a failed assertion, "error: ..." or "FATAL ...". Messages about a lost
+// peer and messages of launchers, such as torchrun's table, are returned only if the program
+// printed no error of its own. If the errors have rank labels, the rank that printed the first one
+// is used. Empty if there is none.
 std::string ErrorLine(const std::string& log_tail);
+
+// Returns true if the output reports a lost peer (NCCL, Gloo, c10d, torchelastic) and no error of
+// its own. Such a rank failed because of another rank.
+bool ReportsOnlyPeerLoss(const std::string& log_tail);
+
+// Returns the signal that ended a process below the rank, according to the rank's launcher. 0 if
+// the output names none, or only SIGTERM or SIGABRT, which are consequences of other failures.
+int SignalBelow(const std::string& log_tail);
 
 // Returns true if both lines describe the same error, that is, if they are equal except for numbers
 // and addresses.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,8 +15,11 @@
 #include "controller/core/support/wait.h"
 #include "controller/core/verdict/cause_rules.h"
 #include "controller/core/verdict/error_line.h"
+#include "controller/core/verdict/exit_text.h"
+#include "controller/core/verdict/first_failure.h"
 #include "controller/core/verdict/loss_guard.h"
 #include "controller/core/verdict/repeated_failure.h"
+#include "controller/core/verdict/stalled_peer.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
 #include "proto/jobspec/failure_rule.h"
@@ -28,51 +30,7 @@
 namespace trainyard::controller {
 namespace {
 
-const char* SignalName(int signal) {
-  switch (signal) {
-    case 2:
-      return "SIGINT";
-    case 4:
-      return "SIGILL";
-    case 6:
-      return "SIGABRT";
-    case 7:
-      return "SIGBUS";
-    case 8:
-      return "SIGFPE";
-    case 9:
-      return "SIGKILL";
-    case 11:
-      return "SIGSEGV";
-    case 15:
-      return "SIGTERM";
-    default:
-      return "";
-  }
-}
-
-std::string WithMeaning(int number, std::string_view meaning) {
-  if (meaning.empty()) return absl::StrCat(number);
-  return absl::StrCat(number, " (", std::string(meaning), ")");
-}
-
 bool Is(int code, ExitCode expected) { return code == static_cast<int>(expected); }
-
-v1::VerdictCause CauseOf(const v1::Attempt& attempt, const v1::RankExited& exited) {
-  if (!exited.spawn_error().empty()) {
-    return exited.start_fault() == v1::START_FAULT_NODE ? v1::VERDICT_CAUSE_NODE_FAULT
-                                                        : v1::VERDICT_CAUSE_SPAWN_FAILED;
-  }
-  if (!exited.limit_exceeded().empty()) return v1::VERDICT_CAUSE_LIMIT_EXCEEDED;
-  if (exited.out_of_memory()) return v1::VERDICT_CAUSE_OUT_OF_MEMORY;
-  if (exited.signal() != 0) return v1::VERDICT_CAUSE_RANK_SIGNALED;
-  if (BlamesJob(exited.exit_code())) return v1::VERDICT_CAUSE_BAD_JOB;
-  // A rank can find a checkpoint damaged only if the attempt has a checkpoint to resume from.
-  if (Is(exited.exit_code(), ExitCode::kBadCheckpoint) && !attempt.resume_from().empty()) {
-    return v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED;
-  }
-  return v1::VERDICT_CAUSE_RANK_EXITED;
-}
 
 // Returns true if the nodes outside the given set have enough slots for the whole gang. Slots in
 // use count too.
@@ -108,61 +66,12 @@ std::string WhyNoOtherNode(const ClusterState& state, const v1::Job& job,
   return "; no other node can run the job";
 }
 
-std::string WhatHappened(const v1::Attempt& attempt, const v1::RankExited& exited) {
-  switch (CauseOf(attempt, exited)) {
-    case v1::VERDICT_CAUSE_SPAWN_FAILED:
-      return absl::StrCat("could not be started: ", exited.spawn_error());
-    case v1::VERDICT_CAUSE_NODE_FAULT:
-      return absl::StrCat("could not be started because of a fault of its node: ",
-                          exited.spawn_error());
-    case v1::VERDICT_CAUSE_LIMIT_EXCEEDED:
-      return absl::StrCat("was ended by its node: ", exited.limit_exceeded());
-    case v1::VERDICT_CAUSE_OUT_OF_MEMORY:
-      return "was killed by the kernel because the node ran out of memory";
-    case v1::VERDICT_CAUSE_RANK_SIGNALED:
-      return absl::StrCat("was ended by signal ",
-                          WithMeaning(exited.signal(), SignalName(exited.signal())));
-    case v1::VERDICT_CAUSE_CHECKPOINT_DAMAGED:
-      if (attempt.resume_step() == 0) {
-        return absl::StrCat("could not read the checkpoint ", attempt.resume_from());
-      }
-      return absl::StrCat("could not read the checkpoint of step ", attempt.resume_step(), ", ",
-                          attempt.resume_from());
-    default:
-      return absl::StrCat("exited with code ",
-                          WithMeaning(exited.exit_code(), ExitCodeMeaning(exited.exit_code())));
-  }
-}
-
-bool LostPeer(const v1::RankExited& exited) {
-  return Is(exited.exit_code(), ExitCode::kPeerLost) && exited.signal() == 0;
-}
-
-// Returns the exit time by the controller's clock if the offset of the node's clock was known,
-// otherwise by the node's clock.
-Timestamp ExitTime(const v1::RankExited& exited) {
-  return exited.corrected_ms() == 0 ? exited.time_ms() : exited.corrected_ms();
-}
-
-// Returns the exit of the gang's first failed rank. Returns nullptr if no rank has failed.
-const v1::RankExited* FirstFailure(const JobEntry& entry) {
-  const auto order = [](const v1::RankExited& exited) {
-    return std::make_tuple(LostPeer(exited), ExitTime(exited), exited.rank());
-  };
-  const v1::RankExited* first = nullptr;
-  for (const auto& [rank, exited] : entry.exited_ranks) {
-    const bool is_failure = IsFailure(exited) && IsSeated(entry, rank);
-    if (is_failure && (first == nullptr || order(exited) < order(*first))) first = &exited;
-  }
-  return first;
-}
-
 // Returns which ranks waited for which before the gang exited, based on the flight records that
 // ranks write when they end. Needed if every failed rank lost a peer, because the exit codes then
 // do not show the cause. `observed` may be nullptr.
 std::optional<GroupWait> WaitBeforeExits(const AttemptObservation* observed,
                                          const v1::RankExited& culprit, int gang_size) {
-  if (observed == nullptr || !LostPeer(culprit)) return std::nullopt;
+  if (observed == nullptr || !ExitedForLostPeer(culprit)) return std::nullopt;
   return FindGroupWait(*observed, gang_size);
 }
 
@@ -389,15 +298,17 @@ RestartDecision FallBack(const v1::Job& job, const v1::Verdict& verdict, Timesta
 std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observations& observations,
                                       const JobEntry& entry, Timestamp now) {
   const v1::Attempt* attempt = LiveAttempt(entry);
-  const v1::RankExited* culprit = attempt == nullptr ? nullptr : FirstFailure(entry);
+  const v1::RankExited* culprit = attempt == nullptr ? nullptr : FirstFailure(entry, *attempt);
   if (culprit == nullptr) return std::nullopt;
   const AttemptObservation* observed =
       ObservedAttempt(observations, {entry.job.id(), attempt->number()});
   const bool all_exited = CountSeated(*attempt, entry.exited_ranks) == GangSize(*attempt);
   const bool is_known = all_exited && !AwaitsLastRecords(observed);
+  const bool lost_peer = LostPeer(*attempt, *culprit);
+  const int64_t wait_ms = ExitedForLostPeer(*culprit) ? kLostPeerWaitMs : kReportedLossWaitMs;
   const bool wait_is_over =
-      HasPassed(entry.first_failure_ms, entry.first_failure_ms + kLostPeerWaitMs, now);
-  if (LostPeer(*culprit) && !is_known && !wait_is_over) return std::nullopt;
+      HasPassed(entry.first_failure_ms, entry.first_failure_ms + wait_ms, now);
+  if (lost_peer && !is_known && !wait_is_over) return std::nullopt;
   if (AwaitsLossAlert(entry, *culprit, now)) return std::nullopt;
   const std::optional<GroupWait> wait = WaitBeforeExits(observed, *culprit, GangSize(*attempt));
   culprit = &ExitOfCause(entry, *culprit, wait);
@@ -405,12 +316,16 @@ std::optional<v1::Verdict> JudgeExits(const ClusterState& state, const Observati
   const std::string& node_id = member.node_id();
   std::string summary = absl::StrCat(RankText(member), " on ", NodeName(state, node_id), " ",
                                      WhatHappened(*attempt, *culprit));
-  if (LostPeer(*culprit)) {
+  if (lost_peer) {
+    if (!ExitedForLostPeer(*culprit)) summary += " after it lost a peer";
     absl::StrAppend(&summary, UnresponsiveNodesText(state, observations, *attempt, now));
   }
   v1::Verdict verdict = VerdictOn(*attempt, *culprit, summary);
   AddErrorLine(verdict);
-  if (wait.has_value()) AddGroupWait(*wait, verdict);
+  const bool had_stalled =
+      lost_peer && observed != nullptr && BlameStalledPeer(state, *observed, entry, verdict);
+  if (wait.has_value() && !had_stalled) AddGroupWait(*wait, verdict);
+  if (lost_peer && observed != nullptr) AddEarlyExits(*observed, entry, verdict);
   if (IsMissingProgram(verdict) && culprit->start_fault() != v1::START_FAULT_STORAGE) {
     const std::string refusal = WhyNoOtherNode(state, entry.job, node_id);
     verdict.mutable_summary()->append(refusal);

@@ -12,11 +12,6 @@
 
 namespace trainyard::controller {
 
-// The maximum wait for the exit of the rank that failed first. A rank that lost a peer (exit code
-// 69) failed only because of another rank. If all known failures are of this kind, the verdict
-// waits.
-inline constexpr int64_t kLostPeerWaitMs = 2000;
-
 // Returns the verdict on the live attempt if one of its ranks has failed. Returns nullopt if none
 // has, or while the exit or the alert that shows the cause may still arrive.
 // The verdict is on the rank that failed first by corrected clocks (RankExited.corrected_ms). Ranks

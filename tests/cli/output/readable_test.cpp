@@ -67,5 +67,16 @@ TEST(ReadableTest, ControlCharactersDoNotReachTheTerminal) {
   EXPECT_EQ(OneLine("a\n\033[2Jb\x7f"), "a \\u001b[2Jb\\u007f");
 }
 
+TEST(ReadableTest, ALossThatIsOlderThanTheStepHasItsStep) {
+  v1::Progress progress;
+  progress.set_step(40);
+  progress.set_loss(3.5);
+  EXPECT_EQ(LossText(progress), "3.5000") << "an older controller sends no step";
+  progress.set_loss_step(29);
+  EXPECT_EQ(LossText(progress), "3.5000 (step 29)");
+  progress.set_loss_step(40);
+  EXPECT_EQ(LossText(progress), "3.5000");
+}
+
 }  // namespace
 }  // namespace trainyard::cli

@@ -106,7 +106,7 @@ TEST_F(ReconcilePassTest, APauseThatSavedNothingRaisesAnAlert) {
   expected.set_code("paused_unsaved");
   expected.set_message(
       "paused; no checkpoint was saved when the ranks stopped (no checkpoint since step 100): "
-      "rank 0 exited with code 73 (cannot write)");
+      "rank 0 exited with code 73 (cannot write); steps 101 to 120 are in no checkpoint");
   EXPECT_EQ(events[1].alert_raised().ShortDebugString(), expected.ShortDebugString());
 }
 

@@ -134,6 +134,8 @@ TEST(RunFindingsTest, GeneralAdviceLeavesOutWhatIsSet) {
 TEST(RunFindingsTest, ToldLackOfMemoryIsRecognized) {
   EXPECT_TRUE(IsOutOfMemory("CUDA out of memory. Tried to allocate 2.00 GiB"));
   EXPECT_TRUE(IsOutOfMemory("The run does not fit into the GPU's memory of 48.0 GB: it"));
+  EXPECT_TRUE(IsOutOfMemory("MemoryError\n"));
+  EXPECT_TRUE(IsOutOfMemory("slurmstepd: error: Detected 1 oom_kill event in StepId=1.0."));
   EXPECT_FALSE(IsOutOfMemory("rank 0 exited with code 66 (no input)"));
 }
 

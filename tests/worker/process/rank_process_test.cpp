@@ -233,6 +233,18 @@ TEST_F(RankProcessTest, TerminateLetsTheRankSaveAndLeave) {
   EXPECT_EQ(SignalRank(place(), RankSignal::kTerminate).code(), absl::StatusCode::kNotFound);
 }
 
+// A launcher that does not forward SIGTERM and waits for a child in a session of its own.
+TEST_F(RankProcessTest, TerminateReachesProcessesInSessionsOfTheirOwn) {
+  ASSERT_EQ(mkfifo(File("nothing").c_str(), 0600), 0);
+  ASSERT_TRUE(LaunchShell("trap : TERM; setsid /bin/sh -c \"trap 'echo child saved; exit' TERM; "
+                          "echo up > word; while :; do read -r line < nothing; done\"; exit 5")
+                  .ok());
+  ASSERT_EQ(AwaitWord(), "up");
+  ASSERT_TRUE(SignalRank(place(), RankSignal::kTerminate).ok());
+  EXPECT_EQ(AwaitEnd().exit.exit_code, 5);
+  EXPECT_THAT(Output(), HasSubstr("child saved\n"));
+}
+
 TEST_F(RankProcessTest, ShimIgnoresSignalsMeantForTheWorker) {
   ASSERT_EQ(mkfifo(File("step").c_str(), 0600), 0);
   ASSERT_TRUE(LaunchShell("echo up > word; read -r line < step; exit 4").ok());

@@ -18,8 +18,8 @@ TailLines Lines(const GrowingFile& file, int64_t offset, const LineReadOptions& 
   return lines.value_or(TailLines());
 }
 
-constexpr LineReadOptions kEnded = {LongLines::kSkip, true};
-constexpr LineReadOptions kSplitEnded = {LongLines::kSplit, true};
+constexpr LineReadOptions kEnded = {.long_lines = LongLines::kSkip, .ended = true};
+constexpr LineReadOptions kSplitEnded = {.long_lines = LongLines::kSplit, .ended = true};
 
 TEST(FileTailTest, MissingFileHasNothingNew) {
   const GrowingFile file;
@@ -67,6 +67,18 @@ TEST(FileTailTest, UnfinishedLineWaitsUntilTheRankHasEnded) {
   EXPECT_THAT(lines.lines, ElementsAre("four"));
   EXPECT_EQ(lines.end_offset, 20);
   EXPECT_THAT(Lines(file, 20, kEnded).lines, IsEmpty());
+}
+
+TEST(FileTailTest, CarriageReturnsEndLinesIfAsked) {
+  const GrowingFile file;
+  file.Append("one\rtwo\r\nthree\n\rfour\rfi");
+  EXPECT_THAT(Lines(file, 0).lines, ElementsAre("one\rtwo", "three"));
+  const LineReadOptions options = {.long_lines = LongLines::kSplit, .returns_end_lines = true};
+  const TailLines lines = Lines(file, 0, options);
+  EXPECT_THAT(lines.lines, ElementsAre("one", "two", "three", "", "four"));
+  EXPECT_THAT(Lines(file, lines.end_offset, options).lines, IsEmpty());
+  file.Append("ve\r");
+  EXPECT_THAT(Lines(file, lines.end_offset, options).lines, ElementsAre("five"));
 }
 
 TEST(FileTailTest, LongestLineIsGivenAndALongerOneIsBad) {

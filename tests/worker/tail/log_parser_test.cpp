@@ -52,6 +52,22 @@ TEST(MegatronParserTest, ReadsIterationLines) {
                   Pair("number_of_skipped_iterations", 0), Pair("number_of_nan_iterations", 1)));
 }
 
+TEST(MegatronParserTest, AMissingLossIsNotFiniteIfTheLineCountsNans) {
+  const auto parser = Make(v1::LOG_PARSER_KIND_MEGATRON);
+  const auto values = [&](const std::string& nan_iterations) {
+    return Parse(*parser,
+                 " iteration     5426/  250000 | consumed samples:        43408 | elapsed time per "
+                 "iteration (ms): 4241.9 | learning rate: 2.999E-04 | global batch size:     8 | "
+                 "loss scale: 1.0 | grad norm: nan | number of skipped iterations:   0 | number of "
+                 "nan iterations:   " +
+                     nan_iterations + " | samples per second: 1.886 | TFLOPs: 78.46 |")
+        .values();
+  };
+  EXPECT_TRUE(std::isnan(values("1").at("loss")));
+  EXPECT_TRUE(std::isnan(values("1").at("grad_norm")));
+  EXPECT_FALSE(values("0").contains("loss")) << "a step that dynamic loss scaling skipped";
+}
+
 TEST(MegatronParserTest, ReadsOlderAndForkedLines) {
   const auto parser = Make(v1::LOG_PARSER_KIND_MEGATRON, "", 8);
   // GPT-NeoX.
@@ -141,6 +157,29 @@ TEST(TorchtitanParserTest, ALossOfMinusOneIsNone) {
   EXPECT_FALSE(parser->Parse("validate step: 10  loss: -1.0000  tps: 9").has_value());
   EXPECT_THAT(Parse(*parser, "step: 10  loss: -0.9999 ").values(),
               UnorderedElementsAre(Pair("loss", -0.9999)));
+}
+
+// Every parser understands the prefixes of launchers and loggers.
+TEST(LogParserTest, PrefixesAreUnderstood) {
+  const std::pair<v1::LogParserKind, const char*> lines[] = {
+      {v1::LOG_PARSER_KIND_NANOGPT, "iter 5: loss 3.8, time 10.0ms, mfu 1.0%"},
+      {v1::LOG_PARSER_KIND_MEGATRON, "iteration 5/ 100 | lm loss: 3.8 | grad norm: 1.1 |"},
+      {v1::LOG_PARSER_KIND_TORCHTITAN, "step:  5  loss:  3.8  memory:  0.50GiB(1.00%)"}};
+  for (const auto& [kind, line] : lines) {
+    const auto parser = Make(kind);
+    for (const char* prefix :
+         {"", "[rank0]: ", "[rank0]:", "0: ", "31:  ", "[default7]: ", "[default7]:",
+          "2026-01-01 10:00:00 ", "[titan] 2026-02-24 19:46:01,508 - root - INFO - ",
+          "\x1b]0;training on node-1\x07", "\x1b[36m",
+          "node-1: ", "[1,0]<stdout>:", "\x1b[1m[rank0]:\x1b[0m 2026-01-01 10:00:00,123 INFO: "}) {
+      const v1::MetricsRecord record = Parse(*parser, std::string(prefix) + line);
+      EXPECT_EQ(record.step(), 5) << prefix;
+      EXPECT_EQ(record.values().at("loss"), 3.8) << prefix;
+    }
+  }
+  const auto regex = Make(v1::LOG_PARSER_KIND_REGEX, "^at (?P<step>\\d+) (?P<loss>[0-9.]+)$");
+  EXPECT_EQ(Parse(*regex, "[rank0]: at 5 3.8").values().at("loss"), 3.8);
+  EXPECT_FALSE(regex->Parse("[rank0]: not at 5 3.8").has_value());
 }
 
 TEST(LogParserTest, ReadsTheRankThatIsAskedFor) {

@@ -103,5 +103,25 @@ TEST(TelemetryLimitsTest, ReadingAgainKeepsTheAlertsAboutTheLimits) {
   }
 }
 
+TEST(TelemetryLimitsTest, TheFirstLineThatCannotBeReadIsReportedOnce) {
+  TelemetryLimits limits;
+  const auto bad = [&](int64_t begin) {
+    v1::TelemetryBatch batch = Batch(begin, begin + 100);
+    batch.set_bad_lines(3);
+    batch.set_bad_line("not JSON, near byte 2: nonsense");
+    limits.Apply(batch);
+    return batch;
+  };
+  v1::TelemetryBatch good = Batch(0, 100);
+  limits.Apply(good);
+  EXPECT_EQ(good.records_size(), 0);
+  ASSERT_EQ(bad(100).records_size(), 1);
+  EXPECT_EQ(bad(200).records_size(), 0);
+  const v1::TelemetryBatch again = bad(100);
+  ASSERT_EQ(again.records_size(), 1) << "the same bytes after a reconnect";
+  EXPECT_EQ(again.records(0).alert().code(), "bad_telemetry");
+  EXPECT_THAT(again.records(0).alert().message(), HasSubstr("not JSON, near byte 2: nonsense"));
+}
+
 }  // namespace
 }  // namespace trainyard::worker

@@ -270,5 +270,23 @@ TEST(TelemetryLineTest, SurvivesDamagedLines) {
   EXPECT_GT(accepted, 5000);
 }
 
+TEST(TelemetryLineTest, TimesOfAnyNumberAreTaken) {
+  const auto time_of = [](const std::string& time) {
+    const auto record =
+        ParseTelemetryLine(R"({"type":"metrics","step":1,"loss":2,"time_ms":)" + time + "}");
+    EXPECT_TRUE(record.ok()) << record.status();
+    return record.ok() ? record->time_ms() : -1;
+  };
+  EXPECT_EQ(time_of("1700000000123"), 1700000000123);
+  EXPECT_EQ(time_of("1700000000123.75"), 1700000000123) << "Python's time.time() * 1000";
+  EXPECT_EQ(time_of("1700000000"), 1700000000000) << "seconds";
+  EXPECT_EQ(time_of("1700000000.5"), 1700000000500) << "seconds";
+  for (const char* time : {"\"2026-01-01T00:00:00Z\"", "true", "-1", "NaN", "Infinity", "1e300"}) {
+    const auto record = ParseTelemetryLine(
+        std::string(R"({"type":"metrics","step":1,"loss":2,"time_ms":)") + time + "}");
+    EXPECT_FALSE(record.ok()) << time;
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::worker

@@ -1,7 +1,10 @@
 #include "worker/tail/telemetry_tail.h"
 
+#include <string>
+
 #include "gtest/gtest.h"
 #include "tests/worker/tail/growing_file.h"
+#include "worker/tail/file_tail.h"
 
 namespace trainyard::worker {
 namespace {
@@ -52,6 +55,62 @@ TEST(TelemetryTailTest, ReadsMetricsFromOutput) {
   EXPECT_EQ(batch->records(0).metrics().step(), 3);
   EXPECT_EQ(batch->bad_lines(), 0);
   EXPECT_EQ(batch->end_offset(), whole_lines.size());
+}
+
+// The output of a program that rewrites its last line for hours.
+TEST(TelemetryTailTest, CarriageReturnsEndLinesOfOutput) {
+  v1::LogParserSpec spec;
+  spec.set_kind(v1::LOG_PARSER_KIND_REGEX);
+  spec.set_pattern("reduced_train_loss=(?P<loss>[0-9.]+), global_step=(?P<step>\\d+)");
+  const auto parser = MakeLogParser(spec, 1);
+  ASSERT_TRUE(parser.ok());
+  const GrowingFile file;
+  const std::string whole =
+      "\rEpoch 0: :   1%|#  | 1/100 [00:01<01:30, v_num=, reduced_train_loss=9.900, "
+      "global_step=1.000]\rEpoch 0: :   2%|#  | 2/100 [00:02<01:30, v_num=, "
+      "reduced_train_loss=9.800, global_step=2.000]\r";
+  file.Append(whole + "Epoch 0: :   3%|#  | 3/100 [00:03, reduced_train_loss=9.700, global_step=3");
+  absl::StatusOr<v1::TelemetryBatch> batch =
+      ReadParsedLog({file.path(), 0, kGrowing, kNow}, **parser);
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  ASSERT_EQ(batch->records_size(), 2);
+  EXPECT_EQ(batch->records(1).metrics().step(), 2);
+  EXPECT_EQ(batch->records(1).metrics().values().at("loss"), 9.8);
+  EXPECT_EQ(batch->end_offset(), whole.size());
+  batch = ReadParsedLog({file.path(), batch->end_offset(), kComplete, kNow}, **parser);
+  ASSERT_EQ(batch->records_size(), 1) << "the last line has no end";
+  EXPECT_EQ(batch->records(0).metrics().step(), 3);
+}
+
+TEST(TelemetryTailTest, WindowsLineEndsAreNoEmptyLines) {
+  const GrowingFile file;
+  file.Append(
+      "[rank0]: iter 1: loss 4.2, time 10.0ms, mfu 1.0%\r\n0: iter 3: loss 4.0, time 10.0ms, "
+      "mfu 1.0%\r\n");
+  v1::LogParserSpec spec;
+  spec.set_kind(v1::LOG_PARSER_KIND_NANOGPT);
+  const auto parser = MakeLogParser(spec, 1);
+  ASSERT_TRUE(parser.ok());
+  const absl::StatusOr<v1::TelemetryBatch> batch =
+      ReadParsedLog({file.path(), 0, kGrowing, kNow}, **parser);
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  ASSERT_EQ(batch->records_size(), 2);
+  EXPECT_EQ(batch->records(1).metrics().step(), 3);
+}
+
+TEST(TelemetryTailTest, TheFirstBadLineIsKeptWithTheReason) {
+  const GrowingFile file;
+  const std::string line =
+      "{\"type\": \"metrics\", \"time_ms\": \"2026-01-01T00:00:00Z\", \"step\": 1, \"loss\": 4.99}";
+  file.Append(line + "\nnonsense\n");
+  const absl::StatusOr<v1::TelemetryBatch> batch = ReadTelemetry({file.path(), 0, kGrowing, kNow});
+  ASSERT_TRUE(batch.ok()) << batch.status();
+  EXPECT_EQ(batch->bad_lines(), 2);
+  EXPECT_EQ(batch->bad_line(), "`time_ms` is not a number of at least 0: " + line);
+  const GrowingFile long_line;
+  long_line.Append(std::string(kMaxLineBytes + 1, 'x') + "\n");
+  EXPECT_EQ(ReadTelemetry({long_line.path(), 0, kGrowing, kNow})->bad_line(),
+            "a line is longer than 65536 bytes");
 }
 
 }  // namespace

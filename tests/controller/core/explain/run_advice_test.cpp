@@ -160,8 +160,8 @@ TEST_F(RunAdviceTest, AnAttemptThatEndedWithASpikeGetsAdviceOnSpikes) {
   EXPECT_EQ(Why().findings(0).what(), "the loss spikes");
 }
 
-// The memory use of a user's own program cannot be predicted.
-TEST(RunAdviceOfProgramsTest, LackOfMemoryIsNotComparedWithAPrediction) {
+// The memory use of other programs cannot be predicted, and their settings are unknown.
+TEST(RunAdviceOfProgramsTest, LackOfMemoryGetsAdviceWithoutSettingsOfTrainyardTrainer) {
   TestCluster cluster;
   cluster.AddNode("a", 1);
   v1::JobSpec program = TestSpec("job", 1, 1);
@@ -181,7 +181,27 @@ TEST(RunAdviceOfProgramsTest, LackOfMemoryIsNotComparedWithAPrediction) {
   const std::vector<planner::Finding> findings =
       AdviceOn(cluster.state, cluster.observations, entry);
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_EQ(findings[0].why, "the run needs more memory than its slots have");
+  EXPECT_EQ(findings[0].why, "the program needs more memory than its slots have");
+  EXPECT_THAT(findings[0].right,
+              testing::AllOf(HasSubstr("micro-batch"), testing::Not(HasSubstr("layout."))));
+}
+
+TEST(RunAdviceOfProgramsTest, LackOfTheNodesMemoryIsToldApart) {
+  TestCluster cluster;
+  cluster.AddNode("a", 1);
+  v1::JobSpec program = TestSpec("job", 1, 1);
+  program.mutable_restart()->set_max_restarts(0);
+  const int64_t job = cluster.Submit(program);
+  cluster.RunJob(job);
+  v1::RankExited exited;
+  exited.set_exit_code(1);
+  exited.set_log_tail("Traceback (most recent call last):\nMemoryError\n");
+  cluster.Exit(job, exited);
+  cluster.Settle();
+  const std::vector<planner::Finding> findings =
+      AdviceOn(cluster.state, cluster.observations, cluster.state.jobs.at(job));
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].right, HasSubstr("data loader workers"));
 }
 
 TEST(SpikeSettingsTest, TheGuardsPolicyIsTold) {

@@ -100,6 +100,65 @@ TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {
   EXPECT_EQ(StopSummary(), "stopped by a user");
 }
 
+class KilledStopTest : public SaveHintTest {
+ protected:
+  std::string SummaryAfterKill(bool kill_requested) {
+    cluster_.Step(job_, 0, 340, 1);
+    cluster_.Stop(job_, kill_requested);
+    v1::RankExited exited;
+    exited.set_signal(9);
+    cluster_.Exit(job_, exited);
+    cluster_.ClearAll(job_);
+    return cluster_.Job(job_).verdict().summary();
+  }
+};
+
+TEST_F(KilledStopTest, AStopThatNeededSigkillNamesTheRankAndTheLostSteps) {
+  cluster_.Publish(job_, 100);
+  EXPECT_EQ(
+      SummaryAfterKill(false),
+      "stopped by a user; SIGKILL ended rank 0, which still ran after stop_grace (60 s); steps "
+      "101 to 340 are in no checkpoint");
+}
+
+TEST_F(KilledStopTest, WithoutACheckpointAllStepsAreLost) {
+  EXPECT_THAT(SummaryAfterKill(false), HasSubstr("; steps 1 to 340 are in no checkpoint"));
+}
+
+TEST_F(KilledStopTest, AKillNamesTheLostStepsOnly) {
+  cluster_.Publish(job_, 339);
+  EXPECT_EQ(SummaryAfterKill(true), "killed by a user; step 340 is in no checkpoint");
+}
+
+TEST_F(KilledStopTest, AKillAfterTheNewestCheckpointLosesNothing) {
+  cluster_.Publish(job_, 340);
+  EXPECT_EQ(SummaryAfterKill(true), "killed by a user");
+}
+
+// A program of others may save without a report.
+TEST_F(KilledStopTest, RanksThatExitedByThemselvesAreAssumedToHaveSaved) {
+  cluster_.Step(job_, 0, 340, 1);
+  EXPECT_EQ(StopSummary(), "stopped by a user");
+}
+
+TEST_F(KilledStopTest, APauseThatNeededSigkillRaisesTheAlert) {
+  cluster_.Step(job_, 0, 340, 1);
+  PauseJob pause;
+  pause.request.set_job(std::to_string(job_));
+  pause.principal = {"ada"};
+  cluster_.Do(pause);
+  v1::RankExited exited;
+  exited.set_signal(9);
+  cluster_.Exit(job_, exited);
+  cluster_.ClearNode(job_, "a");
+  std::string message;
+  for (const v1::Event& event : cluster_.Settle()) {
+    if (event.has_alert_raised()) message = event.alert_raised().message();
+  }
+  EXPECT_THAT(message, AllOf(HasSubstr("paused; SIGKILL ended rank 0"),
+                             HasSubstr("; steps 1 to 340 are in no checkpoint")));
+}
+
 TEST_F(SaveHintTest, ACheckpointOfTheFirstStepIsNamed) {
   cluster_.Publish(job_, 1);
   Alert("checkpoint_failed", 2);

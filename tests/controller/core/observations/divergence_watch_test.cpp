@@ -55,6 +55,25 @@ TEST_F(DivergenceWatchTest, OneOrTwoInfiniteGradientNormsAreNone) {
   EXPECT_EQ(watch_.divergence()->since_step, 16);
 }
 
+// The loss is the mean of the iterations that had one.
+TEST_F(DivergenceWatchTest, CountsOfNanIterationsThatGrowAreLikeNorms) {
+  const auto count = [&](double nans) {
+    v1::MetricsRecord metrics;
+    metrics.set_step(++step_);
+    (*metrics.mutable_values())["loss"] = 2.5;
+    (*metrics.mutable_values())["number_of_nan_iterations"] = nans;
+    watch_.Add(metrics, 1000 * step_);
+    return watch_.divergence().has_value();
+  };
+  EXPECT_FALSE(count(0));
+  EXPECT_FALSE(count(1));
+  EXPECT_FALSE(count(2));
+  EXPECT_TRUE(count(3));
+  EXPECT_EQ(watch_.divergence()->metric, "loss");
+  EXPECT_EQ(watch_.divergence()->since_step, 2);
+  EXPECT_FALSE(count(3)) << "no further one";
+}
+
 TEST_F(DivergenceWatchTest, ARecordWithoutLossAndNormChangesNothing) {
   Step(kNan);
   Step(kAbsent);

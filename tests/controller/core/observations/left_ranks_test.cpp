@@ -164,10 +164,11 @@ TEST_F(LeftRanksTest, WhyNamesWhoLeftAndWhoStays) {
   cluster_.Pass(500);
   ASSERT_TRUE(why().has_value());
   EXPECT_EQ(why()->word(), v1::HEALTH_WORD_STALLED);
-  EXPECT_EQ(why()->since_ms(), cluster_.now - 6000);
+  EXPECT_EQ(why()->since_ms(), cluster_.now - 5500);
   EXPECT_THAT(why()->ranks(), ElementsAre(1, 2, 3));
   EXPECT_EQ(why()->message(),
-            "rank 0 exited with 0 at step 41 while ranks 1-3 still run (step 41, train)");
+            "rank 0 exited with 0 at step 41 while ranks 1-3 still run (step 41, train); probably "
+            "ranks 1-3 hang after the last step");
   EXPECT_THAT(why()->advice(), HasSubstr("--rank 1 "));
   cluster_.Stop(job_);
   EXPECT_FALSE(why().has_value());
@@ -191,7 +192,9 @@ TEST_F(LeftRanksTest, AnUnobservedRankLeftLongAgoAtNoKnownStep) {
   cluster_.observations.attempts.begin()->second.ranks.erase(0);
   const auto why = WhyRanksStay(cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now);
   ASSERT_TRUE(why.has_value());
-  EXPECT_EQ(why->message(), "rank 0 exited with 0 while ranks 1-3 still run (step 41, train)");
+  EXPECT_EQ(why->message(),
+            "rank 0 exited with 0 while ranks 1-3 still run (step 41, train); either the data of "
+            "rank 0 ended early (uneven data) or ranks 1-3 hang after the last step");
   cluster_.observations.attempts.clear();
   EXPECT_FALSE(
       WhyRanksStay(cluster_.observations, cluster_.state.jobs.at(job_), cluster_.now).has_value());
@@ -221,6 +224,35 @@ TEST_F(LeftRanksTest, TheFirstStepIsAStep) {
   EXPECT_THAT(Find()->culprits, ElementsAre(0, 1, 3)) << "nobody knows how many steps there are";
   cluster_.observations.attempts.begin()->second.total_steps = 1;
   EXPECT_THAT(Find()->culprits, ElementsAre(2)) << "it left before the only step";
+}
+
+TEST_F(LeftRanksTest, TheReasonTellsUnevenDataFromAHang) {
+  const auto reason = [&] { return LeftRanksReason(Observed(), cluster_.Job(job_), *Find()); };
+  AttemptObservation& observed = cluster_.observations.attempts.begin()->second;
+  observed.total_steps = 100;
+  Leave(2);
+  EXPECT_EQ(reason(), "; probably the data of rank 2 ended early (uneven data)");
+  observed.total_steps = 41;
+  EXPECT_EQ(reason(), "; probably ranks 0,1,3 hang after the last step");
+  observed.total_steps = 0;
+  EXPECT_EQ(reason(), "; probably ranks 0,1,3 hang after the last step") << "no rank is ahead";
+  Leave(0);
+  Leave(1);
+  EXPECT_EQ(reason(), "; probably rank 3 hangs after the last step");
+  observed.ranks.at(3).phase = "checkpoint";
+  EXPECT_EQ(reason(), "") << "it may still save";
+}
+
+// The log parser reads only one rank, so the steps of the others are unknown.
+TEST_F(LeftRanksTest, IfOnlyTheStayingRankReportsStepsBothReasonsArePossible) {
+  AttemptObservation& observed = cluster_.observations.attempts.begin()->second;
+  for (auto& [place, rank] : observed.ranks) rank.phase = "";
+  for (const int rank : {1, 2, 3}) observed.ranks.at(rank).step = 0;
+  for (const int rank : {1, 2, 3}) Leave(rank);
+  EXPECT_EQ(Text(), "ranks 1-3 exited with 0 while rank 0 still runs (step 41)");
+  EXPECT_EQ(LeftRanksReason(observed, cluster_.Job(job_), *Find()),
+            "; either the data of ranks 1-3 ended early (uneven data) or rank 0 hangs after the "
+            "last step");
 }
 
 TEST_F(LeftRanksTest, StepsAndPhasesThatNoRankReportsAreNotNamed) {

@@ -6,6 +6,7 @@
 #include "controller/core/observations/observe_telemetry.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/observations/rank_reports.h"
+#include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {
 namespace {
@@ -21,9 +22,6 @@ TEST(TelemetryProgressTest, TelemetryGivesProgressAndPace) {
   EXPECT_EQ(progress.tokens_per_second(), 1000);
   EXPECT_EQ(progress.step_seconds(), 4);
   EXPECT_EQ(progress.eta_seconds(), 60 * 3);
-  // This batch contains older steps and arrives late.
-  ObserveTelemetry(MetricsOf(15, 90, 4), kNoJobs, observations);
-  EXPECT_EQ(progress.step(), 40);
   v1::TelemetryBatch evaluation;
   evaluation.mutable_stream()->set_job_id(1);
   evaluation.mutable_stream()->set_attempt(1);
@@ -46,6 +44,95 @@ TEST(TelemetryProgressTest, ThePaceIsThatOfTheNewestSixteenSteps) {
   ObserveTelemetry(MetricsOf(20, 120, 1), kNoJobs, observations);
   EXPECT_EQ(observations.progress.at(1).step(), 120) << "a record of the same time is not older";
   EXPECT_EQ(observations.progress.at(1).eta_seconds(), 0);
+}
+
+// The clock of a program may be behind, ahead, or set back.
+TEST(TelemetryProgressTest, RecordsAreOrderedByArrivalAndNotByTheirTimes) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(1000, 40, 4), kNoJobs, observations);
+  ObserveTelemetry(MetricsOf(15, 41, 4), kNoJobs, observations);
+  EXPECT_EQ(observations.progress.at(1).step(), 41);
+}
+
+TEST(TelemetryProgressTest, RecordsOfAnOlderAttemptChangeNothing) {
+  Observations observations;
+  // The first attempt ran on a node whose clock is an hour ahead.
+  ObserveTelemetry(MetricsOf(3'600'000, 10, 2), kNoJobs, observations);
+  v1::TelemetryBatch second = MetricsOf(5000, 6, 2);
+  second.mutable_stream()->set_attempt(2);
+  ObserveTelemetry(second, kNoJobs, observations);
+  EXPECT_EQ(observations.progress.at(1).step(), 6);
+  ObserveTelemetry(MetricsOf(3'700'000, 11, 2), kNoJobs, observations);
+  EXPECT_EQ(observations.progress.at(1).step(), 6);
+  EXPECT_EQ(observations.attempts.at({1, 1}).step_times.size(), 2u);
+}
+
+TEST(TelemetryProgressTest, BytesThatWereObservedBeforeCountOnce) {
+  Observations observations;
+  const auto send = [&](int64_t end_offset, int64_t step) {
+    v1::TelemetryBatch batch = MetricsOf(10, step, 2);
+    batch.set_end_offset(end_offset);
+    ObserveTelemetry(batch, kNoJobs, observations);
+  };
+  send(100, 10);
+  send(200, 20);
+  send(100, 10);
+  send(200, 20);
+  EXPECT_EQ(observations.progress.at(1).step(), 20);
+  EXPECT_EQ(observations.attempts.at({1, 1}).step_times.size(), 2u);
+  send(300, 30);
+  EXPECT_EQ(observations.progress.at(1).step(), 30);
+}
+
+TEST(TelemetryProgressTest, ALossThatIsOlderThanTheStepKeepsItsStep) {
+  Observations observations;
+  ObserveTelemetry(MetricsOf(10, 29, 2), kNoJobs, observations);
+  EXPECT_EQ(observations.progress.at(1).loss_step(), 29);
+  v1::TelemetryBatch without = MetricsOf(20, 40, 2);
+  without.mutable_records(0)->mutable_metrics()->mutable_values()->erase("loss");
+  ObserveTelemetry(without, kNoJobs, observations);
+  EXPECT_EQ(observations.progress.at(1).step(), 40);
+  EXPECT_EQ(observations.progress.at(1).loss(), 3.5);
+  EXPECT_EQ(observations.progress.at(1).loss_step(), 29);
+}
+
+// The age of the progress does not depend on the program's clock.
+class ProgressTimeTest : public ::testing::Test {
+ protected:
+  ProgressTimeTest() {
+    cluster_.AddNode("a", 1);
+    job_ = cluster_.Submit("job", 1, 1);
+    cluster_.RunJob(job_);
+    cluster_.ReportRunning("a", job_, 1);
+  }
+  // The worker sees a new step now, and the record has this time.
+  int64_t TimeAfter(int64_t record_ms) {
+    cluster_.Report("a", job_).mutable_ranks(0)->set_step(++step_);
+    cluster_.Pass(500);
+    v1::TelemetryBatch batch = MetricsOf(record_ms, step_, 2);
+    batch.mutable_stream()->set_job_id(job_);
+    ObserveTelemetry(batch, cluster_.state, cluster_.observations);
+    return cluster_.observations.progress.at(job_).time_ms();
+  }
+
+  TestCluster cluster_;
+  int64_t job_ = 0;
+  int64_t step_ = 0;
+};
+
+TEST_F(ProgressTimeTest, ATimeAheadIsThatOfTheArrival) {
+  EXPECT_EQ(TimeAfter(cluster_.now + 86'400'000), cluster_.now);
+}
+
+TEST_F(ProgressTimeTest, TheTimeMovesWithTheControllersClock) {
+  const int64_t before_ms = TimeAfter(cluster_.now);
+  cluster_.StepClock(3'600'000);
+  EXPECT_EQ(cluster_.observations.progress.at(job_).time_ms(), before_ms + 3'600'000);
+}
+
+TEST_F(ProgressTimeTest, ATimeBehindIsThatOfTheStepThatTheWorkerSaw) {
+  EXPECT_EQ(TimeAfter(cluster_.now - 86'400'000), cluster_.now);
+  EXPECT_EQ(TimeAfter(7), cluster_.now);
 }
 
 TEST(TelemetryProgressTest, StepsMayTakeLessThanASecond) {

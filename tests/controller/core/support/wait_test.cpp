@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "controller/core/explain/pending_reason.h"
-#include "controller/core/verdict/failure_policy.h"
+#include "controller/core/verdict/first_failure.h"
 #include "tests/controller/core/test_cluster.h"
 
 namespace trainyard::controller {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/observations/observe.h"
+#include "controller/core/state/starting_point.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -220,6 +221,83 @@ TEST_F(LostPeersTest, AnExitThatNamesItsCauseNeedsNoFlightRecords) {
   cluster_.Settle();
   EXPECT_EQ(Verdict().rank(), 1);
   EXPECT_THAT(Verdict().ranks(), testing::IsEmpty());
+}
+
+// Programs without exit code 69 report a lost peer in their output.
+class ReportedPeerLossTest : public FailurePolicyTest {
+ protected:
+  void Exit(int rank, int code, int signal, const std::string& output) {
+    v1::RankExited exited;
+    exited.set_rank(rank);
+    exited.set_exit_code(code);
+    exited.set_signal(signal);
+    exited.set_log_tail(output);
+    exited.set_time_ms(cluster_.now);
+    cluster_.Exit(job_, exited);
+    cluster_.Settle();
+  }
+  void ExitByWatchdog(int rank) {
+    Exit(rank, 0, 6,
+         "[rank0]:[E] ProcessGroupNCCL.cpp: Watchdog caught collective operation timeout: "
+         "WorkNCCL(SeqNum=35, OpType=ALLREDUCE) ran for 600000 milliseconds before timing out.\n"
+         "terminate called after throwing an instance of 'c10::DistBackendError'\n");
+  }
+};
+
+TEST_F(ReportedPeerLossTest, TheRankThatFailsAfterALongCleanUpIsBlamed) {
+  ExitByWatchdog(0);
+  cluster_.Pass(4000);
+  EXPECT_FALSE(cluster_.Attempt(job_).has_verdict());
+  Exit(1, 1, 0,
+       "Traceback (most recent call last):\nRuntimeError: CUDA out of memory. Tried to allocate "
+       "2.00 GiB.\n");
+  EXPECT_EQ(Verdict().rank(), 1);
+  EXPECT_EQ(Verdict().error_line(),
+            "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB.");
+}
+
+TEST_F(ReportedPeerLossTest, WithoutAnotherFailureTheWaitEnds) {
+  ExitByWatchdog(0);
+  cluster_.Pass(9500);
+  EXPECT_FALSE(cluster_.Attempt(job_).has_verdict());
+  cluster_.Pass(500);
+  EXPECT_EQ(Verdict().rank(), 0);
+  EXPECT_THAT(Verdict().summary(),
+              HasSubstr("rank 0 on a was ended by signal 6 (SIGABRT) after it lost a peer: "
+                        "[rank0]:[E] ProcessGroupNCCL.cpp: Watchdog caught"));
+}
+
+TEST_F(ReportedPeerLossTest, ARankWithAnErrorOfItsOwnIsJudgedAtOnce) {
+  Exit(2, 1, 0, "KeyError: 'a'\nRuntimeError: gloo: Connection closed by peer\n");
+  EXPECT_EQ(Verdict().rank(), 2);
+}
+
+TEST_F(ReportedPeerLossTest, ASigkillIsNoConsequence) {
+  Exit(2, 0, 9, "RuntimeError: gloo: Connection closed by peer\n");
+  EXPECT_EQ(Verdict().rank(), 2);
+}
+
+TEST_F(FailurePolicyTest, ASignalBelowAShellOrALauncherIsNamed) {
+  v1::RankExited exited;
+  exited.set_exit_code(137);
+  exited.set_log_tail("child ended with 137\n");
+  EXPECT_EQ(JudgeOne(exited).summary(),
+            "rank 0 on a exited with code 137, because SIGKILL ended a process that it started "
+            "(often the kernel, for lack of memory)");
+}
+
+TEST_F(FailurePolicyTest, ASignalInTheTableOfALauncherIsNamed) {
+  v1::RankExited exited;
+  exited.set_exit_code(1);
+  exited.set_log_tail("  exitcode  : -11 (pid: 12)\n");
+  EXPECT_EQ(JudgeOne(exited).summary(),
+            "rank 0 on a exited with code 1, because SIGSEGV ended a process that it started");
+}
+
+TEST_F(FailurePolicyTest, TheCodeAfterASaveNamesNoSignal) {
+  v1::RankExited exited;
+  exited.set_exit_code(143);
+  EXPECT_THAT(JudgeOne(exited).summary(), Not(HasSubstr("because")));
 }
 
 TEST_F(FailurePolicyTest, MemoryKillIsNotJustASignal) {

@@ -1,0 +1,17 @@
+// Removes the text that launchers and loggers put before each line of a program's output.
+#ifndef TRAINYARD_PROTO_TEXT_LINE_PREFIX_H_
+#define TRAINYARD_PROTO_TEXT_LINE_PREFIX_H_
+
+#include <string_view>
+
+namespace trainyard {
+
+// Returns the line without its prefixes, and without the blanks after them. Recognised are labels
+// of ranks and nodes (srun, mpirun, torchrun, pdsh, Ray), dates and times, and the names and levels
+// of loggers. Levels of errors remain, because they are part of the message. Returns a line without
+// a prefix unchanged. The line must be valid UTF-8.
+std::string_view WithoutLinePrefixes(std::string_view line);
+
+}  // namespace trainyard
+
+#endif  // TRAINYARD_PROTO_TEXT_LINE_PREFIX_H_
