@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
-import { NOW, busyCluster, emptyCluster, type Cluster } from './fixtures';
+import { MINUTE, NOW, busyCluster, emptyCluster, type Cluster } from './fixtures';
 import { FixtureServer, GRPC_PORT } from './fixture_server';
 
 let browser: Browser;
@@ -191,7 +191,7 @@ describe('a failed job', () => {
 
 describe('ranks', () => {
   it('are coloured by memory and by waiting for data', async () => {
-    const page = await visit('/jobs/42/ranks');
+    const page = await visit('/jobs/42/ranks?color=step%20time');
     const hottest = () => page.locator('.rank.heat-7').getAttribute('data-rank');
     await page.locator('.rank[data-rank="11"].heat-5, .rank[data-rank="11"].heat-6').waitFor();
     await page.getByRole('radio', { name: 'memory' }).check({ force: true });
@@ -200,6 +200,63 @@ describe('ranks', () => {
     await page.getByRole('radio', { name: 'data stall' }).check({ force: true });
     await expect.poll(hottest).toBe('5');
     await page.getByText('longest data wait').waitFor();
+  });
+});
+
+describe('ranks in trouble', () => {
+  const finding = (word: 'stalled' | 'slow', ranks: number[]) => ({
+    ...{ word, ranks, since_ms: NOW - MINUTE, node: 'gpu01', advice: '' },
+    message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
+  });
+  const find = (...findings: ReturnType<typeof finding>[]) => {
+    jobOf(42).health = { word: findings[0]!.word, findings, steps_at_risk: 104 };
+  };
+
+  it('are marked as the finding says, and the rank at fault is open', async () => {
+    find(finding('stalled', [5]));
+    const page = await visit('/jobs/42/ranks');
+    await page.locator('.named-ranks', { hasText: 'Stalled: rank 5 on gpu01' }).waitFor();
+    const culprit = page.locator('.rank.trouble-culprit.bad[data-rank]');
+    expect(await culprit.getAttribute('aria-label')).toBe('Rank 5, running, at fault');
+    expect(await culprit.getAttribute('aria-pressed')).toBe('true');
+    const detail = page.getByRole('region', { name: 'Rank 5', exact: true });
+    await detail.getByText('Rank 5 is blocking the gang').waitFor();
+    const legend = page.getByRole('list', { name: 'Legend' }).getByRole('listitem');
+    expect(await legend.allTextContents()).toEqual([
+      '!at fault: 1 rank',
+      '‖waiting for rank 5: 15 ranks',
+    ]);
+  });
+
+  it('are marked on a map of a measure, with the ratio that the controller found', async () => {
+    find(finding('slow', [11]));
+    server.rankChanges.set(11, { slow_ratio: 1.31 });
+    const page = await visit('/jobs/42/ranks?color=compute');
+    await page.locator('.named-ranks', { hasText: 'Slow: rank 11 on gpu02 (1.31×)' }).waitFor();
+    await page.locator('.rank.heat-5.bad[data-rank="11"]', { hasText: '!' }).waitFor();
+    await page.getByRole('list', { name: 'Legend' }).getByText('at fault: 1 rank').waitFor();
+  });
+
+  it('tells the failed rank from the stopped ones, and unknown from 0', async () => {
+    const job = jobOf(42);
+    job.attempts = [job.attempts[0]!];
+    job.state = 'failed';
+    job.spec!.command = ['python', 'train.py'];
+    const nothing = { step: 0, step_seconds: 0, data_stall_seconds: 0, last_progress_ms: 0 };
+    for (let rank = 0; rank < 16; rank++) {
+      const ended = { ...nothing, step_time: undefined, tp: 0, dp: rank };
+      server.rankChanges.set(rank, { ...ended, state: 'stopped', exit_code: 143 });
+    }
+    server.rankChanges.set(11, { ...server.rankChanges.get(11), state: 'failed', signal: 9 });
+    const page = await visit('/jobs/42/ranks');
+    await page.getByText('stopped by the controller: 15 ranks').waitFor();
+    expect(await page.locator('.rank.bad[data-rank]').allTextContents()).toEqual(['11!']);
+    const detail = page.getByRole('region', { name: 'Rank 11', exact: true });
+    for (const name of ['Step', 'Step time', 'Data wait', 'Last progress']) {
+      await detail.getByText(`${name}—`, { exact: true }).waitFor();
+    }
+    await page.getByText('attempt 1 · 16 ranks', { exact: true }).waitFor();
+    expect(await page.getByText('Group by').count()).toBe(0);
   });
 });
 
@@ -219,7 +276,8 @@ describe('a step', () => {
 
   it('tells the slow rank by its compute, and shows its parts', async () => {
     const page = await visit('/jobs/42/ranks?color=compute');
-    await page.locator('.stragglers', { hasText: 'slow rank: 11 on gpu02 (1.23×)' }).waitFor();
+    await page.locator('.rank[data-rank="11"]').waitFor();
+    expect(await page.locator('.named-ranks').count()).toBe(0);
     await page.locator('.rank[data-rank="11"].heat-5').click();
     const detail = page.getByRole('region', { name: 'Rank 11', exact: true });
     await detail.locator('.part', { hasText: 'Compute7.4 s' }).waitFor();
