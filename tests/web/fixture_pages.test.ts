@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
-import { MINUTE, NOW, busyCluster, emptyCluster, type Cluster } from './fixtures';
+import { MINUTE, NOW, alert, busyCluster, emptyCluster, type Cluster } from './fixtures';
 import { FixtureServer, GRPC_PORT } from './fixture_server';
 
 let browser: Browser;
@@ -151,6 +151,37 @@ describe('a loss that is not finite', () => {
     }
     expect([...texts]).toHaveLength(1);
     expect([...texts][0]).toMatch(/^NaN, steps 2\d{3} to 3104$/);
+  });
+});
+
+describe('a chart', () => {
+  it('has one mark for many equal alerts, and does not look like a loss that is NaN', async () => {
+    const message = 'No space left on device';
+    server.cluster.alerts = Array.from({ length: 80 }, (_, index) =>
+      alert(2_010 + index * 10, 'checkpoint_failed', message),
+    );
+    const page = await visit('/jobs/42');
+    const loss = page.getByRole('region', { name: 'Loss', exact: true });
+    const box = (await loss.locator('.u-over').boundingBox())!;
+    const moveTo = (step: number) =>
+      page.mouse.move(box.x + (box.width * step) / 3_104, box.y + 80);
+    await moveTo(2_010);
+    const mark = `80 × checkpoint failed, steps 2010 to 2800: ${message}`;
+    await loss.locator('.marker-text', { hasText: mark }).waitFor();
+    await moveTo(2_700);
+    await expect.poll(() => loss.locator('.marker-text').count()).toBe(0);
+  });
+
+  it('leaves a few extreme values off scale, and shows the full range at a click', async () => {
+    const page = await visit('/jobs/42');
+    const norm = page.getByRole('region', { name: 'Gradient norm', exact: true });
+    await norm.getByText(/Off scale: up to 6\.\d/).waitFor();
+    await norm.getByRole('button', { name: 'Full range' }).click();
+    await page.waitForURL(/y=full/);
+    await norm.getByText('Zoom in to see every step.').waitFor();
+    expect(await norm.getByText('Off scale').count()).toBe(0);
+    await page.getByRole('radio', { name: 'typical' }).check({ force: true });
+    await norm.getByText('Off scale').waitFor();
   });
 });
 
