@@ -220,6 +220,26 @@ describe('a failed job', () => {
   });
 });
 
+describe('the timeline of a crash loop', () => {
+  it('has one entry for equal attempts, which opens', async () => {
+    const job = jobOf(42);
+    const [first, second] = job.attempts;
+    const crash = { ...first!.verdict!, cause: 'rank_exited' as const, exit_code: 1, signal: 0 };
+    const crashes = Array.from({ length: 21 }, (_, index) => ({
+      ...{ ...first!, number: index + 1 },
+      verdict: { ...crash, rank: index % 16, summary: `rank ${index % 16} exited with code 1` },
+    }));
+    job.attempts = [...crashes, { ...second!, number: 22 }];
+    const page = await visit('/jobs/42/timeline');
+    await page.getByRole('heading', { name: 'Attempts 1 to 21' }).waitFor();
+    await page.getByText('21 × exited with code 1').waitFor();
+    expect(await page.locator('.attempts > li').count()).toBe(23);
+    expect(await page.locator('.attempts > li:visible').count()).toBe(2);
+    await page.getByText('All 21 attempts').click();
+    await page.getByRole('heading', { name: 'Attempt 7', exact: true }).waitFor();
+  });
+});
+
 describe('ranks', () => {
   it('are coloured by memory and by waiting for data', async () => {
     const page = await visit('/jobs/42/ranks?color=step%20time');
