@@ -1,6 +1,7 @@
 // Tests pages in states that do not occur in the seeded history. Uses the fixture server.
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
+import type { EventEntry } from '../../web/src/api/types';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
 import { MINUTE, NOW, alert, busyCluster, emptyCluster, type Cluster } from './fixtures';
@@ -237,6 +238,64 @@ describe('the timeline of a crash loop', () => {
     expect(await page.locator('.attempts > li:visible').count()).toBe(2);
     await page.getByText('All 21 attempts').click();
     await page.getByRole('heading', { name: 'Attempt 7', exact: true }).waitFor();
+  });
+});
+
+describe('the list of events', () => {
+  // A restart of job 42, two reports of a failed checkpoint, and 12 nodes that reconnect.
+  function crowd() {
+    const at = (minutes: number) => ({
+      ...{ time_ms: NOW - minutes * MINUTE, actor: 'controller', actor_verified: false },
+    });
+    const verdict = jobOf(42).attempts[0]!.verdict!;
+    const of = (attempt: number) => ({ job_id: 42, attempt });
+    const failed = { ...of(2), code: 'checkpoint_failed', step: 80, message: 'disk full' };
+    const events = [
+      { ...at(61), attempt_failed: { ...of(1), verdict } },
+      { ...at(60), attempt_ended: of(1) },
+      { ...at(58), attempt_running: of(2) },
+      ...[0, 1].map(() => ({
+        ...{ ...at(30), alert_raised: { ...failed, by_guard: false, by_watchdog: false } },
+      })),
+      ...Array.from({ length: 12 }, (_, index) => ({
+        ...{ ...at(5), node_returned: { node_id: `node-${index}` } },
+      })),
+    ];
+    return events.map((event, index) => ({ sequence: index + 1, event })) as EventEntry[];
+  }
+  const entries = (page: Page) => page.locator('.events > li > .event-text');
+
+  beforeEach(() => {
+    server.cluster.events = crowd();
+  });
+
+  it('has one entry for a restart, for reconnects, and for one checkpoint', async () => {
+    const page = await visit('/events');
+    await entries(page).first().waitFor();
+    const [nodes, alerts, restart, ...others] = await entries(page).allTextContents();
+    expect(nodes).toMatch(/^ 12 nodes reconnected12 events$/);
+    expect(alerts).toContain('checkpoint failed at step 80: disk full (reported 2 times)');
+    expect(restart).toMatch(/attempt 1 failed: rank 11 .*; restarted in 3m 00s \(attempt 2\)/);
+    expect(others).toEqual([]);
+    await page.locator('summary', { hasText: '3 events' }).click();
+    await page.getByText('attempt 1 ended').waitFor();
+  });
+
+  it('can be filtered by kind, searched, and shown with absolute times', async () => {
+    const page = await visit('/events');
+    await entries(page).first().waitFor();
+    await page.getByRole('radio', { name: 'alerts' }).check({ force: true });
+    await page.waitForURL(/kind=alerts/);
+    await expect.poll(() => entries(page).count()).toBe(1);
+    await page.getByRole('radio', { name: 'all' }).check({ force: true });
+    await page.getByRole('searchbox', { name: 'Search events' }).fill('NODE-7 reconnected');
+    await expect.poll(() => entries(page).count()).toBe(1);
+    await page.getByRole('searchbox', { name: 'Search events' }).fill('nothing like this');
+    await page.getByText('No matching events').waitFor();
+    await page.goto(`${server.url}/jobs/42/events?times=absolute`);
+    const time = page.locator('.events time').first();
+    await time.filter({ hasText: /^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d$/ }).waitFor();
+    expect(await page.getByRole('radio', { name: 'nodes' }).count()).toBe(0);
   });
 });
 
