@@ -313,7 +313,7 @@ describe('ranks', () => {
   });
 });
 
-describe('ranks in trouble', () => {
+describe('ranks with a finding', () => {
   const finding = (word: 'stalled' | 'slow', ranks: number[]) => ({
     ...{ word, ranks, since_ms: NOW - MINUTE, node: 'gpu01', advice: '' },
     message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
@@ -326,14 +326,14 @@ describe('ranks in trouble', () => {
     find(finding('stalled', [5]));
     const page = await visit('/jobs/42/ranks');
     await page.locator('.named-ranks', { hasText: 'Stalled: rank 5 on gpu01' }).waitFor();
-    const culprit = page.locator('.rank.trouble-culprit.bad[data-rank]');
+    const culprit = page.locator('.rank.condition-culprit.bad[data-rank]');
     expect(await culprit.getAttribute('aria-label')).toBe('Rank 5, running, at fault');
     expect(await culprit.getAttribute('aria-pressed')).toBe('true');
     const detail = page.getByRole('region', { name: 'Rank 5', exact: true });
     await detail.getByText('Rank 5 is blocking the gang').waitFor();
     const legend = page.getByRole('list', { name: 'Legend' }).getByRole('listitem');
     expect(await legend.allTextContents()).toEqual([
-      '!at fault: 1 rank',
+      '!at fault: rank 5',
       '‖waiting for rank 5: 15 ranks',
     ]);
   });
@@ -344,7 +344,7 @@ describe('ranks in trouble', () => {
     const page = await visit('/jobs/42/ranks?color=compute');
     await page.locator('.named-ranks', { hasText: 'Slow: rank 11 on gpu02 (1.31×)' }).waitFor();
     await page.locator('.rank.heat-5.bad[data-rank="11"]', { hasText: '!' }).waitFor();
-    await page.getByRole('list', { name: 'Legend' }).getByText('at fault: 1 rank').waitFor();
+    await page.getByRole('list', { name: 'Legend' }).getByText('at fault: rank 11').waitFor();
   });
 
   it('tells the failed rank from the stopped ones, and unknown from 0', async () => {

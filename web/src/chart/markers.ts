@@ -58,8 +58,8 @@ export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSource
 export const markersKey = (markers: readonly Marker[]): string =>
   markers.map(({ timeMs, text }) => `${timeMs} ${text}`).join('\n');
 
-// An attempt with more alerts of one code than this gets one marker for them. Their lines would hide
-// the curve.
+// An attempt with more alerts of one code than this gets one marker for them. Their lines would
+// hide the curve.
 const ALERTS_APART = 3;
 
 const alertMarker = ({ step, time_ms: timeMs, code, message }: ChartAlert): Marker => ({
@@ -174,9 +174,9 @@ function rangeEnd(
   return toPx({ ...marker, step: marker.lastStep }) ?? px;
 }
 
-// A range is merged only with ranges, so that a checkpoint inside a range keeps its own place. Single
-// steps are compared with the first step of a place. Otherwise a row of close markers would become
-// one place of any width.
+// A range is merged only with ranges, so that a checkpoint inside a range keeps its own place.
+// Single steps are compared with the first step of a place. Otherwise a row of close markers would
+// become one place of any width.
 function isNear(before: PlacedMarker, marker: Marker, px: number, gapPx: number): boolean {
   const areRanges = before.kind === 'nan' && marker.kind === 'nan';
   return px - (areRanges ? before.endPx : before.px) < gapPx;

@@ -21,8 +21,8 @@ function newestOf({ y }: Curve): number[] {
   return y.slice(-Math.ceil(y.length * NEWEST_PART)).filter(isNumber);
 }
 
-// Returns the range in which the curves are easy to read. A few extreme values, such as those of the
-// first steps, may be outside of it. Returns undefined if there are no values.
+// Returns the range in which the curves are easy to read. A few extreme values, such as those of
+// the first steps, may be outside of it. Returns undefined if there are no values.
 export function typicalRange(curves: readonly Curve[]): [number, number] | undefined {
   const full = extent(curves);
   if (!full) return undefined;

@@ -8,9 +8,9 @@
 import type { EventEntry } from '../api/types';
 import { eventText, isInternal, type EventText } from '../format/event_text';
 
-// `ranks`, `steps`, `contacts` and `alerts` list everything that a folded line represents, including
-// its own event. `contacts` and `alerts` are sequence numbers; those of `contacts` are of events in
-// which a worker connected.
+// `ranks`, `steps`, `contacts` and `alerts` list everything that a folded line represents,
+// including its own event. `contacts` and `alerts` are sequence numbers; those of `contacts` are of
+// events in which a worker connected.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];
@@ -106,7 +106,8 @@ export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   return [...bySequence.values(), ...byKey.values()].sort((a, b) => b.sequence - a.sequence);
 }
 
-export function lineText({ event, ranks, steps, contacts, alerts }: EventLine): EventText | undefined {
+export function lineText(line: EventLine): EventText | undefined {
+  const { event, ranks, steps, contacts, alerts } = line;
   if (!event) return undefined;
   const base = eventText(event);
   if (contacts && contacts.length > 1) {

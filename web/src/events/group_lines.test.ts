@@ -31,22 +31,22 @@ function restart(first: number, attempt: number): EventEntry[] {
 }
 
 const itemsOf = (entries: EventEntry[]) => groupLines(foldEvents(entries));
-const told = (entries: EventEntry[]) =>
+const textsOf = (entries: EventEntry[]) =>
   itemsOf(entries).map(({ described, parts }) => [described.text, parts.length]);
 
 describe('groupLines', () => {
   it('makes one entry of a restart', () => {
-    expect(told(restart(10, 1))).toEqual([
+    expect(textsOf(restart(10, 1))).toEqual([
       [
         'attempt 1 failed: rank 1 exited with code 1; ' +
           'restarted from step 2,000 in 5.0 s (attempt 2)',
         7,
       ],
     ]);
-    expect(told(restart(10, 1).slice(0, 5))[0]![0]).toMatch(
+    expect(textsOf(restart(10, 1).slice(0, 5))[0]![0]).toMatch(
       /; starting again from step 2,000 \(attempt 2\)$/,
     );
-    expect(told(restart(10, 1).slice(0, 3))).toEqual([
+    expect(textsOf(restart(10, 1).slice(0, 3))).toEqual([
       ['attempt 1 failed: rank 1 exited with code 1', 3],
     ]);
   });
@@ -55,7 +55,7 @@ describe('groupLines', () => {
     const alert = { job_id: 7, attempt: 2, code: 'hung', step: 5, message: 'm' };
     const first = entry(1, { attempt_running: { job_id: 7, attempt: 1 } });
     const all = [first, ...restart(10, 1), entry(30, { alert_raised: alert })];
-    expect(told(all).map(([text]) => text)).toEqual([
+    expect(textsOf(all).map(([text]) => text)).toEqual([
       'hung at step 5: m',
       expect.stringContaining('restarted'),
       'attempt 1 running',
@@ -68,7 +68,7 @@ describe('groupLines', () => {
     expect(others).toEqual([]);
     expect(only!.described.text).toMatch(/^21 equal failures since attempt 1; newest: attempt 21/);
     expect(only!.parts).toHaveLength(21 * 7);
-    expect(told(crashes.slice(0, 2).flat())).toHaveLength(2);
+    expect(textsOf(crashes.slice(0, 2).flat())).toHaveLength(2);
   });
 
   it('makes one entry of many nodes that reconnect together', () => {
@@ -76,12 +76,12 @@ describe('groupLines', () => {
       entry(sequence, { node_returned: { node_id: `node-${sequence}` } });
     const nodes = Array.from({ length: 40 }, (_, index) => back(100 + index));
     const other = entry(120.5, { node_cordoned: { node_id: 'node-1', reason: '' } });
-    expect(told([...nodes, other])).toEqual([
+    expect(textsOf([...nodes, other])).toEqual([
       ['40 nodes reconnected', 40],
       ['cordoned', 0],
     ]);
-    expect(told([back(100), back(101)])).toHaveLength(2);
-    expect(told([back(1), back(2), back(300), back(301)])).toHaveLength(4);
+    expect(textsOf([back(100), back(101)])).toHaveLength(2);
+    expect(textsOf([back(1), back(2), back(300), back(301)])).toHaveLength(4);
   });
 });
 

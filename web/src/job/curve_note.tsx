@@ -1,4 +1,5 @@
-// The line below a chart: how many steps one drawn point represents, and which values are off scale.
+// The line below a chart: the number of steps that one drawn point represents, and the values that
+// are off scale.
 import { useMemo } from 'preact/hooks';
 import type { Series } from '../api/types';
 import { isThinned, pointsPerBucket, type Curve } from '../chart/curves';

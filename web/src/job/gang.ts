@@ -26,8 +26,9 @@ export function memberOf(
   return (blamed ?? holders.find(({ replaced }) => !replaced))?.rank ?? place;
 }
 
-// Returns the processes that an attempt's verdict blames, the worst first. If the ranks lost a peer,
-// the verdict lists the ranks that they waited for; these are blamed instead of the rank that exited.
+// Returns the processes that an attempt's verdict blames, the worst first. If the ranks lost a
+// peer, the verdict lists the ranks that they waited for. These are blamed instead of the rank that
+// exited.
 export function verdictMembers(
   job: Pick<Job, 'attempts'>,
   attempt: number,

@@ -35,7 +35,7 @@ function roleText(rank: RankStatus): string {
   return rank.place == null ? 'spare' : `serves as rank ${rank.place}`;
 }
 
-function troubleRows({ rank, findings }: RankDetailProps): DetailRow[] {
+function conditionRows({ rank, findings }: RankDetailProps): DetailRow[] {
   const long = (name: string) => (value: string) => ({ name, value, look: 'long' as const });
   return [
     ...findings.map(({ word, message }) => long(sentence(word))(sentence(message))),
@@ -64,7 +64,7 @@ function detailRows(props: RankDetailProps): DetailRow[] {
   const { rank, names, hasLayout } = props;
   return [
     { name: 'State', value: <Badge look={lookOf(RANK_LOOK, rank.state)} /> },
-    ...troubleRows(props),
+    ...conditionRows(props),
     { name: 'Node', value: `${nodeName(rank.node_id, names)}, slot ${rank.slot}` },
     ...(hasLayout ? [{ name: 'Layout', value: coordinates(rank) }] : []),
     ...timeRows(rank),

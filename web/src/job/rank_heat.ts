@@ -100,8 +100,8 @@ export interface HeatScale {
   medianComputes: ReadonlyMap<number, number>;
 }
 
-// A wait of 0 s is a value only if the rank reports the parts of its steps. Otherwise 0 means that it
-// has reported no wait.
+// A wait of 0 s is a value only if the rank reports the parts of its steps. Otherwise 0 means that
+// it has reported no wait.
 function dataWaitSeconds(rank: RankStatus): number | undefined {
   const { data_stall_seconds: stall, step_time: parts } = rank;
   if (positive(stall)) return stall;

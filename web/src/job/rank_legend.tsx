@@ -3,8 +3,9 @@ import type { RankStatus } from '../api/types';
 import { bytes, plural } from '../format/numbers';
 import { duration } from '../format/time';
 import { HEAT_STEPS, heatOf, type HeatScale } from './rank_heat';
-import { HIGH_MARK, troubleEntries, type CellLook, type RankView } from './rank_look';
-import { troubleWords } from './rank_words';
+import { HIGH_MARK, conditionEntries, type CellLook, type RankView } from './rank_look';
+import type { Condition, RankConditions } from './rank_condition';
+import { conditionWords, rankList } from './rank_words';
 
 interface LegendProps {
   ranks: readonly RankStatus[];
@@ -55,12 +56,18 @@ interface Sample {
   words: string;
 }
 
+// Returns "at fault: rank 5" or "waiting for rank 5: 15 ranks".
+function legendWords(condition: Condition, count: number, conditions: RankConditions): string {
+  const ranks = condition === 'culprit' ? rankList(conditions.culprits) : plural(count, 'rank');
+  return `${conditionWords(condition, conditions)}: ${ranks}`;
+}
+
 // With a measure, a sample shows only the mark, because the colour is explained by the scale.
 function samplesOf({ ranks, view }: LegendProps): Sample[] {
-  const { scale, troubles } = view;
-  const samples = troubleEntries(ranks, view).map(({ look, trouble, count }) => ({
+  const { scale, conditions } = view;
+  const samples = conditionEntries(ranks, view).map(({ look, condition, count }) => ({
     look: scale ? { ...look, fill: 'heat-3' } : look,
-    words: `${troubleWords(trouble, troubles)}: ${plural(count, 'rank')}`,
+    words: legendWords(condition, count, conditions),
   }));
   const missing = scale ? ranks.filter((rank) => heatOf(rank, scale) === undefined).length : 0;
   if (missing === 0) return samples;

@@ -1,12 +1,12 @@
-// The look of a rank's cell on the map: a colour for its trouble or for a measure, and a mark that
-// can be read without colour. Pure functions.
+// The look of a rank's cell on the map: a colour for its condition or for a measure, and a mark
+// that can be read without colour. Pure functions.
 import type { RankStatus } from '../api/types';
 import { heatOf, type HeatScale } from './rank_heat';
-import { TROUBLES, type RankTroubles, type Trouble } from './rank_trouble';
+import { CONDITIONS, type RankConditions, type Condition } from './rank_condition';
 
 export interface RankView {
-  troubles: RankTroubles;
-  // The measure that is coloured; undefined if ranks are coloured by trouble.
+  conditions: RankConditions;
+  // The measure that is coloured; undefined if ranks are coloured by condition.
   scale?: HeatScale | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface CellLook {
   bad: boolean;
 }
 
-export const TROUBLE_MARK: Record<Trouble, string> = {
+export const CONDITION_MARK: Record<Condition, string> = {
   culprit: '!',
   failed: '✕',
   waits: '‖',
@@ -30,16 +30,16 @@ export const TROUBLE_MARK: Record<Trouble, string> = {
   well: '',
 };
 
-const TROUBLE_FILL: Record<Trouble, string | undefined> = {
-  culprit: 'trouble-culprit',
-  failed: 'trouble-over',
-  waits: 'trouble-waits',
+const CONDITION_FILL: Record<Condition, string | undefined> = {
+  culprit: 'condition-culprit',
+  failed: 'condition-over',
+  waits: 'condition-waits',
   unknown: undefined,
   starting: undefined,
-  stopped: 'trouble-over',
-  ended: 'trouble-over',
-  exited: 'trouble-over',
-  well: 'trouble-well',
+  stopped: 'condition-over',
+  ended: 'condition-over',
+  exited: 'condition-over',
+  well: 'condition-well',
 };
 
 export const HIGH_MARK = '▲';
@@ -47,39 +47,39 @@ export const HIGH_MARK = '▲';
 const HIGH_HEAT = 5;
 
 // States that are marked whichever measure is coloured.
-const ALWAYS_MARKED: ReadonlySet<Trouble> = new Set(['culprit', 'failed', 'starting', 'stopped']);
+const ALWAYS_MARKED: ReadonlySet<Condition> = new Set(['culprit', 'failed', 'starting', 'stopped']);
 
-export function troubleIn({ troubles }: RankView, rank: RankStatus): Trouble {
-  return troubles.byRank.get(rank.rank) ?? 'unknown';
+export function conditionIn({ conditions }: RankView, rank: RankStatus): Condition {
+  return conditions.byRank.get(rank.rank) ?? 'unknown';
 }
 
 export function cellLook(rank: RankStatus, view: RankView): CellLook {
-  const trouble = troubleIn(view, rank);
-  const bad = trouble === 'culprit' || trouble === 'failed';
+  const condition = conditionIn(view, rank);
+  const bad = condition === 'culprit' || condition === 'failed';
   const { scale } = view;
-  if (!scale) return { fill: TROUBLE_FILL[trouble], mark: TROUBLE_MARK[trouble], bad };
+  if (!scale) return { fill: CONDITION_FILL[condition], mark: CONDITION_MARK[condition], bad };
   const heat = heatOf(rank, scale);
   const high = heat !== undefined && heat >= HIGH_HEAT ? HIGH_MARK : '';
-  const mark = ALWAYS_MARKED.has(trouble) ? TROUBLE_MARK[trouble] : high;
+  const mark = ALWAYS_MARKED.has(condition) ? CONDITION_MARK[condition] : high;
   return { fill: heat === undefined ? undefined : `heat-${heat}`, mark, bad };
 }
 
 export interface LegendEntry {
   look: CellLook;
-  trouble: Trouble;
+  condition: Condition;
   count: number;
 }
 
-// Returns one entry for each trouble that the map shows, the worst first. With a measure, only
-// troubles that have a mark on the map.
-export function troubleEntries(ranks: readonly RankStatus[], view: RankView): LegendEntry[] {
-  const entries = new Map<Trouble, LegendEntry>();
+// Returns one entry for each condition that the map shows, the worst first. With a measure, only
+// conditions that have a mark on the map.
+export function conditionEntries(ranks: readonly RankStatus[], view: RankView): LegendEntry[] {
+  const entries = new Map<Condition, LegendEntry>();
   for (const rank of ranks) {
-    const trouble = troubleIn(view, rank);
-    if (view.scale && !ALWAYS_MARKED.has(trouble)) continue;
-    const known = entries.get(trouble);
+    const condition = conditionIn(view, rank);
+    if (view.scale && !ALWAYS_MARKED.has(condition)) continue;
+    const known = entries.get(condition);
     if (known) known.count++;
-    else entries.set(trouble, { look: cellLook(rank, view), trouble, count: 1 });
+    else entries.set(condition, { look: cellLook(rank, view), condition, count: 1 });
   }
-  return TROUBLES.flatMap((trouble) => entries.get(trouble) ?? []);
+  return CONDITIONS.flatMap((condition) => entries.get(condition) ?? []);
 }

@@ -4,8 +4,8 @@ import { bytes } from '../format/numbers';
 import { duration } from '../format/time';
 import { RANK_LOOK, lookOf } from '../format/words';
 import { measureOf, type Measure } from './rank_heat';
-import { troubleIn, type RankView } from './rank_look';
-import type { RankTroubles, Trouble } from './rank_trouble';
+import { conditionIn, type RankView } from './rank_look';
+import type { RankConditions, Condition } from './rank_condition';
 
 // Number of ranks that a text names before it only counts the others.
 const NAMED_MAX = 4;
@@ -17,7 +17,7 @@ export function rankList(ranks: readonly number[]): string {
   return `${ranks.length === 1 ? 'rank' : 'ranks'} ${named}${more}`;
 }
 
-const TROUBLE_WORDS: Record<Trouble, string> = {
+const CONDITION_WORDS: Record<Condition, string> = {
   culprit: 'at fault',
   failed: 'failed',
   waits: 'no progress',
@@ -29,9 +29,9 @@ const TROUBLE_WORDS: Record<Trouble, string> = {
   well: 'running',
 };
 
-export function troubleWords(trouble: Trouble, { culprits }: RankTroubles): string {
-  const awaited = trouble === 'waits' && culprits.length > 0;
-  return awaited ? `waiting for ${rankList(culprits)}` : TROUBLE_WORDS[trouble];
+export function conditionWords(condition: Condition, { culprits }: RankConditions): string {
+  const awaited = condition === 'waits' && culprits.length > 0;
+  return awaited ? `waiting for ${rankList(culprits)}` : CONDITION_WORDS[condition];
 }
 
 const MEASURE_WORDS: Record<Measure, (value: number) => string> = {
@@ -45,9 +45,11 @@ const MEASURE_WORDS: Record<Measure, (value: number) => string> = {
 // Returns "Rank 3, running, at fault" or "Rank 3, running, 1.2 s per step".
 export function rankWords(rank: RankStatus, view: RankView): string {
   const state = lookOf(RANK_LOOK, rank.state).word;
-  const trouble = troubleIn(view, rank);
+  const condition = conditionIn(view, rank);
   const words = [`Rank ${rank.rank}`, state];
-  if (trouble === 'culprit' || !view.scale) words.push(troubleWords(trouble, view.troubles));
+  if (condition === 'culprit' || !view.scale) {
+    words.push(conditionWords(condition, view.conditions));
+  }
   const value = view.scale && measureOf(rank, view.scale.measure);
   if (view.scale && value !== undefined) words.push(MEASURE_WORDS[view.scale.measure](value));
   return [...new Set(words)].join(', ');

@@ -1,5 +1,5 @@
 // The ranks of an attempt, grouped by node or by a dimension of the layout. The colour shows the
-// trouble of each rank, or a measure such as step time or memory.
+// condition of each rank, or a measure such as step time or memory.
 import { useMemo } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';
 import type { HealthFinding, Job, ListRanksResponse, RankStatus } from '../api/types';
@@ -27,7 +27,7 @@ import {
 } from './rank_heat';
 import { RankLegend, cellClass } from './rank_legend';
 import { cellLook, type RankView } from './rank_look';
-import { findingsOf, membersAtFault, troublesOf } from './rank_trouble';
+import { findingsOf, membersAtFault, conditionsOf } from './rank_condition';
 import { rankWords } from './rank_words';
 
 const REFRESH_MS = 2_000;
@@ -35,7 +35,7 @@ const REFRESH_MS = 2_000;
 const DENSE_FROM = 256;
 const NAMED_MAX = 6;
 
-const COLOURINGS = ['trouble', ...MEASURES] as const;
+const COLOURINGS = ['health', ...MEASURES] as const;
 type Colouring = (typeof COLOURINGS)[number];
 
 // A function instead of a component, because hundreds of components would be too slow.
@@ -105,14 +105,14 @@ interface RankMapProps {
 function useRankView({ job, answer, colouring }: RankMapProps): RankView {
   const { ranks, attempt } = answer;
   const scale = useMemo(
-    () => (colouring === 'trouble' ? undefined : scaleOf(ranks, colouring as Measure)),
+    () => (colouring === 'health' ? undefined : scaleOf(ranks, colouring as Measure)),
     [answer, colouring],
   );
-  const troubles = useMemo(
-    () => troublesOf(job, attempt, ranks),
+  const conditions = useMemo(
+    () => conditionsOf(job, attempt, ranks),
     [answer, job.health, job.attempts],
   );
-  return useMemo(() => ({ troubles, scale }), [troubles, scale]);
+  return useMemo(() => ({ conditions, scale }), [conditions, scale]);
 }
 
 function RankMap(props: RankMapProps) {
@@ -122,7 +122,7 @@ function RankMap(props: RankMapProps) {
   const findings = findingsOf(job, answer.attempt).filter((finding) => finding.ranks.length > 0);
   const [rankText, setRankText] = useQueryText('rank');
   // The worst rank is shown until the user chooses another one.
-  const chosen = rankText === '' ? view.troubles.culprits[0] : Number(rankText);
+  const chosen = rankText === '' ? view.conditions.culprits[0] : Number(rankText);
   const setChosen = (rank: number) => setRankText(String(rank));
   const paint = useMemo(
     () => (ctx: CanvasRenderingContext2D, rank: RankStatus) => paintRank(ctx, rank, view),
@@ -217,7 +217,7 @@ function RankTools({ answer, by, colouring, withLayout }: ToolsProps) {
         label="Colour by"
         value={colouring}
         choices={COLOURINGS.map((name) => [name, name])}
-        onChoose={(name) => setQuery({ color: name === 'trouble' ? undefined : name })}
+        onChoose={(name) => setQuery({ color: name === 'health' ? undefined : name })}
       />
       <p class="faint">
         attempt {answer.attempt} · {plural(answer.ranks.length, 'rank')}
@@ -230,7 +230,7 @@ function RankTools({ answer, by, colouring, withLayout }: ToolsProps) {
 export function Ranks({ job }: { job: Job }) {
   const attempt = Number(query.value.get('attempt')) || undefined;
   const chosenGrouping = GROUPINGS.find((name) => name === query.value.get('by')) ?? 'node';
-  const colouring = COLOURINGS.find((name) => name === query.value.get('color')) ?? 'trouble';
+  const colouring = COLOURINGS.find((name) => name === query.value.get('color')) ?? 'health';
   const live = job.state === 'running' || job.state === 'starting';
   const tick = live ? Math.floor(serverNow.value / REFRESH_MS) : figuresOf(job).step;
   const { data, error } = useLoad<ListRanksResponse>(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HealthFinding, Job, RankStatus } from '../api/types';
-import { cellLook, troubleEntries } from './rank_look';
-import { findingsOf, troublesOf } from './rank_trouble';
-import { rankList, rankWords, troubleWords } from './rank_words';
+import { cellLook, conditionEntries } from './rank_look';
+import { findingsOf, conditionsOf } from './rank_condition';
+import { rankList, rankWords, conditionWords } from './rank_words';
 
 const rank = (id: number, change: Partial<RankStatus> = {}) =>
   ({
@@ -20,20 +20,20 @@ const jobWith = (findings: HealthFinding[], attempts: object[] = [{ number: 1 }]
 
 const gang = [0, 1, 2, 3].map((id) => rank(id));
 
-function troubles(job: Job, ranks = gang, attempt = 1) {
-  const found = troublesOf(job, attempt, ranks);
+function conditions(job: Job, ranks = gang, attempt = 1) {
+  const found = conditionsOf(job, attempt, ranks);
   return ranks.map((one) => found.byRank.get(one.rank));
 }
 
-describe('the trouble of a rank', () => {
+describe('the condition of a rank', () => {
   it('is what the finding says, with the others waiting in a stalled gang', () => {
-    expect(troubles(jobWith([finding('stalled', [3])]))).toEqual([
+    expect(conditions(jobWith([finding('stalled', [3])]))).toEqual([
       ...['waits', 'waits', 'waits', 'culprit'],
     ]);
-    expect(troubles(jobWith([finding('slow', [2])]))[2]).toBe('culprit');
-    expect(troubles(jobWith([finding('slow', [])]))).toEqual(Array(4).fill('well'));
-    expect(troubles(jobWith([finding('stalled', [])]))).toEqual(Array(4).fill('waits'));
-    expect(troubles(jobWith([finding('unsaved', [1])]))).toEqual([
+    expect(conditions(jobWith([finding('slow', [2])]))[2]).toBe('culprit');
+    expect(conditions(jobWith([finding('slow', [])]))).toEqual(Array(4).fill('well'));
+    expect(conditions(jobWith([finding('stalled', [])]))).toEqual(Array(4).fill('waits'));
+    expect(conditions(jobWith([finding('unsaved', [1])]))).toEqual([
       ...['well', 'culprit', 'well', 'well'],
     ]);
   });
@@ -46,13 +46,13 @@ describe('the trouble of a rank', () => {
       rank(2, { state: 'failed' }),
       rank(3, { state: 'exited' }),
     ];
-    expect(troubles(jobWith([], [{ number: 1, verdict }]), ended)).toEqual([
+    expect(conditions(jobWith([], [{ number: 1, verdict }]), ended)).toEqual([
       ...['stopped', 'failed', 'culprit', 'exited'],
     ]);
   });
 
   it('is unknown for a rank that has reported nothing', () => {
-    expect(troubles(jobWith([]), [rank(0, { last_progress_ms: 0 }), rank(1)])).toEqual([
+    expect(conditions(jobWith([]), [rank(0, { last_progress_ms: 0 }), rank(1)])).toEqual([
       ...['unknown', 'well'],
     ]);
   });
@@ -60,7 +60,7 @@ describe('the trouble of a rank', () => {
   it('does not come from findings about another attempt, or from a heal', () => {
     const attempts = [{ number: 1 }, { number: 2 }];
     expect(findingsOf(jobWith([finding('slow', [1])], attempts), 1)).toEqual([]);
-    expect(troubles(jobWith([finding('healed', [1])]))).toEqual(Array(4).fill('well'));
+    expect(conditions(jobWith([finding('healed', [1])]))).toEqual(Array(4).fill('well'));
   });
 
   it('is that of the process at the named place, and spares do not wait', () => {
@@ -70,26 +70,26 @@ describe('the trouble of a rank', () => {
       rank(2, { standby: true, place: 1 }),
       rank(3, { standby: true, place: undefined }),
     ];
-    expect(troubles(jobWith([finding('stalled', [1])]), healed)).toEqual([
+    expect(conditions(jobWith([finding('stalled', [1])]), healed)).toEqual([
       ...['waits', 'failed', 'culprit', 'well'],
     ]);
   });
 });
 
 describe('the look of a rank', () => {
-  const view = { troubles: troublesOf(jobWith([finding('stalled', [3])]), 1, gang) };
+  const view = { conditions: conditionsOf(jobWith([finding('stalled', [3])]), 1, gang) };
 
-  it('shows the trouble as a colour, a mark and words', () => {
-    expect(cellLook(gang[3]!, view)).toEqual({ fill: 'trouble-culprit', mark: '!', bad: true });
+  it('shows the condition as a colour, a mark and words', () => {
+    expect(cellLook(gang[3]!, view)).toEqual({ fill: 'condition-culprit', mark: '!', bad: true });
     expect(rankWords(gang[3]!, view)).toBe('Rank 3, running, at fault');
     expect(rankWords(gang[0]!, view)).toBe('Rank 0, running, waiting for rank 3');
     expect(rankList([1, 2, 3, 4, 5])).toBe('ranks 1, 2, 3, 4 and 1 more');
-    expect(troubleWords('waits', { culprits: [], byRank: new Map() })).toBe('no progress');
+    expect(conditionWords('waits', { culprits: [], byRank: new Map() })).toBe('no progress');
   });
 
-  it('has one legend entry for each trouble, the worst first', () => {
-    const entries = troubleEntries(gang, view);
-    expect(entries.map(({ trouble, count }) => [trouble, count])).toEqual([
+  it('has one legend entry for each condition, the worst first', () => {
+    const entries = conditionEntries(gang, view);
+    expect(entries.map(({ condition, count }) => [condition, count])).toEqual([
       ['culprit', 1],
       ['waits', 3],
     ]);
@@ -100,6 +100,6 @@ describe('the look of a rank', () => {
     const measured = { ...view, scale: scale as never };
     expect(cellLook(gang[3]!, measured)).toEqual({ fill: undefined, mark: '!', bad: true });
     expect(cellLook(gang[0]!, measured)).toEqual({ fill: undefined, mark: '', bad: false });
-    expect(troubleEntries(gang, measured).map(({ trouble }) => trouble)).toEqual(['culprit']);
+    expect(conditionEntries(gang, measured).map(({ condition }) => condition)).toEqual(['culprit']);
   });
 });

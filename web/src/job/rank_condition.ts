@@ -1,11 +1,12 @@
-// The trouble of each rank of an attempt, from the findings of the job's health, the attempt's
-// verdict and the states of its ranks. The controller decides which rank is at fault. Pure functions.
+// The condition of each rank of an attempt, from the findings of the job's health, the attempt's
+// verdict and the states of its ranks. The controller decides which rank is at fault. Pure
+// functions.
 import type { HealthFinding, Job, RankStatus } from '../api/types';
 import { memberOf, verdictMembers } from './gang';
 import { holdsPlace } from './rank_heat';
 
-// The worst trouble comes first.
-export const TROUBLES = [
+// The worst one comes first.
+export const CONDITIONS = [
   'culprit',
   'failed',
   'waits',
@@ -16,18 +17,20 @@ export const TROUBLES = [
   'exited',
   'well',
 ] as const;
-export type Trouble = (typeof TROUBLES)[number];
+export type Condition = (typeof CONDITIONS)[number];
 
-export interface RankTroubles {
+export interface RankConditions {
   // Processes at fault, the worst first.
   culprits: readonly number[];
   // By number of the process.
-  byRank: ReadonlyMap<number, Trouble>;
+  byRank: ReadonlyMap<number, Condition>;
 }
 
-// Returns the findings about the attempt, the worst first. Health describes only the newest attempt.
-// A heal is not a trouble of the rank that has taken the place.
-export function findingsOf(job: Pick<Job, 'attempts' | 'health'>, attempt: number): HealthFinding[] {
+type WithHealth = Pick<Job, 'attempts' | 'health'>;
+
+// Returns the findings about the attempt, the worst first. Health describes only the newest
+// attempt. A heal is left out, because the rank that has taken the place is not at fault.
+export function findingsOf(job: WithHealth, attempt: number): HealthFinding[] {
   if (attempt !== job.attempts.at(-1)?.number) return [];
   return (job.health?.findings ?? []).filter(({ word }) => word !== 'healed');
 }
@@ -38,7 +41,7 @@ export const membersAtFault = (
   ranks: readonly RankStatus[],
 ): number[] => places.map((rank) => memberOf(ranks, { rank, node_id: '' }));
 
-const STATE_TROUBLE: Record<RankStatus['state'], Trouble> = {
+const STATE_CONDITION: Record<RankStatus['state'], Condition> = {
   unspecified: 'unknown',
   starting: 'starting',
   running: 'well',
@@ -52,23 +55,23 @@ const STATE_TROUBLE: Record<RankStatus['state'], Trouble> = {
 const makesOthersWait = ({ word, ranks }: HealthFinding): boolean =>
   word === 'stalled' || (word === 'slow' && ranks.length > 0);
 
-function troubleOf(rank: RankStatus, gangWaits: boolean): Trouble {
-  const trouble = STATE_TROUBLE[rank.state] ?? 'unknown';
-  if (trouble !== 'well' || !holdsPlace(rank)) return trouble;
+function conditionOf(rank: RankStatus, gangWaits: boolean): Condition {
+  const condition = STATE_CONDITION[rank.state] ?? 'unknown';
+  if (condition !== 'well' || !holdsPlace(rank)) return condition;
   if (gangWaits) return 'waits';
   return rank.last_progress_ms > 0 ? 'well' : 'unknown';
 }
 
-export function troublesOf(
-  job: Pick<Job, 'attempts' | 'health'>,
+export function conditionsOf(
+  job: WithHealth,
   attempt: number,
   ranks: readonly RankStatus[],
-): RankTroubles {
+): RankConditions {
   const findings = findingsOf(job, attempt);
   const named = findings.flatMap((finding) => membersAtFault(finding, ranks));
   const culprits = [...new Set([...named, ...verdictMembers(job, attempt, ranks)])];
   const gangWaits = findings.some(makesOthersWait);
-  const byRank = new Map(ranks.map((rank) => [rank.rank, troubleOf(rank, gangWaits)]));
+  const byRank = new Map(ranks.map((rank) => [rank.rank, conditionOf(rank, gangWaits)]));
   for (const rank of culprits) byRank.set(rank, 'culprit');
   return { culprits, byRank };
 }
