@@ -7,7 +7,7 @@ const LOW = 0.05;
 const HIGH = 0.95;
 const MARGIN = 0.5;
 // If the full range is at most this many times as high, it is shown.
-const MOST_STRETCH = 1.5;
+const MOST_STRETCH = 1.25;
 // The newest part of each curve is always in the range, so that a run that diverges is visible.
 const NEWEST_PART = 0.05;
 

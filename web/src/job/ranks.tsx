@@ -11,6 +11,7 @@ import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
 import { useLoad } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
+import { verdictMembers } from './gang';
 import { paintRank } from './paint_rank';
 import { figuresOf } from './progress';
 import { RankCanvas } from './rank_canvas';
@@ -27,7 +28,7 @@ import {
 } from './rank_heat';
 import { RankLegend, cellClass } from './rank_legend';
 import { cellLook, type RankView } from './rank_look';
-import { findingsOf, membersAtFault, conditionsOf } from './rank_condition';
+import { conditionsOf, findingsOf, membersAtFault } from './rank_condition';
 import { rankWords } from './rank_words';
 
 const REFRESH_MS = 2_000;
@@ -108,10 +109,10 @@ function useRankView({ job, answer, colouring }: RankMapProps): RankView {
     () => (colouring === 'health' ? undefined : scaleOf(ranks, colouring as Measure)),
     [answer, colouring],
   );
-  const conditions = useMemo(
-    () => conditionsOf(job, attempt, ranks),
-    [answer, job.health, job.attempts],
-  );
+  // The stream sends the job every second, but cells are drawn only if their conditions may change.
+  const found = findingsOf(job, attempt).map(({ word, ranks: named }) => [word, named]);
+  const cause = JSON.stringify([found, verdictMembers(job, attempt, ranks)]);
+  const conditions = useMemo(() => conditionsOf(job, attempt, ranks), [answer, cause]);
   return useMemo(() => ({ conditions, scale }), [conditions, scale]);
 }
 
