@@ -1,6 +1,6 @@
 // Creates the fixture server's responses for one job: the job with its ledger, and its ranks.
 import type { GetJobResponse, Job, RankStatus, StepTime } from '../../web/src/api/types';
-import { MINUTE, NOW, type Cluster } from './fixtures';
+import { NOW, type Cluster } from './fixtures';
 
 // Returns a rank's times in a step of 8.2 s. All ranks wait for the rank with the longest compute
 // time.
@@ -79,18 +79,7 @@ export function jobResponse(cluster: Cluster, found: Job): GetJobResponse {
       goodput_ratio: 0.823,
       spans,
     },
-    alerts: restarted
-      ? [
-          {
-            sequence: 6,
-            time_ms: NOW - 20 * MINUTE,
-            attempt: 2,
-            step: 2890,
-            code: 'loss_spike',
-            message: 'loss 4.1 is 7.2 sigma high',
-          },
-        ]
-      : [],
+    alerts: restarted ? cluster.alerts : [],
     revision: cluster.events.length,
     as_of_ms: NOW,
   };

@@ -1,9 +1,10 @@
 // Tests pages in states that the seeded history lacks, with the fixture server.
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
+import type { EventEntry } from '../../web/src/api/types';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, type OpenPage } from './browser';
-import { NOW, busyCluster, emptyCluster, type Cluster } from './fixtures';
+import { MINUTE, NOW, alert, busyCluster, emptyCluster, type Cluster } from './fixtures';
 import { FixtureServer, GRPC_PORT } from './fixture_server';
 
 let browser: Browser;
@@ -154,6 +155,37 @@ describe('a loss that is not finite', () => {
   });
 });
 
+describe('a chart', () => {
+  it('has one mark for many equal alerts, and does not look like a loss that is NaN', async () => {
+    const message = 'No space left on device';
+    server.cluster.alerts = Array.from({ length: 80 }, (_, index) =>
+      alert(2_010 + index * 10, 'checkpoint_failed', message),
+    );
+    const page = await visit('/jobs/42');
+    const loss = page.getByRole('region', { name: 'Loss', exact: true });
+    const box = (await loss.locator('.u-over').boundingBox())!;
+    const moveTo = (step: number) =>
+      page.mouse.move(box.x + (box.width * step) / 3_104, box.y + 80);
+    await moveTo(2_010);
+    const mark = `80 × checkpoint failed, steps 2010 to 2800: ${message}`;
+    await loss.locator('.marker-text', { hasText: mark }).waitFor();
+    await moveTo(2_700);
+    await expect.poll(() => loss.locator('.marker-text').count()).toBe(0);
+  });
+
+  it('leaves a few extreme values off scale, and shows the full range at a click', async () => {
+    const page = await visit('/jobs/42');
+    const norm = page.getByRole('region', { name: 'Gradient norm', exact: true });
+    await norm.getByText(/Off scale: up to 6\.\d/).waitFor();
+    await norm.getByRole('button', { name: 'Full range' }).click();
+    await page.waitForURL(/y=full/);
+    await norm.getByText('Zoom in to see every step.').waitFor();
+    expect(await norm.getByText('Off scale').count()).toBe(0);
+    await page.getByRole('radio', { name: 'typical' }).check({ force: true });
+    await norm.getByText('Off scale').waitFor();
+  });
+});
+
 describe('the last step', () => {
   it('has its age in the header, with a sign when it is late', async () => {
     const page = await visit('/jobs/42');
@@ -189,9 +221,87 @@ describe('a failed job', () => {
   });
 });
 
+describe('the timeline of a crash loop', () => {
+  it('has one entry for equal attempts, which opens', async () => {
+    const job = jobOf(42);
+    const [first, second] = job.attempts;
+    const crash = { ...first!.verdict!, cause: 'rank_exited' as const, exit_code: 1, signal: 0 };
+    const crashes = Array.from({ length: 21 }, (_, index) => ({
+      ...{ ...first!, number: index + 1 },
+      verdict: { ...crash, rank: index % 16, summary: `rank ${index % 16} exited with code 1` },
+    }));
+    job.attempts = [...crashes, { ...second!, number: 22 }];
+    const page = await visit('/jobs/42/timeline');
+    await page.getByRole('heading', { name: 'Attempts 1 to 21' }).waitFor();
+    await page.getByText('21 × exited with code 1').waitFor();
+    expect(await page.locator('.attempts > li').count()).toBe(23);
+    expect(await page.locator('.attempts > li:visible').count()).toBe(2);
+    await page.getByText('All 21 attempts').click();
+    await page.getByRole('heading', { name: 'Attempt 7', exact: true }).waitFor();
+  });
+});
+
+describe('the list of events', () => {
+  // A restart of job 42, two reports of a failed checkpoint, and 12 nodes that reconnect.
+  function crowd() {
+    const at = (minutes: number) => ({
+      ...{ time_ms: NOW - minutes * MINUTE, actor: 'controller', actor_verified: false },
+    });
+    const verdict = jobOf(42).attempts[0]!.verdict!;
+    const of = (attempt: number) => ({ job_id: 42, attempt });
+    const failed = { ...of(2), code: 'checkpoint_failed', step: 80, message: 'disk full' };
+    const events = [
+      { ...at(61), attempt_failed: { ...of(1), verdict } },
+      { ...at(60), attempt_ended: of(1) },
+      { ...at(58), attempt_running: of(2) },
+      ...[0, 1].map(() => ({
+        ...{ ...at(30), alert_raised: { ...failed, by_guard: false, by_watchdog: false } },
+      })),
+      ...Array.from({ length: 12 }, (_, index) => ({
+        ...{ ...at(5), node_returned: { node_id: `node-${index}` } },
+      })),
+    ];
+    return events.map((event, index) => ({ sequence: index + 1, event })) as EventEntry[];
+  }
+  const entries = (page: Page) => page.locator('.events > li > .event-text');
+
+  beforeEach(() => {
+    server.cluster.events = crowd();
+  });
+
+  it('has one entry for a restart, for reconnects, and for one checkpoint', async () => {
+    const page = await visit('/events');
+    await entries(page).first().waitFor();
+    const [nodes, alerts, restart, ...others] = await entries(page).allTextContents();
+    expect(nodes).toMatch(/^ 12 nodes reconnected12 events$/);
+    expect(alerts).toContain('checkpoint failed at step 80: disk full (reported 2 times)');
+    expect(restart).toMatch(/attempt 1 failed: rank 11 .*; restarted in 3m 00s \(attempt 2\)/);
+    expect(others).toEqual([]);
+    await page.locator('summary', { hasText: '3 events' }).click();
+    await page.getByText('attempt 1 ended').waitFor();
+  });
+
+  it('can be filtered by kind, searched, and shown with absolute times', async () => {
+    const page = await visit('/events');
+    await entries(page).first().waitFor();
+    await page.getByRole('radio', { name: 'alerts' }).check({ force: true });
+    await page.waitForURL(/kind=alerts/);
+    await expect.poll(() => entries(page).count()).toBe(1);
+    await page.getByRole('radio', { name: 'all' }).check({ force: true });
+    await page.getByRole('searchbox', { name: 'Search events' }).fill('NODE-7 reconnected');
+    await expect.poll(() => entries(page).count()).toBe(1);
+    await page.getByRole('searchbox', { name: 'Search events' }).fill('nothing like this');
+    await page.getByText('No matching events').waitFor();
+    await page.goto(`${server.url}/jobs/42/events?times=absolute`);
+    const time = page.locator('.events time').first();
+    await time.filter({ hasText: /^(\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d$/ }).waitFor();
+    expect(await page.getByRole('radio', { name: 'nodes' }).count()).toBe(0);
+  });
+});
+
 describe('ranks', () => {
   it('are coloured by memory and by waiting for data', async () => {
-    const page = await visit('/jobs/42/ranks');
+    const page = await visit('/jobs/42/ranks?color=step%20time');
     const hottest = () => page.locator('.rank.heat-7').getAttribute('data-rank');
     await page.locator('.rank[data-rank="11"].heat-5, .rank[data-rank="11"].heat-6').waitFor();
     await page.getByRole('radio', { name: 'memory' }).check({ force: true });
@@ -200,6 +310,63 @@ describe('ranks', () => {
     await page.getByRole('radio', { name: 'data stall' }).check({ force: true });
     await expect.poll(hottest).toBe('5');
     await page.getByText('longest data wait').waitFor();
+  });
+});
+
+describe('ranks with a finding', () => {
+  const finding = (word: 'stalled' | 'slow', ranks: number[]) => ({
+    ...{ word, ranks, since_ms: NOW - MINUTE, node: 'gpu01', advice: '' },
+    message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
+  });
+  const find = (...findings: ReturnType<typeof finding>[]) => {
+    jobOf(42).health = { word: findings[0]!.word, findings, steps_at_risk: 104 };
+  };
+
+  it('are marked as the finding says, and the rank at fault is open', async () => {
+    find(finding('stalled', [5]));
+    const page = await visit('/jobs/42/ranks');
+    await page.locator('.named-ranks', { hasText: 'Stalled: rank 5 on gpu01' }).waitFor();
+    const culprit = page.locator('.rank.condition-culprit.bad[data-rank]');
+    expect(await culprit.getAttribute('aria-label')).toBe('Rank 5, running, at fault');
+    expect(await culprit.getAttribute('aria-pressed')).toBe('true');
+    const detail = page.getByRole('region', { name: 'Rank 5', exact: true });
+    await detail.getByText('Rank 5 is blocking the gang').waitFor();
+    const legend = page.getByRole('list', { name: 'Legend' }).getByRole('listitem');
+    expect(await legend.allTextContents()).toEqual([
+      '!at fault: rank 5',
+      '‖waiting for rank 5: 15 ranks',
+    ]);
+  });
+
+  it('are marked on a map of a measure, with the ratio that the controller found', async () => {
+    find(finding('slow', [11]));
+    server.rankChanges.set(11, { slow_ratio: 1.31 });
+    const page = await visit('/jobs/42/ranks?color=compute');
+    await page.locator('.named-ranks', { hasText: 'Slow: rank 11 on gpu02 (1.31×)' }).waitFor();
+    await page.locator('.rank.heat-5.bad[data-rank="11"]', { hasText: '!' }).waitFor();
+    await page.getByRole('list', { name: 'Legend' }).getByText('at fault: rank 11').waitFor();
+  });
+
+  it('tells the failed rank from the stopped ones, and unknown from 0', async () => {
+    const job = jobOf(42);
+    job.attempts = [job.attempts[0]!];
+    job.state = 'failed';
+    job.spec!.command = ['python', 'train.py'];
+    const nothing = { step: 0, step_seconds: 0, data_stall_seconds: 0, last_progress_ms: 0 };
+    for (let rank = 0; rank < 16; rank++) {
+      const ended = { ...nothing, step_time: undefined, tp: 0, dp: rank };
+      server.rankChanges.set(rank, { ...ended, state: 'stopped', exit_code: 143 });
+    }
+    server.rankChanges.set(11, { ...server.rankChanges.get(11), state: 'failed', signal: 9 });
+    const page = await visit('/jobs/42/ranks');
+    await page.getByText('stopped by the controller: 15 ranks').waitFor();
+    expect(await page.locator('.rank.bad[data-rank]').allTextContents()).toEqual(['11!']);
+    const detail = page.getByRole('region', { name: 'Rank 11', exact: true });
+    for (const name of ['Step', 'Step time', 'Data wait', 'Last progress']) {
+      await detail.getByText(`${name}—`, { exact: true }).waitFor();
+    }
+    await page.getByText('attempt 1 · 16 ranks', { exact: true }).waitFor();
+    expect(await page.getByText('Group by').count()).toBe(0);
   });
 });
 
@@ -219,7 +386,8 @@ describe('a step', () => {
 
   it('tells the slow rank by its compute, and shows its parts', async () => {
     const page = await visit('/jobs/42/ranks?color=compute');
-    await page.locator('.stragglers', { hasText: 'slow rank: 11 on gpu02 (1.23×)' }).waitFor();
+    await page.locator('.rank[data-rank="11"]').waitFor();
+    expect(await page.locator('.named-ranks').count()).toBe(0);
     await page.locator('.rank[data-rank="11"].heat-5').click();
     const detail = page.getByRole('region', { name: 'Rank 11', exact: true });
     await detail.locator('.part', { hasText: 'Compute7.4 s' }).waitFor();

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Job, LogLine } from '../../web/src/api/types';
+import type { Job, LogLine, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
@@ -106,6 +106,8 @@ export class FixtureServer {
   private readonly streams = new Set<ServerResponse>();
   private port = 0;
   notFinite: StepRange | undefined;
+  // Replaces fields of ranks, by rank.
+  readonly rankChanges = new Map<number, Partial<RankStatus>>();
 
   constructor(public cluster: Cluster) {}
 
@@ -242,7 +244,10 @@ export class FixtureServer {
           {
             job_id: found.id,
             attempt: found.attempts.length,
-            ranks: ranksOf(found, this.cluster.flights),
+            ranks: ranksOf(found, this.cluster.flights).map((rank) => ({
+              ...rank,
+              ...this.rankChanges.get(rank.rank),
+            })),
             ...stamp,
             node_names: Object.fromEntries(this.cluster.nodes.map(({ id, name }) => [id, name])),
           },

@@ -4,6 +4,7 @@ import type {
   Attempt,
   Checkpoint,
   EventEntry,
+  GetJobResponse,
   Job,
   JobState,
   Node,
@@ -24,6 +25,8 @@ export interface Cluster {
   // Each rank's `flights`, by rank. They are the same in all jobs.
   flights: Map<number, RankStatus['flights']>;
   storageProblems: StorageProblem[];
+  // The alerts of jobs with several attempts.
+  alerts: GetJobResponse['alerts'];
 }
 
 export function node(index: number, slots: number, change: Partial<Node> = {}): Node {
@@ -383,6 +386,10 @@ function eventsOf(): EventEntry[] {
   return events.map((event, index) => ({ sequence: index + 1, event }));
 }
 
+export function alert(step: number, code: string, message: string): Cluster['alerts'][number] {
+  return { sequence: step, time_ms: NOW - 20 * MINUTE, attempt: 2, step, code, message };
+}
+
 export function busyCluster(): Cluster {
   const nodes = [1, 2, 3, 4].map((index) => node(index, 8));
   const pending = new Map<number, PendingReason>();
@@ -409,10 +416,11 @@ export function busyCluster(): Cluster {
     events: eventsOf(),
     flights: new Map(),
     storageProblems: [],
+    alerts: [alert(2890, 'loss_spike', 'loss 4.1 is 7.2 sigma high')],
   };
 }
 
 export function emptyCluster(): Cluster {
-  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [] };
+  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [], alerts: [] };
   return { clusterId: 'fixture', pending: new Map(), flights: new Map(), ...nothing };
 }

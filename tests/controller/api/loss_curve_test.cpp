@@ -12,6 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 void Add(double loss, v1::Series& series) {
@@ -85,6 +86,26 @@ TEST(LossCurveTest, ALongHealthyRunHasNeitherSpikesNorStagnation) {
   EXPECT_FALSE(curve.is_stagnant());
   EXPECT_EQ(curve.window(), 2'000);
   EXPECT_EQ(curve.recommendation(), "normal");
+}
+
+// The first losses are far above the mean of the run, but each is below those before it.
+v1::Series Exponential(int count) {
+  v1::Series series;
+  for (int step = 0; step < count; ++step) Add(2 + 8 * std::exp(-step / 60.0), series);
+  return series;
+}
+
+TEST(LossCurveTest, ASmoothExponentialCurveHasNoSpikes) {
+  const v1::LossCurve curve = Report(Exponential(500)).curve();
+  EXPECT_EQ(curve.spike_count(), 0);
+  EXPECT_THAT(curve.spike_steps(), IsEmpty());
+}
+
+TEST(LossCurveTest, NamesALateSpikeBelowTheFirstLosses) {
+  v1::Series series = Exponential(450);
+  Add(7, series);
+  for (int i = 0; i < 50; ++i) Add(2, series);
+  EXPECT_THAT(Report(series).curve().spike_steps(), ElementsAre(451));
 }
 
 TEST(LossCurveTest, NamesSpikes) {

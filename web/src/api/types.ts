@@ -14,6 +14,7 @@ export type GetLossReportResponse = Schemas['GetLossReportResponse'];
 export type GetPlannerResponse = Schemas['GetPlannerResponse'];
 export type GetReportResponse = Schemas['GetReportResponse'];
 export type GetSeriesResponse = Schemas['GetSeriesResponse'];
+export type HealthFinding = Schemas['HealthFinding'];
 export type Job = Schemas['Job'];
 type JobListQuery = NonNullable<operations['listJobs']['parameters']['query']>;
 export type JobOrder = NonNullable<JobListQuery['order']>;

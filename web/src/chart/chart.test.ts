@@ -26,6 +26,7 @@ import {
   interpolate,
   markerPlace,
   markersKey,
+  bySeverity,
   markersOf,
   placeMarkers,
   sourcesOf,
@@ -304,6 +305,42 @@ describe('markers', () => {
       [10, 'alert', 2],
       [100, 'checkpoint', 1],
     ]);
+  });
+
+  it('are read with the most severe first', () => {
+    const markers = [marker(1), marker(2, 'alert'), marker(3, 'restart'), marker(4)];
+    expect(bySeverity(markers).map(({ step }) => step)).toEqual([2, 3, 1, 4]);
+  });
+
+  it('never make a range of close alerts', () => {
+    const many = Array.from({ length: 60 }, (_, index) => marker(index * 8, 'alert'));
+    const placed = placeMarkers(many, ({ step }) => step, 500, 10);
+    expect(placed.every(({ px, endPx }) => px === endPx)).toBe(true);
+    expect(placed.map(({ px }) => px).slice(0, 3)).toEqual([0, 16, 32]);
+  });
+
+  const alert = (step: number, code: string, attempt = 1) => ({
+    ...{ attempt, step, code, time_ms: step, message: `message ${step}` },
+  });
+
+  it('fold many alerts of one code into one mark with their number', () => {
+    const saves = Array.from({ length: 80 }, (_, index) =>
+      alert(120 + index * 10, 'checkpoint_failed'),
+    );
+    const alerts = [...saves, alert(500, 'loss_spike'), alert(700, 'loss_spike')].reverse();
+    const found = markersOf({ checkpoints: [], attempts: [], alerts });
+    expect(found.map(({ kind, step, text }) => [kind, step, text])).toEqual([
+      ['alert', 700, 'loss spike at step 700: message 700'],
+      ['alert', 500, 'loss spike at step 500: message 500'],
+      ['alert', 120, '80 × checkpoint failed, steps 120 to 910: message 910'],
+    ]);
+  });
+
+  it('have no alert for a heal, which is not a failure', () => {
+    const heals = [{ step: 30, began_ms: 1000, healed_ms: 5000 }];
+    const attempts = [{ number: 1, heals }] as never;
+    const found = markersOf({ checkpoints: [], attempts, alerts: [alert(30, 'healed')] });
+    expect(found.map(({ kind }) => kind)).toEqual(['restart']);
   });
 
   it('draw a range as far as it reaches into the view', () => {

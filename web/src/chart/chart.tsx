@@ -9,13 +9,15 @@ import { zoomWindow } from './axes';
 import { drawMarkers } from './draw_markers';
 import { queueDraw } from './draw_queue';
 import { effectOfKey } from './keys';
-import type { Marker, PlacedMarker } from './markers';
+import { bySeverity, type Marker, type PlacedMarker } from './markers';
 import { chartOptions, type AxisWindow, type ChartLook } from './options';
+import { typicalRange } from './y_range';
 
 export interface Reading {
   x: number;
   // One value per curve; undefined if the curve has no point near the cursor.
   values: (number | undefined)[];
+  // The most severe first.
   markers: Marker[];
 }
 
@@ -51,7 +53,7 @@ function readingAt(chart: uPlot, placed: readonly PlacedMarker[]): Reading | und
     ({ px, endPx }) => left >= px - MARKER_REACH_PX && left <= endPx + MARKER_REACH_PX,
   );
   const x = (chart.data[0] as number[])[idx] as number;
-  return { x, values, markers: near.flatMap((place) => place.markers) };
+  return { x, values, markers: bySeverity(near.flatMap((place) => place.markers)) };
 }
 
 // The current props, which uPlot's callbacks read when they draw.
@@ -64,7 +66,10 @@ function createChart(host: HTMLElement, current: { current: Current }): uPlot {
   const props = current.current;
   const size = { width: Math.max(120, host.clientWidth), height: props.height };
   const options = chartOptions(props.curves, props.look, size, {
-    y: () => extent(current.current.curves),
+    y: () => {
+      const { curves, look } = current.current;
+      return look.typicalY ? typicalRange(curves) : extent(curves);
+    },
     window: () => current.current.look.window,
   });
   options.hooks = {

@@ -1,5 +1,6 @@
 // The markers of a curve: checkpoints, restarts, heals and alerts. Pure functions.
 import type { Attempt, Checkpoint, Series } from '../api/types';
+import { plainWords } from '../format/words';
 import type { Axis } from '../router/url';
 
 export type MarkerKind = 'checkpoint' | 'restart' | 'alert' | 'nan';
@@ -25,16 +26,22 @@ export interface PlacedMarker {
 // Severity by kind. The most severe marker at a place determines the shape.
 const RANK: Record<MarkerKind, number> = { checkpoint: 0, restart: 1, alert: 2, nan: 3 };
 
+// Returns the markers, the most severe first.
+export const bySeverity = (markers: readonly Marker[]): Marker[] =>
+  [...markers].sort((a, b) => RANK[b.kind] - RANK[a.kind]);
+
+export interface ChartAlert {
+  attempt: number;
+  step: number;
+  time_ms: number;
+  code: string;
+  message: string;
+}
+
 export interface MarkerSources {
   checkpoints: readonly Checkpoint[];
   attempts: readonly Attempt[];
-  alerts: readonly {
-    attempt: number;
-    step: number;
-    time_ms: number;
-    code: string;
-    message: string;
-  }[];
+  alerts: readonly ChartAlert[];
 }
 
 // Returns the part of the sources that belongs to one attempt.
@@ -50,6 +57,41 @@ export function sourcesOf(sources: MarkerSources, attempt: number): MarkerSource
 // Equal for lists of markers that look and read the same.
 export const markersKey = (markers: readonly Marker[]): string =>
   markers.map(({ timeMs, text }) => `${timeMs} ${text}`).join('\n');
+
+// An attempt with more alerts of one code than this gets one marker for them. Their lines would
+// hide the curve.
+const ALERTS_APART = 3;
+
+const alertMarker = ({ step, time_ms: timeMs, code, message }: ChartAlert): Marker => ({
+  kind: 'alert',
+  step,
+  timeMs,
+  text: `${plainWords(code)} at step ${step}: ${message}`,
+});
+
+// Returns one marker at the first alert, with the message of the newest one.
+function foldedMarker(alerts: readonly ChartAlert[]): Marker {
+  const sorted = [...alerts].sort((a, b) => a.step - b.step);
+  const [first, last] = [sorted[0] as ChartAlert, sorted.at(-1) as ChartAlert];
+  const steps = `steps ${first.step} to ${last.step}`;
+  const text = `${alerts.length} × ${plainWords(first.code)}, ${steps}: ${last.message}`;
+  return { ...alertMarker(first), text };
+}
+
+// Leaves out heals, because the heals of the attempts have their own markers.
+function alertMarkers(alerts: readonly ChartAlert[]): Marker[] {
+  const groups = new Map<string, ChartAlert[]>();
+  for (const alert of alerts) {
+    if (alert.code === 'healed') continue;
+    const key = `${alert.attempt} ${alert.code}`;
+    const group = groups.get(key);
+    if (group) group.push(alert);
+    else groups.set(key, [alert]);
+  }
+  return [...groups.values()].flatMap((group) =>
+    group.length > ALERTS_APART ? [foldedMarker(group)] : group.map(alertMarker),
+  );
+}
 
 export function markersOf(sources: MarkerSources): Marker[] {
   const checkpoints = sources.checkpoints.map((c): Marker => ({
@@ -81,13 +123,7 @@ export function markersOf(sources: MarkerSources): Marker[] {
       text: `${heal.healed_ms ? 'healed' : 'healing'} in place after step ${heal.step}`,
     })),
   );
-  const alerts = sources.alerts.map((a): Marker => ({
-    kind: 'alert',
-    step: a.step,
-    timeMs: a.time_ms,
-    text: `${a.code} at step ${a.step}: ${a.message}`,
-  }));
-  return [...checkpoints, ...restarts, ...heals, ...alerts];
+  return [...checkpoints, ...restarts, ...heals, ...alertMarkers(sources.alerts)];
 }
 
 // Returns a marker's position on an axis. A marker without a time, such as a bucket with NaN, is
@@ -138,8 +174,15 @@ function rangeEnd(
   return toPx({ ...marker, step: marker.lastStep }) ?? px;
 }
 
-// Returns the places of markers in pixels. Markers less than `gapPx` apart are merged into one
-// place.
+// A range is merged only with ranges, so that a checkpoint inside a range keeps its own place.
+// Single steps are compared with the first step of a place. Otherwise a row of close markers would
+// become one place of any width.
+function isNear(before: PlacedMarker, marker: Marker, px: number, gapPx: number): boolean {
+  const areRanges = before.kind === 'nan' && marker.kind === 'nan';
+  return px - (areRanges ? before.endPx : before.px) < gapPx;
+}
+
+// Returns the places of markers in pixels. Markers closer than `gapPx` are merged into one place.
 // Ranges are clipped to the view.
 export function placeMarkers(
   markers: readonly Marker[],
@@ -158,13 +201,9 @@ export function placeMarkers(
   const placed: PlacedMarker[] = [];
   for (const { marker, px, endPx } of places) {
     const before = placed[placed.length - 1];
-    const sameKind = before?.kind === marker.kind;
-    // A range is merged only with ranges of its own kind, so that a checkpoint inside a range keeps
-    // its own place.
-    const near = before && px - (sameKind ? before.endPx : before.px) < gapPx;
-    if (before && near) {
+    if (before && isNear(before, marker, px, gapPx)) {
       before.markers.push(marker);
-      before.endPx = Math.max(before.endPx, endPx);
+      if (marker.lastStep !== undefined) before.endPx = Math.max(before.endPx, endPx);
       if (RANK[marker.kind] > RANK[before.kind]) before.kind = marker.kind;
     } else {
       placed.push({ px, endPx, kind: marker.kind, markers: [marker] });

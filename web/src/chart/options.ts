@@ -22,6 +22,8 @@ export interface AxisWindow {
 export interface ChartLook {
   axis: Axis;
   logY: boolean;
+  // True to let a few extreme values be outside of the y range.
+  typicalY?: boolean;
   unit: Unit;
   // Charts with equal keys share a cursor.
   sync: string;

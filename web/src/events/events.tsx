@@ -1,25 +1,13 @@
 import { live } from '../api/store';
-import { Empty, Failure, Skeleton } from '../ui/notice';
-import { EventList } from './event_list';
-import { useEvents } from './use_events';
+import { EventView } from './event_view';
 
 export function Events() {
-  const newest = live.value.events?.[0]?.sequence ?? 0;
-  const { lines, error, loadOlder } = useEvents('/events', newest);
   return (
     <>
       <div class="page-head">
         <h1>Events</h1>
       </div>
-      {error && <Failure error={error} />}
-      {!lines && !error && <Skeleton rows={10} />}
-      {lines?.length === 0 && <Empty title="No events yet" />}
-      {lines && <EventList lines={lines} />}
-      {loadOlder && (
-        <button type="button" class="more" onClick={loadOlder}>
-          Older events
-        </button>
-      )}
+      <EventView path="/events" tick={live.value.events?.[0]?.sequence ?? 0} />
     </>
   );
 }

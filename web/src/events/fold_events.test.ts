@@ -105,6 +105,21 @@ describe('foldEvents', () => {
     expect(foldEvents([...folded, back(5), cordoned])).toEqual(folded);
   });
 
+  it('shows equal alerts at one step in one line', () => {
+    const alert = (sequence: number, step: number, code = 'checkpoint_failed') =>
+      entry(sequence, { alert_raised: { job_id: 7, attempt: 1, code, step, message: 'full' } });
+    const rows = [saved(1, 40), alert(2, 80), alert(3, 80), alert(4, 120), alert(5, 80, 'hung')];
+    expect(texts([...rows, saved(6, 160)])).toEqual([
+      'checkpoint at step 160, 1.0 KiB',
+      'hung at step 80: full',
+      'checkpoint failed at step 120: full',
+      'checkpoint failed at step 80: full (reported 2 times)',
+      'checkpoint at step 40, 1.0 KiB',
+    ]);
+    const folded = foldEvents(rows);
+    expect(foldEvents([...folded, alert(2, 80)])).toEqual(folded);
+  });
+
   it('leaves out quiet events', () => {
     expect(foldEvents([quiet(1)])).toEqual([]);
   });

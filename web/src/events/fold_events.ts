@@ -1,18 +1,21 @@
 // Events as lists show them. Similar events are folded into one line:
 // - starts, and equal exits, of the ranks of a gang
-// - checkpoints of an attempt, with no other event of the job between them
-// - reconnects of a worker, with no other event of the node between them
+// - checkpoints that an attempt saves with no other event of its job in between
+// - reconnects of a worker with no other event of its node in between
+// - alerts of one code at one step, such as those of ranks that fail to save one checkpoint
 //
 // Pure functions.
 import type { EventEntry } from '../api/types';
 import { eventText, isInternal, type EventText } from '../format/event_text';
 
-// `ranks`, `steps` and `contacts` list everything that a folded line stands for, including the
-// line's own event. `contacts` has the sequence numbers of events in which a worker connected.
+// `ranks`, `steps`, `contacts` and `alerts` list everything that a folded line represents,
+// including its own event. `contacts` and `alerts` are sequence numbers; those of `contacts` are of
+// events in which a worker connected.
 export interface EventLine extends EventEntry {
   ranks?: readonly number[];
   steps?: readonly number[];
   contacts?: readonly number[];
+  alerts?: readonly number[];
 }
 
 // Returns the node of an event about a worker's connection, else undefined.
@@ -24,8 +27,9 @@ function contactNode({ event }: EventEntry): string | undefined {
 // Number of events so far, by job ("#7") and by node (its id).
 type Happened = Map<string, number>;
 
-// Returns a key that is equal for events of one folded line; undefined for an event that is never
-// folded. `newer` counts the newer unfolded events of each job and node.
+// Events with the same key are folded into one line. An event whose key is undefined is never
+// folded. `newer` counts the newer events of the same job or node that are not folded, and
+// the folded alerts.
 function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { event } = entry;
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};
@@ -35,6 +39,10 @@ function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   if (saved) {
     const { job_id: job, checkpoint } = saved;
     return `saved/${job}/${checkpoint?.attempt}/${newer.get(`#${job}`) ?? 0}`;
+  }
+  if (event?.alert_raised) {
+    const { job_id: job, attempt, code, step } = event.alert_raised;
+    return `alert/${job}/${attempt}/${code}/${step}`;
   }
   if (!exited) return undefined;
   const { job_id: job, attempt, exit_code: code, signal, out_of_memory: memory } = exited;
@@ -63,12 +71,21 @@ function merged(a: EventLine, b: EventLine): EventLine {
   if (event?.checkpoint_published) {
     return { ...line, steps: union(a.steps ?? [stepOf(a)], b.steps ?? [stepOf(b)]) };
   }
+  if (event?.alert_raised) {
+    return { ...line, alerts: union(a.alerts ?? [a.sequence], b.alerts ?? [b.sequence]) };
+  }
   return { ...line, ranks: union(a.ranks ?? [rankOf(a)], b.ranks ?? [rankOf(b)]) };
 }
 
-// Returns the lines, newest first. Each event is included once; internal events are left out. A
-// folded line is placed at its newest event and names no actor if there were several. Folding
-// folded lines again changes nothing.
+function countEvent({ event }: EventEntry, newer: Happened): void {
+  const { jobId, nodeId } = (event && eventText(event)) ?? {};
+  const about = jobId === undefined ? nodeId : `#${jobId}`;
+  if (about !== undefined) newer.set(about, (newer.get(about) ?? 0) + 1);
+}
+
+// Returns the lines, newest first. Each event is included once, and internal events are left out. A
+// folded line has the position of its newest event. It names no actor if there were several.
+// Folding folded lines again changes nothing.
 export function foldEvents(entries: readonly EventLine[]): EventLine[] {
   const bySequence = new Map<number, EventLine>();
   const byKey = new Map<string, EventLine>();
@@ -78,25 +95,27 @@ export function foldEvents(entries: readonly EventLine[]): EventLine[] {
     if (isInternal(entry)) continue;
     const key = foldKey(entry, newer);
     if (key === undefined) {
-      const { jobId, nodeId } = (entry.event && eventText(entry.event)) ?? {};
-      const about = jobId === undefined ? nodeId : `#${jobId}`;
-      const repeated = bySequence.has(entry.sequence);
-      if (about !== undefined && !repeated) newer.set(about, (newer.get(about) ?? 0) + 1);
+      if (!bySequence.has(entry.sequence)) countEvent(entry, newer);
       bySequence.set(entry.sequence, entry);
       continue;
     }
     const held = byKey.get(key);
+    if (!held && entry.event?.alert_raised) countEvent(entry, newer);
     byKey.set(key, held ? merged(held, entry) : entry);
   }
   return [...bySequence.values(), ...byKey.values()].sort((a, b) => b.sequence - a.sequence);
 }
 
-export function lineText({ event, ranks, steps, contacts }: EventLine): EventText | undefined {
+export function lineText(line: EventLine): EventText | undefined {
+  const { event, ranks, steps, contacts, alerts } = line;
   if (!event) return undefined;
   const base = eventText(event);
   if (contacts && contacts.length > 1) {
     const times = event.node_returned ? '' : 'connected ';
     return { ...base, text: `${base.text} (${times}${contacts.length} times)` };
+  }
+  if (alerts && alerts.length > 1) {
+    return { ...base, text: `${base.text} (reported ${alerts.length} times)` };
   }
   if (steps && steps.length > 1) {
     const newest = base.text.replace(/^checkpoint /, '');

@@ -47,15 +47,21 @@ function heldAfter(
   return { path, entries: withPage(old.entries, events), cursor };
 }
 
-// `tick`: changes when there may be newer events, and thereby requests the first page again.
-export function useEvents(path: string, tick: unknown): EventPages {
+// `tick` changes when there may be newer events. The first page is then requested again. Lines for
+// which `keep` is false are left out, and do not count as loaded.
+export function useEvents(
+  path: string,
+  tick: unknown,
+  keep: (line: EventLine) => boolean,
+): EventPages {
   const [state, setState] = useState<Held>();
   const [error, setError] = useState<RequestError>();
   const [target, setTarget] = useState({ number: 0, lines: LINES_PER_LOAD, pages: PAGES_PER_LOAD });
   const newest = useRef(path);
   newest.current = path;
   const held = state?.path === path ? state : undefined;
-  const lines = useMemo(() => held && foldEvents(held.entries), [held]);
+  const folded = useMemo(() => held && foldEvents(held.entries), [held]);
+  const lines = useMemo(() => folded?.filter(keep), [folded, keep]);
   const load = (from?: string) => {
     const limit = from === undefined ? PAGE : MORE;
     getJson<ListEventsResponse>(path, { limit, cursor: from }).then(

@@ -131,18 +131,19 @@ const INTERNAL: ReadonlySet<string> = new Set([
   'job_archived',
 ]);
 
-function kindOf(event: Event): Kind | undefined {
+// Returns the name of the field that is set, such as "job_placed".
+export function eventKind(event: Event): Kind | undefined {
   return (Object.keys(event) as (keyof Event)[]).find(
     (key): key is Kind => !HEAD.includes(key as Head) && event[key] != null,
   );
 }
 
 export function isInternal({ event }: EventEntry): boolean {
-  return !event || INTERNAL.has(kindOf(event) ?? '');
+  return !event || INTERNAL.has(eventKind(event) ?? '');
 }
 
 export function eventText(event: Event): EventText {
-  const kind = kindOf(event);
+  const kind = eventKind(event);
   if (!kind) return { text: 'unknown event', tone: 'idle', icon: 'dot' };
   const fact = event[kind] as { job_id?: number; node_id?: string; node?: { id: string } };
   const describe = DESCRIPTIONS[kind] as Describe<Kind> | undefined;

@@ -66,6 +66,7 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
   exited: { word: 'exited', tone: 'good', icon: 'check' },
   failed: { word: 'failed', tone: 'bad', icon: 'cross' },
   ended: { word: 'ended', tone: 'idle', icon: 'stop' },
+  stopped: { word: 'stopped', tone: 'idle', icon: 'stop' },
 };
 
 // Returns a neutral look for an unknown state, which a newer controller may send.
@@ -90,6 +91,9 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
   restart: 'restart',
   stop: 'stopping',
 };
+
+// Begins with a capital letter: "rank 3 is slow" -> "Rank 3 is slow".
+export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // "rank_exited" -> "rank exited".
 export const plainWords = (code: string) => code.replaceAll('_', ' ');

@@ -4,13 +4,7 @@ import { apiPath } from '../api/client';
 import type { Job, Series } from '../api/types';
 import { Chart, type Reading } from '../chart/chart';
 import { runColorName } from '../chart/colors';
-import {
-  isThinned,
-  notFiniteRanges,
-  pointsPerBucket,
-  rangeText,
-  type Curve,
-} from '../chart/curves';
+import { notFiniteRanges, rangeText, type Curve } from '../chart/curves';
 import { downloadPng } from '../chart/export';
 import { markerPlace, type Marker } from '../chart/markers';
 import { count, notFinite, short } from '../format/numbers';
@@ -18,6 +12,7 @@ import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
 import { Download } from '../ui/download';
 import { Icon } from '../ui/icon';
+import { CurveNote } from './curve_note';
 import { hasLines, newestOf, panelCurves } from './panel_curves';
 import { valueText, type Panel } from './panels';
 import { keysQuery } from './series_query';
@@ -114,18 +109,7 @@ function LineLegend({
   );
 }
 
-// Returns how many steps one drawn point stands for, so that the user can judge whether a spike may
-// be hidden.
-function density(series: readonly Series[], panel: Panel): string {
-  const main = series.find(({ abandoned }) => !abandoned);
-  if (!main || main.x.length === 0) return '';
-  if (!isThinned(main)) return `${count(main.x.length)} points`;
-  const amount = short(pointsPerBucket(main));
-  const band = hasLines(panel) ? '' : ' (band: min–max)';
-  return `Each point averages ${amount} steps${band}. Zoom in to see every step.`;
-}
-
-// Shows the newest value, smoothed if requested, in red if it is not finite.
+// Shows the newest value, smoothed if requested. It is red if it is not finite.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
   if (hasLines(panel)) return <p class="reading" />;
   const main = series.find(({ abandoned }) => !abandoned);
@@ -180,6 +164,7 @@ export function CurvePanel(props: CurvePanelProps) {
   const canvas = useRef<HTMLCanvasElement>(undefined);
   // Rates and times always have a linear axis, because they do not span several powers of ten.
   const logY = view.logY && panel.unit === 'plain';
+  const typicalY = !logY && !view.fullY;
   const curves = useMemo(
     () => panelCurves(panel, props.curves, props.points, logY),
     [
@@ -244,7 +229,7 @@ export function CurvePanel(props: CurvePanelProps) {
         curves={curves}
         height={heightOf(panel)}
         markers={markers}
-        look={{ axis: view.axis, logY, unit: panel.unit, sync: `job-${job.id}`, window }}
+        look={{ axis: view.axis, logY, typicalY, unit: panel.unit, sync: `job-${job.id}`, window }}
         label={`${panel.title} by ${view.axis}`}
         xOfMarker={placeOf(props.curves, view)}
         onZoom={props.onZoom}
@@ -254,7 +239,7 @@ export function CurvePanel(props: CurvePanelProps) {
         }}
       />
       {hasLines(panel) && <LineLegend reading={reading} curves={curves} panel={panel} />}
-      <p class="density">{density(props.curves, panel)}</p>
+      <CurveNote series={props.curves} curves={curves} panel={panel} typicalY={typicalY} />
     </section>
   );
 }

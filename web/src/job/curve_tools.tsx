@@ -66,13 +66,14 @@ export function CurveTools({
         }
       />
       <Choice
-        label="Scale"
-        value={view.logY ? 'log' : 'linear'}
+        label="Y axis"
+        value={view.logY ? 'log' : view.fullY ? 'full' : 'typical'}
         choices={[
-          ['linear', 'linear'],
+          ['typical', 'typical'],
+          ['full', 'full'],
           ['log', 'log'],
         ]}
-        onChoose={(scale) => setQuery({ y: scale === 'log' ? 'log' : undefined })}
+        onChoose={(y) => setQuery({ y: y === 'typical' ? undefined : y })}
       />
       <Choice
         label="Smoothing"

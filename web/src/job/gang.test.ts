@@ -1,21 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { memberOf, outputMember, verdictMember } from './gang';
+import { memberOf, outputMember, verdictMembers } from './gang';
 
 describe('the process of a place', () => {
   it('is the one that a verdict names', () => {
-    const attempt = (number: number, cause: string, named: number) =>
-      ({ number, verdict: { cause, rank: named } }) as never;
+    const attempt = (number: number, cause: string, named: number, ranks: number[] = []) =>
+      ({ number, verdict: { cause, rank: named, ranks } }) as never;
     const attempts = [
       attempt(1, 'rank_signaled', 11),
       attempt(2, 'node_lost', -1),
       attempt(3, 'stopped', 0),
+      attempt(4, 'rank_exited', 0, [3, 5]),
     ];
-    expect([1, 2, 3, 4].map((attempt) => verdictMember({ attempts }, attempt, []))).toEqual([
-      11,
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    const blamed = [1, 2, 3, 4, 5].map((number) => verdictMembers({ attempts }, number, []));
+    expect(blamed).toEqual([[11], [], [], [3, 5], []]);
   });
 
   it('is a spare after a heal', () => {
@@ -35,9 +32,9 @@ describe('the process of a place', () => {
     const at = (place: number, node: string) => memberOf(members, { rank: place, node_id: node });
     expect([at(0, 'n0'), at(1, 'n2'), at(1, '')]).toEqual([0, 2, 2]);
     expect(at(1, 'n1'), 'its heal was abandoned').toBe(1);
-    const verdict = { cause: 'rank_signaled', rank: 1, node_id: 'n2' };
+    const verdict = { cause: 'rank_signaled', rank: 1, node_id: 'n2', ranks: [] };
     const attempts = [{ number: 1, verdict, ranks: members }] as never;
-    expect(verdictMember({ attempts }, 1, members)).toBe(2);
+    expect(verdictMembers({ attempts }, 1, members)).toEqual([2]);
     expect(outputMember({ attempts }, verdict)).toBe(2);
     expect(outputMember({ attempts: [] }, { rank: -1, node_id: '' })).toBe(0);
   });

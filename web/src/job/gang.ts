@@ -26,15 +26,20 @@ export function memberOf(
   return (blamed ?? holders.find(({ replaced }) => !replaced))?.rank ?? place;
 }
 
-// Returns the process named by an attempt's verdict; undefined if it names none.
-export function verdictMember(
+// Returns the processes that an attempt's verdict blames, the worst first. If the ranks lost a
+// peer, the verdict lists the ranks that they waited for. These are blamed instead of the rank that
+// exited.
+export function verdictMembers(
   job: Pick<Job, 'attempts'>,
   attempt: number,
   members: readonly Member[],
-): number | undefined {
+): number[] {
   const verdict = job.attempts.find(({ number }) => number === attempt)?.verdict;
-  const harmless = !verdict || verdict.cause === 'completed' || verdict.cause === 'stopped';
-  return harmless || verdict.rank < 0 ? undefined : memberOf(members, verdict);
+  if (!verdict || verdict.cause === 'completed' || verdict.cause === 'stopped') return [];
+  const places = verdict.ranks.length > 0 ? verdict.ranks : [verdict.rank];
+  return places
+    .filter((place) => place >= 0)
+    .map((rank) => memberOf(members, { rank, node_id: verdict.node_id }));
 }
 
 // Returns the process whose last output lines `verdict` contains. It belongs to the job's newest

@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { RankStatus, StepTime } from '../api/types';
 import {
   groupRanks,
+  hasLayout,
   heatOf,
   layoutSizes,
+  measureOf,
   medianStepSeconds,
   scaleOf,
-  stragglers,
 } from './rank_heat';
 
 const NO_TIME: StepTime = {
@@ -52,13 +53,12 @@ describe('heat of ranks', () => {
     expect(heatOf(rank(9, 1.6), scale)).toBe(7);
     expect(heatOf(rank(9, 0.5), scale)).toBe(0);
     expect(heatOf(rank(9, 0), scale)).toBeUndefined();
-    expect(stragglers(ranks).map(({ rank: r }) => r.rank)).toEqual([3]);
     expect(medianStepSeconds([])).toBe(0);
   });
 
   it('heats by memory from the least to the most, and by waiting from nothing', () => {
     const uses = (memory_bytes: number, data_stall_seconds = 0) =>
-      rank(9, 1, { memory_bytes, data_stall_seconds });
+      rank(9, 1, { memory_bytes, data_stall_seconds, step_time: NO_TIME });
     const memory = scaleOf([uses(40), uses(80), uses(0)], 'memory');
     expect([40, 60, 80].map((size) => heatOf(uses(size), memory))).toEqual([0, 4, 7]);
     expect(heatOf(uses(0), memory)).toBeUndefined();
@@ -86,35 +86,25 @@ describe('heat of ranks', () => {
     expect(all.map((one) => heatOf(one, scale))).toEqual([2, 0, 7, undefined]);
   });
 
-  it('finds the slow rank of a stage by compute, since all have the same step time', () => {
-    const all = [
-      ...[timed(0, 0, 1), timed(1, 0, 1), timed(2, 0, 1.2)],
-      ...[timed(3, 1, 3), timed(4, 1, 4.5), timed(5, 1, 3)],
-    ];
-    const found = stragglers(all);
-    expect(found.map(({ rank: r }) => r.rank)).toEqual([4, 2]);
-    expect(found.map(({ ratio }) => ratio)).toEqual([1.5, 1.2]);
-  });
-
-  it('compares no rank of a stage of two, whose median is one of them', () => {
-    const all = [timed(0, 0, 1), timed(1, 0, 2), ...[2, 3, 4].map((i) => timed(i, 1, 5))];
-    expect(stragglers(all)).toEqual([]);
-    expect(stragglers([...all, timed(5, 0, 1)]).map(({ rank: r }) => r.rank)).toEqual([1]);
-  });
-
-  it('compares no process that holds no place', () => {
-    const spare = rank(5, 0, { standby: true });
-    const all = [timed(0, 0, 1), timed(1, 0, 1), timed(2, 0, 1.5), spare];
-    expect(stragglers(all).map(({ rank: r }) => r.rank)).toEqual([2]);
+  it('groups idle spares apart from the layout', () => {
+    const all = [timed(0, 0, 1), timed(1, 0, 1), timed(2, 0, 1.5), rank(5, 0, { standby: true })];
     expect(groupRanks(all, 'pp').map(({ name, ranks }) => [name, ranks.length])).toEqual([
       ['pp 0', 3],
       ['spare or replaced', 1],
     ]);
   });
 
-  it('finds a slow rank by step time in a stage with a rank that reports no parts', () => {
-    const slow = rank(2, 3);
-    const all = [timed(0, 0, 1), timed(1, 0, 9), slow, timed(3, 1, 5), timed(4, 1, 5)];
-    expect(stragglers(all)).toEqual([{ rank: slow, ratio: 1.5 }]);
+  it('has no layout if another program describes none', () => {
+    const flat = [0, 1].map((dp) => rank(dp, 1, { tp: 0, dp }));
+    expect(hasLayout({ spec: { command: ['torchrun'] } } as never, flat)).toBe(false);
+    expect(hasLayout({ spec: { command: ['torchrun'] } } as never, ranks)).toBe(true);
+    expect(hasLayout({ spec: { command: [] } } as never, flat)).toBe(true);
+  });
+
+  it('takes no data wait from a rank that reports none', () => {
+    expect(measureOf(rank(0, 1, { data_stall_seconds: 0 }), 'data stall')).toBeUndefined();
+    const parts = { step_time: NO_TIME };
+    expect(measureOf(rank(0, 1, { data_stall_seconds: 0, ...parts }), 'data stall')).toBe(0);
+    expect(measureOf(rank(0, 1, { data_stall_seconds: 3 }), 'data stall')).toBe(3);
   });
 });

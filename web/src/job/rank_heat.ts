@@ -1,6 +1,6 @@
-// The colours that compare ranks by step time, its parts, memory, or time spent waiting for data;
-// and the groups of ranks in a layout. Pure functions.
-import type { JsonNumber, RankStatus } from '../api/types';
+// Measures by which ranks are compared (step time, its parts, memory, or waiting for data), their
+// colours, and the groups of ranks in a layout. Pure functions.
+import type { Job, JsonNumber, RankStatus } from '../api/types';
 import { computeSeconds, waitSeconds } from './step_parts';
 
 export const GROUPINGS = ['node', 'tp', 'cp', 'dp', 'pp'] as const;
@@ -12,9 +12,9 @@ export interface RankGroup {
   ranks: RankStatus[];
 }
 
-// True for a process that occupies a place of the gang, which idle spares and replaced processes do
-// not.
-const holdsPlace = (rank: RankStatus): boolean =>
+// True for a process that occupies a place of the gang. False for an idle spare and a replaced
+// process.
+export const holdsPlace = (rank: RankStatus): boolean =>
   !rank.replaced && !(rank.standby && rank.place == null);
 
 export const gangOf = (ranks: readonly RankStatus[]): RankStatus[] => ranks.filter(holdsPlace);
@@ -50,6 +50,12 @@ export function layoutSizes(
   const size = (axis: 'tp' | 'cp' | 'dp' | 'pp') =>
     ranks.reduce((most, rank) => Math.max(most, rank[axis] + 1), 1);
   return { tp: size('tp'), cp: size('cp'), dp: size('dp'), pp: size('pp') };
+}
+
+// A program other than trainyard-trainer has a layout only if its job describes one.
+export function hasLayout(job: Pick<Job, 'spec'>, ranks: readonly RankStatus[]): boolean {
+  const { tp, cp, pp } = layoutSizes(ranks);
+  return (job.spec?.command ?? []).length === 0 || tp * cp * pp > 1;
 }
 
 const positive = (value: JsonNumber | undefined): value is number =>
@@ -94,15 +100,21 @@ export interface HeatScale {
   medianComputes: ReadonlyMap<number, number>;
 }
 
-// Returns undefined if the rank has not reported the measure. A wait of 0 s is a reported value; a
-// memory of 0 bytes is not.
+// A wait of 0 s is a value only if the rank reports the parts of its steps. Otherwise 0 means that
+// it has reported no wait.
+function dataWaitSeconds(rank: RankStatus): number | undefined {
+  const { data_stall_seconds: stall, step_time: parts } = rank;
+  if (positive(stall)) return stall;
+  return parts && typeof stall === 'number' ? stall : undefined;
+}
+
+// Returns undefined if the rank has not reported the measure.
 export function measureOf(rank: RankStatus, measure: Measure): number | undefined {
   if (measure === 'step time') return positive(rank.step_seconds) ? rank.step_seconds : undefined;
   if (measure === 'compute') return computeSeconds(rank);
   if (measure === 'waits') return waitSeconds(rank);
   if (measure === 'memory') return rank.memory_bytes > 0 ? rank.memory_bytes : undefined;
-  const stall = rank.data_stall_seconds;
-  return typeof stall === 'number' && Number.isFinite(stall) ? stall : undefined;
+  return dataWaitSeconds(rank);
 }
 
 export function scaleOf(ranks: readonly RankStatus[], measure: Measure): HeatScale {
@@ -151,43 +163,4 @@ export function heatOf(rank: RankStatus, scale: HeatScale): number | undefined {
   if (scale.high <= scale.low * SAME_RATIO) return MIDDLE_HEAT;
   const part = (value - scale.low) / (scale.high - scale.low);
   return Math.min(HEAT_STEPS - 1, Math.floor(part * HEAT_STEPS));
-}
-
-// Returns a mark for what colour alone must not show: a failed or starting rank, or a high value.
-export function cellMark(rank: RankStatus, heat: number | undefined): string {
-  if (rank.state === 'failed') return '✕';
-  if (rank.state === 'starting') return '…';
-  return heat !== undefined && heat >= 5 ? '▲' : '';
-}
-
-export interface Straggler {
-  rank: RankStatus;
-  ratio: number;
-}
-
-// Returns the compute time of each rank of a pipeline stage, divided by the stage's median. If a
-// rank of the stage has reported no compute time, uses step times divided by the median of all
-// ranks. Compute times are preferred, because the ranks of a gang run in lockstep, so step times do
-// not show which rank is slow.
-function ratiosOf(stage: readonly RankStatus[], medianStep: number): Straggler[] {
-  const complete = stage.every((rank) => computeSeconds(rank) !== undefined);
-  const median = complete ? medianOf(stage.map(computeSeconds)) : medianStep;
-  return stage.flatMap((rank) => {
-    const seconds = measureOf(rank, complete ? 'compute' : 'step time');
-    return seconds === undefined || median <= 0 ? [] : [{ rank, ratio: seconds / median }];
-  });
-}
-
-// A median over fewer ranks of a stage is not meaningful.
-const FEWEST_PEERS = 3;
-
-// Returns the ranks that are at least a tenth slower than the median, slowest first. Ignores stages
-// with fewer than FEWEST_PEERS ranks.
-export function stragglers(ranks: readonly RankStatus[]): Straggler[] {
-  const medianStep = medianStepSeconds(ranks);
-  return groupRanks(gangOf(ranks), 'pp')
-    .filter(({ ranks: stage }) => stage.length >= FEWEST_PEERS)
-    .flatMap(({ ranks: stage }) => ratiosOf(stage, medianStep))
-    .filter(({ ratio }) => ratio >= 1.1)
-    .sort((a, b) => b.ratio - a.ratio);
 }

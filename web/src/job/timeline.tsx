@@ -1,26 +1,14 @@
-// Shows a job's attempts with their verdicts, and its time by phase.
-import { nodeName, openJob, serverNow } from '../api/store';
+// Shows the attempts with their verdicts, and the job's time by phase.
+import { openJob, serverNow } from '../api/store';
 import type { Attempt, Job, Ledger } from '../api/types';
-import { count, percent, plural } from '../format/numbers';
-import { clockTime, duration, fullTime } from '../format/time';
-import { PHASE_WORD, plainWords, type StateLook, type Tone } from '../format/words';
-import { Badge } from '../ui/badge';
+import { percent } from '../format/numbers';
+import { clockTime, duration } from '../format/time';
+import { PHASE_WORD, plainWords } from '../format/words';
 import { EmptyState } from '../ui/notice';
+import { AttemptRow, EqualAttempts } from './attempt_row';
 import { noAttempt } from './empty_text';
-import { grantedText } from './granted_layout';
+import { foldAttempts } from './fold_attempts';
 import { segmentsOf, sharesOf } from './ledger_segments';
-
-function attemptLook(attempt: Attempt): StateLook {
-  const cause = attempt.verdict?.cause;
-  if (cause === undefined || cause === 'unspecified') {
-    if (attempt.state === 'ended') return { word: 'ended', tone: 'idle', icon: 'stop' };
-    const running = attempt.state === 'running';
-    return { word: plainWords(attempt.state), tone: 'run', icon: running ? 'play' : 'half' };
-  }
-  if (cause === 'completed') return { word: 'completed', tone: 'good', icon: 'check' };
-  if (cause === 'stopped') return { word: 'stopped', tone: 'idle', icon: 'stop' };
-  return { word: plainWords(cause), tone: 'bad', icon: 'cross' };
-}
 
 function LedgerBar({ ledger, begin, end }: { ledger: Ledger; begin: number; end: number }) {
   const lanes = segmentsOf(ledger, begin, end);
@@ -101,88 +89,6 @@ function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
   );
 }
 
-function nodesOf(attempt: Attempt, names: Readonly<Record<string, string>>): string {
-  const ids = [...new Set(attempt.ranks.map(({ node_id: id }) => id))];
-  const shown = ids
-    .slice(0, 4)
-    .map((id) => nodeName(id, names))
-    .join(', ');
-  return ids.length > 4 ? `${shown} and ${ids.length - 4} more` : shown;
-}
-
-function VerdictText({
-  attempt,
-  names,
-}: {
-  attempt: Attempt;
-  names: Readonly<Record<string, string>>;
-}) {
-  const { verdict } = attempt;
-  if (!verdict || verdict.cause === 'completed') return null;
-  const rank = verdict.rank >= 0 && verdict.cause !== 'stopped' ? `rank ${verdict.rank}` : '';
-  const node = verdict.node_id ? `on ${nodeName(verdict.node_id, names)}` : '';
-  // Most summaries already name the rank; it is then left out.
-  const culprit = rank && verdict.summary.includes(rank) ? '' : `${rank} ${node}`.trim();
-  return (
-    <div class="verdict">
-      <p>
-        {verdict.summary}
-        {culprit && <span class="faint"> First failure: {culprit}.</span>}
-      </p>
-      {verdict.stacks && (
-        <details>
-          <summary>Thread stacks when the rank stalled</summary>
-          <pre tabIndex={0}>{verdict.stacks}</pre>
-        </details>
-      )}
-      {verdict.log_tail && (
-        <details>
-          <summary>Last lines of output</summary>
-          <pre tabIndex={0}>{verdict.log_tail}</pre>
-        </details>
-      )}
-    </div>
-  );
-}
-
-function AttemptRow({
-  attempt,
-  names,
-}: {
-  attempt: Attempt;
-  names: Readonly<Record<string, string>>;
-}) {
-  const end = attempt.ended_time_ms || serverNow.value;
-  const begin = attempt.placed_time_ms;
-  const steps = Math.max(0, attempt.last_step - attempt.resume_step);
-  const tone: Tone = attemptLook(attempt).tone;
-  return (
-    <li class={`attempt tone-${tone}`}>
-      <div class="attempt-head">
-        <h3>Attempt {attempt.number}</h3>
-        <Badge look={attemptLook(attempt)} />
-        <p class="facts">
-          <time title={fullTime(begin)}>{clockTime(begin, serverNow.value)}</time>
-          <span>{duration((end - begin) / 1000)}</span>
-          <span>
-            {attempt.resume_step > 0
-              ? `from step ${count(attempt.resume_step)} `
-              : 'from the start '}
-            to {count(attempt.last_step)} ({plural(steps, 'step')})
-          </span>
-          {attempt.layout && <span>layout chosen: {grantedText(attempt.layout)}</span>}
-          {attempt.ranks.length > 0 && (
-            <span>
-              {plural(attempt.ranks.length, 'rank')} on {nodesOf(attempt, names)}
-            </span>
-          )}
-        </p>
-      </div>
-      <VerdictText attempt={attempt} names={names} />
-    </li>
-  );
-}
-
 export function Timeline({ job }: { job: Job }) {
   const ledger = openJob.value?.ledger;
   const names = openJob.value?.node_names ?? {};
@@ -193,9 +99,14 @@ export function Timeline({ job }: { job: Job }) {
         <EmptyState words={noAttempt(job)} />
       ) : (
         <ol class="attempts">
-          {[...job.attempts].reverse().map((attempt) => (
-            <AttemptRow key={attempt.number} attempt={attempt} names={names} />
-          ))}
+          {foldAttempts([...job.attempts].reverse()).map((group) => {
+            const newest = group[0] as Attempt;
+            return group.length === 1 ? (
+              <AttemptRow key={newest.number} attempt={newest} names={names} />
+            ) : (
+              <EqualAttempts key={newest.number} attempts={group} names={names} />
+            );
+          })}
         </ol>
       )}
     </div>

@@ -177,7 +177,7 @@ function RecentlyEnded() {
 }
 
 function Recent() {
-  const lines = live.value.events?.slice(0, EVENTS);
+  const lines = live.value.events;
   return (
     <section class="card late" aria-labelledby="events-title">
       <header>
@@ -188,7 +188,7 @@ function Recent() {
       </header>
       {!lines && <Skeleton rows={6} height={14} />}
       {lines?.length === 0 && <Empty title="No events yet" />}
-      {lines && <EventList lines={lines} />}
+      {lines && <EventList lines={lines} limit={EVENTS} />}
     </section>
   );
 }

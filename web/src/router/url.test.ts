@@ -43,6 +43,7 @@ describe('parseCurveView', () => {
     expect(read('')).toEqual({
       axis: 'step',
       logY: false,
+      fullY: false,
       smooth: 0,
       from: undefined,
       to: undefined,
@@ -55,12 +56,17 @@ describe('parseCurveView', () => {
     expect(read('axis=tokens&y=log&smooth=0.9&from=10&to=20&keys=a,b&attempt=2')).toEqual({
       axis: 'tokens',
       logY: true,
+      fullY: false,
       smooth: 0.9,
       from: 10,
       to: 20,
       extra: ['a', 'b'],
       attempt: 2,
     });
+  });
+
+  it('reads that the y axis contains every value', () => {
+    expect(read('y=full')).toMatchObject({ logY: false, fullY: true });
   });
 
   it('takes nonsense for not given', () => {

@@ -88,6 +88,8 @@ export const SMOOTHINGS: readonly number[] = [0, 0.6, 0.9, 0.97, 0.99];
 export interface CurveView {
   axis: Axis;
   logY: boolean;
+  // True if the y axis contains every value. Otherwise a few extreme values may be outside of it.
+  fullY: boolean;
   smooth: number;
   // Start of the window on the x axis; undefined: show the whole run.
   from: number | undefined;
@@ -127,6 +129,7 @@ export function parseCurveView(query: URLSearchParams): CurveView {
   return {
     axis,
     logY: query.get('y') === 'log',
+    fullY: query.get('y') === 'full',
     smooth: smooth < 1 ? smooth : 0,
     from: window ? from : undefined,
     to: window ? to : undefined,

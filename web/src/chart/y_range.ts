@@ -1,0 +1,48 @@
+// The y range of a chart. Pure functions.
+import { extent, type Curve, type Value } from './curves';
+
+// Quantiles between which most values lie, and the distance beyond them that is still shown, as a
+// multiple of the distance between them.
+const LOW = 0.05;
+const HIGH = 0.95;
+const MARGIN = 0.5;
+// If the full range is at most this many times as high, it is shown.
+const MOST_STRETCH = 1.25;
+// The newest part of each curve is always in the range, so that a run that diverges is visible.
+const NEWEST_PART = 0.05;
+
+const isNumber = (value: Value): value is number => typeof value === 'number';
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.round(share * (sorted.length - 1))] as number;
+}
+
+function newestOf({ y }: Curve): number[] {
+  return y.slice(-Math.ceil(y.length * NEWEST_PART)).filter(isNumber);
+}
+
+// Returns the range in which the curves are easy to read. A few extreme values, such as those of
+// the first steps, may be outside of it. Returns undefined if there are no values.
+export function typicalRange(curves: readonly Curve[]): [number, number] | undefined {
+  const full = extent(curves);
+  if (!full) return undefined;
+  const sorted = curves.flatMap(({ y }) => y.filter(isNumber)).sort((a, b) => a - b);
+  const [low, high] = [quantile(sorted, LOW), quantile(sorted, HIGH)];
+  const margin = MARGIN * (high - low);
+  if (margin === 0) return full;
+  const lines = curves.filter(({ role }) => role === 'raw' || role === 'smooth');
+  const kept = lines.flatMap(newestOf);
+  const bottom = Math.max(full[0], kept.reduce((a, b) => Math.min(a, b), low - margin));
+  const top = Math.min(full[1], kept.reduce((a, b) => Math.max(a, b), high + margin));
+  return full[1] - full[0] <= MOST_STRETCH * (top - bottom) ? full : [bottom, top];
+}
+
+// Returns the extreme values that a chart with the typical range does not show.
+export function valuesOutside(curves: readonly Curve[]): { low?: number; high?: number } {
+  const [full, typical] = [extent(curves), typicalRange(curves)];
+  if (!full || !typical) return {};
+  return {
+    ...(full[0] < typical[0] ? { low: full[0] } : {}),
+    ...(full[1] > typical[1] ? { high: full[1] } : {}),
+  };
+}
