@@ -1,6 +1,6 @@
 // Texts and symbols for states, causes and phases. Every state has both, so that it can be
 // recognised without colour.
-import type { JobState, LedgerPhase, NodeState, RankState } from '../api/types';
+import type { HealthWord, JobState, LedgerPhase, NodeState, RankState } from '../api/types';
 
 // Groups of states that have the same colour.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
@@ -31,7 +31,8 @@ export type IconName =
   | 'triangle'
   | 'diamond'
   | 'flag'
-  | 'link';
+  | 'link'
+  | 'disk';
 
 export const JOB_LOOK: Record<JobState, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
@@ -46,6 +47,18 @@ export const JOB_LOOK: Record<JobState, StateLook> = {
   succeeded: { word: 'succeeded', tone: 'good', icon: 'check' },
   failed: { word: 'failed', tone: 'bad', icon: 'cross' },
   stopped: { word: 'stopped', tone: 'idle', icon: 'stop' },
+};
+
+// The colour tells the severity. `healed` is good news: the job trains on.
+export const HEALTH_LOOK: Record<HealthWord, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
+  ok: { word: 'ok', tone: 'good', icon: 'check' },
+  healed: { word: 'healed', tone: 'good', icon: 'check' },
+  slow: { word: 'slow', tone: 'warn', icon: 'triangle' },
+  unsaved: { word: 'unsaved', tone: 'warn', icon: 'disk' },
+  looping: { word: 'looping', tone: 'bad', icon: 'retry' },
+  diverging: { word: 'diverging', tone: 'bad', icon: 'diamond' },
+  stalled: { word: 'stalled', tone: 'bad', icon: 'warn' },
 };
 
 export const NODE_LOOK: Record<NodeState, StateLook> = {
@@ -73,6 +86,11 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }
+
+// The consequence of a problem of the controller's event store.
+export const NO_CHANGES =
+  'Jobs cannot be submitted, stopped or restarted until the store recovers. Running ranks ' +
+  'continue, and no acknowledged request is lost.';
 
 export const PHASE_WORD: Record<LedgerPhase, string> = {
   unspecified: 'unknown',
