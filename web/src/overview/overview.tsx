@@ -1,6 +1,6 @@
-// The first page. It shows running jobs, queued jobs with their reasons, a map of the cluster, and
+// The first page. It shows what needs attention, running and queued jobs, a map of the cluster, and
 // recent events.
-import { live, runningJobs, serverNow, waitingJobs } from '../api/store';
+import { jobList, live, nodeList, runningJobs, serverNow, waitingJobs } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
 import { count, plural, short } from '../format/numbers';
@@ -10,11 +10,13 @@ import { jobPath } from '../router/url';
 import { figuresOf, newestAttempt, shapeText } from '../job/progress';
 import { ProgressBar } from '../job/progress_bar';
 import { hasEnded } from '../api/live';
-import { jobList } from '../api/store';
-import { JobBadge } from '../ui/badge';
+import { hasFinding, worstFirst } from '../job/health';
+import { JobBadge, JobStatus } from '../ui/badge';
 import { withCode } from '../ui/code_text';
 import { Measured } from '../ui/measured';
 import { Empty, Skeleton } from '../ui/notice';
+import { useServerInfo } from '../ui/server_info';
+import { Attention } from './attention';
 import { ClusterMap, jobColor } from './cluster_map';
 import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
@@ -36,7 +38,7 @@ function RunningRow({ job }: { job: Job }) {
           {job.name}
         </Link>
         <span class="number">#{job.id}</span>
-        {job.state !== 'running' && <JobBadge state={job.state} />}
+        {(job.state !== 'running' || hasFinding(job)) && <JobStatus job={job} />}
         {attempt && attempt.number > 1 && <span class="faint">attempt {attempt.number}</span>}
       </div>
       <JobSpark job={job} />
@@ -65,31 +67,31 @@ function RunningRow({ job }: { job: Job }) {
   );
 }
 
-function Running() {
-  const jobs = runningJobs.value;
+function Running({ jobs }: { jobs: readonly Job[] }) {
   // `placed` counts the jobs of the whole cluster. `jobs` contains only the newest ones, which the
   // stream sends.
-  const amount = Math.max(live.value.placed, jobs?.length ?? 0);
+  const amount = Math.max(live.value.placed, jobs.length);
   return (
     <section class="card" aria-labelledby="running-title">
       <header>
         <h2 id="running-title">Running</h2>
-        {jobs && <p class="faint">{plural(amount, 'job')}</p>}
+        <p class="faint">{plural(amount, 'job')}</p>
       </header>
-      {!jobs && <Skeleton rows={3} height={44} />}
-      {jobs?.length === 0 && (
+      {jobs.length === 0 && (
         <Empty title="No running jobs">A queued job starts once enough slots are free.</Empty>
       )}
-      {jobs && jobs.length > 0 && (
+      {jobs.length > 0 && (
         <ul class="runs">
-          {jobs.slice(0, ROWS).map((job) => (
-            <RunningRow key={job.id} job={job} />
-          ))}
+          {worstFirst(jobs)
+            .slice(0, ROWS)
+            .map((job) => (
+              <RunningRow key={job.id} job={job} />
+            ))}
         </ul>
       )}
-      {jobs && amount > ROWS && (
+      {amount > ROWS && (
         <p class="density">
-          Showing the newest {ROWS} of {count(amount)}.{' '}
+          Showing {ROWS} of {count(amount)}.{' '}
           <Link href="/jobs?states=starting,running,stopping,pausing">Show all</Link>
         </p>
       )}
@@ -97,25 +99,23 @@ function Running() {
   );
 }
 
-function Waiting() {
-  const jobs = waitingJobs.value;
+function Waiting({ jobs }: { jobs: readonly Job[] }) {
   return (
     <section class="card" aria-labelledby="queue-title">
       <header>
         <h2 id="queue-title">Queue</h2>
-        {jobs && jobs.length > 0 && (
+        {jobs.length > 0 && (
           <Link href="/queue" class="faint">
             {plural(Math.max(live.value.waiting, jobs.length), 'job')}
           </Link>
         )}
       </header>
-      {!jobs && <Skeleton rows={2} height={36} />}
-      {jobs?.length === 0 && (
+      {jobs.length === 0 && (
         <Empty title="No queued jobs">
           Queued jobs appear here with the reason they are waiting.
         </Empty>
       )}
-      {jobs && jobs.length > 0 && (
+      {jobs.length > 0 && (
         <ol class="waits">
           {jobs.slice(0, 8).map((job) => {
             const reason = live.value.pending.get(job.id);
@@ -126,7 +126,7 @@ function Waiting() {
                     {job.name}
                   </Link>
                   <span class="number">#{job.id}</span>
-                  {job.state !== 'queued' && <JobBadge state={job.state} />}
+                  {job.state !== 'queued' && <JobStatus job={job} />}
                   <span class="faint end">{shapeText(job)}</span>
                 </p>
                 <p class="faint">
@@ -193,17 +193,23 @@ function Recent() {
   );
 }
 
+// Draws nothing before jobs, nodes and problems are known. What arrives later would move what is
+// below it.
 export function Overview() {
+  const { data: server, loading } = useServerInfo();
+  const [jobs, nodes] = [jobList.value, nodeList.value];
+  if (!jobs || !nodes || loading) return <Skeleton rows={8} height={44} />;
   return (
     <div class="overview">
       <h1 class="hidden">Overview</h1>
+      <Attention jobs={jobs} nodes={nodes} server={server} />
       <div class="column wide">
-        {isNew() ? <FirstSteps /> : <Running />}
-        <ClusterMap />
+        {isNew() ? <FirstSteps /> : <Running jobs={runningJobs.value ?? []} />}
+        <ClusterMap nodes={nodes} />
         <LedgerCard />
       </div>
       <div class="column">
-        <Waiting />
+        <Waiting jobs={waitingJobs.value ?? []} />
         <RecentlyEnded />
         <Recent />
       </div>
