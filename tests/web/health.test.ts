@@ -201,6 +201,13 @@ describe('the list of jobs', () => {
     expect(box.height).toBeGreaterThan(25);
     expect(box.x + box.width).toBeLessThanOrEqual(PHONE.width);
   });
+
+  it('shows on a phone why a job is queued', async () => {
+    server.cluster = busyCluster();
+    const page = await visit('/jobs', PHONE);
+    const row = page.locator('tbody tr', { hasText: 'mixtral-ablation' });
+    await row.getByText('Job 44 is before it in the queue').waitFor();
+  });
 });
 
 describe('the page of a job', () => {
@@ -287,6 +294,18 @@ describe.each<Theme>(['light', 'dark'])('axe, %s', (theme) => {
     await page.locator('main .badge', { hasText: /stalled|looping/ }).first().waitFor();
     expect(await axeViolations(page)).toEqual([]);
   });
+});
+
+it('opens the overview again without waiting for the controller', async () => {
+  const page = await visit('/');
+  const running = page.getByRole('region', { name: 'Running' });
+  await running.waitFor();
+  await page.route(/api\/v1\/server$/, () => undefined);
+  const pages = page.getByRole('navigation', { name: 'Pages' });
+  await pages.getByRole('link', { name: 'Queue' }).click();
+  await page.getByRole('heading', { name: 'Queue' }).waitFor();
+  await pages.getByRole('link', { name: 'Overview' }).click();
+  await running.waitFor();
 });
 
 // Adds up the layout shifts of the page from its next load on.

@@ -135,16 +135,17 @@ function heldAfter(now: Held | undefined, { key, limit, from, page }: Arrived): 
   return { key, total, jobs, cursor: whole ? cursor : now.cursor };
 }
 
-// A phone has no columns for these figures.
+// Shows on a phone, which has no columns for it: why the job is queued, or how far it is.
 function NarrowNote({ job }: { job: Job }) {
   const { step, done, etaSeconds } = figuresOf(job);
-  const texts = [
+  const figures = [
     step > 0 && `step ${count(step)}`,
     step > 0 && done !== undefined && percent(done, 0),
     etaSeconds !== undefined && `${duration(etaSeconds)} left`,
     hasEnded(job) && `ended ${ago(job.ended_time_ms, serverNow.value)}`,
   ];
-  return <span class="row-note faint">{texts.filter(Boolean).join(' · ')}</span>;
+  const reason = live.value.pending.get(job.id)?.message;
+  return <span class="row-note faint">{reason ?? figures.filter(Boolean).join(' · ')}</span>;
 }
 
 // Shows under the name of a job why it is sick or has failed.
