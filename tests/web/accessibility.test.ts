@@ -1,7 +1,7 @@
 // Checks every page in both themes with axe, by the rules of WCAG 2.2 AA.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { axeViolations } from './axe';
+import { violationsOf } from './axe';
 import { PHONE, launch, openPage, type Theme } from './browser';
 import { jobNumber, sweepNumbers } from './seeded';
 
@@ -52,7 +52,7 @@ describe.runIf(base !== '')('axe', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     for (const key of keys) await page.keyboard.press(key);
-    const found = await axeViolations(page);
+    const found = await violationsOf(page);
     await context.close();
     return found;
   }

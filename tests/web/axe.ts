@@ -1,4 +1,4 @@
-// Checks a page with axe, by the rules of WCAG 2.2 AA.
+// Runs axe, by the rules of WCAG 2.2 AA.
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import type { AxeResults } from 'axe-core';
@@ -7,8 +7,8 @@ import type { Page } from 'playwright-core';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-// Returns one line per violated rule, with the first elements that violate it.
-export async function axeViolations(page: Page): Promise<string[]> {
+// Returns one line for each rule that the page violates.
+export async function violationsOf(page: Page): Promise<string[]> {
   // The page's content security policy does not apply to page.evaluate().
   await page.evaluate(AXE);
   const results = await page.evaluate(async (tags) => {

@@ -49,18 +49,6 @@ export const JOB_LOOK: Record<JobState, StateLook> = {
   stopped: { word: 'stopped', tone: 'idle', icon: 'stop' },
 };
 
-// The colour tells the severity. `healed` is good news: the job trains on.
-export const HEALTH_LOOK: Record<HealthWord, StateLook> = {
-  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
-  ok: { word: 'ok', tone: 'good', icon: 'check' },
-  healed: { word: 'healed', tone: 'good', icon: 'check' },
-  slow: { word: 'slow', tone: 'warn', icon: 'triangle' },
-  unsaved: { word: 'unsaved', tone: 'warn', icon: 'disk' },
-  looping: { word: 'looping', tone: 'bad', icon: 'retry' },
-  diverging: { word: 'diverging', tone: 'bad', icon: 'diamond' },
-  stalled: { word: 'stalled', tone: 'bad', icon: 'warn' },
-};
-
 export const NODE_LOOK: Record<NodeState, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
   ready: { word: 'ready', tone: 'good', icon: 'check' },
@@ -87,11 +75,6 @@ export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K):
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
 }
 
-// The consequence of a problem of the controller's event store.
-export const NO_CHANGES =
-  'Jobs cannot be submitted, stopped or restarted until the store recovers. Running ranks ' +
-  'continue, and no acknowledged request is lost.';
-
 export const PHASE_WORD: Record<LedgerPhase, string> = {
   unspecified: 'unknown',
   queued: 'queued',
@@ -112,3 +95,20 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
 
 // "rank_exited" -> "rank exited".
 export const plainWords = (code: string) => code.replaceAll('_', ' ');
+
+// The colour tells the severity. `healed` is good news: the job trains on.
+export const HEALTH_LOOK: Record<HealthWord, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
+  ok: { word: 'ok', tone: 'good', icon: 'check' },
+  healed: { word: 'healed', tone: 'good', icon: 'check' },
+  slow: { word: 'slow', tone: 'warn', icon: 'triangle' },
+  unsaved: { word: 'unsaved', tone: 'warn', icon: 'disk' },
+  looping: { word: 'looping', tone: 'bad', icon: 'retry' },
+  diverging: { word: 'diverging', tone: 'bad', icon: 'diamond' },
+  stalled: { word: 'stalled', tone: 'bad', icon: 'warn' },
+};
+
+// The consequence of a problem of the controller's event store.
+export const NO_CHANGES =
+  'Jobs cannot be submitted, stopped or restarted until the store recovers. Running ranks ' +
+  'continue, and no acknowledged request is lost.';

@@ -94,8 +94,10 @@ it('drops jobs that match no longer, by what the stream says', () => {
 });
 
 describe('sick jobs', () => {
-  const sick = (id: number, word: string) =>
-    ({ ...job(id), name: `job-${id}`, user: 'ada', health: { word, findings: [] } }) as unknown as Job;
+  const sick = (id: number, word: string) => {
+    const health = { word, findings: [] };
+    return { ...job(id), name: `job-${id}`, user: 'ada', health } as unknown as Job;
+  };
   const live = [sick(2, 'slow'), sick(7, 'slow'), sick(1, 'stalled'), sick(4, 'healed'), job(9)];
   const order = (address: string) =>
     ids(sickFirst([job(9), job(4), job(2)], live, filter(address)));

@@ -12,7 +12,7 @@ import { failureOf, figuresOf, shapeText, wallSeconds } from '../job/progress';
 import { useQueryText } from '../router/query_text';
 import { Link, navigate, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
-import { JobStatus } from '../ui/badge';
+import { JobStatus } from '../ui/job_status';
 import { useRetry } from '../ui/retry';
 import { Measured } from '../ui/measured';
 import { Empty, Failure, Skeleton } from '../ui/notice';

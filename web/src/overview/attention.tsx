@@ -13,7 +13,7 @@ import { count, plural } from '../format/numbers';
 import { ago, fullTime } from '../format/time';
 import { sinceText } from '../job/health';
 import { Link } from '../router/router';
-import { Badge } from '../ui/badge';
+import { Badge, NodeBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
 import { Icon } from '../ui/icon';
 import {
@@ -38,7 +38,7 @@ function Time({ item }: { item: AttentionItem }) {
 function Item({ item }: { item: AttentionItem }) {
   return (
     <li>
-      <Badge look={item.look} />
+      {item.node ? <NodeBadge node={item.node} /> : item.look && <Badge look={item.look} />}
       <p class="attention-name">
         {item.href ? (
           <Link href={item.href} data-row>

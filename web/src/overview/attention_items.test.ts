@@ -35,7 +35,7 @@ const groupsOf = (view: Partial<AttentionView>) =>
   attentionGroups({ jobs: [], nodes: [], server: undefined, nowMs: NOW, ...view });
 const texts = (view: Partial<AttentionView>) =>
   groupsOf(view).flatMap(({ items }) =>
-    items.map(({ look, name, text }) => `${look.word} ${name}: ${text}`),
+    items.map(({ look, name, text }) => `${look?.word ?? 'node'} ${name}: ${text}`),
   );
 
 describe('what needs attention', () => {
@@ -83,12 +83,12 @@ describe('what needs attention', () => {
       node('g', { cordoned: true, cordon_reason: '' }),
     ];
     expect(texts({ nodes })).toEqual([
-      'lost f: no heartbeat',
-      'suspect e: no heartbeat',
-      'quarantined d: blamed twice',
-      'unhealthy c: no start',
-      'cordoned a: ECC errors',
-      'cordoned g: no new ranks are placed here',
+      'node f: no heartbeat',
+      'node e: no heartbeat',
+      'node d: blamed twice',
+      'node c: no start',
+      'node a: ECC errors',
+      'node g: no new ranks are placed here',
     ]);
     const items = groupsOf({ nodes })[0]?.items ?? [];
     expect(items.map(({ sinceMs }) => sinceMs)).toEqual([0, 0, 8, 7, 0, 0]);

@@ -2,25 +2,17 @@
 // controller decides what is wrong; this only selects and orders. Pure functions.
 import type { GetServerInfoResponse, Job, Node } from '../api/types';
 import { hasEnded } from '../api/live';
-import {
-  CORDONED,
-  HEALTH_LOOK,
-  JOB_LOOK,
-  NODE_LOOK,
-  NO_CHANGES,
-  QUARANTINED,
-  UNHEALTHY,
-  lookOf,
-  type StateLook,
-} from '../format/words';
+import { HEALTH_LOOK, JOB_LOOK, NO_CHANGES, lookOf, type StateLook } from '../format/words';
 import { isSick, ranksAtFault, worstFinding, worstFirst, wordOf } from '../job/health';
 import { failureOf, restartsText } from '../job/progress';
 import { jobPath } from '../router/url';
-import { problemOf, problemsFirst, type NodeProblem } from './node_problems';
+import { hasProblem, problemsFirst } from './node_problems';
 
 export interface AttentionItem {
   key: string;
-  look: StateLook;
+  // The look of the badge; undefined for a node, which has a badge of its own.
+  look?: StateLook;
+  node?: Node;
   name: string;
   // The number after the name of a job.
   job?: number;
@@ -116,39 +108,19 @@ function budgetItem(job: Job): AttentionItem {
   };
 }
 
-const NODE_PROBLEM_LOOK: Record<NodeProblem, StateLook> = {
-  lost: NODE_LOOK.lost,
-  suspect: NODE_LOOK.suspect,
-  quarantined: QUARANTINED,
-  unhealthy: UNHEALTHY,
-  cordoned: CORDONED,
-};
-
-function nodeText(node: Node, problem: NodeProblem): string {
-  if (problem === 'cordoned') return node.cordon_reason || 'no new ranks are placed here';
-  if (problem === 'quarantined') return node.health?.quarantine?.reason ?? '';
-  return problem === 'unhealthy' ? (node.health?.reason ?? '') : node.state_reason;
-}
-
-function nodeItem(node: Node, problem: NodeProblem): AttentionItem {
-  const quarantine = node.health?.quarantine;
-  const sick = problem === 'quarantined' || problem === 'unhealthy';
+function nodeItem(node: Node): AttentionItem {
+  const away = node.state !== 'ready';
+  const fault = node.health?.quarantine ?? node.health;
+  const reason = away ? node.state_reason : fault?.reason || node.cordon_reason;
   return {
     key: `node ${node.id}`,
-    look: NODE_PROBLEM_LOOK[problem],
+    node,
     name: node.name,
     href: `/nodes?node=${encodeURIComponent(node.name)}`,
-    text: nodeText(node, problem),
-    sinceMs: sick ? (quarantine?.since_ms ?? node.health?.since_ms ?? 0) : 0,
-    ...(problem === 'lost' || problem === 'suspect' ? { atMs: node.last_heartbeat_ms } : {}),
+    text: reason || 'no new ranks are placed here',
+    sinceMs: away ? 0 : (fault?.since_ms ?? 0),
+    ...(away ? { atMs: node.last_heartbeat_ms } : {}),
   };
-}
-
-function nodeItems(nodes: readonly Node[]): AttentionItem[] {
-  return problemsFirst(nodes).flatMap((node) => {
-    const problem = problemOf(node);
-    return problem ? [nodeItem(node, problem)] : [];
-  });
 }
 
 function serverItems(server: AttentionView['server']): [AttentionItem[], AttentionItem[]] {
@@ -174,6 +146,7 @@ function serverItems(server: AttentionView['server']): [AttentionItem[], Attenti
 export function attentionGroups({ jobs, nodes, server, nowMs }: AttentionView): AttentionGroup[] {
   const [storage, warnings] = serverItems(server);
   const sick = worstFirst(jobs.filter(isSick)).map(sickItem);
+  const troubled = problemsFirst(nodes).filter(hasProblem).map(nodeItem);
   const groups: AttentionGroup[] = [
     { items: storage, all: '/', plural: 'storage problems' },
     { items: sick, all: '/jobs', plural: 'sick jobs' },
@@ -182,7 +155,7 @@ export function attentionGroups({ jobs, nodes, server, nowMs }: AttentionView): 
       all: '/jobs?sort=ended&states=failed',
       plural: 'failed jobs',
     },
-    { items: nodeItems(nodes), all: '/nodes', plural: 'nodes' },
+    { items: troubled, all: '/nodes', plural: 'nodes' },
     { items: jobs.filter(isBudgetLow).map(budgetItem), all: '/jobs', plural: 'restart budgets' },
     { items: warnings, all: '/', plural: 'warnings' },
   ];

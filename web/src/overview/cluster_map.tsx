@@ -1,5 +1,5 @@
 // A map of the nodes and their slots. Each slot shows the number and the colour of its job.
-import { grpcPort, jobList, jobNames, live } from '../api/store';
+import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
 import { count, plural } from '../format/numbers';
@@ -7,7 +7,7 @@ import { Link, navigate } from '../router/router';
 import { jobPath } from '../router/url';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
-import { Empty } from '../ui/notice';
+import { Empty, Skeleton } from '../ui/notice';
 import { slotRangeText, slotRangesOf, splitIntoRows } from './slot_ranges';
 import { hasProblem, problemCounts } from './node_problems';
 
@@ -98,15 +98,17 @@ function summary(nodes: readonly Node[]): string {
   ].join(', ');
 }
 
-export function ClusterMap({ nodes }: { nodes: readonly Node[] }) {
-  const dense = nodes.length > DENSE_FROM;
+export function ClusterMap() {
+  const nodes = nodeList.value;
+  const dense = (nodes?.length ?? 0) > DENSE_FROM;
   return (
     <section class="card map-card" aria-labelledby="cluster-title">
       <header>
         <h2 id="cluster-title">Cluster</h2>
-        {nodes.length > 0 && <p class="faint">{summary(nodes)}</p>}
+        {nodes && nodes.length > 0 && <p class="faint">{summary(nodes)}</p>}
       </header>
-      {nodes.length === 0 && (
+      {!nodes && <Skeleton rows={3} height={36} />}
+      {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           {jobList.value?.length === 0 ? (
             'Slots appear here, coloured by job.'
@@ -118,7 +120,7 @@ export function ClusterMap({ nodes }: { nodes: readonly Node[] }) {
           )}
         </Empty>
       )}
-      {nodes.length > 0 && (
+      {nodes && nodes.length > 0 && (
         <ul class={`map ${dense ? 'dense' : ''}`}>
           {nodes.map((node) => (
             <MapNode key={node.id} node={node} dense={dense} />

@@ -1,7 +1,7 @@
 // Finds the nodes that accept no new ranks, and their problems. Pure functions.
 import type { Node } from '../api/types';
 
-export type NodeProblem = 'lost' | 'suspect' | 'quarantined' | 'unhealthy' | 'cordoned';
+type NodeProblem = 'lost' | 'suspect' | 'quarantined' | 'unhealthy' | 'cordoned';
 
 const WORST_FIRST: readonly NodeProblem[] = [
   'lost',
@@ -11,7 +11,7 @@ const WORST_FIRST: readonly NodeProblem[] = [
   'cordoned',
 ];
 
-export function problemOf(node: Node): NodeProblem | undefined {
+function problemOf(node: Node): NodeProblem | undefined {
   if (node.state === 'lost' || node.state === 'suspect') return node.state;
   if (node.cordoned) return 'cordoned';
   if (node.health?.quarantine) return 'quarantined';

@@ -11,10 +11,11 @@ import { figuresOf, newestAttempt, shapeText } from '../job/progress';
 import { ProgressBar } from '../job/progress_bar';
 import { hasEnded } from '../api/live';
 import { hasFinding, worstFirst } from '../job/health';
-import { JobBadge, JobStatus } from '../ui/badge';
+import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
 import { Measured } from '../ui/measured';
 import { Empty, Skeleton } from '../ui/notice';
+import { JobStatus } from '../ui/job_status';
 import { useServerInfo } from '../ui/server_info';
 import { Attention } from './attention';
 import { ClusterMap, jobColor } from './cluster_map';
@@ -67,20 +68,22 @@ function RunningRow({ job }: { job: Job }) {
   );
 }
 
-function Running({ jobs }: { jobs: readonly Job[] }) {
+function Running() {
+  const jobs = runningJobs.value;
   // `placed` counts the jobs of the whole cluster. `jobs` contains only the newest ones, which the
   // stream sends.
-  const amount = Math.max(live.value.placed, jobs.length);
+  const amount = Math.max(live.value.placed, jobs?.length ?? 0);
   return (
     <section class="card" aria-labelledby="running-title">
       <header>
         <h2 id="running-title">Running</h2>
-        <p class="faint">{plural(amount, 'job')}</p>
+        {jobs && <p class="faint">{plural(amount, 'job')}</p>}
       </header>
-      {jobs.length === 0 && (
+      {!jobs && <Skeleton rows={3} height={44} />}
+      {jobs?.length === 0 && (
         <Empty title="No running jobs">A queued job starts once enough slots are free.</Empty>
       )}
-      {jobs.length > 0 && (
+      {jobs && jobs.length > 0 && (
         <ul class="runs">
           {worstFirst(jobs)
             .slice(0, ROWS)
@@ -89,7 +92,7 @@ function Running({ jobs }: { jobs: readonly Job[] }) {
             ))}
         </ul>
       )}
-      {amount > ROWS && (
+      {jobs && amount > ROWS && (
         <p class="density">
           Showing {ROWS} of {count(amount)}.{' '}
           <Link href="/jobs?states=starting,running,stopping,pausing">Show all</Link>
@@ -99,23 +102,25 @@ function Running({ jobs }: { jobs: readonly Job[] }) {
   );
 }
 
-function Waiting({ jobs }: { jobs: readonly Job[] }) {
+function Waiting() {
+  const jobs = waitingJobs.value;
   return (
     <section class="card" aria-labelledby="queue-title">
       <header>
         <h2 id="queue-title">Queue</h2>
-        {jobs.length > 0 && (
+        {jobs && jobs.length > 0 && (
           <Link href="/queue" class="faint">
             {plural(Math.max(live.value.waiting, jobs.length), 'job')}
           </Link>
         )}
       </header>
-      {jobs.length === 0 && (
+      {!jobs && <Skeleton rows={2} height={36} />}
+      {jobs?.length === 0 && (
         <Empty title="No queued jobs">
           Queued jobs appear here with the reason they are waiting.
         </Empty>
       )}
-      {jobs.length > 0 && (
+      {jobs && jobs.length > 0 && (
         <ol class="waits">
           {jobs.slice(0, 8).map((job) => {
             const reason = live.value.pending.get(job.id);
@@ -126,7 +131,7 @@ function Waiting({ jobs }: { jobs: readonly Job[] }) {
                     {job.name}
                   </Link>
                   <span class="number">#{job.id}</span>
-                  {job.state !== 'queued' && <JobStatus job={job} />}
+                  {job.state !== 'queued' && <JobBadge state={job.state} />}
                   <span class="faint end">{shapeText(job)}</span>
                 </p>
                 <p class="faint">
@@ -204,12 +209,12 @@ export function Overview() {
       <h1 class="hidden">Overview</h1>
       <Attention jobs={jobs} nodes={nodes} server={server} />
       <div class="column wide">
-        {isNew() ? <FirstSteps /> : <Running jobs={runningJobs.value ?? []} />}
-        <ClusterMap nodes={nodes} />
+        {isNew() ? <FirstSteps /> : <Running />}
+        <ClusterMap />
         <LedgerCard />
       </div>
       <div class="column">
-        <Waiting jobs={waitingJobs.value ?? []} />
+        <Waiting />
         <RecentlyEnded />
         <Recent />
       </div>

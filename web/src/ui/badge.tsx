@@ -1,6 +1,5 @@
 import {
   CORDONED,
-  HEALTH_LOOK,
   JOB_LOOK,
   NODE_LOOK,
   QUARANTINED,
@@ -8,8 +7,7 @@ import {
   lookOf,
   type StateLook,
 } from '../format/words';
-import type { Job, JobState, Node } from '../api/types';
-import { hasFinding, headline, wordOf } from '../job/health';
+import type { JobState, Node } from '../api/types';
 import { Icon } from './icon';
 
 export function Badge({ look, title }: { look: StateLook; title?: string }) {
@@ -24,14 +22,6 @@ export function Badge({ look, title }: { look: StateLook; title?: string }) {
 export const JobBadge = ({ state }: { state: JobState }) => (
   <Badge look={lookOf(JOB_LOOK, state)} />
 );
-
-export const HealthBadge = ({ job }: { job: Job }) => (
-  <Badge look={lookOf(HEALTH_LOOK, wordOf(job))} title={headline(job)} />
-);
-
-// Shows the health of a job that has a finding. Shows the state of any other job.
-export const JobStatus = ({ job }: { job: Job }) =>
-  hasFinding(job) ? <HealthBadge job={job} /> : <JobBadge state={job.state} />;
 
 // If a node is both lost and cordoned, shows that it is lost.
 export function NodeBadge({ node }: { node: Node }) {

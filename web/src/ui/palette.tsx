@@ -7,7 +7,7 @@ import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
 import { Dialog } from './dialog';
 import { matching } from './matching';
-import { JobStatus } from './badge';
+import { JobBadge } from './badge';
 
 interface Entry {
   text: string;
@@ -116,7 +116,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             onClick={() => open(entry)}
           >
             <span>{entry.text}</span>
-            {entry.job ? <JobStatus job={entry.job} /> : <span class="faint">page</span>}
+            {entry.job ? <JobBadge state={entry.job.state} /> : <span class="faint">page</span>}
           </li>
         ))}
       </ul>

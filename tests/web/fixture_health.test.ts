@@ -1,7 +1,7 @@
 // Tests how pages show the health of jobs, and what needs attention. Uses the fixture server.
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { axeViolations } from './axe';
+import { violationsOf } from './axe';
 import { PHONE, WIDE, launch, openPage, type OpenPage, type Theme } from './browser';
 import { FINDINGS, FIRST_SICK_JOB, findingOf, healthCluster } from './fixture_health';
 import { FixtureServer } from './fixture_server';
@@ -292,7 +292,7 @@ describe.each<Theme>(['light', 'dark'])('axe, %s', (theme) => {
   ])('%s %o', async (path, viewport) => {
     const page = await visit(path, viewport, theme);
     await page.locator('main .badge', { hasText: /stalled|looping/ }).first().waitFor();
-    expect(await axeViolations(page)).toEqual([]);
+    expect(await violationsOf(page)).toEqual([]);
   });
 });
 
@@ -323,11 +323,14 @@ async function watchShifts(page: Page): Promise<() => Promise<number>> {
     });
 }
 
-it('draws the overview without moving what is drawn', async () => {
-  const page = await visit('/');
+it.each([
+  ['/', '.spark'],
+  ['/', '.ledger'],
+  ['/jobs/56', '.loss-report[aria-label]'],
+])('draws %s without moving what is drawn: %s', async (path, last) => {
+  const page = await visit(path);
   const shiftSum = await watchShifts(page);
   await page.reload();
-  await page.getByRole('region', { name: 'Ledger' }).waitFor();
-  await page.locator('.spark').first().waitFor();
+  await page.locator(last).first().waitFor();
   expect(await shiftSum()).toBeLessThanOrEqual(0.05);
 });
