@@ -192,6 +192,7 @@ describe('the last step', () => {
     await page.locator('.step-age', { hasText: 'reported now' }).waitFor();
     const job = jobOf(42);
     job.progress!.time_ms -= 300_000;
+    job.health = { word: 'stalled', findings: [], steps_at_risk: 0 };
     const late = page.locator('.step-age.tone-warn', { hasText: 'reported 5m ago' });
     // Publishes repeatedly until the page shows the change. A single message could be lost while
     // the page reconnects its stream to subscribe to the job.

@@ -27,6 +27,7 @@ export interface Cluster {
   storageProblems: StorageProblem[];
   // The alerts of jobs with several attempts.
   alerts: GetJobResponse['alerts'];
+  warnings: string[];
 }
 
 export function node(index: number, slots: number, change: Partial<Node> = {}): Node {
@@ -417,10 +418,11 @@ export function busyCluster(): Cluster {
     flights: new Map(),
     storageProblems: [],
     alerts: [alert(2890, 'loss_spike', 'loss 4.1 is 7.2 sigma high')],
+    warnings: [],
   };
 }
 
 export function emptyCluster(): Cluster {
-  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [], alerts: [] };
+  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [], alerts: [], warnings: [] };
   return { clusterId: 'fixture', pending: new Map(), flights: new Map(), ...nothing };
 }

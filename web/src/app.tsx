@@ -1,9 +1,10 @@
 // The frame that all pages share: navigation, connection, keys and dialogs.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { refusal } from './api/session';
-import { live, nodeList } from './api/store';
+import { jobList, live, nodeList } from './api/store';
+import { attentionLook, worstFirst } from './job/health';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
 import { useRetry } from './ui/retry';
@@ -14,6 +15,7 @@ import { focusSearch, moveRow, useKeys } from './ui/keyboard';
 import { Empty, Skeleton } from './ui/notice';
 import { LogOut, NoAccess } from './ui/no_access';
 import { Palette } from './ui/palette';
+import { usePageTitle } from './ui/page_title';
 import { StorageProblems } from './ui/storage_problems';
 import { Overview } from './overview/overview';
 
@@ -143,12 +145,12 @@ function useGlobalKeys(): void {
   });
 }
 
-// Sets the document's title. A job's page sets its own.
-function useTitle(at: Place): void {
+// Shows the worst health of all jobs in the title. A job's page sets its own title.
+function Title({ at }: { at: Place }) {
   const name = NAVIGATION.find(({ pages }) => at.page !== 'job' && pages.includes(at.page))?.name;
-  useEffect(() => {
-    if (name) document.title = `${name} · Trainyard`;
-  }, [name]);
+  const worst = worstFirst(jobList.value ?? [])[0];
+  usePageTitle(name, worst && attentionLook(worst));
+  return null;
 }
 
 export function App() {
@@ -159,12 +161,12 @@ export function App() {
 function Frame() {
   const at = place.value;
   useGlobalKeys();
-  useTitle(at);
   const close = () => {
     shown.value = 'none';
   };
   return (
     <>
+      <Title at={at} />
       <a class="skip" href="#main">
         Skip to content
       </a>
@@ -193,7 +195,7 @@ function Frame() {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        <StorageProblems />
+        {at.page !== 'overview' && <StorageProblems />}
         <Content at={at} />
       </main>
       {shown.value === 'help' && <KeyHelp onClose={close} />}

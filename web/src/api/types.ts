@@ -15,6 +15,7 @@ export type GetPlannerResponse = Schemas['GetPlannerResponse'];
 export type GetReportResponse = Schemas['GetReportResponse'];
 export type GetSeriesResponse = Schemas['GetSeriesResponse'];
 export type HealthFinding = Schemas['HealthFinding'];
+export type HealthWord = Schemas['HealthWord'];
 export type Job = Schemas['Job'];
 type JobListQuery = NonNullable<operations['listJobs']['parameters']['query']>;
 export type JobOrder = NonNullable<JobListQuery['order']>;

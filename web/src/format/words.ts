@@ -1,6 +1,6 @@
-// Texts and symbols for states, causes and phases. Each state has a text and a symbol, so that it
-// can be recognised without colour.
-import type { JobState, LedgerPhase, NodeState, RankState } from '../api/types';
+// Texts and symbols for states, causes and phases. Every state has both, so that it can be
+// recognised without colour.
+import type { HealthWord, JobState, LedgerPhase, NodeState, RankState } from '../api/types';
 
 // Each tone is the colour of a group of states.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
@@ -31,7 +31,8 @@ export type IconName =
   | 'triangle'
   | 'diamond'
   | 'flag'
-  | 'link';
+  | 'link'
+  | 'disk';
 
 export const JOB_LOOK: Record<JobState, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
@@ -97,3 +98,20 @@ export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.sl
 
 // "rank_exited" -> "rank exited".
 export const plainWords = (code: string) => code.replaceAll('_', ' ');
+
+// The colour tells the severity. `healed` is good news: the job trains on.
+export const HEALTH_LOOK: Record<HealthWord, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
+  ok: { word: 'ok', tone: 'good', icon: 'check' },
+  healed: { word: 'healed', tone: 'good', icon: 'check' },
+  slow: { word: 'slow', tone: 'warn', icon: 'triangle' },
+  unsaved: { word: 'unsaved', tone: 'warn', icon: 'disk' },
+  looping: { word: 'looping', tone: 'bad', icon: 'retry' },
+  diverging: { word: 'diverging', tone: 'bad', icon: 'diamond' },
+  stalled: { word: 'stalled', tone: 'bad', icon: 'warn' },
+};
+
+// The consequence of a problem of the controller's event store.
+export const NO_CHANGES =
+  'Jobs cannot be submitted, stopped or restarted until the store recovers. Running ranks ' +
+  'continue, and no acknowledged request is lost.';
