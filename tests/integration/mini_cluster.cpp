@@ -259,6 +259,13 @@ v1::GetJobResponse MiniCluster::Described(int64_t job_id) const {
   return response;
 }
 
+std::vector<v1::Job> MiniCluster::ListedJobs() const {
+  grpc::ClientContext context;
+  v1::ListJobsResponse response;
+  Stub<v1::JobService>()->ListJobs(&context, {}, &response);
+  return {response.jobs().begin(), response.jobs().end()};
+}
+
 v1::ListEventsResponse MiniCluster::Events(int limit) const {
   grpc::ClientContext context;
   v1::ListEventsRequest request;

@@ -74,6 +74,8 @@ class MiniCluster {
   // By name.
   std::map<std::string, v1::Node> Nodes() const;
   v1::GetJobResponse Described(int64_t job_id) const;
+  // Returns the newest jobs with the fields that lists show.
+  std::vector<v1::Job> ListedJobs() const;
   // Returns at most `limit` events of all jobs and nodes, newest first.
   v1::ListEventsResponse Events(int limit) const;
   // Returns the number of events in the log, for all jobs and nodes together.

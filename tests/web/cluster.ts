@@ -140,7 +140,7 @@ export class Cluster {
 
 // A controller with real workers.
 export class LiveCluster extends Cluster {
-  async start(nodes: number): Promise<void> {
+  async start(nodes: number, slotsPerNode = 1): Promise<void> {
     await this.startController();
     for (let node = 1; node <= nodes; node++) {
       this.spawn(`worker${node}`, join(this.programs, 'trainyard-worker'), [
@@ -151,7 +151,7 @@ export class LiveCluster extends Cluster {
         '--node-name',
         `node${node}`,
         '--cpu-slots',
-        '1',
+        String(slotsPerNode),
         '--stop-ranks-on-exit',
         '--metrics-listen',
         'off',
