@@ -1,13 +1,20 @@
 #include "controller/core/explain/save_hint.h"
 
 #include <algorithm>
+#include <csignal>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/starting_point.h"
+#include "controller/core/state/work_at_risk.h"
+#include "controller/core/support/text.h"
 #include "proto/contract/exit_code.h"
 
 namespace trainyard::controller {
 namespace {
+
+// Shells and containers report a signal as this exit code plus the number of the signal.
+constexpr int kExitCodeOfSignal = 128;
 
 // Returns "no checkpoint since step 100" or "no checkpoint yet".
 std::string SinceText(const v1::Job& job) {
@@ -23,6 +30,40 @@ const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& e
   const bool has_trouble =
       attempt != observations.attempts.end() && attempt->second.save_problem.has_value();
   return has_trouble ? &*attempt->second.save_problem : nullptr;
+}
+
+// Returns the cause of a failed save. After the first semicolon, the trainer states what it does
+// next, which does not apply to a rank that has exited.
+std::string_view CauseOf(const SaveProblem& trouble) {
+  return std::string_view(trouble.message).substr(0, trouble.message.find("; "));
+}
+
+bool CouldNotWrite(const v1::RankExited& exited) {
+  return exited.exit_code() == static_cast<int>(ExitCode::kCannotWrite);
+}
+
+bool WasKilled(const v1::RankExited& exited) {
+  return exited.signal() == SIGKILL || exited.exit_code() == kExitCodeOfSignal + SIGKILL;
+}
+
+// Returns why the ranks of the newest attempt exited without a checkpoint. Empty if nothing shows
+// that a save failed.
+std::string WhyNotSaved(const Observations& observations, const JobEntry& entry) {
+  const auto rank_that = [&](bool (*applies)(const v1::RankExited&)) {
+    return std::ranges::find_if(entry.exited_ranks,
+                                [=](const auto& exited) { return applies(exited.second); });
+  };
+  if (const auto rank = rank_that(CouldNotWrite); rank != entry.exited_ranks.end()) {
+    return absl::StrCat("rank ", rank->first, " exited with code ", rank->second.exit_code(),
+                        " (cannot write)");
+  }
+  const SaveProblem* trouble = ProblemOf(observations, entry);
+  if (trouble != nullptr) return std::string(CauseOf(*trouble));
+  // A program that has never reported a checkpoint may save without reporting it.
+  if (entry.job.checkpoints().empty()) return "";
+  const auto killed = rank_that(WasKilled);
+  if (killed == entry.exited_ranks.end()) return "";
+  return absl::StrCat("rank ", killed->first, " was ended with SIGKILL");
 }
 
 }  // namespace
@@ -44,22 +85,17 @@ std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
   return finding;
 }
 
-std::string UnsavedText(const Observations& observations, const JobEntry& entry) {
-  const SaveProblem* trouble = ProblemOf(observations, entry);
-  const auto could_not_write = std::ranges::find_if(entry.exited_ranks, [](const auto& exited) {
-    return exited.second.exit_code() == static_cast<int>(ExitCode::kCannotWrite);
-  });
-  std::string why;
-  if (could_not_write != entry.exited_ranks.end()) {
-    why = absl::StrCat("rank ", could_not_write->first, " exited with code ",
-                       could_not_write->second.exit_code(), " (cannot write)");
-  } else if (trouble != nullptr) {
-    why = trouble->message;
-  } else {
-    return "";
-  }
-  return absl::StrCat("; no checkpoint was saved when the ranks stopped (", SinceText(entry.job),
-                      "): ", why);
+LostWork LostByStop(const Observations& observations, const JobEntry& entry, int64_t last_step) {
+  const std::string why = WhyNotSaved(observations, entry);
+  if (why.empty()) return {};
+  const WorkAtRisk work = WorkAtRiskOf(entry.job, *NewestAttempt(entry), last_step);
+  if (work.steps == 0) return {};
+  const std::string steps = work.saved_step > 0 ? absl::StrCat(Counted(work.steps, "step"),
+                                                               " after step ", work.saved_step)
+                                                : absl::StrCat("all ", Counted(work.steps, "step"));
+  return {work.steps,
+          absl::StrCat(steps, work.steps == 1 ? " is" : " are",
+                       " lost, because no checkpoint was saved when the ranks stopped: ", why)};
 }
 
 }  // namespace trainyard::controller

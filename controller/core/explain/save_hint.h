@@ -1,7 +1,8 @@
-// Explains why a running job writes no checkpoints.
+// Explains why a job writes no checkpoints, and what it loses by that.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,9 +17,17 @@ namespace trainyard::controller {
 std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
                                             const JobEntry& entry);
 
-// Returns the end of a sentence that states that the stop saved no checkpoint, and why. Empty if
-// the newest attempt had no trouble saving.
-std::string UnsavedText(const Observations& observations, const JobEntry& entry);
+// The steps of an attempt that a stop or a pause lost.
+struct LostWork {
+  int64_t steps = 0;
+  // A clause that names the steps and states why they are lost. Empty if no step is lost.
+  std::string text;
+};
+
+// Returns the steps that the newest attempt lost because its ranks saved no checkpoint when they
+// were asked to stop. No step counts as lost if nothing shows that the save failed. `last_step`:
+// the newest completed step of the attempt.
+LostWork LostByStop(const Observations& observations, const JobEntry& entry, int64_t last_step);
 
 }  // namespace trainyard::controller
 
