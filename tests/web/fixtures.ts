@@ -193,6 +193,7 @@ const LOST_RANK = {
   action: 'unspecified',
   ranks: [] as number[],
   stacks: '',
+  lost_steps: 0,
 } as const;
 
 function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
@@ -253,6 +254,7 @@ const FAILED = {
   action: 'unspecified',
   ranks: [] as number[],
   stacks: '',
+  lost_steps: 0,
 } as const;
 
 function endedJobs(): Job[] {

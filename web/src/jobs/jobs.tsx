@@ -167,7 +167,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     name: 'State',
     width: '124px',
     sort: 'state',
-    cell: (job) => <JobBadge state={fresh(job).state} />,
+    cell: (job) => <JobBadge state={fresh(job).state} verdict={fresh(job).verdict} />,
   },
   {
     name: 'Step',
