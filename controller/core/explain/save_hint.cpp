@@ -34,7 +34,7 @@ const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& e
 
 // Returns the cause of a failed save. After the first semicolon, the trainer states what it does
 // next, which does not apply to a rank that has exited.
-std::string_view CauseOf(const SaveProblem& trouble) {
+std::string_view CauseOfFailedSave(const SaveProblem& trouble) {
   return std::string_view(trouble.message).substr(0, trouble.message.find("; "));
 }
 
@@ -58,7 +58,7 @@ std::string WhyNotSaved(const Observations& observations, const JobEntry& entry)
                         " (cannot write)");
   }
   const SaveProblem* trouble = ProblemOf(observations, entry);
-  if (trouble != nullptr) return std::string(CauseOf(*trouble));
+  if (trouble != nullptr) return std::string(CauseOfFailedSave(*trouble));
   // A program that has never reported a checkpoint may save without reporting it.
   if (entry.job.checkpoints().empty()) return "";
   const auto killed = rank_that(WasKilled);

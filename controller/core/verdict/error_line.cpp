@@ -11,7 +11,16 @@ namespace {
 // Longer lines are skipped, because they are probably data and are slow to search.
 constexpr std::size_t kMaxSearchedBytes = 4096;
 
-bool NamesAnError(absl::string_view line) {
+// Returns the line with every number and address replaced by "#".
+std::string Form(std::string line) {
+  static const RE2 kNumbers(R"(0x[0-9a-fA-F]+|\d+)");
+  RE2::GlobalReplace(&line, kNumbers, "#");
+  return line;
+}
+
+}  // namespace
+
+bool NamesAnError(std::string_view line) {
   // PyTorch prints "[rank3]: " before each line of a traceback.
   static const RE2 kForms(
       R"(^(?:\[[^\]]*\]:? ?)?(?:)"
@@ -24,19 +33,10 @@ bool NamesAnError(absl::string_view line) {
   return RE2::PartialMatch(text, kForms) && !RE2::PartialMatch(text, kWarning);
 }
 
-// Returns the line with every number and address replaced by "#".
-std::string Form(std::string line) {
-  static const RE2 kNumbers(R"(0x[0-9a-fA-F]+|\d+)");
-  RE2::GlobalReplace(&line, kNumbers, "#");
-  return line;
-}
-
-}  // namespace
-
 std::string ErrorLine(const std::string& log_tail) {
   absl::string_view found;
   for (const absl::string_view line : absl::StrSplit(log_tail, absl::ByAnyChar("\r\n"))) {
-    if (NamesAnError(line)) found = line;
+    if (NamesAnError({line.data(), line.size()})) found = line;
   }
   const absl::string_view trimmed = absl::StripAsciiWhitespace(found);
   return std::string(Utf8Prefix(std::string(trimmed), kMaxErrorLineBytes));

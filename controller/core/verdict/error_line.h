@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_ERROR_LINE_H_
 
 #include <string>
+#include <string_view>
 
 namespace trainyard::controller {
 
@@ -12,6 +13,9 @@ inline constexpr std::size_t kMaxErrorLineBytes = 300;
 // Returns the last line that looks like an error message of a program: a Python exception, an
 // uncaught C++ exception, a failed assertion, "error: ..." or "FATAL ...". Empty if there is none.
 std::string ErrorLine(const std::string& log_tail);
+
+// Returns true if the line has the form of such a message.
+bool NamesAnError(std::string_view line);
 
 // Returns true if both lines describe the same error, that is, if they are equal except for numbers
 // and addresses.
