@@ -90,7 +90,7 @@ describe('a download', () => {
   it('saves what the controller answers', async () => {
     const page = await visit('/jobs/42/logs');
     const begun = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Last 5,000 lines' }).click();
+    await page.getByRole('button', { name: 'Whole log' }).click();
     const file = await begun;
     expect(file.suggestedFilename()).toBe(`${jobOf(42).name}-42.log`);
     expect(await readFile(await file.path(), 'utf8')).toContain('grad_norm');

@@ -102,8 +102,8 @@ describe('a resume', () => {
   it('names the checkpoint and the steps that are redone', () => {
     const checkpoints = [checkpoint(80), checkpoint(3_400)];
     expect(resumeText(job('ok', { checkpoints }))).toBe(
-      'The job returns to its place in the queue. It continues from the checkpoint at step 3,400. ' +
-        'The 18 steps after it are redone.',
+      'The job returns to its place in the queue. It continues from the checkpoint at step ' +
+        '3,400. The 18 steps after it are redone.',
     );
     expect(resumeText(job('ok', { checkpoints: [checkpoint(3_418)] }))).not.toContain('redone');
   });
