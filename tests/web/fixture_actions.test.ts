@@ -61,6 +61,23 @@ describe('the dialog of an action', () => {
   });
 });
 
+describe('a checkpoint', () => {
+  it('starts a new job from its step', async () => {
+    pages.job(42).checkpoints[1]!.damaged = true;
+    const page = await pages.visit('/jobs/42/checkpoints');
+    const table = page.getByRole('table');
+    await table.getByRole('row').nth(3).waitFor();
+    expect(await table.getByRole('button', { name: /New job from/ }).count()).toBe(2);
+    await table.getByRole('button', { name: 'checkpoint at step 2,000' }).click();
+    const start = 'The new job starts at step 2,000, from /ckpt/llama3-8b-c4/step-2000.';
+    await page.getByRole('dialog').getByText(start).waitFor();
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
+    const { spec } = (await sent).postDataJSON() as { spec: { checkpoint: object } };
+    expect(spec.checkpoint).toMatchObject({ resume_from: '/ckpt/llama3-8b-c4/step-2000' });
+  });
+});
+
 describe('a stop that lost steps', () => {
   it('is shown as a failure, with the word stopped', async () => {
     const summary = 'stopped by a user; 104 steps after step 3000 are lost';

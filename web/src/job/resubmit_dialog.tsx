@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { openJob } from '../api/store';
-import type { Job, SubmitJobResponse } from '../api/types';
+import type { Checkpoint, Job, SubmitJobResponse } from '../api/types';
 import { count } from '../format/numbers';
 import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
@@ -20,14 +20,15 @@ import {
 // otherwise a sentence states it.
 function StartChoice({
   job,
+  found,
   resumes,
   onChoose,
 }: {
   job: Job;
+  found: Checkpoint | undefined;
   resumes: boolean;
   onChoose: (resumes: boolean) => void;
 }) {
-  const found = resumable(job);
   const began = job.spec?.checkpoint?.resume_from;
   const start = `The new job starts ${began ? `from ${began}, as this job did` : 'at step 0'}.`;
   if (!found) return <p class="begins">This job has no checkpoint. {start}</p>;
@@ -49,17 +50,24 @@ function StartChoice({
   );
 }
 
-export function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+interface ResubmitProps {
+  job: Job;
+  // The checkpoint to start from. undefined: the newest one from which a job can start.
+  from?: Checkpoint;
+  onClose: () => void;
+}
+
+export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
   const [name, setName] = useState(job.name);
   // There is one id per dialog instead of one per click, because a retry after a lost response must
   // not create a second job.
   const [requestId] = useState(() => newRequestId(job.id));
   // The open job has the origin of every setting. Jobs of lists have no origins.
   const full = openJob.peek()?.job ?? job;
-  const found = resumable(full);
-  // A new job that resumes from a job which has completed all of its steps would have nothing to
-  // train.
-  const [resumes, setResumes] = useState(found !== undefined && job.state !== 'succeeded');
+  const found = from ?? resumable(full);
+  // A new job that resumes from the last step of a completed job would have nothing to train.
+  const trains = from !== undefined || job.state !== 'succeeded';
+  const [resumes, setResumes] = useState(found !== undefined && trains);
   const newJob: NewJob = { name, resumeFrom: found && resumes ? found.path : undefined };
   const act = async () => {
     if (!full.spec) return;
@@ -77,7 +85,7 @@ export function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void
       text="Creates a job with the same settings and a new checkpoint directory."
       commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
     >
-      <StartChoice job={full} resumes={resumes} onChoose={setResumes} />
+      <StartChoice job={full} found={found} resumes={resumes} onChoose={setResumes} />
       <label class="field">
         Name (must not match an active job)
         <input
