@@ -32,9 +32,11 @@ std::string EtaText(const v1::Job& job) {
   return ShortDuration(static_cast<int64_t>(job.progress().eta_seconds() * 1000));
 }
 
-// Returns why the job is pending or, for a failed job, the summary of the failure.
+// Returns the reason why the job is pending, or the summary of its failure. A stop that lost steps
+// is a failure, too.
 std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   if (pending != nullptr && !pending->message().empty()) return pending->message();
+  if (job.verdict().lost_steps() > 0) return job.verdict().summary();
   const v1::Attempt* attempt = NewestAttempt(job);
   const bool says = job.state() == v1::JOB_STATE_FAILED || job.state() == v1::JOB_STATE_RECOVERING;
   return says && attempt != nullptr ? attempt->verdict().summary() : "";

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "controller/api/named_job.h"
 #include "controller/core/support/text.h"
+#include "controller/core/verdict/line_level.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/run_config_of.h"
 #include "proto/support/job_state.h"
@@ -70,6 +71,7 @@ absl::StatusOr<LogPageQuery> ToPageQuery(const v1::ReadLogPageRequest& request,
   TRAINYARD_ASSIGN_OR_RETURN(query.lines,
                              ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
                                         request.attempt(), request.grep()));
+  SetLineConditions(request, query.lines);
   if (request.limit() < 0 || request.limit() > kMaxLines) {
     return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kMaxLines));
   }
@@ -111,7 +113,10 @@ absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQu
     response.set_newer_cursor(CursorText({0, 0, -1, -1}));
   }
   response.set_at_end(!page.more_after);
-  for (v1::LogLine& line : page.lines) *response.add_lines() = std::move(line);
+  for (v1::LogLine& line : page.lines) {
+    response.add_levels(LevelOf(line.text()));
+    *response.add_lines() = std::move(line);
+  }
   for (const auto& [stream, bytes] : page.extents) {
     v1::LogExtent& extent = *response.add_extents();
     extent.set_attempt(stream.attempt);
@@ -124,7 +129,7 @@ absl::StatusOr<v1::ReadLogPageResponse> ReadPage(const Api& api, const LogPageQu
 }  // namespace
 
 ReaderPool& PoolFor(const Api& api, const LogQuery& query) {
-  return query.grep.empty() ? api.readers : api.searchers;
+  return IsSearch(query) ? api.searchers : api.readers;
 }
 
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,

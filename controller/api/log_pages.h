@@ -22,6 +22,15 @@ ReaderPool& PoolFor(const Api& api, const LogQuery& query);
 absl::StatusOr<LogQuery> ToLogQuery(const v1::Job& job, const std::vector<int>& ranks,
                                     int64_t attempt_number, const std::string& grep);
 
+// Copies the conditions on lines other than `grep`. `Request`: ReadLogsRequest or
+// ReadLogPageRequest.
+template <typename Request>
+void SetLineConditions(const Request& request, LogQuery& query) {
+  query.ignore_case = request.ignore_case();
+  query.regex = request.regex();
+  query.min_level = request.min_level();
+}
+
 }  // namespace trainyard::controller
 
 #endif  // TRAINYARD_CONTROLLER_API_LOG_PAGES_H_

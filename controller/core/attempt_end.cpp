@@ -50,8 +50,17 @@ v1::Verdict VerdictWithoutRestart(const v1::Verdict& verdict, const RestartDecis
   return last;
 }
 
-v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
-                      const RestartDecision& restart, int64_t last_step, Timestamp now) {
+// Returns the steps that are lost because the ranks saved no checkpoint. Whoever kills a job does
+// not expect a checkpoint.
+LostWork LostSteps(const Observations& observations, const JobEntry& entry, int64_t last_step) {
+  const v1::StopReason reason = LiveAttempt(entry)->stop_reason();
+  const bool should_save =
+      (reason == v1::STOP_REASON_USER && !entry.kill_requested) || reason == v1::STOP_REASON_PAUSED;
+  return should_save ? LostByStop(observations, entry, last_step) : LostWork{};
+}
+
+v1::JobEnded EndedJob(const JobEntry& entry, const RestartDecision& restart, const LostWork& lost,
+                      Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   v1::JobEnded ended;
   ended.set_job_id(entry.job.id());
@@ -61,8 +70,9 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
   } else if (attempt.stop_reason() == v1::STOP_REASON_USER) {
     ended.set_state(v1::JOB_STATE_STOPPED);
     *ended.mutable_verdict() = StoppedVerdict(entry.kill_requested, now);
-    ended.mutable_verdict()->mutable_summary()->append(
-        StopLossText(observations, entry, last_step));
+    ended.mutable_verdict()->mutable_summary()->append(KilledText(entry));
+    ended.mutable_verdict()->set_lost_steps(lost.steps);
+    if (lost.steps > 0) ended.mutable_verdict()->mutable_summary()->append("; " + lost.text);
   } else {
     ended.set_state(v1::JOB_STATE_SUCCEEDED);
     *ended.mutable_verdict() = CompletedVerdict(GangSize(attempt), now);
@@ -74,13 +84,13 @@ v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
   return ended;
 }
 
-v1::AlertRaised UnsavedAlert(const v1::AttemptEnded& ended, const std::string& unsaved) {
+v1::AlertRaised UnsavedAlert(const v1::AttemptEnded& ended, const LostWork& lost) {
   v1::AlertRaised alert;
   alert.set_job_id(ended.job_id());
   alert.set_attempt(ended.attempt());
   alert.set_step(ended.last_step());
   alert.set_code(telemetry::kPausedUnsaved);
-  alert.set_message(absl::StrCat("paused", unsaved));
+  alert.set_message(absl::StrCat("paused; ", lost.text));
   return alert;
 }
 
@@ -90,6 +100,7 @@ std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const 
                                         Timestamp now) {
   v1::AttemptEnded ended = EndedAttempt(observations, entry, now);
   const RestartDecision restart = RestartOf(entry, ended.last_step(), now);
+  const LostWork lost = LostSteps(observations, entry, ended.last_step());
   const bool continues = restart.not_before_ms.has_value();
   if (continues) {
     ended.set_retry_not_before_ms(*restart.not_before_ms);
@@ -99,16 +110,11 @@ std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const 
   *events.emplace_back(ControllerEvent(now)).mutable_attempt_ended() = ended;
   if (!continues) {
     *events.emplace_back(ControllerEvent(now)).mutable_job_ended() =
-        EndedJob(observations, entry, restart, ended.last_step(), now);
+        EndedJob(entry, restart, lost, now);
     return events;
   }
-  // If the ranks could not save before the pause, the steps since the newest checkpoint are lost.
-  const bool was_paused = LiveAttempt(entry)->stop_reason() == v1::STOP_REASON_PAUSED;
-  const std::string unsaved =
-      was_paused ? StopLossText(observations, entry, ended.last_step()) : "";
-  if (!unsaved.empty()) {
-    *events.emplace_back(ControllerEvent(now)).mutable_alert_raised() =
-        UnsavedAlert(ended, unsaved);
+  if (lost.steps > 0) {
+    *events.emplace_back(ControllerEvent(now)).mutable_alert_raised() = UnsavedAlert(ended, lost);
   }
   return events;
 }

@@ -153,6 +153,9 @@ absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) 
   for (const int rank : *ranks) request.add_ranks(rank);
   request.set_attempt(parameters.Integer("attempt"));
   request.set_grep(parameters.Text("grep"));
+  request.set_ignore_case(parameters.Boolean("ignore_case"));
+  request.set_regex(parameters.Boolean("regex"));
+  request.set_min_level(EnumOf<v1::LogLevel>(parameters.Text("level")));
   request.set_limit(static_cast<int>(parameters.Integer("limit")));
   request.set_cursor(parameters.Text("cursor"));
   request.set_direction(EnumOf<v1::LogDirection>(parameters.Text("direction")));

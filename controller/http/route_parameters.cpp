@@ -117,6 +117,12 @@ std::vector<Parameter> LogParameters() {
       {.name = "ranks", .doc = "Only these ranks, such as `0,8-15`."},
       {.name = "attempt", .type = kInteger, .doc = "Only this attempt.", .min = 1, .max = kLargest},
       {.name = "grep", .doc = "Only lines that contain this text."},
+      {.name = "ignore_case", .type = kBoolean, .doc = "`grep` ignores upper and lower case."},
+      {.name = "regex", .type = kBoolean, .doc = "`grep` is a regular expression in RE2 syntax."},
+      {.name = "level",
+       .type = kEnum,
+       .doc = "Only lines that state this level or a worse one.",
+       .values = "trainyard.v1.LogLevel"},
       {.name = "direction",
        .type = kEnum,
        .doc =

@@ -104,6 +104,7 @@ void AddSpec(const ClusterState& state, v1::JobSubmitted& submitted) {
 std::string HealthKey(const JobEntry& entry, const ClusterView& view) {
   v1::JobHealth health = HealthOf(view.state, view.observations, entry, view.now);
   health.clear_steps_at_risk();
+  health.clear_at_risk_since_ms();
   const auto progress = view.observations.progress.find(entry.job.id());
   const bool is_fresh =
       progress != view.observations.progress.end() &&

@@ -21,6 +21,7 @@ absl::StatusOr<LogQuery> ToQuery(const v1::ReadLogsRequest& request, const v1::J
   TRAINYARD_ASSIGN_OR_RETURN(LogQuery query,
                              ToLogQuery(job, {request.ranks().begin(), request.ranks().end()},
                                         request.attempt(), request.grep()));
+  SetLineConditions(request, query);
   query.tail = request.tail();
   query.new_only = request.new_only();
   return query;

@@ -90,6 +90,17 @@ v1::Job RunningJob() {
   return job;
 }
 
+v1::Job JobThatCannotSave() {
+  v1::Job job = RunningJob();
+  v1::JobHealth& health = *job.mutable_health();
+  health.set_word(v1::HEALTH_WORD_UNSAVED);
+  health.add_findings()->set_word(v1::HEALTH_WORD_UNSAVED);
+  health.set_steps_at_risk(40);
+  health.set_saved_step(80);
+  health.set_at_risk_since_ms(kNow - 60'000);
+  return job;
+}
+
 v1::Job EndedJob(v1::JobState state) {
   v1::Job job = RunningJob();
   job.set_state(state);

@@ -58,7 +58,10 @@ class CliFixture : public ::testing::Test {
 // A job with two ranks on two nodes, at step 120 of 300.
 v1::Job RunningJob();
 
-// RunningJob() after its end.
+// Returns RunningJob() while its checkpoints fail. The newest one has step 80 and is a minute old.
+v1::Job JobThatCannotSave();
+
+// Returns RunningJob() after its end.
 v1::Job EndedJob(v1::JobState state);
 
 // RunningJob() while it is still queued.

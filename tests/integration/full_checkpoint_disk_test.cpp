@@ -13,6 +13,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class FullCheckpointDiskTest : public testing::Test {
  protected:
@@ -73,7 +74,9 @@ TEST_F(FullCheckpointDiskTest, SavesThatFailLetTrainingGoOnAndAStopSaysThatNothi
   EXPECT_EQ(job.state(), v1::JOB_STATE_STOPPED);
   EXPECT_THAT(job.verdict().summary(),
               AllOf(HasSubstr("no checkpoint was saved when the ranks stopped"),
-                    HasSubstr("no checkpoint since step")));
+                    HasSubstr(" steps after step "), Not(HasSubstr("retrying")),
+                    Not(HasSubstr("free disk space"))));
+  EXPECT_GE(job.verdict().lost_steps(), 80);
 }
 
 }  // namespace

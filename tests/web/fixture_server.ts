@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Job, LogLine, RankStatus } from '../../web/src/api/types';
+import type { Job, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
+import { logPage } from './fixture_log';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
 
@@ -46,7 +47,6 @@ const TYPES: Record<string, string> = {
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
 };
-const LOG_LINES = 30_000;
 const HEARTBEAT_MS = 15_000;
 export const GRPC_PORT = 17_070;
 
@@ -64,42 +64,6 @@ const problem = (status: number, detail: string, hint = ''): Answer => [
     instance: '',
   },
 ];
-
-const logLine = (found: Job, index: number): LogLine => ({
-  attempt: index < LOG_LINES / 2 ? 1 : Math.max(1, found.attempts.length),
-  rank: index % 4,
-  time_ms: NOW - (LOG_LINES - index) * 100,
-  text:
-    index % 97 === 0
-      ? `WARN checkpoint writer is ${index % 13} s behind`
-      : `step ${Math.floor(index / 4)} loss ${(2 + 900 / (900 + index)).toFixed(4)} grad_norm 0.4`,
-  offset: index * 64,
-});
-
-function logPage(found: Job, query: URLSearchParams): Answer {
-  const grep = query.get('grep') ?? '';
-  const rank = query.get('ranks') ?? '';
-  const lines = Array.from({ length: LOG_LINES }, (_, index) => logLine(found, index)).filter(
-    (line) =>
-      line.text.includes(grep) && (rank === '' || rank.split(',').includes(String(line.rank))),
-  );
-  const limit = Number(query.get('limit') ?? 500);
-  const newer = query.get('direction') === 'newer';
-  const cursor = query.get('cursor');
-  const from = newer ? Number(cursor ?? 0) : Math.max(0, Number(cursor ?? lines.length) - limit);
-  const to = newer ? Math.min(lines.length, from + limit) : Number(cursor ?? lines.length);
-  return [
-    200,
-    {
-      lines: lines.slice(from, to),
-      older_cursor: from > 0 ? String(from) : '',
-      newer_cursor: String(to),
-      at_end: to === lines.length,
-      complete: false,
-      extents: [],
-    },
-  ];
-}
 
 export class FixtureServer {
   private server: Server | undefined;
@@ -237,7 +201,7 @@ export class FixtureServer {
       case 'metrics':
         return [200, { keys: found.progress?.step ? KEYS : [] }];
       case 'logs':
-        return logPage(found, query);
+        return [200, logPage(found, query)];
       case 'ranks':
         return [
           200,

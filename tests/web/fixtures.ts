@@ -200,6 +200,7 @@ const LOST_RANK = {
   action: 'unspecified',
   ranks: [] as number[],
   stacks: '',
+  lost_steps: 0,
 } as const;
 
 function placeOn(nodes: Node[], jobId: number, attempt: number, count: number) {
@@ -260,6 +261,7 @@ const FAILED = {
   action: 'unspecified',
   ranks: [] as number[],
   stacks: '',
+  lost_steps: 0,
 } as const;
 
 function endedJobs(): Job[] {

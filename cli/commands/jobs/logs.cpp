@@ -58,6 +58,9 @@ absl::StatusOr<v1::ReadLogsRequest> MakeRequest(const LogsOptions& options) {
   request.mutable_ranks()->Add(ranks.begin(), ranks.end());
   request.set_attempt(reference.attempt != 0 ? reference.attempt : options.attempt);
   request.set_grep(options.grep);
+  request.set_ignore_case(options.ignore_case);
+  request.set_regex(options.regex);
+  request.set_min_level(options.errors ? v1::LOG_LEVEL_ERROR : v1::LOG_LEVEL_UNSPECIFIED);
   // In the request, tail 0 means all lines. `--tail 0`, which means no old lines, is therefore sent
   // as new_only.
   request.set_tail(options.tail.value_or(0));
@@ -126,6 +129,10 @@ void AddLogs(CLI::App& parent, Grammar& grammar) {
   command->add_option("--attempt", options->attempt, "print only the output of this attempt")
       ->check(CLI::PositiveNumber);
   command->add_option("--grep", options->grep, "print only lines that contain this text");
+  command->add_flag("-i,--ignore-case", options->ignore_case,
+                    "--grep ignores upper and lower case");
+  command->add_flag("-E,--regex", options->regex, "--grep is a regular expression in RE2 syntax");
+  command->add_flag("--errors", options->errors, "print only lines that state an error");
   command
       ->add_option("--tail", options->tail,
                    "print only the last N lines; `--tail 0 -f` prints only new lines")
@@ -158,6 +165,7 @@ Outcome RunLogs(const LogsOptions& options, Context& context) {
   TRAINYARD_RETURN_IF_ERROR(status);
   if (lines == 0 && !console.out->bad()) {
     PrintNote(console, !options.grep.empty() ? "no line contains that text"
+                       : options.errors      ? "no line states an error"
                        : request.new_only()  ? "no new output"
                                              : "no output yet");
   }

@@ -17,6 +17,9 @@ struct LogsOptions {
   std::string ranks;
   int64_t attempt = 0;
   std::string grep;
+  bool ignore_case = false;
+  bool regex = false;
+  bool errors = false;
   // Unset: every line.
   std::optional<int64_t> tail;
 };

@@ -5,7 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/commands/jobs/change_jobs.h"
+#include "cli/commands/jobs/loss_warning.h"
 #include "cli/grammar/option_help.h"
 #include "proto/support/status_macros.h"
 
@@ -28,6 +31,18 @@ absl::StatusOr<v1::Job> Resume(const std::string& job, Context& context) {
   return std::move(*response.mutable_job());
 }
 
+// Prints the steps that a pause loses. On a terminal, asks whether to lose them. Returns true if
+// the user agrees or no confirmation is needed.
+absl::StatusOr<bool> Confirmed(const PauseOptions& options, const std::vector<std::string>& jobs,
+                               Context& context) {
+  if (options.resume) return true;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> losses,
+                             LossWarnings(EndingAction::kPause, jobs, context));
+  for (const std::string& loss : losses) PrintNote(context.console, loss);
+  if (losses.empty() || options.yes || !context.console.in_is_tty) return true;
+  return Confirm(context.console, absl::StrCat("Pause ", absl::StrJoin(jobs, ", "), "?"));
+}
+
 void AddPauseOrResume(CLI::App& parent, bool resume, Grammar& grammar) {
   const auto options = std::make_shared<PauseOptions>();
   options->resume = resume;
@@ -37,6 +52,7 @@ void AddPauseOrResume(CLI::App& parent, bool resume, Grammar& grammar) {
                                      "Save a checkpoint and release the job's slots until "
                                      "`resume`; a job that has not started is held");
   command->add_option("job", options->jobs, kJobHelp)->required();
+  if (!resume) command->add_flag("-y,--yes", options->yes, "do not ask for confirmation");
   grammar.runners[command] = [options](Context& context) { return RunPause(*options, context); };
 }
 
@@ -49,6 +65,11 @@ void AddPause(CLI::App& parent, Grammar& grammar) {
 
 Outcome RunPause(const PauseOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> jobs, ParseWholeJobs(options.jobs));
+  TRAINYARD_ASSIGN_OR_RETURN(const bool confirmed, Confirmed(options, jobs, context));
+  if (!confirmed) {
+    PrintNote(context.console, "nothing was paused");
+    return ExitCode::kFailed;
+  }
   return ChangeJobs(
       jobs,
       [&](const std::string& job) {

@@ -12,6 +12,7 @@ namespace trainyard::cli {
 struct PauseOptions {
   std::vector<std::string> jobs;
   bool resume = false;
+  bool yes = false;
 };
 
 // Adds both commands.

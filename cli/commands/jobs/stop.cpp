@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/commands/jobs/change_jobs.h"
+#include "cli/commands/jobs/loss_warning.h"
 #include "cli/grammar/option_help.h"
 #include "proto/support/status_macros.h"
 
@@ -13,11 +14,12 @@ namespace trainyard::cli {
 namespace {
 
 // True if the user agrees or no confirmation is needed. Returns an error if a question is needed
-// but there is no terminal.
+// but there is no terminal. A script that stops one job gets a warning instead of a question.
 absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std::string>& jobs,
-                               Console& console) {
+                               bool loses_steps, Console& console) {
   // Unlike a kill, a stop lets the job save a checkpoint first.
-  const bool harmless = !options.kill && jobs.size() == 1;
+  const bool one_stop = !options.kill && jobs.size() == 1;
+  const bool harmless = one_stop && (!loses_steps || !console.in_is_tty);
   if (harmless || options.yes) return true;
   const std::string list = absl::StrJoin(jobs, ", ");
   if (!console.in_is_tty) {
@@ -25,6 +27,7 @@ absl::StatusOr<bool> Confirmed(const StopOptions& options, const std::vector<std
         options.kill ? "kill" : "stop", " of ", list,
         " needs confirmation, but standard input is not a terminal\nadd -y to confirm"));
   }
+  if (one_stop) return Confirm(console, absl::StrCat("Stop ", list, "?"));
   const std::string what = options.kill ? absl::StrCat("Kill ", list, " now, without a checkpoint?")
                                         : absl::StrCat("Stop ", jobs.size(), " jobs (", list, ")?");
   return Confirm(console, what);
@@ -50,7 +53,12 @@ void AddStop(CLI::App& parent, Grammar& grammar) {
 
 Outcome RunStop(const StopOptions& options, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> jobs, ParseWholeJobs(options.jobs));
-  TRAINYARD_ASSIGN_OR_RETURN(const bool confirmed, Confirmed(options, jobs, context.console));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const std::vector<std::string> losses,
+      LossWarnings(options.kill ? EndingAction::kKill : EndingAction::kStop, jobs, context));
+  for (const std::string& loss : losses) PrintNote(context.console, loss);
+  TRAINYARD_ASSIGN_OR_RETURN(const bool confirmed,
+                             Confirmed(options, jobs, !losses.empty(), context.console));
   if (!confirmed) {
     PrintNote(context.console, "nothing was stopped");
     return ExitCode::kFailed;

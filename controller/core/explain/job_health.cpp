@@ -12,7 +12,7 @@
 #include "controller/core/observations/left_ranks.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/gang_request.h"
-#include "controller/core/state/starting_point.h"
+#include "controller/core/state/work_at_risk.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "controller/core/verdict/restart_loop.h"
@@ -106,8 +106,10 @@ class FindingList {
   v1::JobHealth health_;
 };
 
-int64_t StepsAtRisk(const AttemptObservation& observed, const v1::Job& job) {
-  return std::max<int64_t>(0, LastStep(observed) - NextStartingPoint(job).step);
+void AddWorkAtRisk(const WorkAtRisk& work, v1::JobHealth& health) {
+  health.set_steps_at_risk(work.steps);
+  health.set_saved_step(work.saved_step);
+  health.set_at_risk_since_ms(work.since_ms);
 }
 
 }  // namespace
@@ -131,7 +133,7 @@ v1::JobHealth HealthOf(const ClusterState& state, const Observations& observatio
                                      : WhySlowRun(observations, *live, entry.job.id()));
   findings.Add(WhyHealed(state, observations, entry, *live));
   v1::JobHealth health = findings.Take();
-  health.set_steps_at_risk(StepsAtRisk(*observed, entry.job));
+  AddWorkAtRisk(WorkAtRiskOf(entry.job, *live, LastStep(*observed)), health);
   return health;
 }
 

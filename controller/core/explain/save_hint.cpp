@@ -3,17 +3,22 @@
 #include <algorithm>
 #include <csignal>
 #include <vector>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/job_timing.h"
 #include "controller/core/state/starting_point.h"
+#include "controller/core/state/work_at_risk.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/exit_code.h"
 #include "proto/text/duration_text.h"
 
 namespace trainyard::controller {
 namespace {
+
+// Shells and containers report a signal as this exit code plus the number of the signal.
+constexpr int kExitCodeOfSignal = 128;
 
 // Returns "no checkpoint since step 100" or "no checkpoint yet".
 std::string SinceText(const v1::Job& job) {
@@ -31,24 +36,14 @@ const SaveProblem* ProblemOf(const Observations& observations, const JobEntry& e
   return has_trouble ? &*attempt->second.save_problem : nullptr;
 }
 
-// Returns the end of a sentence that states that the stop saved no checkpoint, and why. Empty if
-// the newest attempt had no trouble saving.
-std::string UnsavedText(const Observations& observations, const JobEntry& entry) {
-  const SaveProblem* trouble = ProblemOf(observations, entry);
-  const auto could_not_write = std::ranges::find_if(entry.exited_ranks, [](const auto& exited) {
-    return exited.second.exit_code() == static_cast<int>(ExitCode::kCannotWrite);
-  });
-  std::string why;
-  if (could_not_write != entry.exited_ranks.end()) {
-    why = absl::StrCat("rank ", could_not_write->first, " exited with code ",
-                       could_not_write->second.exit_code(), " (cannot write)");
-  } else if (trouble != nullptr) {
-    why = trouble->message;
-  } else {
-    return "";
-  }
-  return absl::StrCat("; no checkpoint was saved when the ranks stopped (", SinceText(entry.job),
-                      "): ", why);
+// Returns the cause of a failed save. After the first semicolon, the trainer states what it does
+// next, which does not apply to a rank that has exited.
+std::string_view CauseOfFailedSave(const SaveProblem& trouble) {
+  return std::string_view(trouble.message).substr(0, trouble.message.find("; "));
+}
+
+bool CouldNotWrite(const v1::RankExited& exited) {
+  return exited.exit_code() == static_cast<int>(ExitCode::kCannotWrite);
 }
 
 // Returns the places that SIGKILL ended during the stop, in ascending order.
@@ -56,29 +51,28 @@ std::vector<int> KilledPlaces(const JobEntry& entry) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   std::vector<int> places;
   for (const auto& [member, exited] : entry.exited_ranks) {
-    const bool was_killed = exited.signal() == SIGKILL && !exited.out_of_memory();
+    const bool was_killed = (exited.signal() == SIGKILL && !exited.out_of_memory()) ||
+                            exited.exit_code() == kExitCodeOfSignal + SIGKILL;
     if (was_killed && IsSeated(entry, member)) places.push_back(PlaceOf(attempt.ranks(member)));
   }
   std::ranges::sort(places);
   return places;
 }
 
-std::string KilledText(const JobEntry& entry, const std::vector<int>& killed) {
-  if (killed.empty() || entry.kill_requested) return "";
-  return absl::StrCat("; SIGKILL ended ", RanksText(killed), ", which still ran after stop_grace (",
-                      DurationText(StopGraceMs(entry)), ")");
-}
-
-// Returns, for example, "; steps 101 to 340 are in no checkpoint". Empty if the newest checkpoint
-// has all steps.
-std::string LostStepsText(const JobEntry& entry, int64_t last_step) {
-  const int64_t saved =
-      std::max(NextStartingPoint(entry.job).step, LiveAttempt(entry)->resume_step());
-  if (last_step <= saved) return "";
-  const std::string steps = last_step == saved + 1
-                                ? absl::StrCat("step ", last_step, " is")
-                                : absl::StrCat("steps ", saved + 1, " to ", last_step, " are");
-  return absl::StrCat("; ", steps, " in no checkpoint");
+// Returns why the ranks of the newest attempt exited without a checkpoint. Empty if nothing shows
+// that a save failed.
+std::string WhyNotSaved(const Observations& observations, const JobEntry& entry) {
+  const auto rank = std::ranges::find_if(
+      entry.exited_ranks, [](const auto& exited) { return CouldNotWrite(exited.second); });
+  if (rank != entry.exited_ranks.end()) {
+    return absl::StrCat("rank ", rank->first, " exited with code ", rank->second.exit_code(),
+                        " (cannot write)");
+  }
+  const SaveProblem* trouble = ProblemOf(observations, entry);
+  if (trouble != nullptr) return std::string(CauseOfFailedSave(*trouble));
+  // A program that has never reported a checkpoint may save without reporting it.
+  if (entry.job.checkpoints().empty()) return "";
+  return KilledPlaces(entry).empty() ? "" : "SIGKILL ended ranks before they could save";
 }
 
 }  // namespace
@@ -100,14 +94,24 @@ std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
   return finding;
 }
 
-std::string StopLossText(const Observations& observations, const JobEntry& entry,
-                         int64_t last_step) {
+std::string KilledText(const JobEntry& entry) {
   const std::vector<int> killed = KilledPlaces(entry);
-  const std::string unsaved = entry.kill_requested ? "" : UnsavedText(observations, entry);
-  std::string text = absl::StrCat(KilledText(entry, killed), unsaved);
-  // Ranks that exited by themselves may have saved without a report.
-  if (!killed.empty() || !unsaved.empty()) text += LostStepsText(entry, last_step);
-  return text;
+  if (killed.empty() || entry.kill_requested) return "";
+  return absl::StrCat("; SIGKILL ended ", RanksText(killed), ", which still ran after stop_grace (",
+                      DurationText(StopGraceMs(entry)), ")");
+}
+
+LostWork LostByStop(const Observations& observations, const JobEntry& entry, int64_t last_step) {
+  const std::string why = WhyNotSaved(observations, entry);
+  if (why.empty()) return {};
+  const WorkAtRisk work = WorkAtRiskOf(entry.job, *NewestAttempt(entry), last_step);
+  if (work.steps == 0) return {};
+  const std::string steps = work.saved_step > 0 ? absl::StrCat(Counted(work.steps, "step"),
+                                                               " after step ", work.saved_step)
+                                                : absl::StrCat("all ", Counted(work.steps, "step"));
+  return {work.steps,
+          absl::StrCat(steps, work.steps == 1 ? " is" : " are",
+                       " lost, because no checkpoint was saved when the ranks stopped: ", why)};
 }
 
 }  // namespace trainyard::controller

@@ -1,4 +1,4 @@
-// Explains why a running job writes no checkpoints, and what a stop has lost.
+// Explains why a job writes no checkpoints, and what it loses by that.
 #ifndef TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 #define TRAINYARD_CONTROLLER_CORE_EXPLAIN_SAVE_HINT_H_
 
@@ -17,12 +17,21 @@ namespace trainyard::controller {
 std::optional<v1::HealthFinding> WhyUnsaved(const Observations& observations,
                                             const JobEntry& entry);
 
-// Describes what the stop of the live attempt did not save, for example "; SIGKILL ended rank 0,
-// which still ran after stop_grace (8 s); steps 101 to 340 are in no checkpoint". Includes saves
-// that failed. `last_step` is the highest step that the attempt reported. Empty if nothing is known
-// to be lost.
-std::string StopLossText(const Observations& observations, const JobEntry& entry,
-                         int64_t last_step);
+// Returns, for example, "; SIGKILL ended rank 0, which still ran after stop_grace (8 s)". Empty if
+// the ranks of the live attempt exited by themselves, or if a user killed the job.
+std::string KilledText(const JobEntry& entry);
+
+// The steps of an attempt that a stop or a pause lost.
+struct LostWork {
+  int64_t steps = 0;
+  // A clause that names the steps and states why they are lost. Empty if no step is lost.
+  std::string text;
+};
+
+// Returns the steps that the newest attempt lost because its ranks saved no checkpoint when they
+// were asked to stop. No step counts as lost if nothing shows that the save failed. `last_step`:
+// the newest completed step of the attempt.
+LostWork LostByStop(const Observations& observations, const JobEntry& entry, int64_t last_step);
 
 }  // namespace trainyard::controller
 

@@ -1,7 +1,6 @@
 #include "controller/store/logs/log_lines.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -23,12 +22,9 @@ RawLine MakeLine(const LogSegment& buffer, int64_t begin, int64_t end) {
           WithoutLineEnd(bytes.substr(begin - buffer.begin, end - begin))};
 }
 
-// Does the same as std::string_view::find, several times as fast.
-std::size_t Find(std::string_view text, std::string_view wanted) {
-  if (wanted.empty()) return 0;
-  const void* found = memmem(text.data(), text.size(), wanted.data(), wanted.size());
-  if (found == nullptr) return std::string_view::npos;
-  return static_cast<const char*>(found) - text.data();
+const LineMatcher& EveryLine() {
+  static const LineMatcher kEveryLine;
+  return kEveryLine;
 }
 
 absl::Status MissingBytes(int64_t offset) {
@@ -37,10 +33,10 @@ absl::Status MissingBytes(int64_t offset) {
 
 }  // namespace
 
-ForwardLines::ForwardLines(const SegmentSource& source, LineRange range, std::string_view grep)
+ForwardLines::ForwardLines(const SegmentSource& source, LineRange range, const LineMatcher& matcher)
     : source_(source),
       range_(range),
-      grep_(grep),
+      matcher_(matcher),
       buffer_{.begin = range.begin},
       position_(range.begin) {}
 
@@ -61,7 +57,7 @@ absl::StatusOr<bool> ForwardLines::LoadNext() {
 bool ForwardLines::SkipToMatch() {
   const std::string_view bytes = buffer_.bytes;
   const std::size_t from = position_ - buffer_.begin;
-  const std::size_t match = Find(bytes.substr(from), grep_);
+  const std::size_t match = matcher_.FirstCandidate(bytes.substr(from));
   const bool found = match != std::string_view::npos;
   // The matching line, or part of a line, begins after the last line end or split before the match.
   const std::size_t until = found ? from + match : bytes.size();
@@ -91,9 +87,9 @@ bool ForwardLines::TakeLine() {
 ForwardLines::Scan ForwardLines::ScanBuffer() {
   while (position_ < buffer_.end()) {
     if (!SkipToMatch() || !TakeLine()) return Scan::kNeedsMore;
-    // Search the part again: the match that SkipToMatch found begins in this part, but may end in
+    // Check the part alone: the match that SkipToMatch found begins in this part, but may end in
     // the next one.
-    if (Find(line_.text, grep_) != std::string_view::npos) return Scan::kFound;
+    if (matcher_.Matches(line_.text)) return Scan::kFound;
   }
   return Scan::kNeedsMore;
 }
@@ -102,7 +98,7 @@ bool ForwardLines::TakePartial() {
   if (!range_.include_partial || position_ >= buffer_.end()) return false;
   line_ = MakeLine(buffer_, position_, buffer_.end());
   position_ = buffer_.end();
-  return Find(line_.text, grep_) != std::string_view::npos;
+  return matcher_.Matches(line_.text);
 }
 
 absl::StatusOr<bool> ForwardLines::Next() {
@@ -113,10 +109,11 @@ absl::StatusOr<bool> ForwardLines::Next() {
   return true;
 }
 
-BackwardLines::BackwardLines(const SegmentSource& source, LineRange range, std::string_view grep)
+BackwardLines::BackwardLines(const SegmentSource& source, LineRange range,
+                             const LineMatcher& matcher)
     : source_(source),
       range_(range),
-      grep_(grep),
+      matcher_(matcher),
       buffer_{.begin = range.end},
       position_(range.end) {}
 
@@ -164,13 +161,13 @@ absl::StatusOr<bool> BackwardLines::Next() {
     TRAINYARD_ASSIGN_OR_RETURN(const int64_t begin, FindLineBegin());
     line_ = MakeLine(buffer_, begin, position_);
     position_ = begin;
-    if (Find(line_.text, grep_) != std::string_view::npos) return true;
+    if (matcher_.Matches(line_.text)) return true;
   }
   return false;
 }
 
 absl::StatusOr<int64_t> LineStartAtOrBefore(const SegmentSource& source, int64_t offset) {
-  BackwardLines before(source, {.begin = 0, .end = offset, .include_partial = false}, "");
+  BackwardLines before(source, {.begin = 0, .end = offset, .include_partial = false}, EveryLine());
   TRAINYARD_RETURN_IF_ERROR(before.Start());
   return before.position();
 }
@@ -180,7 +177,7 @@ absl::StatusOr<int64_t> LineStartAtOrAfter(const SegmentSource& source, int64_t 
   if (offset >= end) return end;
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t start, LineStartAtOrBefore(source, offset));
   if (start == offset) return start;
-  ForwardLines line(source, {.begin = start, .end = end, .include_partial = false}, "");
+  ForwardLines line(source, {.begin = start, .end = end, .include_partial = false}, EveryLine());
   TRAINYARD_ASSIGN_OR_RETURN(const bool found, line.Next());
   return found ? line.line().end : end;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "controller/store/logs/line_matcher.h"
 #include "controller/store/logs/log_segment.h"
 
 namespace trainyard::controller {
@@ -44,11 +45,10 @@ struct LineRange {
   bool include_partial = false;
 };
 
-// Iterates forwards over those lines of a range that contain `grep`. An empty `grep` matches every
-// line.
+// Iterates forwards over the selected lines of a range. The matcher must outlive this object.
 class ForwardLines {
  public:
-  ForwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
+  ForwardLines(const SegmentSource& source, LineRange range, const LineMatcher& matcher);
 
   // Moves to the next line. Returns false if there is none.
   absl::StatusOr<bool> Next();
@@ -70,7 +70,7 @@ class ForwardLines {
 
   const SegmentSource& source_;
   const LineRange range_;
-  const std::string_view grep_;
+  const LineMatcher& matcher_;
   LogSegment buffer_;
   int64_t position_;
   RawLine line_;
@@ -79,7 +79,7 @@ class ForwardLines {
 // Iterates over the same lines as ForwardLines, but in reverse order.
 class BackwardLines {
  public:
-  BackwardLines(const SegmentSource& source, LineRange range, std::string_view grep);
+  BackwardLines(const SegmentSource& source, LineRange range, const LineMatcher& matcher);
 
   // Moves to the previous line. Returns false if there is none.
   absl::StatusOr<bool> Next();
@@ -103,7 +103,7 @@ class BackwardLines {
 
   const SegmentSource& source_;
   const LineRange range_;
-  const std::string_view grep_;
+  const LineMatcher& matcher_;
   LogSegment buffer_;
   int64_t position_;
   RawLine line_;

@@ -83,7 +83,7 @@ absl::Status CheckLogQuery(const LogQuery& query) {
         "the text to search for contains a line end, but each line is searched separately; search "
         "for text within one line");
   }
-  return absl::OkStatus();
+  return CheckPattern(query);
 }
 
 bool Wants(const LogQuery& query, const StreamKey& stream) {
@@ -131,7 +131,7 @@ absl::StatusOr<int64_t> LogMerge::SkipWithin(AttemptStreams attempt, int64_t wan
   lines.reserve(attempt.size());
   LatestFirst heads;
   for (std::size_t i = 0; i < attempt.size(); ++i) {
-    lines.emplace_back(*attempt[i].source, RangeOf(attempt[i]), query_.grep);
+    lines.emplace_back(*attempt[i].source, RangeOf(attempt[i]), matcher_);
     TRAINYARD_RETURN_IF_ERROR(lines[i].Start());
     positions.push_back(lines[i].position());
     if (wanted == 0) continue;
@@ -166,7 +166,7 @@ absl::StatusOr<bool> LogMerge::ReadAttempt(AttemptStreams attempt, const EmitLin
     return absl::OkStatus();
   };
   for (std::size_t i = 0; i < attempt.size(); ++i) {
-    lines.emplace_back(*attempt[i].source, RangeOf(attempt[i]), query_.grep);
+    lines.emplace_back(*attempt[i].source, RangeOf(attempt[i]), matcher_);
     TRAINYARD_RETURN_IF_ERROR(advance(i));
   }
   while (!heads.empty()) {
@@ -243,6 +243,7 @@ constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
 template <typename Lines, typename Heads>
 absl::Status TakePageLines(std::span<const LogStream> attempt, const std::vector<LineRange>& ranges,
                            const LogPageQuery& query, std::size_t& bytes, LogPage& page) {
+  const LineMatcher matcher(query.lines);
   std::vector<Lines> lines;
   lines.reserve(attempt.size());
   Heads heads;
@@ -252,7 +253,7 @@ absl::Status TakePageLines(std::span<const LogStream> attempt, const std::vector
     return absl::OkStatus();
   };
   for (std::size_t i = 0; i < attempt.size(); ++i) {
-    lines.emplace_back(*attempt[i].source, ranges[i], query.lines.grep);
+    lines.emplace_back(*attempt[i].source, ranges[i], matcher);
     if constexpr (std::is_same_v<Lines, BackwardLines>) {
       TRAINYARD_RETURN_IF_ERROR(lines[i].Start());
     }

@@ -42,6 +42,7 @@ class LogMerge {
   LogMerge(const LogQuery& query, std::vector<LogStream> streams, bool include_partial,
            LogCursor& cursor)
       : query_(query),
+        matcher_(query),
         streams_(std::move(streams)),
         include_partial_(include_partial),
         cursor_(cursor) {}
@@ -59,6 +60,7 @@ class LogMerge {
   absl::StatusOr<bool> ReadAttempt(AttemptStreams attempt, const EmitLines& emit);
 
   const LogQuery& query_;
+  const LineMatcher matcher_;
   const std::vector<LogStream> streams_;
   const bool include_partial_;
   LogCursor& cursor_;

@@ -1,5 +1,5 @@
 // Stores the output of every rank in compressed segments with an index, and searches it for
-// substrings.
+// text, regular expressions and levels.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
 
@@ -36,6 +36,12 @@ struct LogQuery {
   int64_t attempt = 0;
   // Selects only lines that contain this text. Empty means all lines.
   std::string grep;
+  // True if `grep` ignores upper and lower case.
+  bool ignore_case = false;
+  // True if `grep` is a regular expression in RE2 syntax.
+  bool regex = false;
+  // Selects only lines of this level or of a worse one.
+  v1::LogLevel min_level = v1::LOG_LEVEL_UNSPECIFIED;
   // Selects only the last `tail` matching lines. 0 means all lines.
   int64_t tail = 0;
   // Skips all lines that are stored when the query starts. Requires `tail` 0.
@@ -45,6 +51,12 @@ struct LogQuery {
   // CANCELLED at its next segment. Must outlive the call; may be null.
   const std::atomic<bool>* abandoned = nullptr;
 };
+
+// Returns true if the query does not select all lines, so that its cost depends on the length of the
+// log.
+inline bool IsSearch(const LogQuery& query) {
+  return !query.grep.empty() || query.min_level != v1::LOG_LEVEL_UNSPECIFIED;
+}
 
 // The progress of a reader: for each stream, the number of bytes that were already returned as
 // whole lines.
@@ -106,8 +118,8 @@ class LogStore : public PrunableData, public MarkedStore {
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 
-  // Returns at most `limit` lines before or after a position. Without `grep`, the cost does not
-  // depend on the length of the log.
+  // Returns at most `limit` lines before or after a position. Unless the query is
+  // a search, the cost does not depend on the length of the log.
   virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
 };
 

@@ -82,6 +82,7 @@ std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& 
                                                                 bool include_partial,
                                                                 LogCursor& cursor) {
   std::lock_guard lock(mutex_);
+  const LineMatcher matcher(query);
   int64_t newest_number = 0;
   for (const auto& [key, stream] : streams_) {
     if (Wants(query, key)) newest_number = std::max(newest_number, key.attempt);
@@ -95,7 +96,7 @@ std::vector<MemoryLogStore::Line> MemoryLogStore::MatchingLines(const LogQuery& 
       const bool whole = stream.bytes[end - 1] == '\n' || end != stream.end();
       if (!whole && !include_partial && key.attempt == newest_number) break;
       const std::string_view text = TextOf(stream, position, end);
-      if (text.find(query.grep) != std::string_view::npos) {
+      if (matcher.Matches(text)) {
         Line& line = lines.emplace_back(Line{.stream = key, .end = end});
         line.line.set_attempt(key.attempt);
         line.line.set_rank(key.rank);

@@ -105,8 +105,8 @@ TEST_F(ReconcilePassTest, APauseThatSavedNothingRaisesAnAlert) {
   expected.set_step(120);
   expected.set_code("paused_unsaved");
   expected.set_message(
-      "paused; no checkpoint was saved when the ranks stopped (no checkpoint since step 100): "
-      "rank 0 exited with code 73 (cannot write); steps 101 to 120 are in no checkpoint");
+      "paused; 20 steps after step 100 are lost, because no checkpoint was saved when the ranks "
+      "stopped: rank 0 exited with code 73 (cannot write)");
   EXPECT_EQ(events[1].alert_raised().ShortDebugString(), expected.ShortDebugString());
 }
 

@@ -30,6 +30,7 @@ export type ListKeysResponse = Schemas['ListKeysResponse'];
 export type ListNodesResponse = Schemas['ListNodesResponse'];
 export type ListRanksResponse = Schemas['ListRanksResponse'];
 export type LossCurve = Schemas['LossCurve'];
+export type LogLevel = Schemas['LogLevel'];
 export type LogLine = Schemas['LogLine'];
 export type Node = Schemas['Node'];
 export type NodeState = Schemas['NodeState'];

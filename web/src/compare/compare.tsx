@@ -199,7 +199,7 @@ function RunTable({
                   <span class="number">#{job.id}</span>
                 </td>
                 <td>
-                  <JobBadge state={job.state} />
+                  <JobBadge state={job.state} verdict={job.verdict} />
                 </td>
                 <td class="right">
                   {valueText(typeof value === 'number' ? value : undefined, unitOf(metric))}

@@ -1,7 +1,7 @@
 // Formats events as sentences. Pure functions.
 import type { Event, EventEntry } from '../api/types';
 import { bytes, plural } from './numbers';
-import { plainWords, type IconName, type Tone } from './words';
+import { jobLook, plainWords, type IconName, type Tone } from './words';
 
 export interface EventText {
   text: string;
@@ -75,12 +75,14 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       ? line(`paused: ${f.reason}`, 'warn', 'pause')
       : line('pause requested', 'idle', 'pause'),
   job_resumed: () => line('resumed', 'run', 'play'),
-  job_ended: (f) =>
-    line(
+  job_ended: (f) => {
+    const { tone, icon } = jobLook(f);
+    return line(
       `job ${plainWords(f.state)}${f.verdict?.summary ? `: ${f.verdict.summary}` : ''}`,
-      f.state === 'succeeded' ? 'good' : f.state === 'failed' ? 'bad' : 'idle',
-      f.state === 'succeeded' ? 'check' : f.state === 'failed' ? 'cross' : 'stop',
-    ),
+      tone,
+      icon,
+    );
+  },
   job_archived: () => line('moved to the archive', 'idle', 'dot'),
   job_deleted: (f) => line(`${f.name} deleted`, 'idle', 'cross'),
   checkpoint_published: (f) =>

@@ -1,6 +1,6 @@
 // Texts and symbols for states, causes and phases. Every state has both, so that it can be
 // recognised without colour.
-import type { HealthWord, JobState, LedgerPhase, NodeState, RankState } from '../api/types';
+import type { HealthWord, Job, JobState, LedgerPhase, NodeState, RankState } from '../api/types';
 
 // Each tone is the colour of a group of states.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
@@ -73,6 +73,12 @@ export const RANK_LOOK: Record<RankState, StateLook> = {
 // Returns a neutral look for an unknown state, which a newer controller may send.
 export function lookOf<K extends string>(looks: Record<K, StateLook>, state: K): StateLook {
   return looks[state] ?? { word: state, tone: 'idle', icon: 'circle' };
+}
+
+// Returns the look of a job. A stop that lost steps looks like a failure.
+export function jobLook({ state, verdict }: Pick<Job, 'state' | 'verdict'>): StateLook {
+  const look = lookOf(JOB_LOOK, state);
+  return verdict && verdict.lost_steps > 0 ? { ...look, tone: 'bad', icon: 'cross' } : look;
 }
 
 export const PHASE_WORD: Record<LedgerPhase, string> = {

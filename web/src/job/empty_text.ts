@@ -3,21 +3,26 @@
 import type { Job } from '../api/types';
 import { hasEnded } from '../api/live';
 import { count } from '../format/numbers';
+import type { LogSearch } from './log_search';
 
 export interface EmptyText {
   title: string;
   text: string;
 }
 
-interface LogQuestion {
-  grep: string;
+interface LogQuestion extends LogSearch {
   ranks: string;
   attempt: number | undefined;
 }
 
 export function emptyLog(filter: LogQuestion, complete: boolean): EmptyText {
   if (filter.grep !== '') {
-    return { title: `No lines match “${filter.grep}”`, text: 'The search is case-sensitive.' };
+    const text = filter.matchCase ? 'The search is case-sensitive.' : '';
+    return { title: `No lines match “${filter.grep}”`, text };
+  }
+  if (filter.level) {
+    const levels = filter.level === 'error' ? 'an error' : 'a warning or an error';
+    return { title: `No lines state ${levels}`, text: '' };
   }
   const chosen = filter.ranks !== '' || filter.attempt !== undefined;
   if (!complete) {

@@ -62,7 +62,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const verdict =
     job.verdict ?? (job.state === 'recovering' ? newestAttempt(job)?.verdict : undefined);
   if (!verdict || verdict.cause === 'completed') return null;
-  const bad = verdict.cause !== 'stopped';
+  const bad = verdict.cause !== 'stopped' || verdict.lost_steps > 0;
   const lastOutput = bad ? lastLines(verdict.log_tail, LAST_LINES) : '';
   return (
     <>
@@ -169,7 +169,7 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
         <h1>
           {job.name} <span class="number">#{job.id}</span>
         </h1>
-        {(job.state !== 'running' || !hasFinding(job)) && <JobBadge state={job.state} />}
+        {(job.state !== 'running' || !hasFinding(job)) && <JobBadge state={job.state} verdict={job.verdict} />}
         {hasFinding(job) && <HealthBadge job={job} />}
         <p class="facts">
           {attempt && <span>attempt {attempt.number}</span>}

@@ -4,8 +4,8 @@ import {
   LINES_KEPT,
   NONE_OPEN,
   bufferOf,
+  isOneRank,
   lineName,
-  markMatches,
   olderCursorOf,
   openAfterKey,
   parseLineName,
@@ -24,6 +24,7 @@ describe('log lines', () => {
       at_end: true,
       complete: false,
       extents: [],
+      levels: [],
       ...change,
     }) as ReadLogPageResponse;
 
@@ -59,6 +60,13 @@ describe('log lines', () => {
     expect(buffer.newerCursor).toBe(`after ${LINES_KEPT}`);
   });
 
+  it('gives each line its level', () => {
+    const levels = ['error', 'unspecified'] as const;
+    const start = bufferOf(page(0, 2, { levels: [...levels] }));
+    const { buffer } = withNewer(start, page(2, 1, { levels: ['warning'] }));
+    expect(buffer.lines.map(({ level }) => level)).toEqual([...levels, 'warning']);
+  });
+
   it('names a line in an address', () => {
     const line = { attempt: 2, rank: 17, offset: 4_096 };
     expect(parseLineName(lineName(line))).toEqual(line);
@@ -87,17 +95,10 @@ describe('log lines', () => {
     expect(rankList('')).toBe('');
     expect(rankList('0,')).toBeUndefined();
     expect(rankList('a')).toBeUndefined();
+    expect(['0', '12', '0,1', '0-3', ''].map(isOneRank)).toEqual([true, true, false, false, false]);
   });
 
-  it('marks every match and keeps every letter', () => {
-    expect(markMatches('abab', 'b')).toEqual([
-      ['a', false],
-      ['b', true],
-      ['a', false],
-      ['b', true],
-    ]);
-    expect(markMatches('abc', '')).toEqual([['abc', false]]);
-    expect(markMatches('', 'x')).toEqual([['', false]]);
+  it('removes colour codes', () => {
     expect(withoutEscapes('\u001b[31mred\u001b[0m')).toBe('red');
   });
 });

@@ -1,6 +1,6 @@
-// The loaded lines of a log view. They are a contiguous part of the output that can be extended at
-// both ends. Pure functions.
-import type { LogLine, ReadLogPageResponse } from '../api/types';
+// The lines that a log view has loaded. They are a contiguous part of the output, which can be
+// extended at both ends. Pure functions.
+import type { LogLevel, LogLine, ReadLogPageResponse } from '../api/types';
 
 // Maximum number of lines kept. When one end is extended beyond it, lines at the other end are
 // dropped. Scrolling loads them again.
@@ -16,8 +16,14 @@ interface HeldPage {
   newerCursor: string;
 }
 
+// A line with the level that it states.
+export type LeveledLine = LogLine & { level: LogLevel };
+
+export const leveled = ({ lines, levels }: ReadLogPageResponse): LeveledLine[] =>
+  lines.map((line, index) => ({ ...line, level: levels[index] ?? 'unspecified' }));
+
 export interface LogBuffer {
-  lines: readonly LogLine[];
+  lines: readonly LeveledLine[];
   pages: readonly HeldPage[];
   newerCursor: string;
   // True if the output has no newer lines for now.
@@ -36,7 +42,7 @@ export const olderCursorOf = (buffer: LogBuffer): string => buffer.pages[0]?.old
 
 export function bufferOf(page: ReadLogPageResponse): LogBuffer {
   return {
-    lines: page.lines,
+    lines: leveled(page),
     pages: [held(page)],
     newerCursor: page.newer_cursor,
     atEnd: page.at_end,
@@ -59,14 +65,14 @@ export function withNewer(
     total -= gone;
   }
   const newerCursor = page.newer_cursor || buffer.newerCursor;
-  const lines = [...buffer.lines, ...page.lines].slice(dropped);
+  const lines = [...buffer.lines, ...leveled(page)].slice(dropped);
   const next = { lines, pages, newerCursor, atEnd: page.at_end, complete: page.complete };
   return { buffer: next, dropped };
 }
 
 export function withOlder(buffer: LogBuffer, page: ReadLogPageResponse): LogBuffer {
   const pages = [held(page), ...buffer.pages];
-  const lines = [...page.lines, ...buffer.lines];
+  const lines = [...leveled(page), ...buffer.lines];
   let total = lines.length;
   while (total > LINES_KEPT && pages.length > 1) total -= pages.pop()?.lines ?? 0;
   if (total === lines.length) return { ...buffer, lines, pages };
@@ -114,20 +120,7 @@ export function rankList(text: string): string | undefined {
   return /^(\d+(-\d+)?(,\d+(-\d+)?)*)?$/.test(packed) ? packed : undefined;
 }
 
-// Splits `text` into the parts that match `wanted` and the parts between them, in order:
-// [text, isMatch].
-export function markMatches(text: string, wanted: string): [string, boolean][] {
-  if (wanted === '') return [[text, false]];
-  const parts: [string, boolean][] = [];
-  let from = 0;
-  for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, from)) {
-    if (at > from) parts.push([text.slice(from, at), false]);
-    parts.push([wanted, true]);
-    from = at + wanted.length;
-  }
-  if (from < text.length || parts.length === 0) parts.push([text.slice(from), false]);
-  return parts;
-}
+export const isOneRank = (ranks: string): boolean => /^\d+$/.test(ranks);
 
 // Matches terminal escape sequences, such as colour codes.
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;

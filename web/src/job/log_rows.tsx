@@ -1,30 +1,44 @@
 // Shows the lines of a log. Draws only visible lines. At most one line is open.
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { LogLine } from '../api/types';
-import { count } from '../format/numbers';
 import { clockTime, fullTime } from '../format/time';
 import { useQueryText } from '../router/query_text';
-import { Icon } from '../ui/icon';
 import { isAtEnd, rowWindow } from '../ui/windowing';
-import { NONE_OPEN, lineName, markMatches, openAfterKey, withoutEscapes } from './log_lines';
-import type { LogReader } from './use_log';
+import { setQuery } from '../router/router';
+import { LineDetail } from './log_detail';
+import {
+  NONE_OPEN,
+  isOneRank,
+  lineName,
+  openAfterKey,
+  withoutEscapes,
+  type LeveledLine,
+} from './log_lines';
+import { markerOf, searches, type Part } from './log_search';
+import type { LogFilter, LogReader } from './use_log';
 
 const ROW_PX = 18;
 
+// A level is recognised without its colour.
+const LEVEL_SIGN = { unspecified: '', warning: 'W', error: 'E' } as const;
+const LEVEL_TITLE = { unspecified: undefined, warning: 'warning', error: 'error' } as const;
+
 function LogRow({
   line,
-  grep,
+  mark,
   chosen,
   onChoose,
 }: {
-  line: LogLine;
-  grep: string;
+  line: LeveledLine;
+  mark: (text: string) => Part[];
   chosen: boolean;
   onChoose: () => void;
 }) {
   return (
-    <div class={`log-row ${chosen ? 'chosen' : ''}`} onClick={onChoose}>
+    <div class={`log-row level-${line.level} ${chosen ? 'chosen' : ''}`} onClick={onChoose}>
+      <span class="log-level" title={LEVEL_TITLE[line.level]}>
+        {LEVEL_SIGN[line.level]}
+      </span>
       <span class="log-time" title={fullTime(line.time_ms)}>
         {clockTime(line.time_ms, Date.now())}
       </span>
@@ -32,7 +46,7 @@ function LogRow({
         {line.attempt}.{line.rank}
       </span>
       <span class="log-text">
-        {markMatches(withoutEscapes(line.text), grep).map(([part, hit], index) =>
+        {mark(withoutEscapes(line.text)).map(([part, hit], index) =>
           hit ? <mark key={index}>{part}</mark> : part,
         )}
       </span>
@@ -69,7 +83,7 @@ function useScrolling(reader: LogReader, follow: boolean, setFollow: (on: boolea
 
 // Returns the index of the open line, whose full text is shown. The page's URL identifies it.
 function useOpenLine(
-  lines: readonly LogLine[],
+  lines: readonly LeveledLine[],
   view: RefObject<HTMLDivElement | null>,
   look: () => void,
 ) {
@@ -82,12 +96,16 @@ function useOpenLine(
     const line = lines[index];
     setName(line ? lineName(line) : '');
   };
-  // Scrolls to the line that the URL identifies. look() then loads the lines above it.
+  // Scrolls to the line that the address identifies, unless it is visible. look() then loads the
+  // lines above it.
   useLayoutEffect(() => {
-    if (!view.current || open < 0) return;
-    view.current.scrollTop = open * ROW_PX - view.current.clientHeight / 3;
+    const element = view.current;
+    if (!element || open < 0) return;
+    const inside = open * ROW_PX - element.scrollTop;
+    const isVisible = inside >= 0 && inside + ROW_PX <= element.clientHeight;
+    if (!isVisible) element.scrollTop = open * ROW_PX - element.clientHeight / 3;
     look();
-  }, []);
+  }, [name]);
   const onKeyDown = (event: KeyboardEvent) => {
     const element = view.current;
     if (!element || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -104,37 +122,32 @@ function useOpenLine(
   return { open, setOpen, onKeyDown };
 }
 
-function LineDetail({ line, onClose }: { line: LogLine; onClose: () => void }) {
-  return (
-    <div class="log-detail" role="region" aria-label="Open line" aria-live="polite">
-      <p class="faint">
-        attempt {line.attempt} · rank {line.rank} · byte {count(line.offset)} ·{' '}
-        {fullTime(line.time_ms)}{' '}
-        <button type="button" class="quiet" onClick={onClose}>
-          <Icon name="close" />
-          Close
-        </button>
-      </p>
-      <pre tabIndex={0}>{withoutEscapes(line.text)}</pre>
-    </div>
-  );
-}
-
-export function LogRows({
-  reader,
-  grep,
-  follow,
-  setFollow,
-}: {
+interface LogRowsProps {
+  jobId: number;
   reader: LogReader;
-  grep: string;
+  filter: LogFilter;
   follow: boolean;
   setFollow: (on: boolean) => void;
-}) {
+}
+
+// Removes the search from the address, so that all lines around the open one are shown.
+function showAllAt(line: LeveledLine, reader: LogReader): void {
+  const none = { grep: undefined, case: undefined, regex: undefined, level: undefined };
+  setQuery({ ...none, line: lineName(line) });
+  reader.goTo(line);
+}
+
+export function LogRows({ jobId, reader, filter, follow, setFollow }: LogRowsProps) {
   const { view, place, look } = useScrolling(reader, follow, setFollow);
   const lines = reader.buffer?.lines ?? [];
   const { open, setOpen, onKeyDown } = useOpenLine(lines, view, look);
+  const mark = markerOf(filter);
   const chosen = lines[open];
+  const showAll = () => {
+    if (!chosen) return;
+    setFollow(false);
+    showAllAt(chosen, reader);
+  };
   const shown = rowWindow(lines.length, ROW_PX, place.top, place.height);
   return (
     <>
@@ -154,7 +167,7 @@ export function LogRows({
               <LogRow
                 key={lineName(line)}
                 line={line}
-                grep={grep}
+                mark={mark}
                 chosen={line === chosen}
                 onChoose={() => setOpen(shown.first + index)}
               />
@@ -162,7 +175,15 @@ export function LogRows({
           </div>
         </div>
       </div>
-      {chosen && <LineDetail line={chosen} onClose={() => setOpen(NONE_OPEN)} />}
+      {chosen && (
+        <LineDetail
+          jobId={jobId}
+          line={chosen}
+          withNeighbours={searches(filter) || !isOneRank(filter.ranks)}
+          onShowAll={searches(filter) ? showAll : undefined}
+          onClose={() => setOpen(NONE_OPEN)}
+        />
+      )}
     </>
   );
 }

@@ -46,5 +46,7 @@ describe('figures of a job', () => {
     expect(failureOf(job({ state: 'recovering', attempts }))).toBe('rank 3 was killed');
     expect(failureOf(job({ state: 'running', attempts }))).toBeUndefined();
     expect(failureOf(job({ state: 'stopped', verdict }))).toBeUndefined();
+    const lost = { ...verdict, summary: '20 steps are lost', lost_steps: 20 };
+    expect(failureOf(job({ state: 'stopped', verdict: lost }))).toBe('20 steps are lost');
   });
 });

@@ -70,10 +70,12 @@ export function stepAge(job: Job): StepAge | undefined {
   return { timeMs, late: wordOf(job) === 'stalled' };
 }
 
-// Returns a failed job's failure or, while a job recovers, its last attempt's; otherwise undefined.
+// Returns the failure of a job or, while the job recovers, of its last attempt; undefined for other
+// jobs. A stop that lost steps is a failure.
 export function failureOf(job: Job): string | undefined {
   const recovers = job.state === 'recovering';
-  if (job.state !== 'failed' && !recovers) return undefined;
+  const lost = (job.verdict?.lost_steps ?? 0) > 0;
+  if (job.state !== 'failed' && !recovers && !lost) return undefined;
   const verdict = job.verdict ?? newestAttempt(job)?.verdict;
   return verdict?.summary || verdict?.cause || undefined;
 }

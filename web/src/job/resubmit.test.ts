@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  canStartFrom,
   commandLineForNewJob,
   isJobName,
   newRequestId,
@@ -41,6 +42,10 @@ describe('a job submitted again', () => {
     const from = resumable({ checkpoints })?.path;
     expect(from).toBe("/ckpt/it's/20");
     expect(resumable({ checkpoints: [] })).toBeUndefined();
+    expect(checkpoints.map(canStartFrom)).toEqual([true, true, false, false]);
+    const rolledBack = checkpoint(50, { rolled_back: true });
+    expect(canStartFrom(rolledBack)).toBe(true);
+    expect(resumable({ checkpoints: [rolledBack] })).toBeUndefined();
     const again = { name: 'new', resumeFrom: from };
     expect(specForNewJob(spec, origins, again)).toMatchObject({
       checkpoint: { every_steps: 5, resume_from: "/ckpt/it's/20" },

@@ -22,10 +22,14 @@ function without(value: object, key: string): object {
   return copy;
 }
 
-// Returns the newest checkpoint that a new job can start from.
+// True if the files of the checkpoint are there and sound.
+export const canStartFrom = ({ deleted, damaged }: Checkpoint): boolean => !deleted && !damaged;
+
+// Returns the newest checkpoint from which a new job should start. A user may choose a checkpoint
+// that was rolled back; the dashboard does not.
 export function resumable(job: Pick<Job, 'checkpoints'>): Checkpoint | undefined {
   return job.checkpoints
-    .filter((checkpoint) => !checkpoint.deleted && !checkpoint.damaged && !checkpoint.rolled_back)
+    .filter((checkpoint) => canStartFrom(checkpoint) && !checkpoint.rolled_back)
     .reduce<Checkpoint | undefined>(
       (best, one) => (best && best.step >= one.step ? best : one),
       undefined,

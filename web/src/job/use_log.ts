@@ -1,6 +1,6 @@
 // Loads a job's output page by page, in both directions.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { asRequestError, getJson, isAbort, type RequestError } from '../api/client';
+import { asRequestError, getJson, isAbort, type Query, type RequestError } from '../api/client';
 import type { ReadLogPageResponse } from '../api/types';
 import { useRetry } from '../ui/retry';
 import {
@@ -11,14 +11,14 @@ import {
   type LineName,
   type LogBuffer,
 } from './log_lines';
+import { searchQuery, type LogSearch } from './log_search';
 
 const PAGE_LINES = 1_000;
 
-export interface LogFilter {
+export interface LogFilter extends LogSearch {
   ranks: string;
   attempt: number | undefined;
-  grep: string;
-  // True to begin at the first line; false, at the last.
+  // True to begin at the first line, false to begin at the last.
   fromStart: boolean;
 }
 
@@ -30,16 +30,25 @@ export interface LogReader {
   loadNewer: () => Promise<number>;
   // Restarts at the position that the filter specifies.
   restart: () => void;
+  // Begins again at a line, also if the filter changes with the same action.
+  goTo: (line: LineName) => void;
 }
 
+// Returns the request parameters of a filter.
+export const filterQuery = (filter: LogFilter): Query => ({
+  ranks: filter.ranks,
+  attempt: filter.attempt,
+  ...searchQuery(filter),
+});
+
 type Read = (
-  more: Record<string, string | number>,
+  more: Query,
   signal: AbortSignal,
 ) => Promise<ReadLogPageResponse>;
 
-// Returns the page that begins at `line`, which belongs to one rank, with the lines of all chosen
-// ranks. Returns undefined if the line does not exist or is no longer stored.
-async function pageFrom(
+// Returns the lines of all chosen ranks around the given line of one rank. Returns undefined if the
+// line does not exist or is no longer stored.
+async function pageAround(
   jobId: number,
   { rank, attempt, offset }: LineName,
   read: Read,
@@ -51,15 +60,25 @@ async function pageFrom(
     // A cursor is a position in the lines of all ranks, even if the request chose one rank.
     const here = one.newer_cursor;
     if (one.lines.length === 0 || here === '') return undefined;
-    const after = await read({ direction: 'newer', cursor: here }, signal);
-    return { ...after, lines: [...one.lines, ...after.lines], older_cursor: here };
+    const [before, after] = await Promise.all([
+      read({ direction: 'older', cursor: here }, signal),
+      read({ direction: 'newer', cursor: here }, signal),
+    ]);
+    const pages = [before, one, after];
+    return {
+      ...after,
+      lines: pages.flatMap(({ lines }) => lines),
+      levels: pages.flatMap(({ levels }) => levels),
+      older_cursor: before.older_cursor,
+    };
   } catch (failure) {
     if (asRequestError(failure).status < 400) throw failure;
     return undefined;
   }
 }
 
-// `line`: where the first request begins; undefined: at the position that the filter specifies.
+// `line`: if given, the first request is for the lines around it instead of at the start that the filter
+// specifies.
 export function useLog(jobId: number, filter: LogFilter, line: LineName | undefined): LogReader {
   const [buffer, setBuffer] = useState<LogBuffer>();
   const [error, setError] = useState<RequestError>();
@@ -70,14 +89,9 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
   const key = JSON.stringify([jobId, filter]);
   const generation = useRef(key);
   generation.current = key;
-  const query = {
-    ranks: filter.ranks,
-    attempt: filter.attempt,
-    grep: filter.grep,
-    limit: PAGE_LINES,
-  };
+  const query = { ...filterQuery(filter), limit: PAGE_LINES };
   const begin = useRef(line);
-  const read = (more: Record<string, string | number>, signal?: AbortSignal) =>
+  const read = (more: Query, signal?: AbortSignal) =>
     getJson<ReadLogPageResponse>(`/jobs/${jobId}/logs`, { ...query, ...more }, signal);
 
   useEffect(() => {
@@ -86,7 +100,7 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
     setError(undefined);
     busy.current = false;
     const first = async () => {
-      const linked = begin.current && (await pageFrom(jobId, begin.current, read, abort.signal));
+      const linked = begin.current && (await pageAround(jobId, begin.current, read, abort.signal));
       if (linked) return linked;
       return read({ direction: filter.fromStart ? 'newer' : 'older' }, abort.signal);
     };
@@ -154,6 +168,10 @@ export function useLog(jobId: number, filter: LogFilter, line: LineName | undefi
       }));
     },
     restart: () => setTries((count) => count + 1),
+    goTo: (target) => {
+      begin.current = target;
+      setTries((count) => count + 1);
+    },
     loadNewer,
   };
 }

@@ -5,7 +5,7 @@ import { capabilities, clock, nodeList, serverNow } from '../api/store';
 import type { ListNodesResponse, Node } from '../api/types';
 import { bytes, plural } from '../format/numbers';
 import { ago } from '../format/time';
-import { Confirm } from '../job/actions';
+import { Confirm } from '../job/confirm';
 import { Slots, workerLine } from '../overview/cluster_map';
 import { problemsFirst, problemCounts } from '../overview/node_problems';
 import { query, setQuery } from '../router/router';

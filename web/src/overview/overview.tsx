@@ -7,7 +7,7 @@ import { count, plural, short } from '../format/numbers';
 import { ago, duration } from '../format/time';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
-import { figuresOf, newestAttempt, shapeText } from '../job/progress';
+import { failureOf, figuresOf, newestAttempt, shapeText } from '../job/progress';
 import { ProgressBar } from '../job/progress_bar';
 import { hasEnded } from '../api/live';
 import { hasFinding, worstFirst } from '../job/health';
@@ -170,10 +170,10 @@ function RecentlyEnded() {
                 {job.name}
               </Link>
               <span class="number">#{job.id}</span>
-              <JobBadge state={job.state} />
+              <JobBadge state={job.state} verdict={job.verdict} />
               <span class="faint end">{ago(job.ended_time_ms, serverNow.value)}</span>
             </p>
-            {job.state === 'failed' && <p class="faint">{job.verdict?.summary}</p>}
+            {failureOf(job) && <p class="faint">{failureOf(job)}</p>}
           </li>
         ))}
       </ul>

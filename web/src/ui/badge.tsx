@@ -1,13 +1,13 @@
 import {
   CORDONED,
-  JOB_LOOK,
   NODE_LOOK,
   QUARANTINED,
   UNHEALTHY,
+  jobLook,
   lookOf,
   type StateLook,
 } from '../format/words';
-import type { JobState, Node } from '../api/types';
+import type { Job, Node } from '../api/types';
 import { Icon } from './icon';
 
 export function Badge({ look, title }: { look: StateLook; title?: string }) {
@@ -19,8 +19,9 @@ export function Badge({ look, title }: { look: StateLook; title?: string }) {
   );
 }
 
-export const JobBadge = ({ state }: { state: JobState }) => (
-  <Badge look={lookOf(JOB_LOOK, state)} />
+// `verdict`: needed only for jobs that have ended.
+export const JobBadge = ({ state, verdict }: Pick<Job, 'state' | 'verdict'>) => (
+  <Badge look={jobLook({ state, verdict })} />
 );
 
 // A node that is both lost and cordoned is shown as lost.

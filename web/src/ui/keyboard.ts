@@ -102,4 +102,5 @@ export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[
   { keys: ['+', '-'], where: 'Chart', does: 'Zoom in or out around the current point' },
   { keys: ['Enter', '↓', '↑'], where: 'Logs', does: 'Open the line, next line, previous line' },
   { keys: ['Esc'], where: 'Logs', does: 'Close the line' },
+  { keys: ['e', 'E'], where: 'Logs', does: 'Next error, previous error' },
 ];

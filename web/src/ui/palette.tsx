@@ -117,7 +117,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
             onClick={() => open(entry)}
           >
             <span>{entry.text}</span>
-            {entry.job ? <JobBadge state={entry.job.state} /> : <span class="faint">page</span>}
+            {entry.job ? (
+              <JobBadge state={entry.job.state} verdict={entry.job.verdict} />
+            ) : (
+              <span class="faint">page</span>
+            )}
           </li>
         ))}
       </ul>

@@ -37,7 +37,7 @@ TEST_F(LogsTest, OneRankIsPrintedAsItWasWritten) {
 
 TEST_F(LogsTest, AsksForWhatTheUserWants) {
   answers().logs.clear();
-  Run({"logs", "tiny@2", "--rank", "0,8-10", "--grep", "nan", "--tail", "7"});
+  Run({"logs", "tiny@2", "--rank", "0,8-10", "--grep", "nan", "-iE", "--errors", "--tail", "7"});
   Run({"logs", "tiny", "--attempt", "3"});
   ASSERT_EQ(answers().log_requests.size(), 2u);
   const v1::ReadLogsRequest& request = answers().log_requests[0];
@@ -45,6 +45,9 @@ TEST_F(LogsTest, AsksForWhatTheUserWants) {
   EXPECT_EQ(request.attempt(), 2);
   EXPECT_THAT(request.ranks(), ElementsAre(0, 8, 9, 10));
   EXPECT_EQ(request.grep(), "nan");
+  EXPECT_TRUE(request.ignore_case());
+  EXPECT_TRUE(request.regex());
+  EXPECT_EQ(request.min_level(), v1::LOG_LEVEL_ERROR);
   EXPECT_EQ(request.tail(), 7);
   EXPECT_FALSE(request.follow());
   EXPECT_EQ(answers().log_requests[1].attempt(), 3);

@@ -30,6 +30,19 @@ TEST_F(PauseTest, AsksNothingAndShowsTheNewState) {
   EXPECT_EQ(answers().resume_requests[0].user(), "ada");
 }
 
+TEST_F(PauseTest, APauseThatLosesStepsNamesThemAndAsks) {
+  *answers().job.mutable_job() = JobThatCannotSave();
+  environment_.console.in_is_tty = true;
+  input_ = "no\n";
+  const CliResult refused = Run({"pause", "tiny"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("pausing now loses 40 steps"));
+  EXPECT_THAT(refused.err, HasSubstr("Pause tiny? [y/N]"));
+  EXPECT_THAT(answers().pause_requests, IsEmpty());
+  EXPECT_EQ(Run({"pause", "-y", "tiny"}).exit_code, 0);
+  EXPECT_EQ(answers().pause_requests.size(), 1u);
+}
+
 TEST_F(PauseTest, ARefusalIsShownAndTheOthersAreTried) {
   answers().stop_errors["1"] =
       grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, "job 1 (a) is not paused: it is running");

@@ -71,6 +71,17 @@ TEST_F(PsTest, TheReasonSurvives80Columns) {
   EXPECT_THAT(out, HasSubstr("120/300"));
 }
 
+TEST_F(PsTest, AStopThatLostStepsHasItsReason) {
+  v1::ListJobsResponse page;
+  v1::Job& lost = *page.add_jobs() = EndedJob(v1::JOB_STATE_STOPPED);
+  lost.mutable_verdict()->set_summary("stopped by a user; 40 steps after step 80 are lost");
+  lost.mutable_verdict()->set_lost_steps(40);
+  answers().pages.push_back(page);
+  EXPECT_THAT(Run({"ps", "-a"}).out, HasSubstr("40 steps after step 80 are lost"));
+  answers().pages.front().mutable_jobs(0)->mutable_verdict()->clear_lost_steps();
+  EXPECT_THAT(Run({"ps", "-a"}).out, Not(HasSubstr("after step 80")));
+}
+
 TEST_F(PsTest, AJobThatStoppedReportingHasNoRateAndNoEta) {
   v1::ListJobsResponse page;
   *page.add_jobs() = RunningJob();

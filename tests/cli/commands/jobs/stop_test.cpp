@@ -39,6 +39,40 @@ TEST_F(StopTest, KillAsksOnATerminal) {
   EXPECT_TRUE(answers().stop_requests[0].kill());
 }
 
+TEST_F(StopTest, AStopThatLosesStepsNamesThemAndAsks) {
+  *answers().job.mutable_job() = JobThatCannotSave();
+  environment_.console.in_is_tty = true;
+  input_ = "no\n";
+  const CliResult refused = Run({"stop", "tiny"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err,
+              HasSubstr("job 17 (tiny): checkpoints have failed since step 80: stopping now loses "
+                        "40 steps (1m00s of work)\nStop tiny? [y/N]"));
+  EXPECT_THAT(answers().stop_requests, IsEmpty());
+  input_ = "y\n";
+  EXPECT_EQ(Run({"stop", "tiny"}).exit_code, 0);
+  EXPECT_EQ(answers().stop_requests.size(), 1u);
+}
+
+TEST_F(StopTest, AScriptThatLosesStepsIsWarned) {
+  *answers().job.mutable_job() = JobThatCannotSave();
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"stop", "tiny"}, {"stop", "-y", "tiny"}}) {
+    const CliResult result = Run(command);
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.err, HasSubstr("stopping now loses 40 steps"));
+  }
+  EXPECT_EQ(answers().stop_requests.size(), 2u);
+}
+
+TEST_F(StopTest, AKillNamesTheStepsThatNoCheckpointContains) {
+  *answers().job.mutable_job() = JobThatCannotSave();
+  answers().job.mutable_job()->mutable_health()->clear_findings();
+  EXPECT_THAT(Run({"stop", "tiny"}).err, IsEmpty()) << "its last save is expected to succeed";
+  EXPECT_THAT(Run({"kill", "-y", "tiny"}).err,
+              HasSubstr("killing now loses 40 steps (1m00s of work) since step 80"));
+}
+
 TEST_F(StopTest, ScriptsMustSayYes) {
   const CliResult kill = Run({"kill", "tiny"});
   EXPECT_EQ(kill.exit_code, 2);

@@ -133,8 +133,11 @@ TEST_F(JobHealthTest, AFailedSaveIsUnsavedWithTheStepsAtRisk) {
   Alert("checkpoint_failed");
   EXPECT_EQ(Word(), v1::HEALTH_WORD_UNSAVED);
   EXPECT_EQ(Health().findings(0).since_ms(), failed);
+  EXPECT_EQ(Health().saved_step(), 0);
+  EXPECT_EQ(Health().at_risk_since_ms(), cluster_.Attempt(job_).started_time_ms());
   cluster_.Publish(job_, 24);
   EXPECT_EQ(Health().steps_at_risk(), 1);
+  EXPECT_EQ(Health().saved_step(), 24);
 }
 
 TEST_F(JobHealthTest, TheWorstWordWinsAndTheOthersFollow) {

@@ -29,22 +29,24 @@ class SaveHintTest : public testing::Test {
     *batch.add_records() = record;
     ObserveTelemetry(batch, cluster_.state, cluster_.observations);
   }
-  void Alert(const std::string& code, int64_t step) {
+  void Alert(const std::string& code, int64_t step,
+             const std::string& message = "No space left on device") {
     v1::TelemetryRecord record;
     record.mutable_alert()->set_code(code);
     record.mutable_alert()->set_step(step);
-    record.mutable_alert()->set_message("No space left on device");
+    record.mutable_alert()->set_message(message);
     Write(record);
   }
   v1::WhyJobResponse Why() {
     const JobEntry& entry = cluster_.state.jobs.at(job_);
     return ExplainJob(cluster_.View(), entry);
   }
-  std::string StopSummary() {
+  void Reach(int64_t step) { cluster_.observations.attempts[{job_, 1}].ranks[0].step = step; }
+  v1::Verdict StopVerdict() {
     cluster_.Stop(job_);
     cluster_.ExitAll(job_, exit_code_);
     cluster_.ClearAll(job_);
-    return cluster_.Job(job_).verdict().summary();
+    return cluster_.Job(job_).verdict();
   }
 
   TestCluster cluster_;
@@ -80,24 +82,60 @@ TEST_F(SaveHintTest, ADirectoryThatIsNotSharedNeedsAMountAndNotSpace) {
   EXPECT_THAT(Why().pending().advice(), HasSubstr("mount the same storage at /checkpoints/"));
 }
 
-TEST_F(SaveHintTest, AStopThatCouldNotSaveSaysSo) {
+TEST_F(SaveHintTest, AStopThatCouldNotSaveNamesTheLostSteps) {
   cluster_.Publish(job_, 100);
+  Reach(120);
   exit_code_ = 73;
-  EXPECT_THAT(StopSummary(),
-              AllOf(HasSubstr("stopped by a user; no checkpoint was saved when the ranks stopped"),
-                    HasSubstr("no checkpoint since step 100): rank 0 exited with code 73")));
+  const v1::Verdict verdict = StopVerdict();
+  EXPECT_EQ(verdict.summary(),
+            "stopped by a user; 20 steps after step 100 are lost, because no checkpoint was saved "
+            "when the ranks stopped: rank 0 exited with code 73 (cannot write)");
+  EXPECT_EQ(verdict.lost_steps(), 20);
+  EXPECT_EQ(verdict.cause(), v1::VERDICT_CAUSE_STOPPED);
 }
 
-TEST_F(SaveHintTest, AStopThatWasKilledWhileItsSaveWaitedSaysSo) {
-  Alert("checkpoint_blocked", 600);
+TEST_F(SaveHintTest, AStopThatWasKilledWhileItsSaveWaitedRepeatsNoPromise) {
+  Reach(600);
+  Alert("checkpoint_blocked", 600,
+        "cannot write the last checkpoint: No space left on device; retrying for 30 minutes, while "
+        "the ranks keep their state in memory; free disk space");
   exit_code_ = 137;
-  EXPECT_THAT(StopSummary(),
-              HasSubstr("no checkpoint was saved when the ranks stopped (no checkpoint yet): "
-                        "No space left"));
+  const v1::Verdict verdict = StopVerdict();
+  EXPECT_EQ(verdict.summary(),
+            "stopped by a user; all 600 steps are lost, because no checkpoint was saved when the "
+            "ranks stopped: cannot write the last checkpoint: No space left on device");
+  EXPECT_EQ(verdict.lost_steps(), 600);
+}
+
+TEST_F(SaveHintTest, AStopThatNeededSigkillLosesTheStepsSinceTheCheckpoint) {
+  cluster_.Publish(job_, 100);
+  Reach(101);
+  exit_code_ = 137;
+  EXPECT_THAT(StopVerdict().summary(), AllOf(HasSubstr("1 step after step 100 is lost"),
+                                             HasSubstr("rank 0 was ended with SIGKILL")));
+}
+
+TEST_F(SaveHintTest, AProgramThatReportsNoCheckpointLosesNothingThatIsKnown) {
+  Reach(600);
+  exit_code_ = 137;
+  const v1::Verdict verdict = StopVerdict();
+  EXPECT_EQ(verdict.summary(), "stopped by a user");
+  EXPECT_EQ(verdict.lost_steps(), 0);
+}
+
+TEST_F(SaveHintTest, AFailedSaveWithoutANewerStepLosesNothing) {
+  cluster_.Publish(job_, 100);
+  Reach(100);
+  exit_code_ = 73;
+  EXPECT_EQ(StopVerdict().lost_steps(), 0);
 }
 
 TEST_F(SaveHintTest, AStopThatSavedSaysNothingMore) {
-  EXPECT_EQ(StopSummary(), "stopped by a user");
+  cluster_.Publish(job_, 100);
+  Reach(120);
+  const v1::Verdict verdict = StopVerdict();
+  EXPECT_EQ(verdict.summary(), "stopped by a user");
+  EXPECT_EQ(verdict.lost_steps(), 0);
 }
 
 class KilledStopTest : public SaveHintTest {

@@ -185,6 +185,48 @@ TEST_P(LogStoreTest, GrepGivesMatchingLinesOnly) {
   EXPECT_THAT(ReadOn({.grep = "loss"}, false, cursor), ElementsAre("1/0: lossy"));
 }
 
+TEST_P(LogStoreTest, GrepCanIgnoreCase) {
+  Add(1, 0, 10, "KeyError: x\nfine\nan ERROR\n");
+  EXPECT_THAT(Read({.grep = "error"}), IsEmpty());
+  EXPECT_THAT(Read({.grep = "error", .ignore_case = true}),
+              ElementsAre("1/0: KeyError: x", "1/0: an ERROR"));
+  EXPECT_THAT(Read({.grep = "E.R", .ignore_case = true}), IsEmpty()) << "it is text";
+  EXPECT_THAT(Read({.grep = "ERROR", .ignore_case = true, .tail = 1}),
+              ElementsAre("1/0: an ERROR"));
+}
+
+TEST_P(LogStoreTest, GrepCanBeARegularExpressionOfOneLine) {
+  Add(1, 0, 10, "loss 3.1\r\nloss\nx loss 12\nlossy 4");
+  EXPECT_THAT(Read({.grep = "^loss [0-9.]+$", .regex = true}), ElementsAre("1/0: loss 3.1"));
+  EXPECT_THAT(Read({.grep = "loss\\s\\d", .regex = true}),
+              ElementsAre("1/0: loss 3.1", "1/0: x loss 12"));
+  EXPECT_THAT(Read({.grep = "loss\\s+x", .regex = true}), IsEmpty()) << "a match is in one line";
+  EXPECT_THAT(Read({.grep = "^LOSS", .ignore_case = true, .regex = true}, true),
+              ElementsAre("1/0: loss 3.1", "1/0: loss", "1/0: lossy 4"));
+  EXPECT_THAT(Read({.grep = "^loss$", .regex = true, .tail = 5}), ElementsAre("1/0: loss"));
+}
+
+TEST_P(LogStoreTest, LinesAreSelectedByTheirLevel) {
+  Add(1, 0, 10, "step 1\nWARN slow\nKeyError: x\nERROR y\n");
+  EXPECT_THAT(Read({.min_level = v1::LOG_LEVEL_WARNING}),
+              ElementsAre("1/0: WARN slow", "1/0: KeyError: x", "1/0: ERROR y"));
+  EXPECT_THAT(Read({.grep = "y", .min_level = v1::LOG_LEVEL_ERROR}),
+              ElementsAre("1/0: KeyError: x", "1/0: ERROR y"));
+}
+
+TEST_P(LogStoreTest, ABadRegularExpressionIsRefused) {
+  LogCursor cursor;
+  const auto ignore = [](std::vector<v1::LogLine>) { return true; };
+  for (const char* bad : {"(", "a{1000}{1000}{1000}", "(?=x)"}) {
+    const LogQuery query{.job_id = 1, .grep = bad, .regex = true};
+    EXPECT_EQ(store_->Read(query, false, cursor, ignore).code(), absl::StatusCode::kInvalidArgument)
+        << bad;
+    EXPECT_EQ(store_->ReadPage({.lines = query, .limit = 1}, false).status().code(),
+              absl::StatusCode::kInvalidArgument)
+        << bad;
+  }
+}
+
 TEST_P(LogStoreTest, TailCountsAllRanksAndMovesTheCursorOverTheRest) {
   for (int i = 0; i < 10; ++i) Add(1, i % 2, i, absl::StrCat("line ", i, "\n"));
   LogCursor cursor;
@@ -299,6 +341,14 @@ TEST_P(LogStoreTest, PageFindsMatchesOnly) {
   const auto page = store_->ReadPage(query, false);
   EXPECT_THAT(Texts(*page), ElementsAre("loss 30", "loss 40"));
   EXPECT_TRUE(page->more_before);
+}
+
+TEST_P(LogStoreTest, PageFindsTheNextError) {
+  Add(1, 0, 10, "step 1\nERROR a\nstep 2\nERROR b\nERROR c\n");
+  LogPageQuery query{
+      .lines = {.job_id = 1, .min_level = v1::LOG_LEVEL_ERROR}, .newer = true, .limit = 1};
+  query.from = LogPosition{1, 10, 0, 7};
+  EXPECT_THAT(Texts(*store_->ReadPage(query, false)), ElementsAre("ERROR b"));
 }
 
 TEST_P(LogStoreTest, ContradictoryQueryIsRefused) {

@@ -1,0 +1,25 @@
+#include "controller/core/state/work_at_risk.h"
+
+#include <algorithm>
+
+#include "controller/core/state/starting_point.h"
+
+namespace trainyard::controller {
+
+WorkAtRisk WorkAtRiskOf(const v1::Job& job, const v1::Attempt& attempt, int64_t last_step) {
+  const StartingPoint newest = NextStartingPoint(job);
+  WorkAtRisk work;
+  // A program that resumes on its own begins after a step whose checkpoint the controller does not
+  // know.
+  work.saved_step = std::max<int64_t>(newest.step, attempt.first_step() - 1);
+  work.steps = std::max<int64_t>(0, last_step - work.saved_step);
+  if (work.steps == 0) return work;
+  work.since_ms = attempt.started_time_ms();
+  for (const v1::Checkpoint& checkpoint : job.checkpoints()) {
+    if (checkpoint.path() != newest.path) continue;
+    work.since_ms = std::max(work.since_ms, checkpoint.time_ms());
+  }
+  return work;
+}
+
+}  // namespace trainyard::controller

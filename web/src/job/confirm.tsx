@@ -1,0 +1,66 @@
+// A dialog that confirms an action on a job and shows the equivalent command line.
+import { useState } from 'preact/hooks';
+import { asRequestError, type RequestError } from '../api/client';
+import { CommandLine } from '../ui/copy';
+import { Dialog } from '../ui/dialog';
+import { Icon } from '../ui/icon';
+import { Failure } from '../ui/notice';
+
+export interface ConfirmProps {
+  title: string;
+  // The harm that the action does, if it does any.
+  warning?: string | undefined;
+  text: string;
+  commandLine: string;
+  button: string;
+  danger?: boolean;
+  // False if the input is invalid and cannot be submitted.
+  ready?: boolean;
+  act: () => Promise<void>;
+  onClose: () => void;
+  children?: preact.ComponentChildren;
+}
+
+export function Confirm(props: ConfirmProps) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<RequestError>();
+  const act = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await props.act();
+      props.onClose();
+    } catch (failure) {
+      setError(asRequestError(failure));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      {props.warning && (
+        <p class="reason tone-bad">
+          <Icon name="warn" />
+          <span>{props.warning}</span>
+        </p>
+      )}
+      <p>{props.text}</p>
+      {props.children}
+      <p class="label">Command-line equivalent</p>
+      <CommandLine text={props.commandLine} />
+      {error && <Failure error={error} />}
+      <footer>
+        <button type="button" onClick={props.onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class={props.danger ? 'danger' : 'primary'}
+          disabled={busy || props.ready === false}
+          onClick={() => void act()}
+        >
+          {busy ? 'Sending…' : props.button}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
