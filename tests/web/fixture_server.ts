@@ -136,7 +136,7 @@ export class FixtureServer {
   private counts(): { waiting: number; placed: number } {
     const { jobs, pending } = this.cluster;
     const placed = jobs.filter(({ state }) => ['starting', 'running', 'stopping'].includes(state));
-    return { waiting: pending.size, placed: placed.length };
+    return { waiting: this.cluster.waitingTotal ?? pending.size, placed: placed.length };
   }
 
   // Sends one changed job to every open page.

@@ -1,0 +1,66 @@
+// Tests the queue and the nodes, on a small and on a large cluster. Uses the fixture server.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launch, openPage, WIDE, type OpenPage } from './browser';
+import { QUEUE_SENT, largeCluster } from './fixture_large';
+import { busyCluster } from './fixtures';
+import { FixtureServer } from './fixture_server';
+
+let browser: Browser;
+let server: FixtureServer;
+let open: OpenPage | undefined;
+
+async function visit(path: string, viewport = WIDE): Promise<Page> {
+  open = await openPage(browser, server.url + path, 'light', viewport);
+  return open.page;
+}
+
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  server = new FixtureServer(busyCluster());
+  await server.start();
+});
+afterEach(async () => {
+  await open?.context.close();
+  expect(open?.complaints).toEqual([]);
+  open = undefined;
+  await server.stop();
+});
+
+const BEHIND = '2,501 jobs wait behind mixtral (#44), which needs 30 × 8 gpu.';
+
+describe('a long queue', () => {
+  it('names what blocks it once, and draws only visible rows', async () => {
+    server.cluster = largeCluster();
+    const page = await visit('/queue');
+    const group = page.getByRole('region', { name: BEHIND });
+    await group.getByText('sweep-45', { exact: true }).waitFor();
+    expect(await group.locator('tbody tr').count()).toBeLessThan(QUEUE_SENT / 2);
+    expect(await page.locator('.queue-row').count()).toBe(1);
+    expect(await page.getByText('is next', { exact: false }).count()).toBe(0);
+    expect(await page.getByText('priority', { exact: true }).count()).toBe(0);
+    await group.getByText(`Showing the first ${QUEUE_SENT - 1} of 2,501.`).waitFor();
+    await group.getByRole('link', { name: 'mixtral (#44)' }).click();
+    await page.waitForURL(/\/jobs\/44$/);
+  });
+
+  it('is one sentence on the overview', async () => {
+    server.cluster = largeCluster();
+    const page = await visit('/');
+    const card = page.getByRole('region', { name: 'Queue', exact: true });
+    await card.getByText(BEHIND).waitFor();
+    expect(await card.getByRole('listitem').count()).toBe(2);
+  });
+
+  it('keeps jobs that a user holds apart', async () => {
+    server.cluster.jobs.find(({ id }) => id === 45)!.state = 'held';
+    const page = await visit('/queue');
+    const held = page.getByRole('region', { name: /Paused and held/ });
+    const above = (await page.locator('.queue').first().boundingBox())!;
+    const box = (await held.boundingBox())!;
+    expect(box.y - above.y - above.height).toBeGreaterThanOrEqual(20);
+  });
+});

@@ -1,0 +1,74 @@
+// The queue on the overview: jobs with a reason of their own, then one line for the jobs behind the
+// head of the queue.
+import { live, waitingJobs } from '../api/store';
+import type { Job } from '../api/types';
+import { plural } from '../format/numbers';
+import { shapeText } from '../job/progress';
+import { BehindText } from '../queue/behind_text';
+import { groupQueue } from '../queue/queue_groups';
+import { Link } from '../router/router';
+import { jobPath } from '../router/url';
+import { JobBadge } from '../ui/badge';
+import { withCode } from '../ui/code_text';
+import { Empty, Skeleton } from '../ui/notice';
+
+// Maximum number of jobs that are shown with their reasons.
+const ROWS = 6;
+
+function Row({ job }: { job: Job }) {
+  const reason = live.value.pending.get(job.id);
+  return (
+    <li>
+      <p>
+        <Link href={jobPath(job.id)} data-row>
+          {job.name}
+        </Link>
+        <span class="number">#{job.id}</span>
+        {job.state !== 'queued' && <JobBadge state={job.state} />}
+        <span class="faint end">{shapeText(job)}</span>
+      </p>
+      <p class="faint">
+        {reason ? withCode(reason.message) : 'The nodes are still ending the previous attempt.'}
+      </p>
+    </li>
+  );
+}
+
+export function QueueCard() {
+  const jobs = waitingJobs.value;
+  const amount = Math.max(live.value.waiting, jobs?.length ?? 0);
+  const { waiting, behind } = groupQueue(jobs ?? [], live.value.pending, amount);
+  return (
+    <section class="card" aria-labelledby="queue-title">
+      <header>
+        <h2 id="queue-title">Queue</h2>
+        {amount > 0 && (
+          <Link href="/queue" class="faint">
+            {plural(amount, 'job')}
+          </Link>
+        )}
+      </header>
+      {!jobs && <Skeleton rows={2} height={36} />}
+      {jobs?.length === 0 && (
+        <Empty title="No queued jobs">
+          Queued jobs appear here with the reason they are waiting.
+        </Empty>
+      )}
+      {amount > 0 && (
+        <ul class="waits">
+          {waiting.slice(0, ROWS).map((job) => (
+            <Row key={job.id} job={job} />
+          ))}
+          {waiting.length > ROWS && (
+            <li class="faint">{plural(waiting.length - ROWS, 'more job')} with other reasons.</li>
+          )}
+          {behind.map((group) => (
+            <li key={`behind-${group.blockerId}`} class="behind">
+              <BehindText group={group} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
