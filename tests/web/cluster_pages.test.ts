@@ -1,8 +1,8 @@
 // Tests the queue and the nodes, on a small and on a large cluster. Uses the fixture server.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { launch, openPage, WIDE, type OpenPage } from './browser';
-import { QUEUE_SENT, largeCluster } from './fixture_large';
+import { launch, openPage, PHONE, WIDE, type OpenPage } from './browser';
+import { LARGE_NODES, QUEUE_SENT, largeCluster } from './fixture_large';
 import { busyCluster } from './fixtures';
 import { FixtureServer } from './fixture_server';
 
@@ -62,5 +62,43 @@ describe('a long queue', () => {
     const above = (await page.locator('.queue').first().boundingBox())!;
     const box = (await held.boundingBox())!;
     expect(box.y - above.y - above.height).toBeGreaterThanOrEqual(20);
+  });
+});
+
+// Returns the cumulative layout shift of the page so far, without shifts that the user caused.
+function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        type Shift = PerformanceEntry & { value: number; hadRecentInput: boolean };
+        const add = (entries: PerformanceEntryList) => {
+          for (const entry of entries as Shift[]) if (!entry.hadRecentInput) sum += entry.value;
+        };
+        const observer = new PerformanceObserver((list) => add(list.getEntries()));
+        observer.observe({ type: 'layout-shift', buffered: true });
+        // Entries are delivered after the frame in which they occurred.
+        requestAnimationFrame(() => setTimeout(() => resolve((add(observer.takeRecords()), sum))));
+      }),
+  );
+}
+
+describe('the overview of 136 nodes', () => {
+  it.each([WIDE, PHONE])('does not move its content while it loads: %o', async (viewport) => {
+    server.cluster = largeCluster();
+    server.nodesDelayMs = 300;
+    open = await openPage(browser, 'about:blank', 'light', viewport);
+    const { page } = open;
+    for (const [pattern, delayMs] of [
+      [/api\/v1\/events\?/, 600],
+      [/api\/v1\/report/, 900],
+    ] as const) {
+      await page.route(pattern, (route) => setTimeout(() => void route.continue(), delayMs));
+    }
+    await page.goto(server.url);
+    await page.locator('.map-node').nth(LARGE_NODES - 1).waitFor();
+    await page.locator('.ledger').waitFor();
+    await page.locator('.events li').first().waitFor();
+    expect(await layoutShift(page)).toBeLessThanOrEqual(0.05);
   });
 });

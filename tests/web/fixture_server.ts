@@ -106,6 +106,8 @@ export class FixtureServer {
   private readonly streams = new Set<ServerResponse>();
   private port = 0;
   notFinite: StepRange | undefined;
+  // Time between the jobs and the nodes of a new stream.
+  nodesDelayMs = 0;
 
   constructor(public cluster: Cluster) {}
 
@@ -188,7 +190,9 @@ export class FixtureServer {
     const pending = Object.fromEntries(cluster.pending);
     const all = { snapshot: true, as_of_ms: NOW, removed: [] };
     send(response, 'jobs', { ...this.counts(), ...all, jobs: recent, pending });
-    send(response, 'nodes', { ...all, nodes: cluster.nodes });
+    const sendNodes = () => send(response, 'nodes', { ...all, nodes: cluster.nodes });
+    if (this.nodesDelayMs === 0) sendNodes();
+    else setTimeout(sendNodes, this.nodesDelayMs);
     this.streams.add(response);
     const alive = setInterval(() => response.write(': alive\n\n'), HEARTBEAT_MS);
     response.on('close', () => {

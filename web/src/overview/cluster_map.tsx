@@ -7,8 +7,9 @@ import { Link, navigate } from '../router/router';
 import { jobPath } from '../router/url';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
-import { Empty, Skeleton } from '../ui/notice';
+import { Empty } from '../ui/notice';
 import { slotRangeText, slotRangesOf, splitIntoRows } from './slot_ranges';
+import { areAlike } from './node_names';
 import { hasProblem, problemCounts } from './node_problems';
 
 // If there are more nodes than this, they are drawn small.
@@ -71,7 +72,9 @@ function MapNode({ node, dense }: { node: Node; dense: boolean }) {
         {dense ? (
           // The name is not a link, because two links this close to each other would be hard to
           // hit.
-          <b>{node.name}</b>
+          <b title={node.name}>
+            <bdi>{node.name}</bdi>
+          </b>
         ) : (
           <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>
         )}
@@ -107,7 +110,6 @@ export function ClusterMap() {
         <h2 id="cluster-title">Cluster</h2>
         {nodes && nodes.length > 0 && <p class="faint">{summary(nodes)}</p>}
       </header>
-      {!nodes && <Skeleton rows={3} height={36} />}
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           {jobList.value?.length === 0 ? (
@@ -121,7 +123,7 @@ export function ClusterMap() {
         </Empty>
       )}
       {nodes && nodes.length > 0 && (
-        <ul class={`map ${dense ? 'dense' : ''}`}>
+        <ul class={`map ${dense ? 'dense' : ''} ${areAlike(nodes) ? 'alike' : ''}`}>
           {nodes.map((node) => (
             <MapNode key={node.id} node={node} dense={dense} />
           ))}

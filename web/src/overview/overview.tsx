@@ -1,6 +1,6 @@
 // The first page. It shows running jobs, queued jobs with their reasons, a map of the cluster, and
 // recent events.
-import { live, runningJobs, serverNow } from '../api/store';
+import { live, nodeList, runningJobs, serverNow } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
 import { count, plural, short } from '../format/numbers';
@@ -140,16 +140,37 @@ function Recent() {
           all events
         </Link>
       </header>
-      {!lines && <Skeleton rows={6} height={14} />}
+      {!lines && <Skeleton rows={EVENTS} height={18} />}
       {lines?.length === 0 && <Empty title="No events yet" />}
       {lines && <EventList lines={lines} />}
     </section>
   );
 }
 
-export function Overview() {
+// Shown until both the jobs and the nodes are known. Cards that appeared one after the other would
+// move each other, so all cards are shown at once.
+function Loading() {
   return (
     <div class="overview">
+      <h1 class="hidden">Overview</h1>
+      <div class="column">
+        <section class="card" aria-busy="true">
+          <Skeleton rows={8} height={44} />
+        </section>
+      </div>
+      <div class="column">
+        <section class="card" aria-busy="true">
+          <Skeleton rows={6} height={36} />
+        </section>
+      </div>
+    </div>
+  );
+}
+
+export function Overview() {
+  if (!jobList.value || !nodeList.value) return <Loading key="loading" />;
+  return (
+    <div class="overview" key="loaded">
       <h1 class="hidden">Overview</h1>
       <div class="column wide">
         {isNew() ? <FirstSteps /> : <Running />}

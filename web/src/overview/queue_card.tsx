@@ -10,7 +10,7 @@ import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
-import { Empty, Skeleton } from '../ui/notice';
+import { Empty } from '../ui/notice';
 
 // Maximum number of jobs that are shown with their reasons.
 const ROWS = 6;
@@ -35,9 +35,9 @@ function Row({ job }: { job: Job }) {
 }
 
 export function QueueCard() {
-  const jobs = waitingJobs.value;
-  const amount = Math.max(live.value.waiting, jobs?.length ?? 0);
-  const { waiting, behind } = groupQueue(jobs ?? [], live.value.pending, amount);
+  const jobs = waitingJobs.value ?? [];
+  const amount = Math.max(live.value.waiting, jobs.length);
+  const { waiting, behind } = groupQueue(jobs, live.value.pending, amount);
   return (
     <section class="card" aria-labelledby="queue-title">
       <header>
@@ -48,8 +48,7 @@ export function QueueCard() {
           </Link>
         )}
       </header>
-      {!jobs && <Skeleton rows={2} height={36} />}
-      {jobs?.length === 0 && (
+      {amount === 0 && (
         <Empty title="No queued jobs">
           Queued jobs appear here with the reason they are waiting.
         </Empty>
