@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launch, openPage, PHONE, WIDE, type OpenPage } from './browser';
 import { LARGE_NODES, QUEUE_SENT, largeCluster } from './fixture_large';
-import { busyCluster } from './fixtures';
+import { MINUTE, NOW, busyCluster } from './fixtures';
 import { FixtureServer } from './fixture_server';
 
 let browser: Browser;
@@ -62,6 +62,56 @@ describe('a long queue', () => {
     const above = (await page.locator('.queue').first().boundingBox())!;
     const box = (await held.boundingBox())!;
     expect(box.y - above.y - above.height).toBeGreaterThanOrEqual(20);
+  });
+});
+
+describe('nodes', () => {
+  it('are one windowed table with their word and its reason', async () => {
+    server.cluster = largeCluster();
+    const page = await visit('/nodes');
+    const rows = page.locator('tbody tr');
+    const first = rows.first();
+    await first.getByText('suspect', { exact: true }).waitFor();
+    await first.getByText(/^no heartbeat for 27m \d\ds$/).waitFor();
+    expect(await page.getByText('3142 ms').count()).toBe(0);
+    expect(await rows.count()).toBeLessThan(60);
+    await page.getByLabel('Filter nodes').fill('rack17');
+    await expect.poll(() => rows.count()).toBe(8);
+    await rows.last().getByRole('link', { name: /node136/ }).click();
+    await page.waitForURL(/\/nodes\/node-136$/);
+  });
+
+  it('have a page with attempts, failures and checks', async () => {
+    const [found] = server.cluster.nodes;
+    found!.evidence = [
+      {
+        time_ms: NOW - 5 * MINUTE,
+        fault: 'device',
+        job_id: 42,
+        attempt: 1,
+        reason: 'XID 79: GPU has fallen off the bus',
+        fatal: true,
+        xid: 79,
+        rank: 0,
+      },
+    ];
+    const page = await visit('/nodes/gpu01');
+    await page.getByRole('heading', { name: 'gpu01' }).waitFor();
+    const attempts = page.getByRole('region', { name: 'Attempts on this node' });
+    await attempts.getByRole('link', { name: 'llama3-8b-c4 #42', exact: true }).waitFor();
+    await attempts.getByRole('link', { name: 'ranks 0–7' }).waitFor();
+    await page.getByText('GPU has fallen off the bus').waitFor();
+    const checks = page.getByRole('region', { name: 'Checks' });
+    await checks.getByText('free disk space').waitFor();
+    await page.getByRole('button', { name: 'Cordon…' }).click();
+    await page.getByRole('button', { name: 'Cordon', exact: true }).click();
+    await page.locator('.job-title').getByText('cordoned', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Uncordon…' }).waitFor();
+  });
+
+  it('say that a node does not exist', async () => {
+    const page = await visit('/nodes/none');
+    await page.getByText('Node none not found').waitFor();
   });
 });
 

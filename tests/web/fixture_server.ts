@@ -36,6 +36,19 @@ function reportFixture() {
   };
 }
 
+// Returns the checks of all nodes. The disk of every node is full.
+function checksOf({ nodes }: Cluster) {
+  const checks = [
+    { name: 'clock', ok: true, found: '0.2 ms from the controller', advice: '' },
+    { name: 'disk', ok: false, found: '2.1 GiB free', advice: 'free disk space' },
+  ];
+  return {
+    nodes: nodes.map(({ id, name, state }) => ({ id, name, state, checked_ms: NOW, checks })),
+    controller: [],
+    as_of_ms: NOW,
+  };
+}
+
 const DIST = new URL('../../web/dist', import.meta.url).pathname;
 const CSP =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
@@ -213,6 +226,7 @@ export class FixtureServer {
     }
     if (path === '/report') return [200, { ...reportFixture(), ...stamp }];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
+    if (path === '/checks') return [200, checksOf(cluster)];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
     if (path === '/jobs' && method === 'POST') return this.submit();
     if (path === '/jobs') return this.listJobs(query);

@@ -24,6 +24,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
   jobs: () => import('./jobs/jobs').then((m) => m.Jobs),
   queue: () => import('./queue/queue').then((m) => m.Queue),
   nodes: () => import('./nodes/nodes').then((m) => m.Nodes),
+  node: () => import('./nodes/node').then((m) => m.NodePage),
   compare: () => import('./compare/compare').then((m) => m.Compare),
   events: () => import('./events/events').then((m) => m.Events),
   planner: () => import('./planner/planner').then((m) => m.Planner),
@@ -94,7 +95,7 @@ const NAVIGATION = [
   { href: '/', pages: ['overview'], name: 'Overview' },
   { href: '/jobs', pages: ['jobs', 'job'], name: 'Jobs' },
   { href: '/queue', pages: ['queue'], name: 'Queue' },
-  { href: '/nodes', pages: ['nodes'], name: 'Nodes' },
+  { href: '/nodes', pages: ['nodes', 'node'], name: 'Nodes' },
   { href: '/compare', pages: ['compare'], name: 'Compare' },
   { href: '/planner', pages: ['planner'], name: 'Planner' },
   { href: '/events', pages: ['events'], name: 'Events' },
@@ -144,9 +145,9 @@ function useGlobalKeys(): void {
   });
 }
 
-// Sets the title of the document. A job's page sets its own title.
+// Sets the title of the document. The pages of a job and of a node set their own titles.
 function useTitle(at: Place): void {
-  const name = NAVIGATION.find(({ pages }) => at.page !== 'job' && pages.includes(at.page))?.name;
+  const name = NAVIGATION.find(({ pages }) => !['job', 'node'].includes(at.page) && pages.includes(at.page))?.name;
   useEffect(() => {
     if (name) document.title = `${name} · Trainyard`;
   }, [name]);

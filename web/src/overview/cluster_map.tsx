@@ -4,7 +4,7 @@ import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
 import { count, plural } from '../format/numbers';
 import { Link, navigate } from '../router/router';
-import { jobPath } from '../router/url';
+import { jobPath, nodePath } from '../router/url';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
 import { Empty } from '../ui/notice';
@@ -76,7 +76,9 @@ function MapNode({ node, dense }: { node: Node; dense: boolean }) {
             <bdi>{node.name}</bdi>
           </b>
         ) : (
-          <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>
+          <Link href={nodePath(node.id)}>
+            <bdi>{node.name}</bdi>
+          </Link>
         )}
         {plain ? (
           <span class="faint">

@@ -1,13 +1,6 @@
-import {
-  CORDONED,
-  JOB_LOOK,
-  NODE_LOOK,
-  QUARANTINED,
-  UNHEALTHY,
-  lookOf,
-  type StateLook,
-} from '../format/words';
+import { JOB_LOOK, NODE_LOOK, lookOf, type StateLook } from '../format/words';
 import type { JobState, Node } from '../api/types';
+import { wordOf } from '../nodes/node_word';
 import { Icon } from './icon';
 
 export function Badge({ look, title }: { look: StateLook; title?: string }) {
@@ -23,12 +16,6 @@ export const JobBadge = ({ state }: { state: JobState }) => (
   <Badge look={lookOf(JOB_LOOK, state)} />
 );
 
-// If a node is both lost and cordoned, shows that it is lost.
-export function NodeBadge({ node }: { node: Node }) {
-  const ready = node.state === 'ready';
-  if (ready && node.cordoned) return <Badge look={CORDONED} title={node.cordon_reason} />;
-  const quarantine = node.health?.quarantine;
-  if (ready && quarantine) return <Badge look={QUARANTINED} title={quarantine.reason} />;
-  if (ready && node.health) return <Badge look={UNHEALTHY} title={node.health.reason} />;
-  return <Badge look={lookOf(NODE_LOOK, node.state)} title={node.state_reason} />;
-}
+export const NodeBadge = ({ node }: { node: Node }) => (
+  <Badge look={lookOf(NODE_LOOK, wordOf(node))} />
+);
