@@ -3,13 +3,14 @@ import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { refusal } from './api/session';
-import { live, nodeList } from './api/store';
+import { connected, live, nodeList, stale } from './api/store';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
 import { useRetry } from './ui/retry';
 import { Connection } from './ui/connection';
 import { KeyHelp } from './ui/help';
 import { Icon } from './ui/icon';
+import { idle } from './ui/idle';
 import { focusSearch, moveRow, useKeys } from './ui/keyboard';
 import { Empty, Skeleton } from './ui/notice';
 import { LogOut, NoAccess } from './ui/no_access';
@@ -46,6 +47,16 @@ export function loadPage(name: string): Promise<Page> | undefined {
   page.catch(() => loading.delete(name));
   loading.set(name, page);
   return page;
+}
+
+// Loads the code of all pages, one after the other while the browser is idle, so that they open
+// while the controller is away.
+async function loadAllPages(): Promise<void> {
+  for (const name of Object.keys(LOADERS)) {
+    await idle();
+    // A page that is opened later requests its code again.
+    await loadPage(name)?.catch(() => undefined);
+  }
 }
 
 function NotFound() {
@@ -162,6 +173,9 @@ function Frame() {
   const at = place.value;
   useGlobalKeys();
   useTitle(at);
+  useEffect(() => {
+    if (connected.value) void loadAllPages();
+  }, [connected.value]);
   const close = () => {
     shown.value = 'none';
   };
@@ -194,7 +208,7 @@ function Frame() {
           <LogOut />
         </div>
       </header>
-      <main id="main" tabIndex={-1}>
+      <main id="main" class={stale.value ? 'stale' : ''} tabIndex={-1}>
         <StorageProblems />
         <Content at={at} />
       </main>

@@ -57,6 +57,8 @@ export const reconnects = signal(0);
 export const otherClusters = signal(0);
 // Time at which the last message of the controller was received; 0 before the first message.
 export const receivedAt = signal(0);
+// True while the connection to the controller is lost. Pages are grey then and offer no actions.
+export const stale = computed(() => !connected.value && receivedAt.value > 0);
 // The browser's time, updated once per second. Ages are computed from it. While the tab is hidden,
 // it is not updated, which also pauses all periodic requests.
 export const clock = signal(Date.now());

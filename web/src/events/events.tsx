@@ -5,7 +5,9 @@ import { useEvents } from './use_events';
 
 export function Events() {
   const newest = live.value.events?.[0]?.sequence ?? 0;
-  const { lines, error, loadOlder } = useEvents('/events', newest);
+  const { lines: loaded, error, loadOlder } = useEvents('/events', newest);
+  // Without an answer, the page shows the events that the stream has sent.
+  const lines = loaded ?? (error && live.value.events);
   return (
     <>
       <div class="page-head">

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { asRequestError, postJson, type RequestError } from '../api/client';
 import { hasEnded } from '../api/live';
-import { openJob, refreshJob } from '../api/store';
+import { openJob, refreshJob, stale } from '../api/store';
 import type { Job, SubmitJobResponse } from '../api/types';
 import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
@@ -61,7 +61,7 @@ export function Confirm(props: ConfirmProps) {
         <button
           type="button"
           class={props.danger ? 'danger' : 'primary'}
-          disabled={busy || props.ready === false}
+          disabled={busy || stale.value || props.ready === false}
           onClick={() => void act()}
         >
           {busy ? 'Sending…' : props.button}
@@ -221,21 +221,21 @@ export function JobActions({ job }: { job: Job }) {
   return (
     <div class="actions">
       {!ended && job.state !== 'stopping' && (
-        <button type="button" onClick={() => setAction(pauses ? 'resume' : 'pause')}>
+        <button type="button" disabled={stale.value} onClick={() => setAction(pauses ? 'resume' : 'pause')}>
           {pauses ? 'Resume…' : 'Pause…'}
         </button>
       )}
       {!ended && job.state !== 'stopping' && (
-        <button type="button" onClick={() => setAction('stop')}>
+        <button type="button" disabled={stale.value} onClick={() => setAction('stop')}>
           Stop…
         </button>
       )}
       {!ended && (
-        <button type="button" onClick={() => setAction('kill')}>
+        <button type="button" disabled={stale.value} onClick={() => setAction('kill')}>
           Kill…
         </button>
       )}
-      <button type="button" onClick={() => setAction('again')}>
+      <button type="button" disabled={stale.value} onClick={() => setAction('again')}>
         Submit again…
       </button>
       {action === 'pause' && <PauseDialog job={job} onClose={close} />}

@@ -1,7 +1,7 @@
 // The page of one node: its state with the reason, the attempts on it, the failures attributed to
 // it, and the checks of its machine.
 import { useEffect, useState } from 'preact/hooks';
-import { capabilities, connected, jobNames, live, nodeList, serverNow } from '../api/store';
+import { capabilities, jobNames, live, nodeList, serverNow, stale } from '../api/store';
 import type { CheckNodesResponse, Node } from '../api/types';
 import { EventList } from '../events/event_list';
 import { eventText } from '../format/event_text';
@@ -35,11 +35,11 @@ function NodeActions({ node }: { node: Node }) {
   return (
     <div class="actions">
       {node.health?.quarantine && (
-        <button type="button" disabled={!connected.value} onClick={() => setAction('release')}>
+        <button type="button" disabled={stale.value} onClick={() => setAction('release')}>
           Release…
         </button>
       )}
-      <button type="button" disabled={!connected.value} onClick={() => setAction('cordon')}>
+      <button type="button" disabled={stale.value} onClick={() => setAction('cordon')}>
         {node.cordoned ? 'Uncordon…' : 'Cordon…'}
       </button>
       {action === 'cordon' && <CordonDialog node={node} onClose={close} />}

@@ -1,6 +1,6 @@
 // Machines: their state in one word with its reason, their slots, devices and heartbeats.
 import { useState } from 'preact/hooks';
-import { capabilities, connected, nodeList, serverNow } from '../api/store';
+import { capabilities, nodeList, serverNow, stale } from '../api/store';
 import type { Node } from '../api/types';
 import { bytes } from '../format/numbers';
 import { ago } from '../format/time';
@@ -95,7 +95,7 @@ function columns(
       <button
         type="button"
         class="quiet"
-        disabled={!connected.value}
+        disabled={stale.value}
         onClick={() => onCordon(node)}
         aria-label={`${node.cordoned ? 'Uncordon' : 'Cordon'} ${node.name}`}
       >
