@@ -164,6 +164,14 @@ function useTitle(at: Place): void {
   }, [name]);
 }
 
+// Moves the focus past the actions, tabs and tools of a job's page.
+function focusChart(event: MouseEvent): void {
+  const chart = document.querySelector<HTMLElement>('main .chart');
+  if (!chart) return;
+  event.preventDefault();
+  chart.focus();
+}
+
 export function App() {
   const { value } = refusal;
   return value ? <NoAccess refusal={value} /> : <Frame />;
@@ -184,6 +192,11 @@ function Frame() {
       <a class="skip" href="#main">
         Skip to content
       </a>
+      {at.page === 'job' && at.tab === 'curves' && (
+        <a class="skip" href="#main" onClick={focusChart}>
+          Skip to the first chart
+        </a>
+      )}
       <header class="top">
         <Link href="/" class="brand" aria-label="Trainyard, overview">
           <img src="/icon.svg" alt="" width="18" height="18" />
@@ -191,7 +204,12 @@ function Frame() {
         </Link>
         <Navigation at={at} />
         <div class="top-end">
-          <button type="button" class="find" onClick={open('palette')} title="Find a job or page">
+          <button
+            type="button"
+            class="find"
+            onClick={open('palette')}
+            title="Find a job, node, page or action"
+          >
             <Icon name="search" />
             <span class="find-word">Find</span>
             <kbd>Ctrl K</kbd>

@@ -6,6 +6,7 @@ import { openJob, refreshJob, stale } from '../api/store';
 import type { Job, SubmitJobResponse } from '../api/types';
 import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
+import { jobSubject, useAction } from '../ui/asked_action';
 import { CommandLine } from '../ui/copy';
 import { Dialog } from '../ui/dialog';
 import { Failure } from '../ui/notice';
@@ -214,7 +215,7 @@ function ResubmitDialog({ job, onClose }: { job: Job; onClose: () => void }) {
 }
 
 export function JobActions({ job }: { job: Job }) {
-  const [action, setAction] = useState<Action>();
+  const [action, setAction] = useAction<Action>(jobSubject(job.id));
   const close = () => setAction(undefined);
   const ended = hasEnded(job);
   const pauses = ['pausing', 'paused', 'held'].includes(job.state);

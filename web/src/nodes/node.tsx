@@ -1,6 +1,6 @@
 // The page of one node: its state with the reason, the attempts on it, the failures attributed to
 // it, and the checks of its machine.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { capabilities, jobNames, live, nodeList, serverNow, stale } from '../api/store';
 import type { CheckNodesResponse, Node } from '../api/types';
 import { EventList } from '../events/event_list';
@@ -11,6 +11,7 @@ import { plainWords } from '../format/words';
 import { Slots } from '../overview/cluster_map';
 import { Link, place } from '../router/router';
 import { jobPath } from '../router/url';
+import { nodeSubject, useAction } from '../ui/asked_action';
 import { JobBadge, NodeBadge } from '../ui/badge';
 import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
@@ -29,7 +30,7 @@ const CHECKS_PACE_MS = 30_000;
 const EVENTS = 20;
 
 function NodeActions({ node }: { node: Node }) {
-  const [action, setAction] = useState<'cordon' | 'release'>();
+  const [action, setAction] = useAction<'cordon' | 'release'>(nodeSubject(node.id));
   const close = () => setAction(undefined);
   if (!capabilities.value.includes('cordon')) return null;
   return (
