@@ -1,20 +1,17 @@
 // Checks every page in both themes with axe, by the rules of WCAG 2.2 AA.
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
-import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { violationsOf } from './axe';
 import { PHONE, launch, openPage, type Theme } from './browser';
 import { jobNumber, sweepNumbers } from './seeded';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 // In these paths, {name} is replaced with the number of the job that has this name.
 const PAGES = [
   '/',
   '/jobs',
   '/queue',
   '/nodes?node=gpu13',
+  '/nodes/gpu136',
   '/events',
   '/compare?jobs={sweep}',
   '/jobs/{llama3-8b-c4}',
@@ -56,20 +53,9 @@ describe.runIf(base !== '')('axe', () => {
     await page.getByText('live', { exact: true }).waitFor();
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     for (const key of keys) await page.keyboard.press(key);
-    // The page's content security policy does not apply to page.evaluate().
-    await page.evaluate(AXE);
-    const results = await page.evaluate(async (tags) => {
-      const { axe } = window as unknown as { axe: { run(o: object): Promise<AxeResults> } };
-      return axe.run({ runOnly: tags });
-    }, TAGS);
+    const found = await violationsOf(page);
     await context.close();
-    return results.violations.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .slice(0, 3)
-          .map(({ html, any }) => `${html.slice(0, 120)} ${any[0]?.message ?? ''}`)
-          .join(' | ')}`,
-    );
+    return found;
   }
 
   describe.each<Theme>(['light', 'dark'])('%s', (theme) => {

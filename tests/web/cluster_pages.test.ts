@@ -1,7 +1,8 @@
 // Tests the queue and the nodes, on a small and on a large cluster. Uses the fixture server.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { launch, openPage, PHONE, WIDE, type OpenPage } from './browser';
+import { violationsOf } from './axe';
+import { launch, openPage, PHONE, WIDE, type OpenPage, type Theme } from './browser';
 import { LARGE_NODES, QUEUE_SENT, largeCluster } from './fixture_large';
 import { MINUTE, NOW, busyCluster } from './fixtures';
 import { FixtureServer } from './fixture_server';
@@ -113,6 +114,26 @@ describe('nodes', () => {
     const page = await visit('/nodes/none');
     await page.getByText('Node none not found').waitFor();
   });
+});
+
+describe.each<[Theme, typeof WIDE]>([
+  ['light', WIDE],
+  ['dark', PHONE],
+])('a large cluster, %s', (theme, viewport) => {
+  it.each(['/', '/queue', '/nodes', '/nodes/node-61'])(
+    'is accessible, also while the controller is away: %s',
+    async (path) => {
+      server.cluster = largeCluster();
+      open = await openPage(browser, server.url + path, theme, viewport);
+      const { page } = open;
+      await page.getByText('live', { exact: true }).waitFor();
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+      expect(await violationsOf(page)).toEqual([]);
+      await server.stop();
+      await page.locator('main.stale').waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+    },
+  );
 });
 
 // Returns the cumulative layout shift of the page so far, without shifts that the user caused.

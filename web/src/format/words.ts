@@ -83,7 +83,7 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
   data_stall: 'waiting for data',
   checkpoint: 'saving checkpoint',
   evaluation: 'evaluation',
-  recompute: 'repeated steps',
+  recompute: 'redone steps',
   hang: 'stalled',
   heal: 'healing in place',
   standby: 'standby',

@@ -28,7 +28,7 @@ function Row({ job }: { job: Job }) {
         <span class="faint end">{shapeText(job)}</span>
       </p>
       <p class="faint">
-        {reason ? withCode(reason.message) : 'The nodes are still ending the previous attempt.'}
+        {reason ? withCode(reason.message) : 'Waiting for the previous attempt to exit.'}
       </p>
     </li>
   );

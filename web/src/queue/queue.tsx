@@ -38,7 +38,7 @@ function QueueRow({ job }: { job: Job }) {
           )}
         </p>
         <p>
-          {reason ? withCode(reason.message) : 'The nodes are still ending the previous attempt.'}
+          {reason ? withCode(reason.message) : 'Waiting for the previous attempt to exit.'}
         </p>
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
