@@ -2,22 +2,24 @@
 import { NOW, MINUTE, attempt, busyCluster, job, node, type Cluster } from './fixtures';
 
 export const LARGE_NODES = 136;
-const GANG = { nodes: 112, slots_per_node: 8, device: 'gpu' } as const;
+const GANG_NODES = 112;
 // The stream sends at most this many queued jobs.
 export const QUEUE_SENT = 150;
 export const QUEUE_TOTAL = 2_502;
 
-function nodeNames(index: number): string {
+function nodeName(index: number): string {
   return `gpu-rack${String(Math.floor(index / 8) + 1).padStart(2, '0')}-h200-node${index + 1}`;
 }
 
 function largeNodes() {
   const nodes = Array.from({ length: LARGE_NODES }, (_, index) =>
-    node(index + 1, 8, { name: nodeNames(index) }),
+    node(index + 1, 8, { name: nodeName(index) }),
   );
-  nodes.slice(0, GANG.nodes).forEach(({ slot_uses: uses }, at) =>
-    uses.forEach((use, slot) => Object.assign(use, { job_id: 42, attempt: 2, rank: at * 8 + slot })),
-  );
+  nodes.slice(0, GANG_NODES).forEach((held, at) => {
+    held.slot_uses.forEach((use, slot) =>
+      Object.assign(use, { job_id: 42, attempt: 2, rank: at * 8 + slot }),
+    );
+  });
   const silent = nodes[60]!;
   silent.state = 'suspect';
   silent.state_reason = 'no heartbeat for 3142 ms';
@@ -39,7 +41,7 @@ export function largeCluster(): Cluster {
     queue_position: 1,
     blocking_job_id: 0,
     advice: '`trainyard ps` shows the jobs that use the slots',
-    message: 'needs 30 nodes with 8 gpu slots; 23 of 136 nodes are ready and have enough free slots',
+    message: 'needs 30 nodes with 8 gpu slots; 23 of 136 nodes have enough free slots',
   });
   for (let id = 45; id < 44 + QUEUE_SENT; id++) {
     cluster.jobs.push(job(id, `sweep-${id}`, 'queued'));

@@ -158,7 +158,8 @@ function useGlobalKeys(): void {
 
 // Sets the title of the document. The pages of a job and of a node set their own titles.
 function useTitle(at: Place): void {
-  const name = NAVIGATION.find(({ pages }) => !['job', 'node'].includes(at.page) && pages.includes(at.page))?.name;
+  const own = ['job', 'node'].includes(at.page);
+  const name = NAVIGATION.find(({ pages }) => !own && pages.includes(at.page))?.name;
   useEffect(() => {
     if (name) document.title = `${name} · Trainyard`;
   }, [name]);

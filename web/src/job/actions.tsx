@@ -222,7 +222,11 @@ export function JobActions({ job }: { job: Job }) {
   return (
     <div class="actions">
       {!ended && job.state !== 'stopping' && (
-        <button type="button" disabled={stale.value} onClick={() => setAction(pauses ? 'resume' : 'pause')}>
+        <button
+          type="button"
+          disabled={stale.value}
+          onClick={() => setAction(pauses ? 'resume' : 'pause')}
+        >
           {pauses ? 'Resume…' : 'Pause…'}
         </button>
       )}

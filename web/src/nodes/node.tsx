@@ -7,7 +7,7 @@ import { EventList } from '../events/event_list';
 import { eventText } from '../format/event_text';
 import { bytes } from '../format/numbers';
 import { ago, fullTime } from '../format/time';
-import { plainWords } from '../format/words';
+import { NODE_LOOK, lookOf, plainWords } from '../format/words';
 import { Slots } from '../overview/cluster_map';
 import { Link, place } from '../router/router';
 import { jobPath } from '../router/url';
@@ -53,7 +53,7 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
   const now = serverNow.value;
   const reason = nodeReason(node, heartbeatMs, now);
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
-  const bad = ['lost', 'quarantined', 'unhealthy'].includes(wordOf(node));
+  const look = lookOf(NODE_LOOK, wordOf(node));
   return (
     <header class="job-header">
       <div class="job-title">
@@ -67,8 +67,8 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
         <NodeActions node={node} />
       </div>
       {reason && (
-        <p class={`reason tone-${bad ? 'bad' : 'warn'}`}>
-          <Icon name="warn" />
+        <p class={`reason tone-${look.tone}`}>
+          <Icon name={look.icon} />
           <span>{reason}</span>
         </p>
       )}

@@ -18,7 +18,8 @@ export function attemptsOn({ slot_uses: uses }: Pick<Node, 'slot_uses'>): NodeAt
     const key = `${jobId}/${attempt}`;
     const held = found.get(key) ?? { jobId, attempt, ranks: [], unkillable: [] };
     held.ranks.push(rank);
-    if (unkillable !== '' && !held.unkillable.includes(unkillable)) held.unkillable.push(unkillable);
+    const isNew = unkillable !== '' && !held.unkillable.includes(unkillable);
+    if (isNew) held.unkillable.push(unkillable);
     found.set(key, held);
   }
   for (const { ranks } of found.values()) ranks.sort((a, b) => a - b);

@@ -69,8 +69,13 @@ function columns(
       name: 'State',
       cell: (node) => <StateCell node={node} heartbeatMs={heartbeatOf(node)} />,
     },
-    { name: 'Slots in use', width: '290px', priority: 2, cell: (node) => <SlotsCell node={node} /> },
-    { name: 'Devices', width: '170px', priority: 3, cell: (node) => deviceText(node) || '—' },
+    {
+      name: 'Slots in use',
+      width: '250px',
+      priority: 2,
+      cell: (node) => <SlotsCell node={node} />,
+    },
+    { name: 'Devices', width: '150px', priority: 3, cell: (node) => deviceText(node) || '—' },
     {
       name: 'Memory',
       width: '88px',
@@ -88,7 +93,7 @@ function columns(
   const button: Column<Node> = {
     name: 'Actions',
     quietName: true,
-    width: '104px',
+    width: '118px',
     right: true,
     priority: 2,
     cell: (node) => (

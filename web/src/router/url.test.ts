@@ -24,7 +24,8 @@ describe('parsePath', () => {
   });
 
   it('knows what is no page', () => {
-    for (const path of ['/nothing', '/jobs/1/nothing', '/jobs/1/logs/2', '/queue/1', '/nodes/a/b']) {
+    const paths = ['/nothing', '/jobs/1/nothing', '/jobs/1/logs/2', '/queue/1', '/nodes/a/b'];
+    for (const path of paths) {
       expect(parsePath(path), path).toEqual({ page: 'unknown' });
     }
   });
