@@ -160,6 +160,7 @@ describe('the last step', () => {
     await page.locator('.step-age', { hasText: 'reported now' }).waitFor();
     const job = jobOf(42);
     job.progress!.time_ms -= 300_000;
+    job.health = { word: 'stalled', findings: [], steps_at_risk: 0 };
     const late = page.locator('.step-age.tone-warn', { hasText: 'reported 5m ago' });
     // Publishes repeatedly until the page shows the change, because the page's stream may be
     // reconnecting to get the topics of the job.

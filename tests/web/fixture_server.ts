@@ -219,9 +219,9 @@ export class FixtureServer {
     const stamp = { revision: 7, as_of_ms: NOW };
     const newestFirst = [...cluster.events].reverse();
     if (path === '/server') {
-      const { storageProblems: storage_problems } = cluster;
+      const { storageProblems: storage_problems, warnings } = cluster;
       const capabilities = ['cordon', 'stop', 'submit'];
-      const shown = { capabilities, storage_problems, warnings: [], grpc_port: GRPC_PORT };
+      const shown = { capabilities, storage_problems, warnings, grpc_port: GRPC_PORT };
       return [200, { ...shown, ...stamp }];
     }
     if (path === '/report') return [200, { ...reportFixture(), ...stamp }];

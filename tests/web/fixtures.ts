@@ -25,6 +25,7 @@ export interface Cluster {
   // The `flights` of each rank. They are the same for all jobs.
   flights: Map<number, RankStatus['flights']>;
   storageProblems: StorageProblem[];
+  warnings: string[];
 }
 
 export function node(index: number, slots: number, change: Partial<Node> = {}): Node {
@@ -410,10 +411,11 @@ export function busyCluster(): Cluster {
     events: eventsOf(),
     flights: new Map(),
     storageProblems: [],
+    warnings: [],
   };
 }
 
 export function emptyCluster(): Cluster {
-  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [] };
+  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [], warnings: [] };
   return { clusterId: 'fixture', pending: new Map(), flights: new Map(), ...nothing };
 }

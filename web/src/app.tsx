@@ -3,7 +3,8 @@ import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { refusal } from './api/session';
-import { connected, live, nodeList, stale } from './api/store';
+import { connected, jobList, live, nodeList, stale } from './api/store';
+import { attentionLook, worstFirst } from './job/health';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
 import { useRetry } from './ui/retry';
@@ -15,6 +16,7 @@ import { focusSearch, moveRow, useKeys } from './ui/keyboard';
 import { Empty, Skeleton } from './ui/notice';
 import { LogOut, NoAccess } from './ui/no_access';
 import { Palette } from './ui/palette';
+import { usePageTitle } from './ui/page_title';
 import { StorageProblems } from './ui/storage_problems';
 import { Overview } from './overview/overview';
 
@@ -156,13 +158,14 @@ function useGlobalKeys(): void {
   });
 }
 
-// Sets the title of the document. The pages of a job and of a node set their own titles.
-function useTitle(at: Place): void {
+// Shows the worst health of all jobs in the title. The pages of a job and of a node set their own
+// titles.
+function Title({ at }: { at: Place }) {
   const own = ['job', 'node'].includes(at.page);
   const name = NAVIGATION.find(({ pages }) => !own && pages.includes(at.page))?.name;
-  useEffect(() => {
-    if (name) document.title = `${name} · Trainyard`;
-  }, [name]);
+  const worst = worstFirst(jobList.value ?? [])[0];
+  usePageTitle(name, worst && attentionLook(worst));
+  return null;
 }
 
 // Moves the focus past the actions, tabs and tools of a job's page.
@@ -181,7 +184,6 @@ export function App() {
 function Frame() {
   const at = place.value;
   useGlobalKeys();
-  useTitle(at);
   useEffect(() => {
     if (connected.value) void loadAllPages();
   }, [connected.value]);
@@ -190,6 +192,7 @@ function Frame() {
   };
   return (
     <>
+      <Title at={at} />
       <a class="skip" href="#main">
         Skip to content
       </a>
@@ -228,7 +231,7 @@ function Frame() {
         </div>
       </header>
       <main id="main" class={stale.value ? 'stale' : ''} tabIndex={-1}>
-        <StorageProblems />
+        {at.page !== 'overview' && <StorageProblems />}
         <Content at={at} />
       </main>
       {shown.value === 'help' && <KeyHelp onClose={close} />}

@@ -12,6 +12,7 @@ import './styles/parts.css';
 import './styles/lists.css';
 import './styles/frame.css';
 import './styles/cluster.css';
+import './styles/health.css';
 import './styles/job.css';
 import './styles/job_views.css';
 import './styles/planner.css';

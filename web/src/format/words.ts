@@ -1,6 +1,6 @@
 // Texts and symbols for states, causes and phases. Every state has both, so that it can be
 // recognised without colour.
-import type { JobState, LedgerPhase, RankState } from '../api/types';
+import type { HealthWord, JobState, LedgerPhase, RankState } from '../api/types';
 import type { NodeWord } from '../nodes/node_word';
 
 // Groups of states that have the same colour.
@@ -32,7 +32,8 @@ export type IconName =
   | 'triangle'
   | 'diamond'
   | 'flag'
-  | 'link';
+  | 'link'
+  | 'disk';
 
 export const JOB_LOOK: Record<JobState, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
@@ -93,3 +94,20 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
 
 // "rank_exited" -> "rank exited".
 export const plainWords = (code: string) => code.replaceAll('_', ' ');
+
+// The colour tells the severity. `healed` is good news: the job trains on.
+export const HEALTH_LOOK: Record<HealthWord, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
+  ok: { word: 'ok', tone: 'good', icon: 'check' },
+  healed: { word: 'healed', tone: 'good', icon: 'check' },
+  slow: { word: 'slow', tone: 'warn', icon: 'triangle' },
+  unsaved: { word: 'unsaved', tone: 'warn', icon: 'disk' },
+  looping: { word: 'looping', tone: 'bad', icon: 'retry' },
+  diverging: { word: 'diverging', tone: 'bad', icon: 'diamond' },
+  stalled: { word: 'stalled', tone: 'bad', icon: 'warn' },
+};
+
+// The consequence of a problem of the controller's event store.
+export const NO_CHANGES =
+  'Jobs cannot be submitted, stopped or restarted until the store recovers. Running ranks ' +
+  'continue, and no acknowledged request is lost.';

@@ -1,6 +1,6 @@
 import { hasEnded } from '../api/live';
 import { serverNow } from '../api/store';
-import type { GetJobResponse, Job } from '../api/types';
+import type { GetJobResponse, Job, PendingReason } from '../api/types';
 import { ABSENT, count, measured, percent, short } from '../format/numbers';
 import { ago, clockTime, duration, fullTime } from '../format/time';
 import { Link } from '../router/router';
@@ -9,20 +9,41 @@ import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
 import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
+import { HealthBadge } from '../ui/job_status';
 import { Measured } from '../ui/measured';
 import { JobActions } from './actions';
+import { Findings } from './findings';
 import { outputMember } from './gang';
+import { hasFinding } from './health';
 import { lastLines } from './log_lines';
-import { figuresOf, newestAttempt, shapeText, stepAge, wallSeconds } from './progress';
+import {
+  figuresOf,
+  newestAttempt,
+  restartsText,
+  shapeText,
+  stepAge,
+  wallSeconds,
+} from './progress';
 import { ProgressBar } from './progress_bar';
 
 // Number of lines of a failed rank's output that are shown. The last lines usually contain the
 // reason.
 const LAST_LINES = 4;
 
+// Codes of reasons that repeat the worst finding about a running job.
+const HEALTH_CODES: readonly PendingReason['code'][] = [
+  'stalled',
+  'diverging',
+  'looping',
+  'no_checkpoint',
+  'slow',
+  'straggler',
+];
+
 // Shows why the job is queued, has ended or is restarting.
 function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
   const { pending } = response;
+  if (pending && hasFinding(job) && HEALTH_CODES.includes(pending.code)) return null;
   if (pending && pending.code !== 'not_pending') {
     // For a running job, a reason is shown only if something is wrong.
     const runs = job.state === 'running';
@@ -65,7 +86,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
 }
 
 function StepAgeText({ job }: { job: Job }) {
-  const age = stepAge(job, serverNow.value);
+  const age = stepAge(job);
   if (!age) return null;
   return (
     <time class={`step-age ${age.late ? 'tone-warn' : ''}`} title={fullTime(age.timeMs)}>
@@ -110,7 +131,9 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
       ? undefined
       : `until about ${clockTime(until, serverNow.value).slice(0, -3)}`;
   const rate =
-    figures.stepSeconds === undefined ? undefined : `${duration(figures.stepSeconds)} per step`;
+    figures.stepSeconds === undefined || !figures.isCurrent
+      ? undefined
+      : `${duration(figures.stepSeconds)} per step`;
   return (
     <dl class="figures">
       <StepFigure job={job} />
@@ -133,11 +156,7 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
       <Figure
         name="Goodput"
         value={ratio === undefined ? ABSENT : percent(ratio)}
-        note={
-          job.restarts > 0
-            ? `${job.restarts} restart${job.restarts === 1 ? '' : 's'}`
-            : 'no restarts'
-        }
+        note={restartsText(job)}
       />
     </dl>
   );
@@ -151,7 +170,8 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
         <h1>
           {job.name} <span class="number">#{job.id}</span>
         </h1>
-        <JobBadge state={job.state} />
+        {(job.state !== 'running' || !hasFinding(job)) && <JobBadge state={job.state} />}
+        {hasFinding(job) && <HealthBadge job={job} />}
         <p class="facts">
           {attempt && <span>attempt {attempt.number}</span>}
           <span>{shapeText(job)}</span>
@@ -162,6 +182,7 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
         </p>
         <JobActions job={job} />
       </div>
+      <Findings job={job} />
       <Reason response={response} job={job} />
       <Figures response={response} job={job} />
     </header>

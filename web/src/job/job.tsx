@@ -1,12 +1,14 @@
 // The page of one job: a header, tabs, and the content of the open tab.
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
 import type { Job } from '../api/types';
+import { JOB_LOOK } from '../format/words';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { JOB_TABS, jobPath, sharedQuery, type JobTab } from '../router/url';
 import { useRetry } from '../ui/retry';
 import { useKeys, type KeyMap } from '../ui/keyboard';
+import { usePageTitle } from '../ui/page_title';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Checkpoints } from './checkpoints';
 import { Config } from './config';
@@ -14,6 +16,7 @@ import { Curves } from './curves';
 import { prefetchJob } from './prefetch';
 import { JobEvents } from './job_events';
 import { JobHeader } from './header';
+import { attentionLook } from './health';
 import { Logs } from './logs';
 import { Ranks } from './ranks';
 import { Timeline } from './timeline';
@@ -133,12 +136,8 @@ export function JobPage() {
   const response = openJob.value;
   const job = response?.job;
   useJobKeys(job);
-  useEffect(() => {
-    document.title = job ? `${job.name} #${job.id} · Trainyard` : 'Trainyard';
-    return () => {
-      document.title = 'Trainyard';
-    };
-  }, [job?.name, job?.id]);
+  const look = job && (job.state === 'failed' ? JOB_LOOK.failed : attentionLook(job));
+  usePageTitle(job ? `${job.name} #${job.id}` : 'Job', look);
   if (error?.status === 404) {
     return (
       <Empty title={`Job ${reference} not found`}>

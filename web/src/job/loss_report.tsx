@@ -8,12 +8,14 @@ import { lossText } from './loss_text';
 const PACE_MS = 10_000;
 
 export function LossReport({ job }: { job: Job }) {
-  const { data } = useLoad<GetLossReportResponse>(
+  const { data, loading } = useLoad<GetLossReportResponse>(
     `/jobs/${job.id}/loss`,
     {},
     String(job.id),
     useThrottled(metricsTick.value, PACE_MS),
   );
+  // Reserves the line, because it would move the charts.
+  if (loading) return <p class="loss-report">&nbsp;</p>;
   // It is too early in the job, or the job reports no losses.
   if (!data?.curve) return null;
   const { facts, advice } = lossText(data.curve);

@@ -1,18 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, figuresOf, stepAge } from './progress';
+import { failureOf, figuresOf, restartsText, stepAge } from './progress';
 
 describe('figures of a job', () => {
   const progress = { step: 9, time_ms: 100_000, step_seconds: 8 };
   const job = (change: object) =>
     ({ state: 'running', attempts: [], progress, ...change }) as never;
 
-  it('have the age of the last step while it runs, late after ten usual steps', () => {
-    expect(stepAge(job({}), 120_000)).toEqual({ timeMs: 100_000, late: false });
-    expect(stepAge(job({}), 181_000)?.late).toBe(true);
-    const quick = { ...progress, step_seconds: 0.1 };
-    expect(stepAge(job({ progress: quick }), 125_000)?.late).toBe(false);
-    expect(stepAge(job({ state: 'failed' }), 120_000)).toBeUndefined();
-    expect(stepAge(job({ progress: { ...progress, step: 0 } }), 120_000)).toBeUndefined();
+  it('have the time of the last step while it runs, late once the controller says stalled', () => {
+    expect(stepAge(job({}))).toEqual({ timeMs: 100_000, late: false });
+    expect(stepAge(job({ health: { word: 'slow', findings: [] } }))?.late).toBe(false);
+    expect(stepAge(job({ health: { word: 'stalled', findings: [] } }))?.late).toBe(true);
+    expect(stepAge(job({ state: 'failed' }))).toBeUndefined();
+    expect(stepAge(job({ progress: { ...progress, step: 0 } }))).toBeUndefined();
+  });
+
+  it('have no rate and no time left where the controller sends none', () => {
+    const old = { ...progress, tokens_per_second: 0, eta_seconds: 0 };
+    const now = { ...progress, tokens_per_second: 900, eta_seconds: 60 };
+    const none = { tokensPerSecond: undefined, etaSeconds: undefined, isCurrent: false };
+    expect(figuresOf(job({ progress: old }))).toMatchObject(none);
+    expect(figuresOf(job({ progress: now }))).toMatchObject({ etaSeconds: 60, isCurrent: true });
+    expect(figuresOf(job({ progress: old, state: 'failed' })).isCurrent).toBe(true);
+  });
+
+  it('have the used part of the restart budget', () => {
+    const budget = { restart: { max_restarts: 20 } };
+    expect(restartsText(job({ restarts: 8, spec: budget }))).toBe('8 of 20 restarts');
+    expect(restartsText(job({ restarts: 0, spec: budget }))).toBe('no restarts');
+    expect(restartsText(job({ restarts: 1 }))).toBe('1 restart');
   });
 
   it('have the tokens that the controller counted', () => {

@@ -1,6 +1,8 @@
 // Figures of a job, for its header and for rows of lists. Pure functions.
 import type { Attempt, Job } from '../api/types';
 import { hasEnded } from '../api/live';
+import { plural } from '../format/numbers';
+import { wordOf } from './health';
 
 const finite = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value !== 0 ? value : undefined;
@@ -16,6 +18,8 @@ export interface Figures {
   validationLoss: number | undefined;
   tokensPerSecond: number | undefined;
   stepSeconds: number | undefined;
+  // True if the rate is the job's rate now, or the last rate of an ended job.
+  isCurrent: boolean;
   etaSeconds: number | undefined;
   // Number of tokens trained on. undefined if the settings do not determine the batch size.
   tokens: number | undefined;
@@ -34,6 +38,8 @@ export function figuresOf(job: Job): Figures {
     validationLoss: finite(progress?.validation_loss),
     tokensPerSecond: finite(progress?.tokens_per_second),
     stepSeconds: finite(progress?.step_seconds),
+    // The controller sends neither a rate nor an ETA unless they are current.
+    isCurrent: hasEnded(job) || Boolean(progress?.tokens_per_second || progress?.eta_seconds),
     etaSeconds: hasEnded(job) ? undefined : finite(progress?.eta_seconds),
     // 0 tokens is valid for a run that has just begun. The number is unknown only if the total is
     // unknown.
@@ -52,22 +58,17 @@ export function shapeText(job: Job): string {
   return `${nodes} × ${slots} ${device}`;
 }
 
-// A step is late if it takes this many times as long as usual, and also at least this many seconds.
-const LATE_STEPS = 10;
-const LATE_SECONDS = 30;
-
 export interface StepAge {
   timeMs: number;
+  // True if the controller says that the job is stalled.
   late: boolean;
 }
 
 // Returns the time of the newest step; undefined if the job has no steps or is not running.
-export function stepAge(job: Job, nowMs: number): StepAge | undefined {
+export function stepAge(job: Job): StepAge | undefined {
   const timeMs = job.progress?.time_ms ?? 0;
   if (timeMs <= 0 || !job.progress?.step || job.state !== 'running') return undefined;
-  const usual = finite(job.progress.step_seconds) ?? 0;
-  const seconds = (nowMs - timeMs) / 1000;
-  return { timeMs, late: seconds > Math.max(LATE_SECONDS, LATE_STEPS * usual) };
+  return { timeMs, late: wordOf(job) === 'stalled' };
 }
 
 // Returns the failure of a job or, while the job recovers, of its last attempt; undefined for other
@@ -77,6 +78,14 @@ export function failureOf(job: Job): string | undefined {
   if (job.state !== 'failed' && !recovers) return undefined;
   const verdict = job.verdict ?? newestAttempt(job)?.verdict;
   return verdict?.summary || verdict?.cause || undefined;
+}
+
+// Returns the used part of the restart budget, such as "8 of 20 restarts".
+export function restartsText(job: Job): string {
+  if (job.restarts === 0) return 'no restarts';
+  const budget = job.spec?.restart?.max_restarts;
+  const used = budget === undefined ? '' : `${job.restarts} of `;
+  return used + plural(budget ?? job.restarts, 'restart');
 }
 
 // Returns the seconds from the submission to the end, or until now.

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, JobState } from '../api/types';
-import { filterIn, joined, listTick, refreshLimit, refreshed, stillMatching } from './job_pages';
+import {
+  filterIn,
+  joined,
+  listTick,
+  refreshLimit,
+  refreshed,
+  sickFirst,
+  sortAfterClick,
+  stillMatching,
+} from './job_pages';
 
 const job = (id: number, state: JobState = 'running', step = 0) =>
   ({ id, state, progress: { step } }) as Job;
@@ -18,7 +27,7 @@ describe('filterIn', () => {
   });
 
   it('takes nonsense for not given', () => {
-    const nothing = { states: [], order: 'newest', reverse: false, text: undefined };
+    const nothing = { states: [], order: 'health', reverse: false, text: undefined };
     expect(filter('states=happy&sort=nonsense&reverse=yes&q=')).toEqual(nothing);
   });
 });
@@ -61,7 +70,8 @@ describe('the list read again', () => {
 
   it('asks for all that is held only where jobs can leave the list', () => {
     expect(refreshLimit(500, filter(''))).toBe(60);
-    expect(refreshLimit(500, filter('reverse=1'))).toBe(500);
+    expect(refreshLimit(500, filter('sort=newest'))).toBe(60);
+    expect(refreshLimit(500, filter('sort=newest&reverse=1'))).toBe(500);
     expect(refreshLimit(500, filter('states=running'))).toBe(500);
     expect(refreshLimit(5_000, filter('sort=progress'))).toBe(1_000);
     expect(refreshLimit(3, filter('states=running'))).toBe(60);
@@ -81,4 +91,35 @@ it('drops jobs that match no longer, by what the stream says', () => {
   expect(ids(stillMatching(held, filter(''), now))).toEqual([3, 2, 1]);
   const gone = { deleted: new Set([2]), fresh };
   expect(ids(stillMatching(held, filter(''), gone))).toEqual([3, 1]);
+});
+
+describe('sick jobs', () => {
+  const sick = (id: number, word: string) => {
+    const health = { word, findings: [] };
+    return { ...job(id), name: `job-${id}`, user: 'ada', health } as unknown as Job;
+  };
+  const live = [sick(2, 'slow'), sick(7, 'slow'), sick(1, 'stalled'), sick(4, 'healed'), job(9)];
+  const order = (address: string) =>
+    ids(sickFirst([job(9), job(4), job(2)], live, filter(address)));
+
+  it('come first, the worst first, even before their page is loaded', () => {
+    expect(order('')).toEqual([1, 7, 2, 9, 4]);
+  });
+
+  it('have to match the filter', () => {
+    expect(order('states=failed')).toEqual([9, 4, 2]);
+    expect(order('q=JOB-7')).toEqual([7, 9, 4, 2]);
+    expect(order('q=ada&states=running')).toEqual([1, 7, 2, 9, 4]);
+  });
+
+  it('have no place of their own in another order', () => {
+    expect(order('sort=newest')).toEqual([9, 4, 2]);
+  });
+});
+
+it('sorts by a column, then in reverse, then as at first', () => {
+  const after = (address: string) => sortAfterClick('name', filter(address));
+  expect(after('')).toEqual({ sort: 'name', reverse: undefined });
+  expect(after('sort=name')).toEqual({ sort: 'name', reverse: 1 });
+  expect(after('sort=name&reverse=1')).toEqual({ sort: undefined, reverse: undefined });
 });

@@ -1,5 +1,6 @@
 // The list of jobs. It is loaded page by page, while the jobs in it change. Pure functions.
 import type { Job, JobOrder, JobState } from '../api/types';
+import { isSick, worstFirst } from '../job/health';
 
 export const STATES: readonly JobState[] = [
   'queued',
@@ -20,9 +21,13 @@ export const FIRST_PAGE = 60;
 const LIMIT_MAX = 1_000;
 const ORDERS: readonly JobOrder[] = ['newest', 'name', 'user', 'state', 'progress', 'ended'];
 
+// `health`: sick jobs first, the worst first. All other jobs follow, newest first. The page sorts
+// them, because the stream sends each change of a job's health.
+export type ListOrder = JobOrder | 'health';
+
 export interface JobFilter {
   states: readonly JobState[];
-  order: JobOrder;
+  order: ListOrder;
   reverse: boolean;
   text: string | undefined;
 }
@@ -32,7 +37,7 @@ export function filterIn(query: URLSearchParams): JobFilter {
   const asked = (query.get('states') ?? '').split(',');
   return {
     states: STATES.filter((state) => asked.includes(state)),
-    order: ORDERS.find((name) => name === query.get('sort')) ?? 'newest',
+    order: ORDERS.find((name) => name === query.get('sort')) ?? 'health',
     reverse: query.get('reverse') === '1',
     text: query.get('q') || undefined,
   };
@@ -60,7 +65,8 @@ export function listTick(
 // Returns the number of jobs to request again. If there is no filter and the newest job is first,
 // new jobs appear only at the beginning. Otherwise any loaded job may have left the list.
 export function refreshLimit(held: number, filter: JobFilter): number {
-  const growsOnly = filter.states.length === 0 && filter.order === 'newest' && !filter.reverse;
+  const newestFirst = filter.order === 'health' || (filter.order === 'newest' && !filter.reverse);
+  const growsOnly = filter.states.length === 0 && newestFirst;
   return growsOnly ? FIRST_PAGE : Math.min(LIMIT_MAX, Math.max(FIRST_PAGE, held));
 }
 
@@ -93,4 +99,35 @@ export function stillMatching(
   if (states.length === 0 && deleted.size === 0) return jobs;
   const matches = (job: Job) => states.length === 0 || states.includes(fresh(job).state);
   return jobs.filter((job) => !deleted.has(job.id) && matches(job));
+}
+
+// Returns the sort parameters of the address after a click on a column: sorted by it, then
+// reversed, then the default order again.
+export function sortAfterClick(
+  by: string,
+  { order, reverse }: JobFilter,
+): { sort: string | undefined; reverse: number | undefined } {
+  if (by !== order) return { sort: by, reverse: undefined };
+  return reverse ? { sort: undefined, reverse: undefined } : { sort: by, reverse: 1 };
+}
+
+// The search of the controller's list.
+function hasText(job: Job, text: string): boolean {
+  const texts = [String(job.id), job.name, job.user, job.spec?.description ?? ''];
+  return texts.some((one) => one.toLowerCase().includes(text.toLowerCase()));
+}
+
+// Puts the sick jobs that match the filter first, even if their page is not loaded yet. `live`: the
+// jobs of the stream.
+export function sickFirst(
+  jobs: readonly Job[],
+  live: Iterable<Job>,
+  { states, order, text }: JobFilter,
+): readonly Job[] {
+  if (order !== 'health') return jobs;
+  const matches = (job: Job) =>
+    (states.length === 0 || states.includes(job.state)) && hasText(job, text ?? '');
+  const found = [...live].filter((job) => isSick(job) && matches(job));
+  const sick = worstFirst(found.sort((a, b) => b.id - a.id));
+  return sick.length === 0 ? jobs : joined(sick, jobs);
 }

@@ -1,21 +1,24 @@
 // All jobs. The controller sorts and searches them, and the page loads them page by page.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { asRequestError, getJson, type RequestError } from '../api/client';
+import { hasEnded } from '../api/live';
 import { live, serverNow } from '../api/store';
 import type { Job, JobState, ListJobsResponse } from '../api/types';
 import { ABSENT, count, percent } from '../format/numbers';
 import { ago, duration, fullTime } from '../format/time';
-import { JOB_LOOK } from '../format/words';
+import { HEALTH_LOOK, JOB_LOOK, lookOf } from '../format/words';
+import { isSick, worstFinding } from '../job/health';
 import { failureOf, figuresOf, shapeText, wallSeconds } from '../job/progress';
 import { useQueryText } from '../router/query_text';
 import { Link, navigate, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
-import { JobBadge } from '../ui/badge';
+import { JobStatus } from '../ui/job_status';
 import { useRetry } from '../ui/retry';
 import { Measured } from '../ui/measured';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { SingleFlight } from '../ui/single_flight';
 import { Table, type Column } from '../ui/table';
+import { useMedia } from '../ui/media';
 import { useThrottled } from '../ui/throttle';
 import {
   STATES,
@@ -24,6 +27,8 @@ import {
   listTick,
   refreshLimit,
   refreshed,
+  sickFirst,
+  sortAfterClick,
   stillMatching,
   type JobFilter,
 } from './job_pages';
@@ -31,6 +36,10 @@ import {
 const PAGE = 200;
 // Minimum time between two requests for the list while jobs change.
 const PACE_MS = 2_000;
+// Heights of a row. A name has its reason below it: in one line, or in two on a phone.
+const ROW_PX = 40;
+const NARROW_ROW_PX = 62;
+const NARROW = '(max-width: 640px)';
 
 interface Pages {
   jobs: readonly Job[] | undefined;
@@ -51,7 +60,7 @@ interface Held {
 
 const queryOf = ({ states, order, reverse, text }: JobFilter) => ({
   states: states.join(','),
-  order,
+  order: order === 'health' ? undefined : order,
   reverse: reverse || undefined,
   text,
 });
@@ -96,7 +105,8 @@ function useJobs(filter: JobFilter): Pages {
   }, [key, tick]);
   useRetry(error, loadFirst);
   useEffect(() => () => requests.current?.cancel(), []);
-  const shown = held && stillMatching(held.jobs, filter, { deleted, fresh });
+  const matching = held && stillMatching(held.jobs, filter, { deleted, fresh });
+  const shown = matching && sickFirst(matching, known?.values() ?? [], filter);
   return {
     jobs: shown,
     total: held?.total ?? 0,
@@ -125,11 +135,27 @@ function heldAfter(now: Held | undefined, { key, limit, from, page }: Arrived): 
   return { key, total, jobs, cursor: whole ? cursor : now.cursor };
 }
 
-function FailureReason({ job }: { job: Job }) {
-  const reason = failureOf(job);
-  if (!reason) return null;
+// Shows on a phone, which has no columns for it: why the job is queued, or how far it is.
+function NarrowNote({ job }: { job: Job }) {
+  const { step, done, etaSeconds } = figuresOf(job);
+  const figures = [
+    step > 0 && `step ${count(step)}`,
+    step > 0 && done !== undefined && percent(done, 0),
+    etaSeconds !== undefined && `${duration(etaSeconds)} left`,
+    hasEnded(job) && `ended ${ago(job.ended_time_ms, serverNow.value)}`,
+  ];
+  const reason = live.value.pending.get(job.id)?.message;
+  return <span class="row-note faint">{reason ?? figures.filter(Boolean).join(' · ')}</span>;
+}
+
+// Shows under the name of a job why it is sick or has failed.
+function RowReason({ job }: { job: Job }) {
+  const finding = isSick(job) ? worstFinding(job) : undefined;
+  const reason = finding?.message ?? failureOf(job);
+  if (!reason) return <NarrowNote job={job} />;
+  const tone = finding ? lookOf(HEALTH_LOOK, finding.word).tone : 'bad';
   return (
-    <span class="row-reason" title={reason}>
+    <span class={`row-reason tone-${tone}`} title={reason}>
       {reason}
     </span>
   );
@@ -150,7 +176,14 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
       />
     ),
   },
-  { name: '#', width: '64px', right: true, sort: 'newest', cell: (job) => job.id },
+  {
+    name: '#',
+    width: '64px',
+    right: true,
+    priority: 2,
+    sort: 'newest',
+    cell: (job) => job.id,
+  },
   {
     name: 'Name',
     sort: 'name',
@@ -159,7 +192,8 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
         <Link href={jobPath(job.id)} data-row>
           {job.name}
         </Link>
-        <FailureReason job={fresh(job)} />
+        <span class="number narrow-only">#{job.id}</span>
+        <RowReason job={fresh(job)} />
       </>
     ),
   },
@@ -167,7 +201,7 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     name: 'State',
     width: '124px',
     sort: 'state',
-    cell: (job) => <JobBadge state={fresh(job).state} />,
+    cell: (job) => <JobStatus job={fresh(job)} />,
   },
   {
     name: 'Step',
@@ -199,6 +233,8 @@ const columns = (chosen: ReadonlySet<number>, toggle: (id: number) => void): Col
     name: 'Submitted',
     width: '96px',
     priority: 3,
+    // Jobs are numbered in the order of their submission.
+    sort: 'newest',
     cell: (job) => (
       <time title={fullTime(job.submitted_time_ms)}>
         {ago(job.submitted_time_ms, serverNow.value)}
@@ -261,11 +297,8 @@ export function Jobs() {
       if (!next.delete(id)) next.add(id);
       return next;
     });
-  const onSort = (by: string) =>
-    setQuery({
-      sort: by === 'newest' ? undefined : by,
-      reverse: by === order && !reverse ? 1 : undefined,
-    });
+  const onSort = (by: string) => setQuery(sortAfterClick(by, filter));
+  const narrow = useMedia(NARROW);
   const filtered = states.length > 0 || text !== undefined;
   return (
     <>
@@ -302,6 +335,7 @@ export function Jobs() {
           columns={columns(chosen, toggle)}
           rows={jobs}
           rowKey={(job) => job.id}
+          rowPx={narrow ? NARROW_ROW_PX : ROW_PX}
           rowHref={(job) => jobPath(job.id)}
           total={total}
           onEnd={loadMore}

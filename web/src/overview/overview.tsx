@@ -1,6 +1,6 @@
-// The first page. It shows running jobs, queued jobs with their reasons, a map of the cluster, and
+// The first page. It shows what needs attention, running and queued jobs, a map of the cluster, and
 // recent events.
-import { live, nodeList, runningJobs, serverNow } from '../api/store';
+import { jobList, live, nodeList, runningJobs, serverNow } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
 import { count, plural, short } from '../format/numbers';
@@ -10,10 +10,13 @@ import { jobPath } from '../router/url';
 import { figuresOf, newestAttempt } from '../job/progress';
 import { ProgressBar } from '../job/progress_bar';
 import { hasEnded } from '../api/live';
-import { jobList } from '../api/store';
+import { hasFinding, worstFirst } from '../job/health';
 import { JobBadge } from '../ui/badge';
 import { Measured } from '../ui/measured';
 import { Empty, Skeleton } from '../ui/notice';
+import { JobStatus } from '../ui/job_status';
+import { useServerInfo } from '../ui/server_info';
+import { Attention } from './attention';
 import { ClusterMap, jobColor } from './cluster_map';
 import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
@@ -36,7 +39,7 @@ function RunningRow({ job }: { job: Job }) {
           {job.name}
         </Link>
         <span class="number">#{job.id}</span>
-        {job.state !== 'running' && <JobBadge state={job.state} />}
+        {(job.state !== 'running' || hasFinding(job)) && <JobStatus job={job} />}
         {attempt && attempt.number > 1 && <span class="faint">attempt {attempt.number}</span>}
       </div>
       <JobSpark job={job} />
@@ -82,14 +85,16 @@ function Running() {
       )}
       {jobs && jobs.length > 0 && (
         <ul class="runs">
-          {jobs.slice(0, ROWS).map((job) => (
-            <RunningRow key={job.id} job={job} />
-          ))}
+          {worstFirst(jobs)
+            .slice(0, ROWS)
+            .map((job) => (
+              <RunningRow key={job.id} job={job} />
+            ))}
         </ul>
       )}
       {jobs && amount > ROWS && (
         <p class="density">
-          Showing the newest {ROWS} of {count(amount)}.{' '}
+          Showing {ROWS} of {count(amount)}.{' '}
           <Link href="/jobs?states=starting,running,stopping,pausing">Show all</Link>
         </p>
       )}
@@ -147,31 +152,16 @@ function Recent() {
   );
 }
 
-// Shown until both the jobs and the nodes are known. Cards that appeared one after the other would
-// move each other, so all cards are shown at once.
-function Loading() {
+// Draws nothing before jobs, nodes and problems are known. What arrives later would move what is
+// below it.
+export function Overview() {
+  const { data: server, loading } = useServerInfo();
+  const [jobs, nodes] = [jobList.value, nodeList.value];
+  if (!jobs || !nodes || loading) return <Skeleton rows={8} height={44} />;
   return (
     <div class="overview">
       <h1 class="hidden">Overview</h1>
-      <div class="column">
-        <section class="card" aria-busy="true">
-          <Skeleton rows={8} height={44} />
-        </section>
-      </div>
-      <div class="column">
-        <section class="card" aria-busy="true">
-          <Skeleton rows={6} height={36} />
-        </section>
-      </div>
-    </div>
-  );
-}
-
-export function Overview() {
-  if (!jobList.value || !nodeList.value) return <Loading key="loading" />;
-  return (
-    <div class="overview" key="loaded">
-      <h1 class="hidden">Overview</h1>
+      <Attention jobs={jobs} nodes={nodes} server={server} />
       <div class="column wide">
         {isNew() ? <FirstSteps /> : <Running />}
         <ClusterMap />

@@ -8,8 +8,8 @@ import { BehindText } from '../queue/behind_text';
 import { groupQueue } from '../queue/queue_groups';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
-import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
+import { JobStatus } from '../ui/job_status';
 import { Empty } from '../ui/notice';
 
 // Maximum number of jobs that are shown with their reasons.
@@ -24,7 +24,7 @@ function Row({ job }: { job: Job }) {
           {job.name}
         </Link>
         <span class="number">#{job.id}</span>
-        {job.state !== 'queued' && <JobBadge state={job.state} />}
+        {job.state !== 'queued' && <JobStatus job={job} />}
         <span class="faint end">{shapeText(job)}</span>
       </p>
       <p class="faint">

@@ -25,6 +25,7 @@ const PATHS: Record<IconName, string> = {
   triangle: 'M8 3.5 13 12.5H3z',
   diamond: 'M8 2.5 13.5 8 8 13.5 2.5 8z',
   flag: 'M4 2.5h1.5V3H13l-2 3 2 3H5.5v5H4z',
+  disk: 'M2.5 2.5h8.6l2.4 2.4v8.6h-11zM5 4v2.8h5V4zm3 4.6a1.7 1.7 0 1 0 0 3.4 1.7 1.7 0 0 0 0-3.4z',
   link: 'M9 2.5h4.5V7h-1.6V5.2L7.6 9.5 6.5 8.4l4.3-4.3H9zM3 4.5h3.5v1.6H4.6v5.3h5.3V9.5h1.6V13H3z',
 };
 

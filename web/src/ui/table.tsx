@@ -31,10 +31,12 @@ export interface TableProps<T> {
   total?: number;
   // Called when the user comes close to the end of `rows`.
   onEnd?: () => void;
+  // The height of each row.
+  rowPx?: number;
   sorted?: { by: string; reverse: boolean; onSort: (by: string) => void };
 }
 
-const ROW_PX = 36;
+const DEFAULT_ROW_PX = 36;
 // Approximate height of the page above a table.
 const HEAD_PX = 200;
 // A table with fewer rows scrolls with the page. A longer one has its own scroll bar.
@@ -79,7 +81,7 @@ function openRow(event: MouseEvent, href: string): void {
 }
 
 export function Table<T>(props: TableProps<T>) {
-  const { columns, rows, rowKey, rowHref, onEnd } = props;
+  const { columns, rows, rowKey, rowHref, onEnd, rowPx = DEFAULT_ROW_PX } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const shownRows = useRef(0);
   // This is an estimate, because measuring the element would cause a second layout of the page.
@@ -94,7 +96,7 @@ export function Table<T>(props: TableProps<T>) {
     const [top, height] = [element.scrollTop, element.clientHeight];
     setView((old) => (old.top === top && old.height === height ? old : { top, height }));
     const left = element.scrollHeight - element.clientHeight - element.scrollTop;
-    if (left < 40 * ROW_PX) onEnd?.();
+    if (left < 40 * rowPx) onEnd?.();
   };
   const newest = useRef(look);
   newest.current = look;
@@ -111,7 +113,7 @@ export function Table<T>(props: TableProps<T>) {
     shownRows.current = rows.length;
   }, [rows.length]);
   const shown = scrolls
-    ? rowWindow(rows.length, ROW_PX, view.top, view.height)
+    ? rowWindow(rows.length, rowPx, view.top, view.height)
     : { first: 0, last: rows.length, above: 0, below: 0 };
   return (
     <div
@@ -122,7 +124,10 @@ export function Table<T>(props: TableProps<T>) {
       role="region"
       aria-label={props.label}
     >
-      <table aria-rowcount={props.total ?? rows.length}>
+      <table
+        aria-rowcount={props.total ?? rows.length}
+        style={{ '--row-height': `${rowPx}px` }}
+      >
         <colgroup>
           {columns.map((column) => (
             <col
