@@ -11,6 +11,7 @@ const PAGES = [
   '/jobs',
   '/queue',
   '/nodes?node=gpu13',
+  '/nodes/gpu136',
   '/events',
   '/compare?jobs={sweep}',
   '/jobs/{llama3-8b-c4}',

@@ -206,7 +206,7 @@ describe('the list of jobs', () => {
     server.cluster = busyCluster();
     const page = await visit('/jobs', PHONE);
     const row = page.locator('tbody tr', { hasText: 'mixtral-ablation' });
-    await row.getByText('Job 44 is before it in the queue').waitFor();
+    await row.getByText('1 job is ahead of it in the queue').waitFor();
   });
 });
 

@@ -406,6 +406,7 @@ describe('a job whose ranks wait for one that does not come', () => {
       message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
       advice: '`trainyard logs 42 --rank 5 --tail 20` shows its last output',
       queue_position: 0,
+      blocking_job_id: 0,
     });
     const operation = { group: 'tp4', ranks: '4-5', sequence: 123, operation: 'all-reduce' };
     const entered_ms = NOW - 40_000;

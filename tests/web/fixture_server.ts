@@ -37,6 +37,19 @@ function reportFixture() {
   };
 }
 
+// Returns the checks of all nodes. The disk of every node is full.
+function checksOf({ nodes }: Cluster) {
+  const checks = [
+    { name: 'clock', ok: true, found: '0.2 ms from the controller', advice: '' },
+    { name: 'disk', ok: false, found: '2.1 GiB free', advice: 'free disk space' },
+  ];
+  return {
+    nodes: nodes.map(({ id, name, state }) => ({ id, name, state, checked_ms: NOW, checks })),
+    controller: [],
+    as_of_ms: NOW,
+  };
+}
+
 const DIST = new URL('../../web/dist', import.meta.url).pathname;
 const CSP =
   "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; " +
@@ -72,6 +85,8 @@ export class FixtureServer {
   notFinite: StepRange | undefined;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
+  // Time between the jobs and the nodes of a new stream.
+  nodesDelayMs = 0;
 
   constructor(public cluster: Cluster) {}
 
@@ -102,7 +117,7 @@ export class FixtureServer {
   private counts(): { waiting: number; placed: number } {
     const { jobs, pending } = this.cluster;
     const placed = jobs.filter(({ state }) => ['starting', 'running', 'stopping'].includes(state));
-    return { waiting: pending.size, placed: placed.length };
+    return { waiting: this.cluster.waitingTotal ?? pending.size, placed: placed.length };
   }
 
   // Sends one changed job to every open page.
@@ -154,7 +169,9 @@ export class FixtureServer {
     const pending = Object.fromEntries(cluster.pending);
     const all = { snapshot: true, as_of_ms: NOW, removed: [] };
     send(response, 'jobs', { ...this.counts(), ...all, jobs: recent, pending });
-    send(response, 'nodes', { ...all, nodes: cluster.nodes });
+    const sendNodes = () => send(response, 'nodes', { ...all, nodes: cluster.nodes });
+    if (this.nodesDelayMs === 0) sendNodes();
+    else setTimeout(sendNodes, this.nodesDelayMs);
     this.streams.add(response);
     const alive = setInterval(() => response.write(': alive\n\n'), HEARTBEAT_MS);
     response.on('close', () => {
@@ -175,6 +192,7 @@ export class FixtureServer {
     }
     if (path === '/report') return [200, { ...reportFixture(), ...stamp }];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
+    if (path === '/checks') return [200, checksOf(cluster)];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
     if (path === '/jobs' && method === 'POST') return this.submit();
     if (path === '/jobs') return this.listJobs(query);

@@ -21,6 +21,8 @@ export interface Cluster {
   jobs: Job[];
   nodes: Node[];
   pending: Map<number, PendingReason>;
+  // Number of queued jobs, if there are more than `jobs` contains.
+  waitingTotal?: number;
   events: EventEntry[];
   // Each rank's `flights`, by rank. They are the same in all jobs.
   flights: Map<number, RankStatus['flights']>;
@@ -294,6 +296,7 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
   pending.set(44, {
     code: 'resources',
     queue_position: 1,
+    blocking_job_id: 0,
     advice: 'It would start now with resources.nodes=1.',
     message:
       'Needs 4 nodes with 8 free GPUs; 1 is free, 1 is cordoned, 1 is lost, 3 are held by jobs.',
@@ -301,8 +304,9 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
   pending.set(45, {
     code: 'priority',
     queue_position: 2,
+    blocking_job_id: 44,
     advice: '',
-    message: 'Job 44 is before it in the queue and does not fit yet.',
+    message: '1 job is ahead of it in the queue; job 44 (qwen3-32b-warmup) is next.',
   });
   return [
     job(44, 'qwen3-32b-warmup', 'queued', {

@@ -67,6 +67,41 @@ describe('a controller that goes away', () => {
   });
 });
 
+describe('pages without the controller', () => {
+  const NAMES = ['Queue', 'Events', 'Planner', 'Nodes', 'Compare'];
+
+  it('open, are grey and offer no actions', async () => {
+    const page = await visit('/jobs/42');
+    const stop = page.getByRole('button', { name: 'Stop…' });
+    await page.getByText('live', { exact: true }).waitFor();
+    expect(await stop.isEnabled()).toBe(true);
+    expect(await page.locator('main.stale').count()).toBe(0);
+    // Waits until the code of the last page has been loaded.
+    const loadedPages = () =>
+      page.evaluate(
+        () =>
+          performance
+            .getEntriesByType('resource')
+            .filter(({ name }) => /assets\/(queue|events|planner|nodes|node|compare)-/.test(name))
+            .length,
+      );
+    await expect.poll(loadedPages, { timeout: 30_000 }).toBeGreaterThanOrEqual(6);
+    await server.stop();
+    await page.getByText(/^stale \d/).waitFor();
+    await page.locator('main.stale').waitFor();
+    expect(await stop.isDisabled()).toBe(true);
+    for (const name of NAMES) {
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
+      await heading(page, name).waitFor();
+      expect(await page.getByText('This page could not be loaded').count(), name).toBe(0);
+    }
+    await page.getByRole('link', { name: 'Events' }).first().click();
+    await page.locator('.events li').first().waitFor();
+    await server.start();
+    await page.locator('main:not(.stale)').waitFor();
+  });
+});
+
 describe('a controller that cannot store', () => {
   it('is said on every page until it can', async () => {
     const message = 'disk is full; free disk space';

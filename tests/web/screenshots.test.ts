@@ -19,6 +19,7 @@ async function addresses(): Promise<Record<string, string>> {
     jobs: '/jobs',
     queue: '/queue',
     nodes: '/nodes',
+    node: '/nodes/gpu136',
     events: '/events',
     compare: `/compare?jobs=${sweep.slice(0, 4).join(',')}`,
     compare50: `/compare?jobs=${sweep.join(',')}`,

@@ -1,9 +1,9 @@
 // The frame that all pages share: navigation, connection, keys and dialogs.
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { refusal } from './api/session';
-import { jobList, live, nodeList } from './api/store';
+import { connected, jobList, live, nodeList, stale } from './api/store';
 import { attentionLook, worstFirst } from './job/health';
 import { Link, navigate, place } from './router/router';
 import type { Place } from './router/url';
@@ -11,6 +11,7 @@ import { useRetry } from './ui/retry';
 import { Connection } from './ui/connection';
 import { KeyHelp } from './ui/help';
 import { Icon } from './ui/icon';
+import { idle } from './ui/idle';
 import { focusSearch, moveRow, useKeys } from './ui/keyboard';
 import { Empty, Skeleton } from './ui/notice';
 import { LogOut, NoAccess } from './ui/no_access';
@@ -26,6 +27,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
   jobs: () => import('./jobs/jobs').then((m) => m.Jobs),
   queue: () => import('./queue/queue').then((m) => m.Queue),
   nodes: () => import('./nodes/nodes').then((m) => m.Nodes),
+  node: () => import('./nodes/node').then((m) => m.NodePage),
   compare: () => import('./compare/compare').then((m) => m.Compare),
   events: () => import('./events/events').then((m) => m.Events),
   planner: () => import('./planner/planner').then((m) => m.Planner),
@@ -47,6 +49,16 @@ export function loadPage(name: string): Promise<Page> | undefined {
   page.catch(() => loading.delete(name));
   loading.set(name, page);
   return page;
+}
+
+// Loads the code of all pages, one after the other while the browser is idle, so that they open
+// while the controller is away.
+async function loadAllPages(): Promise<void> {
+  for (const name of Object.keys(LOADERS)) {
+    await idle();
+    // A page that is opened later requests its code again.
+    await loadPage(name)?.catch(() => undefined);
+  }
 }
 
 function NotFound() {
@@ -95,7 +107,7 @@ const NAVIGATION = [
   { href: '/', pages: ['overview'], name: 'Overview' },
   { href: '/jobs', pages: ['jobs', 'job'], name: 'Jobs' },
   { href: '/queue', pages: ['queue'], name: 'Queue' },
-  { href: '/nodes', pages: ['nodes'], name: 'Nodes' },
+  { href: '/nodes', pages: ['nodes', 'node'], name: 'Nodes' },
   { href: '/compare', pages: ['compare'], name: 'Compare' },
   { href: '/planner', pages: ['planner'], name: 'Planner' },
   { href: '/events', pages: ['events'], name: 'Events' },
@@ -145,12 +157,22 @@ function useGlobalKeys(): void {
   });
 }
 
-// Shows the worst health of all jobs in the title. A job's page sets its own title.
+// Shows the worst health of all jobs in the title. The pages of a job and of a node set their own
+// titles.
 function Title({ at }: { at: Place }) {
-  const name = NAVIGATION.find(({ pages }) => at.page !== 'job' && pages.includes(at.page))?.name;
+  const own = ['job', 'node'].includes(at.page);
+  const name = NAVIGATION.find(({ pages }) => !own && pages.includes(at.page))?.name;
   const worst = worstFirst(jobList.value ?? [])[0];
   usePageTitle(name, worst && attentionLook(worst));
   return null;
+}
+
+// Moves the focus past the actions, tabs and tools of a job's page.
+function focusChart(event: MouseEvent): void {
+  const chart = document.querySelector<HTMLElement>('main .chart');
+  if (!chart) return;
+  event.preventDefault();
+  chart.focus();
 }
 
 export function App() {
@@ -161,6 +183,9 @@ export function App() {
 function Frame() {
   const at = place.value;
   useGlobalKeys();
+  useEffect(() => {
+    if (connected.value) void loadAllPages();
+  }, [connected.value]);
   const close = () => {
     shown.value = 'none';
   };
@@ -170,6 +195,11 @@ function Frame() {
       <a class="skip" href="#main">
         Skip to content
       </a>
+      {at.page === 'job' && at.tab === 'curves' && (
+        <a class="skip" href="#main" onClick={focusChart}>
+          Skip to the first chart
+        </a>
+      )}
       <header class="top">
         <Link href="/" class="brand" aria-label="Trainyard, overview">
           <img src="/icon.svg" alt="" width="18" height="18" />
@@ -177,7 +207,12 @@ function Frame() {
         </Link>
         <Navigation at={at} />
         <div class="top-end">
-          <button type="button" class="find" onClick={open('palette')} title="Find a job or page">
+          <button
+            type="button"
+            class="find"
+            onClick={open('palette')}
+            title="Find a job, node, page or action"
+          >
             <Icon name="search" />
             <span class="find-word">Find</span>
             <kbd>Ctrl K</kbd>
@@ -194,7 +229,7 @@ function Frame() {
           <LogOut />
         </div>
       </header>
-      <main id="main" tabIndex={-1}>
+      <main id="main" class={stale.value ? 'stale' : ''} tabIndex={-1}>
         {at.page !== 'overview' && <StorageProblems />}
         <Content at={at} />
       </main>

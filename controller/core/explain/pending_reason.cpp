@@ -282,6 +282,7 @@ v1::PendingReason PendingExplainer::WhyBehind(int ahead) {
                                                  " ahead of it in the queue; ", JobText(head.job),
                                                  " is next: ", WhatHeadWaitsFor(head)));
   reason.set_advice(absl::StrCat("`trainyard why ", head.job.id(), "` explains the next job"));
+  reason.set_blocking_job_id(head.job.id());
   return reason;
 }
 

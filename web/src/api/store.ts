@@ -55,8 +55,10 @@ export const reconnects = signal(0);
 export const otherClusters = signal(0);
 // Time of the last message from the controller; 0 before the first one.
 export const receivedAt = signal(0);
-// The browser's time, from which ages are computed. Updated every second, except while the tab is
-// hidden, which also pauses all periodic requests.
+// True while the connection to the controller is lost. Pages are grey then and offer no actions.
+export const stale = computed(() => !connected.value && receivedAt.value > 0);
+// The browser's time, updated once per second. Ages are computed from it. While the tab is hidden,
+// it is not updated, which also pauses all periodic requests.
 export const clock = signal(Date.now());
 // The controller's clock minus the browser's clock. Ages need the controller's clock, because all
 // times come from the controller.

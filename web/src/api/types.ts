@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 
 export type Attempt = Schemas['Attempt'];
 export type GrantedLayout = Schemas['GrantedLayout'];
+export type CheckNodesResponse = Schemas['CheckNodesResponse'];
 export type Checkpoint = Schemas['Checkpoint'];
 export type CompareSeriesResponse = Schemas['CompareSeriesResponse'];
 export type Event = Schemas['Event'];
@@ -33,7 +34,6 @@ export type LossCurve = Schemas['LossCurve'];
 export type LogLevel = Schemas['LogLevel'];
 export type LogLine = Schemas['LogLine'];
 export type Node = Schemas['Node'];
-export type NodeState = Schemas['NodeState'];
 export type NodesChanged = Schemas['NodesChanged'];
 export type Origin = Schemas['Origin'];
 export type PendingReason = Schemas['PendingReason'];

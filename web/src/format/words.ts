@@ -1,6 +1,7 @@
 // Texts and symbols for states, causes and phases. Every state has both, so that it can be
 // recognised without colour.
-import type { HealthWord, Job, JobState, LedgerPhase, NodeState, RankState } from '../api/types';
+import type { HealthWord, Job, JobState, LedgerPhase, RankState } from '../api/types';
+import type { NodeWord } from '../nodes/node_word';
 
 // Each tone is the colour of a group of states.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
@@ -49,16 +50,14 @@ export const JOB_LOOK: Record<JobState, StateLook> = {
   stopped: { word: 'stopped', tone: 'idle', icon: 'stop' },
 };
 
-export const NODE_LOOK: Record<NodeState, StateLook> = {
-  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
-  ready: { word: 'ready', tone: 'good', icon: 'check' },
+export const NODE_LOOK: Record<NodeWord, StateLook> = {
+  ok: { word: 'ok', tone: 'good', icon: 'check' },
+  cordoned: { word: 'cordoned', tone: 'idle', icon: 'bar' },
+  unhealthy: { word: 'unhealthy', tone: 'bad', icon: 'warn' },
+  quarantined: { word: 'quarantined', tone: 'bad', icon: 'warn' },
   suspect: { word: 'suspect', tone: 'warn', icon: 'warn' },
   lost: { word: 'lost', tone: 'bad', icon: 'cross' },
 };
-
-export const UNHEALTHY: StateLook = { word: 'unhealthy', tone: 'bad', icon: 'warn' };
-export const QUARANTINED: StateLook = { word: 'quarantined', tone: 'bad', icon: 'warn' };
-export const CORDONED: StateLook = { word: 'cordoned', tone: 'idle', icon: 'bar' };
 
 export const RANK_LOOK: Record<RankState, StateLook> = {
   unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
@@ -91,7 +90,7 @@ export const PHASE_WORD: Record<LedgerPhase, string> = {
   data_stall: 'waiting for data',
   checkpoint: 'saving checkpoint',
   evaluation: 'evaluation',
-  recompute: 'repeated steps',
+  recompute: 'redone steps',
   hang: 'stalled',
   heal: 'healing in place',
   standby: 'standby',

@@ -1,12 +1,12 @@
 // Actions on a job. Each one has a confirmation that states what is lost or kept.
-import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { hasEnded } from '../api/live';
-import { refreshJob, serverNow } from '../api/store';
+import { refreshJob, serverNow, stale } from '../api/store';
 import type { Job } from '../api/types';
 import { killEffect, pauseEffect, resumeText, stopEffect } from './action_effects';
 import { Confirm } from './confirm';
 import { ResubmitDialog } from './resubmit_dialog';
+import { jobSubject, useAction } from '../ui/asked_action';
 
 type Action = 'pause' | 'resume' | 'stop' | 'kill' | 'again';
 
@@ -66,28 +66,32 @@ function ResumeDialog({ job, onClose }: DialogProps) {
 }
 
 export function JobActions({ job }: { job: Job }) {
-  const [action, setAction] = useState<Action>();
+  const [action, setAction] = useAction<Action>(jobSubject(job.id));
   const close = () => setAction(undefined);
   const ended = hasEnded(job);
   const pauses = ['pausing', 'paused', 'held'].includes(job.state);
   return (
     <div class="actions">
       {!ended && job.state !== 'stopping' && (
-        <button type="button" onClick={() => setAction(pauses ? 'resume' : 'pause')}>
+        <button
+          type="button"
+          disabled={stale.value}
+          onClick={() => setAction(pauses ? 'resume' : 'pause')}
+        >
           {pauses ? 'Resume…' : 'Pause…'}
         </button>
       )}
       {!ended && job.state !== 'stopping' && (
-        <button type="button" onClick={() => setAction('stop')}>
+        <button type="button" disabled={stale.value} onClick={() => setAction('stop')}>
           Stop…
         </button>
       )}
       {!ended && (
-        <button type="button" onClick={() => setAction('kill')}>
+        <button type="button" disabled={stale.value} onClick={() => setAction('kill')}>
           Kill…
         </button>
       )}
-      <button type="button" onClick={() => setAction('again')}>
+      <button type="button" disabled={stale.value} onClick={() => setAction('again')}>
         Submit again…
       </button>
       {action === 'pause' && <PauseDialog job={job} onClose={close} />}

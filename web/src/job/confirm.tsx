@@ -1,6 +1,7 @@
 // A dialog that confirms an action on a job and shows the equivalent command line.
 import { useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
+import { stale } from '../api/store';
 import { CommandLine } from '../ui/copy';
 import { Dialog } from '../ui/dialog';
 import { Icon } from '../ui/icon';
@@ -55,7 +56,7 @@ export function Confirm(props: ConfirmProps) {
         <button
           type="button"
           class={props.danger ? 'danger' : 'primary'}
-          disabled={busy || props.ready === false}
+          disabled={busy || stale.value || props.ready === false}
           onClick={() => void act()}
         >
           {busy ? 'Sending…' : props.button}

@@ -4,11 +4,12 @@ import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';
 import { count, plural } from '../format/numbers';
 import { Link, navigate } from '../router/router';
-import { jobPath } from '../router/url';
+import { jobPath, nodePath } from '../router/url';
 import { NodeBadge } from '../ui/badge';
 import { CommandLine } from '../ui/copy';
-import { Empty, Skeleton } from '../ui/notice';
+import { Empty } from '../ui/notice';
 import { slotRangeText, slotRangesOf, splitIntoRows } from './slot_ranges';
+import { areAlike } from './node_names';
 import { hasProblem, problemCounts } from './node_problems';
 
 // With more nodes than this, nodes are drawn small.
@@ -69,10 +70,15 @@ function MapNode({ node, dense }: { node: Node; dense: boolean }) {
     <li class={`map-node state-${node.state} ${marks}`}>
       <p>
         {dense ? (
-          // Not a link, because two links this close together are hard to hit.
-          <b>{node.name}</b>
+          // The name is not a link, because two links this close to each other would be hard to
+          // hit.
+          <b title={node.name}>
+            <bdi>{node.name}</bdi>
+          </b>
         ) : (
-          <Link href={`/nodes?node=${encodeURIComponent(node.name)}`}>{node.name}</Link>
+          <Link href={nodePath(node.id)}>
+            <bdi>{node.name}</bdi>
+          </Link>
         )}
         {plain ? (
           <span class="faint">
@@ -106,7 +112,6 @@ export function ClusterMap() {
         <h2 id="cluster-title">Cluster</h2>
         {nodes && nodes.length > 0 && <p class="faint">{summary(nodes)}</p>}
       </header>
-      {!nodes && <Skeleton rows={3} height={36} />}
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           {jobList.value?.length === 0 ? (
@@ -120,7 +125,7 @@ export function ClusterMap() {
         </Empty>
       )}
       {nodes && nodes.length > 0 && (
-        <ul class={`map ${dense ? 'dense' : ''}`}>
+        <ul class={`map ${dense ? 'dense' : ''} ${areAlike(nodes) ? 'alike' : ''}`}>
           {nodes.map((node) => (
             <MapNode key={node.id} node={node} dense={dense} />
           ))}

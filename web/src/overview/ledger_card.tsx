@@ -35,7 +35,7 @@ export function LedgerCard() {
   const rows = data ? ledgerRows(data) : [];
   if (rows.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="ledger-title">
+    <section class="card later" aria-labelledby="ledger-title">
       <header>
         <h2 id="ledger-title">Ledger</h2>
         <p class="faint">slot time of the last 7 days, by user</p>

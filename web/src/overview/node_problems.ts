@@ -1,7 +1,8 @@
 // Finds the nodes that accept no new ranks, and the reasons. Pure functions.
 import type { Node } from '../api/types';
+import { wordOf, type NodeWord } from '../nodes/node_word';
 
-type NodeProblem = 'lost' | 'suspect' | 'quarantined' | 'unhealthy' | 'cordoned';
+type NodeProblem = Exclude<NodeWord, 'ok'>;
 
 const WORST_FIRST: readonly NodeProblem[] = [
   'lost',
@@ -12,10 +13,8 @@ const WORST_FIRST: readonly NodeProblem[] = [
 ];
 
 function problemOf(node: Node): NodeProblem | undefined {
-  if (node.state === 'lost' || node.state === 'suspect') return node.state;
-  if (node.cordoned) return 'cordoned';
-  if (node.health?.quarantine) return 'quarantined';
-  return node.health ? 'unhealthy' : undefined;
+  const word = wordOf(node);
+  return word === 'ok' ? undefined : word;
 }
 
 export const hasProblem = (node: Node) => problemOf(node) !== undefined;

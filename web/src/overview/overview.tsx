@@ -1,18 +1,17 @@
 // The first page. It shows what needs attention, running and queued jobs, a map of the cluster, and
 // recent events.
-import { jobList, live, nodeList, runningJobs, serverNow, waitingJobs } from '../api/store';
+import { jobList, live, nodeList, runningJobs, serverNow } from '../api/store';
 import type { Job } from '../api/types';
 import { EventList } from '../events/event_list';
 import { count, plural, short } from '../format/numbers';
 import { ago, duration } from '../format/time';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
-import { failureOf, figuresOf, newestAttempt, shapeText } from '../job/progress';
+import { failureOf, figuresOf, newestAttempt } from '../job/progress';
 import { ProgressBar } from '../job/progress_bar';
 import { hasEnded } from '../api/live';
 import { hasFinding, worstFirst } from '../job/health';
 import { JobBadge } from '../ui/badge';
-import { withCode } from '../ui/code_text';
 import { Measured } from '../ui/measured';
 import { Empty, Skeleton } from '../ui/notice';
 import { JobStatus } from '../ui/job_status';
@@ -22,6 +21,7 @@ import { ClusterMap, jobColor } from './cluster_map';
 import { FirstSteps, isNew } from './first_steps';
 import { JobSpark } from './job_spark';
 import { LedgerCard } from './ledger_card';
+import { QueueCard } from './queue_card';
 
 // Maximum number of running jobs shown.
 const ROWS = 50;
@@ -102,52 +102,6 @@ function Running() {
   );
 }
 
-function Waiting() {
-  const jobs = waitingJobs.value;
-  return (
-    <section class="card" aria-labelledby="queue-title">
-      <header>
-        <h2 id="queue-title">Queue</h2>
-        {jobs && jobs.length > 0 && (
-          <Link href="/queue" class="faint">
-            {plural(Math.max(live.value.waiting, jobs.length), 'job')}
-          </Link>
-        )}
-      </header>
-      {!jobs && <Skeleton rows={2} height={36} />}
-      {jobs?.length === 0 && (
-        <Empty title="No queued jobs">
-          Queued jobs appear here with the reason they are waiting.
-        </Empty>
-      )}
-      {jobs && jobs.length > 0 && (
-        <ol class="waits">
-          {jobs.slice(0, 8).map((job) => {
-            const reason = live.value.pending.get(job.id);
-            return (
-              <li key={job.id}>
-                <p>
-                  <Link href={jobPath(job.id)} data-row>
-                    {job.name}
-                  </Link>
-                  <span class="number">#{job.id}</span>
-                  {job.state !== 'queued' && <JobBadge state={job.state} />}
-                  <span class="faint end">{shapeText(job)}</span>
-                </p>
-                <p class="faint">
-                  {reason
-                    ? withCode(reason.message)
-                    : 'The nodes are still ending the previous attempt.'}
-                </p>
-              </li>
-            );
-          })}
-        </ol>
-      )}
-    </section>
-  );
-}
-
 function RecentlyEnded() {
   const ended = jobList.value
     ?.filter(hasEnded)
@@ -191,7 +145,7 @@ function Recent() {
           all events
         </Link>
       </header>
-      {!lines && <Skeleton rows={6} height={14} />}
+      {!lines && <Skeleton rows={EVENTS} height={18} />}
       {lines?.length === 0 && <Empty title="No events yet" />}
       {lines && <EventList lines={lines} limit={EVENTS} />}
     </section>
@@ -214,7 +168,7 @@ export function Overview() {
         <LedgerCard />
       </div>
       <div class="column">
-        <Waiting />
+        <QueueCard />
         <RecentlyEnded />
         <Recent />
       </div>

@@ -1,15 +1,22 @@
-// The queued jobs in queue order, each with its pending reason and advice.
+// The queued jobs, grouped by what they wait for. Jobs with a reason of their own show it. Jobs
+// behind the head of the queue are one table, because they all wait for the same job.
 import { live, serverNow, pausedJobs, waitingJobs } from '../api/store';
-import type { Job } from '../api/types';
+import type { Job, PendingReason } from '../api/types';
 import { count } from '../format/numbers';
-import { plainWords } from '../format/words';
 import { ago, duration } from '../format/time';
+import { plainWords } from '../format/words';
 import { shapeText } from '../job/progress';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
 import { withCode } from '../ui/code_text';
 import { Empty, Skeleton } from '../ui/notice';
+import { Table, type Column } from '../ui/table';
+import { BehindText } from './behind_text';
+import { groupQueue, type BehindGroup } from './queue_groups';
+
+// Reasons that the state of the job or its message already names.
+const UNTAGGED: readonly PendingReason['code'][] = ['paused', 'priority', 'stopping'];
 
 function QueueRow({ job }: { job: Job }) {
   const reason = live.value.pending.get(job.id);
@@ -26,10 +33,12 @@ function QueueRow({ job }: { job: Job }) {
           </Link>
           <span class="number">#{job.id}</span>
           <JobBadge state={job.state} />
-          {reason && <span class="code">{plainWords(reason.code)}</span>}
+          {reason && !UNTAGGED.includes(reason.code) && (
+            <span class="code">{plainWords(reason.code)}</span>
+          )}
         </p>
         <p>
-          {reason ? withCode(reason.message) : 'The nodes are still ending the previous attempt.'}
+          {reason ? withCode(reason.message) : 'Waiting for the previous attempt to exit.'}
         </p>
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
@@ -53,19 +62,82 @@ function QueueRow({ job }: { job: Job }) {
   );
 }
 
+const COLUMNS: readonly Column<Job>[] = [
+  {
+    name: 'Position',
+    width: '84px',
+    right: true,
+    cell: (job) => live.value.pending.get(job.id)?.queue_position || '—',
+  },
+  {
+    name: 'Job',
+    cell: (job) => (
+      <>
+        <Link href={jobPath(job.id)} data-row>
+          {job.name}
+        </Link>{' '}
+        <span class="number">#{job.id}</span>
+      </>
+    ),
+  },
+  { name: 'Requests', width: '130px', cell: shapeText },
+  {
+    name: 'Submitted',
+    width: '110px',
+    priority: 2,
+    cell: (job) => ago(job.submitted_time_ms, serverNow.value),
+  },
+  { name: 'User', width: '120px', priority: 3, cell: (job) => job.user || '—' },
+];
+
+function BehindJobs({ group }: { group: BehindGroup }) {
+  const { blockerId, jobs, total } = group;
+  const title = `behind-${blockerId}`;
+  return (
+    <section class="queue-group" aria-labelledby={title}>
+      <h2 id={title}>
+        <BehindText group={group} />
+      </h2>
+      <p class="faint">
+        Jobs start in queue order, so free slots stay free until the first job fits.
+      </p>
+      <Table
+        label="Jobs in queue order"
+        columns={COLUMNS}
+        rows={jobs}
+        rowKey={(job) => job.id}
+        rowHref={(job) => jobPath(job.id)}
+        total={total}
+      />
+      {total > jobs.length && (
+        <p class="density">
+          Showing the first {count(jobs.length)} of {count(total)}.{' '}
+          <Link href="/jobs?states=queued,recovering">Show all</Link>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Rows({ jobs }: { jobs: readonly Job[] }) {
+  return (
+    <ol class="queue">
+      {jobs.map((job) => (
+        <QueueRow key={job.id} job={job} />
+      ))}
+    </ol>
+  );
+}
+
 function PausedJobs() {
   const jobs = pausedJobs.value ?? [];
   if (jobs.length === 0) return null;
   return (
-    <section aria-labelledby="aside-title">
-      <h2 id="aside-title" class="aside-title">
+    <section class="queue-group" aria-labelledby="aside-title">
+      <h2 id="aside-title">
         Paused and held <span class="number">{count(jobs.length)}</span>
       </h2>
-      <ol class="queue">
-        {jobs.map((job) => (
-          <QueueRow key={job.id} job={job} />
-        ))}
-      </ol>
+      <Rows jobs={jobs} />
     </section>
   );
 }
@@ -73,6 +145,7 @@ function PausedJobs() {
 export function Queue() {
   const jobs = waitingJobs.value;
   const amount = Math.max(live.value.waiting, jobs?.length ?? 0);
+  const { waiting, behind } = groupQueue(jobs ?? [], live.value.pending, amount);
   return (
     <>
       <div class="page-head">
@@ -84,19 +157,10 @@ export function Queue() {
           All submitted jobs have slots, have ended, or are paused or held.
         </Empty>
       )}
-      {jobs && jobs.length > 0 && (
-        <ol class="queue">
-          {jobs.map((job) => (
-            <QueueRow key={job.id} job={job} />
-          ))}
-        </ol>
-      )}
-      {jobs && amount > jobs.length && (
-        <p class="density">
-          Showing the first {count(jobs.length)} of {count(amount)}.{' '}
-          <Link href="/jobs?states=queued,recovering">Show all</Link>
-        </p>
-      )}
+      {waiting.length > 0 && <Rows jobs={waiting} />}
+      {behind.map((group) => (
+        <BehindJobs key={group.blockerId} group={group} />
+      ))}
       <PausedJobs />
     </>
   );

@@ -7,6 +7,7 @@ import {
   listIn,
   listText,
   nextOf,
+  nodePath,
   parseCurveView,
   parsePath,
   sharedQuery,
@@ -16,13 +17,15 @@ describe('parsePath', () => {
   it('reads every page and tab', () => {
     expect(parsePath('/')).toEqual({ page: 'overview' });
     expect(parsePath('/queue')).toEqual({ page: 'queue' });
+    expect(parsePath('/nodes/a%2Fb')).toEqual({ page: 'node', node: 'a/b' });
     expect(parsePath('/planner')).toEqual({ page: 'planner' });
     expect(parsePath('/jobs/17')).toEqual({ page: 'job', job: '17', tab: 'curves' });
     expect(parsePath('/jobs/my%20run/logs')).toEqual({ page: 'job', job: 'my run', tab: 'logs' });
   });
 
   it('knows what is no page', () => {
-    for (const path of ['/nothing', '/jobs/1/nothing', '/jobs/1/logs/2', '/queue/1']) {
+    const paths = ['/nothing', '/jobs/1/nothing', '/jobs/1/logs/2', '/queue/1', '/nodes/a/b'];
+    for (const path of paths) {
       expect(parsePath(path), path).toEqual({ page: 'unknown' });
     }
   });
@@ -31,8 +34,9 @@ describe('parsePath', () => {
     expect(parsePath('/jobs/%E0%A4%A')).toMatchObject({ page: 'job' });
   });
 
-  it('leads back from jobPath', () => {
+  it('leads back from jobPath and nodePath', () => {
     expect(parsePath(jobPath('a/b', 'ranks'))).toEqual({ page: 'job', job: 'a/b', tab: 'ranks' });
+    expect(parsePath(nodePath('a/b'))).toEqual({ page: 'node', node: 'a/b' });
   });
 });
 

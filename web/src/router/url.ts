@@ -15,6 +15,7 @@ export type JobTab = (typeof JOB_TABS)[number];
 export type Place =
   | { page: 'overview' | 'jobs' | 'queue' | 'nodes' | 'compare' | 'events' | 'planner' }
   | { page: 'job'; job: string; tab: JobTab }
+  | { page: 'node'; node: string }
   | { page: 'unknown' };
 
 const PAGES = ['jobs', 'queue', 'nodes', 'compare', 'events', 'planner'] as const;
@@ -39,6 +40,9 @@ export function parsePath(path: string): Place {
     if (words.length > 3 || !JOB_TABS.includes(tab)) return { page: 'unknown' };
     return { page: 'job', job: second, tab };
   }
+  if (first === 'nodes' && second !== undefined && words.length === 2) {
+    return { page: 'node', node: second };
+  }
   const page = PAGES.find((name) => name === first);
   return page && second === undefined ? { page } : { page: 'unknown' };
 }
@@ -48,7 +52,9 @@ export function jobPath(job: number | string, tab: JobTab = 'curves'): string {
   return tab === 'curves' ? base : `${base}/${tab}`;
 }
 
-// The query parameters common to all views of a job: the attempt, and how curves are drawn.
+export const nodePath = (id: string) => `/nodes/${encodeURIComponent(id)}`;
+
+// The query parameters that all views of a job share: the attempt, and how curves are drawn.
 const SHARED = ['attempt', 'axis', 'keys', 'smooth', 'y'];
 
 // Returns the query that links to other views of the same job must contain.

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { clock, connected, receivedAt } from '../api/store';
+import { clock, connected, receivedAt, stale } from '../api/store';
 import { duration } from '../format/time';
 import { Icon } from './icon';
 
@@ -9,7 +9,7 @@ const ANNOUNCE_AFTER_MS = 3_000;
 // For screen readers. Announces once that the connection is lost and once that it is restored. Does
 // not announce the age of the data, because it changes every second.
 function Announcement() {
-  const lost = !connected.value && receivedAt.value > 0;
+  const lost = stale.value;
   const [words, setWords] = useState('');
   useEffect(() => {
     if (!lost) {

@@ -87,7 +87,7 @@ export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[
     where: 'Everywhere',
     does: 'Overview, jobs, queue, nodes, compare, planner, events',
   },
-  { keys: ['Ctrl-K'], where: 'Everywhere', does: 'Find a job or page' },
+  { keys: ['Ctrl-K'], where: 'Everywhere', does: 'Find a job, node, page or action' },
   { keys: ['/'], where: 'Everywhere', does: 'Search this page' },
   { keys: ['j', 'k'], where: 'Everywhere', does: 'Next, previous row; Enter opens the row' },
   { keys: ['?'], where: 'Everywhere', does: 'Show this list' },

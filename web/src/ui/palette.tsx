@@ -1,39 +1,19 @@
-// The dialog opened by Ctrl-K, which finds jobs and pages by a few letters.
+// The dialog that Ctrl-K opens. It finds jobs, nodes, pages and actions by a few
+// letters.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getJson } from '../api/client';
-import { jobList } from '../api/store';
+import { capabilities, jobList, nodeList, openJob, stale } from '../api/store';
 import type { Job, ListJobsResponse } from '../api/types';
-import { navigate } from '../router/router';
-import { jobPath } from '../router/url';
+import { navigate, place } from '../router/router';
+import { askedAction, jobSubject } from './asked_action';
+import { JobBadge, NodeBadge } from './badge';
 import { Dialog } from './dialog';
-import { matching } from './matching';
-import { JobBadge } from './badge';
+import { entriesFor, jobEntry, type Entry } from './palette_entries';
 
-interface Entry {
-  text: string;
-  href: string;
-  job?: Job;
-}
-
-const PAGES: Entry[] = [
-  { text: 'Overview', href: '/' },
-  { text: 'Jobs', href: '/jobs' },
-  { text: 'Queue', href: '/queue' },
-  { text: 'Nodes', href: '/nodes' },
-  { text: 'Compare', href: '/compare' },
-  { text: 'Planner', href: '/planner' },
-  { text: 'Events', href: '/events' },
-];
 const SHOWN = 12;
 const SEARCH_DELAY_MS = 120;
 
-const jobEntry = (job: Job): Entry => ({
-  text: `${job.name} #${job.id}`,
-  href: jobPath(job.id),
-  job,
-});
-
-// Finds jobs that the stream no longer contains, by a request when the user pauses typing.
+// Finds jobs that are no longer in the stream. They are requested when the user pauses typing.
 function useFound(text: string): Job[] {
   const [found, setFound] = useState<Job[]>([]);
   useEffect(() => {
@@ -60,24 +40,50 @@ function useFound(text: string): Job[] {
   return found;
 }
 
-function entriesFor(text: string, found: readonly Job[]): Entry[] {
-  const held = jobList.value ?? [];
-  const known = new Set(held.map(({ id }) => id));
-  const others = found.filter(({ id }) => !known.has(id));
-  const local = matching([...PAGES, ...held.map(jobEntry)], (entry) => entry.text, text);
-  return [...local, ...others.map(jobEntry)].slice(0, SHOWN);
+// Returns the subject of the open page's actions; undefined if it is not the page of a job.
+function openSubject(): string | undefined {
+  const id = place.value.page === 'job' ? openJob.value?.job?.id : undefined;
+  return id === undefined ? undefined : jobSubject(id);
+}
+
+// Returns the entries for the text. Jobs that the controller found follow those of the stream.
+function shownEntries(text: string, found: readonly Job[]): Entry[] {
+  const jobs = jobList.value ?? [];
+  const at = place.value;
+  const known = {
+    jobs,
+    nodes: nodeList.value ?? [],
+    openJob: at.page === 'job' ? openJob.value?.job?.id : undefined,
+    canAct: !stale.value && capabilities.value.includes('stop'),
+  };
+  const ids = new Set(jobs.map(({ id }) => id));
+  const others = found.filter(({ id }) => !ids.has(id)).map(jobEntry);
+  const local = entriesFor(text, known);
+  const isDerived = ({ kind }: Entry) => kind === 'action' || kind === 'view';
+  // Actions and views are many. They must not hide a job that was found.
+  const direct = local.filter((entry) => !isDerived(entry));
+  return [...direct, ...others, ...local.filter(isDerived)].slice(0, SHOWN);
+}
+
+function EntryEnd({ entry: { kind, job, node } }: { entry: Entry }) {
+  if (job) return <JobBadge state={job.state} />;
+  if (node) return <NodeBadge node={node} />;
+  return <span class="faint">{kind}</span>;
 }
 
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
   const field = useRef<HTMLInputElement>(null);
-  const entries = entriesFor(text, useFound(text));
+  const entries = shownEntries(text, useFound(text));
   useLayoutEffect(() => field.current?.focus(), []);
   const open = (entry: Entry | undefined) => {
     if (!entry) return;
     onClose();
-    navigate(entry.href);
+    if (entry.asks) askedAction.value = entry.asks;
+    // An action on the open job leaves the view as it is.
+    const isThere = entry.asks !== undefined && entry.asks.subject === openSubject();
+    if (!isThere) navigate(entry.href);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -86,18 +92,23 @@ export function Palette({ onClose }: { onClose: () => void }) {
       setChosen((chosen + by + entries.length) % Math.max(1, entries.length));
     }
     if (event.key === 'Enter') open(entries[chosen]);
+    if (event.key === 'Escape') {
+      // A search field would only clear itself.
+      event.preventDefault();
+      onClose();
+    }
   };
   return (
-    <Dialog title="Go to" onClose={onClose}>
+    <Dialog title="Find" onClose={onClose}>
       <input
         ref={field}
         type="search"
-        placeholder="Job name, number or page"
+        placeholder="Job, node, page or action"
         role="combobox"
         list={undefined}
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-label="Job or page"
+        aria-label="Job, node, page or action"
         aria-activedescendant={`palette-${chosen}`}
         autocomplete="off"
         value={text}
@@ -110,18 +121,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <ul class="palette-list" id="palette-list" role="listbox" aria-label="Matches">
         {entries.map((entry, index) => (
           <li
-            key={entry.href}
+            key={`${entry.href} ${entry.text}`}
             id={`palette-${index}`}
             role="option"
             aria-selected={index === chosen}
             onClick={() => open(entry)}
           >
             <span>{entry.text}</span>
-            {entry.job ? (
-              <JobBadge state={entry.job.state} verdict={entry.job.verdict} />
-            ) : (
-              <span class="faint">page</span>
-            )}
+            <EntryEnd entry={entry} />
           </li>
         ))}
       </ul>

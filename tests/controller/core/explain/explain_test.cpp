@@ -35,12 +35,14 @@ TEST_F(ExplainTest, HeadOfTheQueueWaitsForSlots) {
   const v1::PendingReason head = Pending(wide);
   EXPECT_EQ(head.code(), v1::PENDING_CODE_RESOURCES);
   EXPECT_EQ(head.queue_position(), 1);
+  EXPECT_EQ(head.blocking_job_id(), 0);
   EXPECT_EQ(head.message(),
             "needs 1 node with 2 cpu slots; 0 of 1 nodes are ready and have enough free slots: "
             "1 of 2 cpu slots on ready nodes are taken");
   const v1::PendingReason behind = Pending(last);
   EXPECT_EQ(behind.code(), v1::PENDING_CODE_PRIORITY);
   EXPECT_EQ(behind.queue_position(), 2);
+  EXPECT_EQ(behind.blocking_job_id(), wide);
   EXPECT_THAT(behind.message(),
               HasSubstr("1 job is ahead of it in the queue; job 2 (wide) is next: needs 1 node"));
   EXPECT_EQ(Pending(running).code(), v1::PENDING_CODE_NOT_PENDING);
@@ -152,6 +154,7 @@ TEST_F(ExplainTest, BackoffHasNoPlaceInTheQueueAndStopsNobody) {
   EXPECT_EQ(Pending(wide).queue_position(), 1);
   EXPECT_THAT(Pending(wide).message(), HasSubstr("needs 1 node with 2 cpu slots"));
   EXPECT_EQ(Pending(last).queue_position(), 2);
+  EXPECT_EQ(Pending(last).blocking_job_id(), wide);
   EXPECT_THAT(Pending(last).message(), HasSubstr("job 2 (wide) is next: needs 1 node"));
 }
 

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { attemptsOn, rankText } from './node_attempts';
+
+const use = (job_id: number, rank: number, unkillable = '') => ({
+  job_id,
+  attempt: 2,
+  rank,
+  unkillable,
+});
+
+it('finds the attempts on a node with their ranks', () => {
+  const slot_uses = [use(7, 9), use(0, 0), use(9, 1, 'pid 12 in disk sleep'), use(7, 8)];
+  expect(attemptsOn({ slot_uses })).toEqual([
+    { jobId: 7, attempt: 2, ranks: [8, 9], unkillable: [] },
+    { jobId: 9, attempt: 2, ranks: [1], unkillable: ['pid 12 in disk sleep'] },
+  ]);
+});
+
+it('joins neighbouring ranks', () => {
+  expect(rankText([3])).toBe('rank 3');
+  expect(rankText([8, 9, 10])).toBe('ranks 8–10');
+  expect(rankText([0, 2, 5, 6])).toBe('ranks 0, 2, 5–6');
+});

@@ -1,0 +1,25 @@
+// Why a node accepts no new ranks. Pure functions.
+import type { Node } from '../api/types';
+import { duration } from '../format/time';
+import { wordOf } from './node_word';
+
+// Returns the reason for the node's word; empty if the node is ok. The controller's reason for a
+// suspect node has the age of the last heartbeat at that moment, so the page computes the age.
+export function nodeReason(node: Node, heartbeatMs: number, nowMs: number): string {
+  switch (wordOf(node)) {
+    case 'suspect':
+      return heartbeatMs > 0
+        ? `no heartbeat for ${duration(Math.max(0, Math.round((nowMs - heartbeatMs) / 1000)))}`
+        : node.state_reason;
+    case 'lost':
+      return node.state_reason;
+    case 'quarantined':
+      return node.health?.quarantine?.reason ?? '';
+    case 'unhealthy':
+      return node.health?.reason ?? '';
+    case 'cordoned':
+      return node.cordon_reason;
+    case 'ok':
+      return '';
+  }
+}

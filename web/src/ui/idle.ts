@@ -1,0 +1,14 @@
+// Longest wait for an idle browser, in milliseconds.
+const TIMEOUT_MS = 2_000;
+
+// Resolves when the browser is idle. Safari does not report it, so there it resolves after a while.
+export function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => resolve();
+    if (typeof requestIdleCallback === 'function') {
+      requestIdleCallback(done, { timeout: TIMEOUT_MS });
+    } else {
+      setTimeout(done, TIMEOUT_MS);
+    }
+  });
+}
