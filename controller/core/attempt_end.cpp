@@ -59,8 +59,8 @@ LostWork LostSteps(const Observations& observations, const JobEntry& entry, int6
   return should_save ? LostByStop(observations, entry, last_step) : LostWork{};
 }
 
-v1::JobEnded EndedJob(const JobEntry& entry, const RestartDecision& restart, const LostWork& lost,
-                      Timestamp now) {
+v1::JobEnded EndedJob(const Observations& observations, const JobEntry& entry,
+                      const RestartDecision& restart, const LostWork& lost, Timestamp now) {
   const v1::Attempt& attempt = *LiveAttempt(entry);
   v1::JobEnded ended;
   ended.set_job_id(entry.job.id());
@@ -84,13 +84,14 @@ v1::JobEnded EndedJob(const JobEntry& entry, const RestartDecision& restart, con
   return ended;
 }
 
-v1::AlertRaised UnsavedAlert(const v1::AttemptEnded& ended, const LostWork& lost) {
+v1::AlertRaised UnsavedAlert(const JobEntry& entry, const v1::AttemptEnded& ended,
+                             const LostWork& lost) {
   v1::AlertRaised alert;
   alert.set_job_id(ended.job_id());
   alert.set_attempt(ended.attempt());
   alert.set_step(ended.last_step());
   alert.set_code(telemetry::kPausedUnsaved);
-  alert.set_message(absl::StrCat("paused; ", lost.text));
+  alert.set_message(absl::StrCat("paused", KilledText(entry), "; ", lost.text));
   return alert;
 }
 
@@ -110,11 +111,12 @@ std::vector<v1::Event> AttemptEndEvents(const Observations& observations, const 
   *events.emplace_back(ControllerEvent(now)).mutable_attempt_ended() = ended;
   if (!continues) {
     *events.emplace_back(ControllerEvent(now)).mutable_job_ended() =
-        EndedJob(entry, restart, lost, now);
+        EndedJob(observations, entry, restart, lost, now);
     return events;
   }
   if (lost.steps > 0) {
-    *events.emplace_back(ControllerEvent(now)).mutable_alert_raised() = UnsavedAlert(ended, lost);
+    *events.emplace_back(ControllerEvent(now)).mutable_alert_raised() =
+        UnsavedAlert(entry, ended, lost);
   }
   return events;
 }

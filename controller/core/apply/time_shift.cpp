@@ -46,6 +46,7 @@ constexpr FieldMeaning kFields[] = {
     // Never stored.
     {"HealthFinding.since_ms", TimeField::kForeign},
     {"HistoryLoss.time_ms", TimeField::kMoment},
+    {"JobHealth.at_risk_since_ms", TimeField::kForeign},  // Never stored.
     {"Job.ended_time_ms", TimeField::kMoment},
     {"Job.not_before_ms", TimeField::kMoment},
     {"Job.paused_from_ms", TimeField::kMoment},

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <csignal>
-#include <vector>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/gang.h"
@@ -62,17 +62,18 @@ std::vector<int> KilledPlaces(const JobEntry& entry) {
 // Returns why the ranks of the newest attempt exited without a checkpoint. Empty if nothing shows
 // that a save failed.
 std::string WhyNotSaved(const Observations& observations, const JobEntry& entry) {
+  constexpr char kFailed[] = "no checkpoint was saved when the ranks stopped: ";
   const auto rank = std::ranges::find_if(
       entry.exited_ranks, [](const auto& exited) { return CouldNotWrite(exited.second); });
   if (rank != entry.exited_ranks.end()) {
-    return absl::StrCat("rank ", rank->first, " exited with code ", rank->second.exit_code(),
-                        " (cannot write)");
+    return absl::StrCat(kFailed, "rank ", rank->first, " exited with code ",
+                        rank->second.exit_code(), " (cannot write)");
   }
   const SaveProblem* trouble = ProblemOf(observations, entry);
-  if (trouble != nullptr) return std::string(CauseOfFailedSave(*trouble));
+  if (trouble != nullptr) return absl::StrCat(kFailed, std::string(CauseOfFailedSave(*trouble)));
   // A program that has never reported a checkpoint may save without reporting it.
-  if (entry.job.checkpoints().empty()) return "";
-  return KilledPlaces(entry).empty() ? "" : "SIGKILL ended ranks before they could save";
+  const bool may_have_saved = entry.job.checkpoints().empty() || KilledPlaces(entry).empty();
+  return may_have_saved ? "" : "the ranks were killed before they saved a checkpoint";
 }
 
 }  // namespace
@@ -110,8 +111,7 @@ LostWork LostByStop(const Observations& observations, const JobEntry& entry, int
                                                                " after step ", work.saved_step)
                                                 : absl::StrCat("all ", Counted(work.steps, "step"));
   return {work.steps,
-          absl::StrCat(steps, work.steps == 1 ? " is" : " are",
-                       " lost, because no checkpoint was saved when the ranks stopped: ", why)};
+          absl::StrCat(steps, work.steps == 1 ? " is" : " are", " lost, because ", why)};
 }
 
 }  // namespace trainyard::controller

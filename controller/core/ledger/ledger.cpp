@@ -140,11 +140,14 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   const auto add = [&](v1::LedgerPhase phase, int64_t ms, Timestamp end) {
     add_until(phase, std::min(timeline.at() + ms, end));
   };
-  add(v1::LEDGER_PHASE_INIT, use.init_ms(), until);
-  add(v1::LEDGER_PHASE_LOAD, use.load_ms(), until);
   const Timestamp trained_until =
       std::clamp(OrElse(use.stalled_since_ms(), until), std::min(timeline.at(), until), until);
-  add(v1::LEDGER_PHASE_HEAL, HealedMs(attempt, until), trained_until);
+  // The controller itself measures heals and stalls, so no report of a rank takes time from them.
+  const int64_t healed_ms = HealedMs(attempt, until);
+  const Timestamp started_by = trained_until - healed_ms - use.stalled_ms();
+  add(v1::LEDGER_PHASE_INIT, use.init_ms(), started_by);
+  add(v1::LEDGER_PHASE_LOAD, use.load_ms(), started_by);
+  add(v1::LEDGER_PHASE_HEAL, healed_ms, trained_until);
   add(v1::LEDGER_PHASE_HANG, use.stalled_ms(), trained_until);
   add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
   add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);

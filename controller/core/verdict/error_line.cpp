@@ -53,6 +53,15 @@ std::string_view LineOfCause(const std::vector<FoundLine>& lines, ErrorKind kind
   return RankLabel(last).empty() ? last : last_of_first;
 }
 
+// Returns the line with every number and address replaced by "#".
+std::string Form(std::string line) {
+  static const RE2 kNumbers(R"(0x[0-9a-fA-F]+|\d+)");
+  RE2::GlobalReplace(&line, kNumbers, "#");
+  return line;
+}
+
+}  // namespace
+
 std::string ErrorLine(const std::string& log_tail) {
   const std::vector<FoundLine> lines = FindLines(log_tail);
   for (const ErrorKind kind : {ErrorKind::kOwn, ErrorKind::kPeerLoss, ErrorKind::kFrame}) {

@@ -3,7 +3,6 @@
 #define TRAINYARD_CONTROLLER_CORE_VERDICT_ERROR_LINE_H_
 
 #include <string>
-#include <string_view>
 
 namespace trainyard::controller {
 

@@ -134,9 +134,10 @@ TEST(ReconcileTest, EventsSayWhichAttemptTheyAreAboutAndWhen) {
   EXPECT_EQ(events[7].attempt_ended().retry_not_before_ms(), 0);
   EXPECT_EQ(events[8].job_ended().job_id(), job);
   EXPECT_EQ(events[8].job_ended().state(), v1::JOB_STATE_FAILED);
-  EXPECT_EQ(
-      events[8].job_ended().verdict().summary(),
-      "rank 0 on a exited with code 137; the restart budget is used up: 1 restarts within 24 h");
+  EXPECT_EQ(events[8].job_ended().verdict().summary(),
+            "rank 0 on a exited with code 137, because SIGKILL ended a process that it started "
+            "(often the "
+            "kernel, for lack of memory); the restart budget is used up: 1 restarts within 24 h");
 }
 
 TEST(ReconcileTest, FirstAttemptStartsFromTheCheckpointThatTheUserNames) {

@@ -17,6 +17,8 @@ export interface EventViewProps {
   tick: unknown;
   // The job whose events are listed. The list then has no links to it, and no events of nodes.
   ofJob?: boolean;
+  // Shown if the events cannot be loaded: those that the stream has sent.
+  streamed?: readonly EventLine[] | undefined;
 }
 
 function useFilter() {
@@ -68,9 +70,10 @@ function EventTools({ kinds, kind, text, setText, absolute }: ToolsProps) {
   );
 }
 
-export function EventView({ path, tick, ofJob = false }: EventViewProps) {
+export function EventView({ path, tick, ofJob = false, streamed }: EventViewProps) {
   const { keep, isActive, ...filter } = useFilter();
-  const { lines, error, loadOlder } = useEvents(path, tick, keep);
+  const { lines: loaded, error, loadOlder } = useEvents(path, tick, keep);
+  const lines = loaded ?? (error && streamed?.filter(keep));
   const absolute = query.value.get('times') === 'absolute';
   const kinds = ofJob ? EVENT_KINDS.filter((name) => name !== 'nodes') : EVENT_KINDS;
   return (

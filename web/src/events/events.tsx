@@ -7,7 +7,11 @@ export function Events() {
       <div class="page-head">
         <h1>Events</h1>
       </div>
-      <EventView path="/events" tick={live.value.events?.[0]?.sequence ?? 0} />
+      <EventView
+        path="/events"
+        tick={live.value.events?.[0]?.sequence ?? 0}
+        streamed={live.value.events}
+      />
     </>
   );
 }

@@ -247,6 +247,7 @@ TEST_F(PauseTest, SlotsOfANodeThatHasNotConfirmedStayTaken) {
 
 TEST_F(PauseTest, ASaveThatFailedIsTold) {
   const int64_t job = RunJob();
+  cluster_.Step(job, 0, 40, 1);
   cluster_.Do(PauseOf(job));
   cluster_.ExitAll(job, 73);
   cluster_.ClearNode(job, "a");

@@ -30,13 +30,24 @@ class JobHealthTest : public ::testing::Test {
     for (int i = 0; i < seconds; ++i) {
       ++step_;
       for (const char* id : {"a", "b"}) {
-        for (v1::RankReport& rank : *cluster_.Report(id, job_).mutable_ranks()) {
-          rank.set_step(step_);
-          rank.set_phase("train");
-        }
+        Report(id);
       }
       Record(loss, tokens_per_second);
       cluster_.Pass(1000);
+    }
+  }
+
+  // The node's worker reports the newest step of the node's ranks.
+  void Report(const std::string& id) {
+    v1::AttemptReport& report = cluster_.Report(id, job_);
+    report.clear_ranks();
+    for (const v1::RankPlacement& placement : cluster_.Attempt(job_).ranks()) {
+      if (placement.node_id() != id) continue;
+      v1::RankReport& rank = *report.add_ranks();
+      rank.set_rank(placement.rank());
+      rank.set_running(true);
+      rank.set_step(step_);
+      rank.set_phase("train");
     }
   }
 
@@ -75,7 +86,8 @@ class JobHealthTest : public ::testing::Test {
   v1::HealthWord Word() const { return Health().word(); }
   std::vector<v1::HealthWord> Words() const {
     std::vector<v1::HealthWord> words;
-    for (const v1::HealthFinding& finding : Health().findings()) words.push_back(finding.word());
+    const v1::JobHealth health = Health();
+    for (const v1::HealthFinding& finding : health.findings()) words.push_back(finding.word());
     return words;
   }
 

@@ -101,9 +101,11 @@ TEST_F(SaveHintTest, AStopThatWasKilledWhileItsSaveWaitedRepeatsNoPromise) {
         "the ranks keep their state in memory; free disk space");
   exit_code_ = 137;
   const v1::Verdict verdict = StopVerdict();
-  EXPECT_EQ(verdict.summary(),
-            "stopped by a user; all 600 steps are lost, because no checkpoint was saved when the "
-            "ranks stopped: cannot write the last checkpoint: No space left on device");
+  EXPECT_EQ(
+      verdict.summary(),
+      "stopped by a user; SIGKILL ended rank 0, which still ran after stop_grace (60 s); all 600 "
+      "steps are lost, because no checkpoint was saved when the ranks stopped: cannot write "
+      "the last checkpoint: No space left on device");
   EXPECT_EQ(verdict.lost_steps(), 600);
 }
 
@@ -112,14 +114,15 @@ TEST_F(SaveHintTest, AStopThatNeededSigkillLosesTheStepsSinceTheCheckpoint) {
   Reach(101);
   exit_code_ = 137;
   EXPECT_THAT(StopVerdict().summary(), AllOf(HasSubstr("1 step after step 100 is lost"),
-                                             HasSubstr("rank 0 was ended with SIGKILL")));
+                                             HasSubstr("SIGKILL ended rank 0, which still ran")));
 }
 
 TEST_F(SaveHintTest, AProgramThatReportsNoCheckpointLosesNothingThatIsKnown) {
   Reach(600);
   exit_code_ = 137;
   const v1::Verdict verdict = StopVerdict();
-  EXPECT_EQ(verdict.summary(), "stopped by a user");
+  EXPECT_EQ(verdict.summary(),
+            "stopped by a user; SIGKILL ended rank 0, which still ran after stop_grace (60 s)");
   EXPECT_EQ(verdict.lost_steps(), 0);
 }
 
@@ -155,31 +158,28 @@ TEST_F(KilledStopTest, AStopThatNeededSigkillNamesTheRankAndTheLostSteps) {
   cluster_.Publish(job_, 100);
   EXPECT_EQ(
       SummaryAfterKill(false),
-      "stopped by a user; SIGKILL ended rank 0, which still ran after stop_grace (60 s); steps "
-      "101 to 340 are in no checkpoint");
+      "stopped by a user; SIGKILL ended rank 0, which still ran after stop_grace (60 s); 240 steps "
+      "after step 100 are lost, because the ranks were killed before they saved a checkpoint");
 }
 
-TEST_F(KilledStopTest, WithoutACheckpointAllStepsAreLost) {
-  EXPECT_THAT(SummaryAfterKill(false), HasSubstr("; steps 1 to 340 are in no checkpoint"));
+TEST_F(KilledStopTest, WithoutAReportedCheckpointNothingIsKnownToBeLost) {
+  EXPECT_EQ(SummaryAfterKill(false),
+            "stopped by a user; SIGKILL ended rank 0, which still ran after stop_grace (60 s)");
 }
 
-TEST_F(KilledStopTest, AKillNamesTheLostStepsOnly) {
+TEST_F(KilledStopTest, WhoeverKillsAJobExpectsNoCheckpoint) {
   cluster_.Publish(job_, 339);
-  EXPECT_EQ(SummaryAfterKill(true), "killed by a user; step 340 is in no checkpoint");
-}
-
-TEST_F(KilledStopTest, AKillAfterTheNewestCheckpointLosesNothing) {
-  cluster_.Publish(job_, 340);
   EXPECT_EQ(SummaryAfterKill(true), "killed by a user");
 }
 
 // A program of others may save without a report.
 TEST_F(KilledStopTest, RanksThatExitedByThemselvesAreAssumedToHaveSaved) {
   cluster_.Step(job_, 0, 340, 1);
-  EXPECT_EQ(StopSummary(), "stopped by a user");
+  EXPECT_EQ(StopVerdict().summary(), "stopped by a user");
 }
 
 TEST_F(KilledStopTest, APauseThatNeededSigkillRaisesTheAlert) {
+  cluster_.Publish(job_, 100);
   cluster_.Step(job_, 0, 340, 1);
   PauseJob pause;
   pause.request.set_job(std::to_string(job_));
@@ -194,7 +194,7 @@ TEST_F(KilledStopTest, APauseThatNeededSigkillRaisesTheAlert) {
     if (event.has_alert_raised()) message = event.alert_raised().message();
   }
   EXPECT_THAT(message, AllOf(HasSubstr("paused; SIGKILL ended rank 0"),
-                             HasSubstr("; steps 1 to 340 are in no checkpoint")));
+                             HasSubstr("; 240 steps after step 100 are lost")));
 }
 
 TEST_F(SaveHintTest, ACheckpointOfTheFirstStepIsNamed) {

@@ -91,7 +91,8 @@ TEST_F(NodeChecksTest, AWorkerThatSendsItsSecretIsNamed) {
   EXPECT_TRUE(Check("identity").ok());
   cluster_.observations.nodes.at("a").older_release = "1.2";
   EXPECT_FALSE(Check("identity").ok());
-  EXPECT_EQ(Check("identity").found(), "release 1.2 sends the node's secret");
+  EXPECT_EQ(Check("identity").found(),
+            "the worker's release 1.2 sends the node's secret instead of a signature");
   EXPECT_THAT(Check("identity").advice(), HasSubstr("upgrade the worker"));
 }
 

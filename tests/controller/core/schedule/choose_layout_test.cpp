@@ -38,7 +38,7 @@ TEST(ChooseLayoutTest, SaysHowMuchMemoryIsMissingAndWhatWouldDo) {
   const v1::GrantedLayout none = ChooseLayoutFor(LargeSpec(1), GpuQuestion(1, "NVIDIA H100 80GB"));
   EXPECT_EQ(none.nodes(), 0);
   EXPECT_THAT(none.problem(), HasSubstr("no layout fits into 1 node of 8 H100"));
-  EXPECT_THAT(none.problem(), HasSubstr("GB are missing on each GPU"));
+  EXPECT_THAT(none.problem(), HasSubstr("GB of memory are missing on each GPU"));
   EXPECT_THAT(none.advice(), HasSubstr("such nodes are needed; set `resources.nodes` to "));
   const v1::GrantedLayout some = ChooseLayoutFor(LargeSpec(8), GpuQuestion(8, "NVIDIA H100 80GB"));
   EXPECT_EQ(some.nodes(), 8);

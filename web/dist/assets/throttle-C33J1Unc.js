@@ -1,1 +1,0 @@
-import{dn as e,sn as t,un as n}from"./notice-BUixTrRn.js";function r(r,i){let[a,o]=e(r),s=n(0);return t(()=>{if(r===a)return;let e=Math.max(0,s.current+i-Date.now()),t=setTimeout(()=>{s.current=Date.now(),o(r)},e);return()=>clearTimeout(t)},[r,a,i]),a}export{r as t};
