@@ -37,6 +37,7 @@ export function node(index: number, slots: number, change: Partial<Node> = {}): 
     id: `node-${index}`,
     name: `gpu${String(index).padStart(2, '0')}`,
     state: 'ready',
+    word: 'ok',
     address: `10.0.0.${index}`,
     inventory: {
       slots: Array.from({ length: slots }, (_, slot) => ({
