@@ -80,7 +80,7 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   if (Runs() < 150) return;
   EXPECT_GT(tally.succeeded, static_cast<int>(Runs()));
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
-  EXPECT_EQ(tally.kinds.size(), 27u);
+  EXPECT_EQ(tally.kinds.size(), 28u);
   EXPECT_GT(tally.hung, static_cast<int>(Runs()) / 10);
   // The phases are queued, paused, init, train, recompute, hang, restart and stop. The simulated
   // trainers report no other phase.
