@@ -67,7 +67,7 @@ bool IsDuration(const FieldDescriptor& field) {
   static const FieldNumbers durations = {
       {Use::descriptor(),
        {Use::kInitMsFieldNumber, Use::kLoadMsFieldNumber, Use::kDataStallMsFieldNumber,
-        Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber}},
+        Use::kCheckpointMsFieldNumber, Use::kEvaluationMsFieldNumber, Use::kStalledMsFieldNumber}},
       {v1::AttemptHealed::descriptor(), {v1::AttemptHealed::kHealMsFieldNumber}},
       {v1::Attempt::descriptor(), {v1::Attempt::kPausedBeforeMsFieldNumber}},
       {v1::ClockSet::descriptor(),
@@ -88,7 +88,8 @@ bool ZeroMeansAbsent(const FieldDescriptor& field) {
        {Progress::kStepFieldNumber, Progress::kTotalStepsFieldNumber, Progress::kLossFieldNumber,
         Progress::kTokensPerSecondFieldNumber, Progress::kStepSecondsFieldNumber,
         Progress::kEtaSecondsFieldNumber, Progress::kValidationLossFieldNumber,
-        Progress::kTokensFieldNumber, Progress::kTotalTokensFieldNumber}},
+        Progress::kTokensFieldNumber, Progress::kTotalTokensFieldNumber,
+        Progress::kLossStepFieldNumber}},
       {Attempt::descriptor(),
        {Attempt::kMasterPortFieldNumber, Attempt::kResumeStepFieldNumber,
         Attempt::kLastStepFieldNumber, Attempt::kFirstStepFieldNumber}},

@@ -99,7 +99,13 @@ describe('the overview', () => {
     await attention(page).getByRole('listitem').first().waitFor();
     expect(await row.count()).toBe(0);
     const job = jobOf('ok-run');
-    job.health = { word: 'unsaved', findings: [findingOf('unsaved')], steps_at_risk: 40, saved_step: 0, at_risk_since_ms: 0 };
+    job.health = {
+      word: 'unsaved',
+      findings: [findingOf('unsaved')],
+      steps_at_risk: 40,
+      saved_step: 0,
+      at_risk_since_ms: 0,
+    };
     await publishUntil('ok-run', async () => (await row.count()) === 1);
   });
 
@@ -265,7 +271,13 @@ describe('the page of a job', () => {
     await badge.filter({ hasText: 'running' }).waitFor();
     const job = jobOf('ok-run');
     const well = job.health;
-    job.health = { word: 'stalled', findings: [findingOf('stalled')], steps_at_risk: 9, saved_step: 0, at_risk_since_ms: 0 };
+    job.health = {
+      word: 'stalled',
+      findings: [findingOf('stalled')],
+      steps_at_risk: 9,
+      saved_step: 0,
+      at_risk_since_ms: 0,
+    };
     const has = (word: string) => async () => (await badge.innerText()).trim() === word;
     await publishUntil('ok-run', has('stalled'));
     await expect.poll(() => page.title()).toBe('stalled · ok-run #50');

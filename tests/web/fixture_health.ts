@@ -77,7 +77,13 @@ function runningJob(id: number, name: string): Job {
 // A stalled job has neither a rate nor a time left, as the controller sends it.
 function sickJob(id: number, word: Finding): Job {
   const found = runningJob(id, `${word}-run`);
-  found.health = { word, findings: [findingOf(word)], steps_at_risk: 1300, saved_step: 0, at_risk_since_ms: 0 };
+  found.health = {
+    word,
+    findings: [findingOf(word)],
+    steps_at_risk: 1300,
+    saved_step: 0,
+    at_risk_since_ms: 0,
+  };
   if (word === 'stalled') {
     found.health.findings.push(findingOf('slow'));
     const old = { tokens_per_second: 0, eta_seconds: 0, time_ms: NOW - 4 * MINUTE };

@@ -192,7 +192,13 @@ describe('the last step', () => {
     await page.locator('.step-age', { hasText: 'reported now' }).waitFor();
     const job = jobOf(42);
     job.progress!.time_ms -= 300_000;
-    job.health = { word: 'stalled', findings: [], steps_at_risk: 0, saved_step: 0, at_risk_since_ms: 0 };
+    job.health = {
+      word: 'stalled',
+      findings: [],
+      steps_at_risk: 0,
+      saved_step: 0,
+      at_risk_since_ms: 0,
+    };
     const late = page.locator('.step-age.tone-warn', { hasText: 'reported 5m ago' });
     // Publishes repeatedly until the page shows the change. A single message could be lost while
     // the page reconnects its stream to subscribe to the job.
@@ -320,7 +326,13 @@ describe('ranks with a finding', () => {
     message: 'rank 5 is blocking the gang: has not joined all-reduce 123 of group tp4',
   });
   const find = (...findings: ReturnType<typeof finding>[]) => {
-    jobOf(42).health = { word: findings[0]!.word, findings, steps_at_risk: 104, saved_step: 0, at_risk_since_ms: 0 };
+    jobOf(42).health = {
+      word: findings[0]!.word,
+      findings,
+      steps_at_risk: 104,
+      saved_step: 0,
+      at_risk_since_ms: 0,
+    };
   };
 
   it('are marked as the finding says, and the rank at fault is open', async () => {

@@ -430,6 +430,7 @@ export function busyCluster(): Cluster {
 }
 
 export function emptyCluster(): Cluster {
-  const nothing = { jobs: [], nodes: [], events: [], storageProblems: [], alerts: [], warnings: [] };
+  const noProblems = { storageProblems: [], alerts: [], warnings: [] };
+  const nothing = { jobs: [], nodes: [], events: [], ...noProblems };
   return { clusterId: 'fixture', pending: new Map(), flights: new Map(), ...nothing };
 }

@@ -52,8 +52,8 @@ struct LogQuery {
   const std::atomic<bool>* abandoned = nullptr;
 };
 
-// Returns true if the query does not select all lines, so that its cost depends on the length of the
-// log.
+// Returns true if the query does not select all lines, so that its cost depends on the length of
+// the log.
 inline bool IsSearch(const LogQuery& query) {
   return !query.grep.empty() || query.min_level != v1::LOG_LEVEL_UNSPECIFIED;
 }

@@ -41,7 +41,7 @@ TEST(EvaluationRulesTest, RefusesAMetricThatNoSetReports) {
   config.checkpoint.best_metric = "code_perplexity";
   EXPECT_THAT(EvaluationMessages(FindEvaluationProblems(config)),
               ElementsAre("`checkpoint.best_metric` is code_perplexity, which no evaluation set "
-                          "reports; write one of: val_loss, code_loss"));
+                          "reports; set it to one of: val_loss, code_loss"));
 }
 
 TEST(EvaluationRulesTest, RefusesAMetricThatComparesNothing) {

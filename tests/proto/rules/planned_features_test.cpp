@@ -89,7 +89,8 @@ TEST(PlannedFeaturesTest, LatentAttentionNeedsItsSizes) {
               ElementsAre(HasSubstr("`model.multi_latent_attention` needs its sizes")));
   config = Latent();
   config.model.num_query_groups = 2;
-  EXPECT_THAT(FeatureProblems(config), ElementsAre(HasSubstr("`model.num_query_groups` (2) with")));
+  EXPECT_THAT(FeatureProblems(config),
+              ElementsAre(HasSubstr("`model.num_query_groups` (2) cannot be combined with")));
   config = Latent();
   config.model.multi_latent_attention = false;
   EXPECT_EQ(FeatureProblems(config).size(), 4u);

@@ -169,7 +169,9 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
         <h1>
           {job.name} <span class="number">#{job.id}</span>
         </h1>
-        {(job.state !== 'running' || !hasFinding(job)) && <JobBadge state={job.state} verdict={job.verdict} />}
+        {(job.state !== 'running' || !hasFinding(job)) && (
+          <JobBadge state={job.state} verdict={job.verdict} />
+        )}
         {hasFinding(job) && <HealthBadge job={job} />}
         <p class="facts">
           {attempt && <span>attempt {attempt.number}</span>}

@@ -17,7 +17,7 @@ export interface AttentionItem {
   // The number after the name of a job.
   job?: number;
   href?: string;
-  // What happened, as one sentence.
+  // One sentence about the item.
   text: string;
   // Start of the trouble; 0 if it is unknown.
   sinceMs: number;

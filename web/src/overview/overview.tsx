@@ -152,8 +152,8 @@ function Recent() {
   );
 }
 
-// Draws nothing before jobs, nodes and problems are known. What arrives later would move what is
-// below it.
+// Draws nothing before jobs, nodes and problems are known, because a card that arrives later would
+// move those below it.
 export function Overview() {
   const { data: server, loading } = useServerInfo();
   const [jobs, nodes] = [jobList.value, nodeList.value];

@@ -9,4 +9,8 @@ export const HealthBadge = ({ job }: { job: Job }) => (
 
 // Shows the health of a job that has a finding. Shows the state of any other job.
 export const JobStatus = ({ job }: { job: Job }) =>
-  hasFinding(job) ? <HealthBadge job={job} /> : <JobBadge state={job.state} verdict={job.verdict} />;
+  hasFinding(job) ? (
+    <HealthBadge job={job} />
+  ) : (
+    <JobBadge state={job.state} verdict={job.verdict} />
+  );

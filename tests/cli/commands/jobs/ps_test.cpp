@@ -15,6 +15,7 @@ v1::ListJobsResponse TwoJobs() {
   v1::ListJobsResponse page;
   *page.add_jobs() = QueuedJob();
   *page.add_jobs() = RunningJob();
+  page.mutable_jobs(1)->mutable_health()->set_word(v1::HEALTH_WORD_STALLED);
   (*page.mutable_pending())[18].set_message("needs 2 nodes with 1 free slot; 1 is free");
   return page;
 }
@@ -25,11 +26,12 @@ TEST_F(PsTest, PsPrintsATable) {
   answers().pages.push_back(TwoJobs());
   const CliResult result = Run({"ps"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.out,
-            "ID  NAME   STATE       STEP    LOSS  TOK/S    ETA    AGE  REASON\n"
-            "18  waits  queued         -       -      -      -     5s  needs 2 nodes with 1 free "
-            "slot; 1 is free\n"
-            "17  tiny   running  120/300  3.2012  5.23k  1m12s  3m12s\n");
+  EXPECT_EQ(
+      result.out,
+      "ID  NAME   STATE    HEALTH      STEP    LOSS  TOK/S    ETA    AGE  REASON\n"
+      "18  waits  queued   -              -       -      -      -     5s  needs 2 nodes with 1 "
+      "free slot; 1 is free\n"
+      "17  tiny   running  stalled  120/300  3.2012  5.23k  1m12s  3m12s\n");
   EXPECT_THAT(result.err, IsEmpty());
 }
 
@@ -88,9 +90,9 @@ TEST_F(PsTest, AJobThatStoppedReportingHasNoRateAndNoEta) {
   page.mutable_jobs(0)->mutable_progress()->set_time_ms(kNow - 600000);
   answers().pages.push_back(page);
   EXPECT_EQ(Run({"ps"}).out,
-            "ID  NAME  STATE       STEP    LOSS  TOK/S  ETA    AGE  REASON\n"
-            "17  tiny  running  120/300  3.2012      -    -  3m12s\n");
-  EXPECT_THAT(Run({"ps", "-o", "csv"}).out, HasSubstr("\n17,tiny,ada,running,120,3.20125,,,2x1,"));
+            "ID  NAME  STATE    HEALTH     STEP    LOSS  TOK/S  ETA    AGE  REASON\n"
+            "17  tiny  running  -       120/300  3.2012      -    -  3m12s\n");
+  EXPECT_THAT(Run({"ps", "-o", "csv"}).out, HasSubstr("\n17,tiny,ada,running,,120,3.20125,,,2x1,"));
   const nlohmann::json job = nlohmann::json::parse(Run({"ps", "-o", "json"}).out)[0];
   EXPECT_EQ(job["progress"]["tokens_per_second"], nullptr);
   EXPECT_EQ(job["progress"]["eta_seconds"], nullptr);
@@ -114,8 +116,8 @@ TEST_F(PsTest, AProgramThatReportsOnlyStepsHasNoLossOfZero) {
   page.mutable_jobs(0)->mutable_progress()->set_time_ms(kNow);
   answers().pages.push_back(page);
   EXPECT_EQ(Run({"ps"}).out,
-            "ID  NAME  STATE    STEP  LOSS  TOK/S  ETA    AGE  REASON\n"
-            "17  tiny  running     7     -      -    -  3m12s\n");
+            "ID  NAME  STATE    HEALTH  STEP  LOSS  TOK/S  ETA    AGE  REASON\n"
+            "17  tiny  running  -          7     -      -    -  3m12s\n");
 }
 
 TEST_F(PsTest, PsJsonHasStableKeysAndIsoTimes) {
@@ -139,7 +141,7 @@ TEST_F(PsTest, PsOtherFormats) {
   EXPECT_EQ(Run({"ps", "-o", "name"}).out, "18\n17\n");
   EXPECT_THAT(Run({"ps", "-o", "wide"}).out, HasSubstr("USER"));
   EXPECT_THAT(Run({"ps", "-o", "csv"}).out,
-              HasSubstr("\n17,tiny,ada,running,120,3.20125,5234.0,72.0,2x1,2,192,"
+              HasSubstr("\n17,tiny,ada,running,stalled,120,3.20125,5234.0,72.0,2x1,2,192,"
                         "2026-11-21T11:56:48.000Z,\n"));
   EXPECT_THAT(Run({"ps", "-o", "yaml"}).out, HasSubstr("name: \"tiny\"\n"));
 }

@@ -227,7 +227,7 @@ TEST_F(PlanLayoutTest, PlansLatentAttentionAndFp8) {
   EXPECT_EQ(latent.exit_code, 0) << latent.err;
   EXPECT_THAT(latent.out, HasSubstr("has no mixtures of experts"));
   EXPECT_THAT(latent.out, HasSubstr("has no latent attention"));
-  EXPECT_THAT(latent.out, HasSubstr("within tp, cp and dp"));
+  EXPECT_THAT(latent.out, HasSubstr("divides the ranks of tp, cp and dp"));
   const CliResult narrow = Run({"plan", "llama3-8b-fp8", "--device", "H100"});
   EXPECT_EQ(narrow.exit_code, 0) << narrow.err;
   EXPECT_THAT(narrow.out, HasSubstr("has no FP8 arithmetic"));
