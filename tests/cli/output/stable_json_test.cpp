@@ -33,6 +33,8 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"ClockSet.step_ms", Meaning::kDuration},
       {"HealthFinding.since_ms", Meaning::kInstant},
       {"JobHealth.at_risk_since_ms", Meaning::kInstant},
+      {"StallEnded.since_ms", Meaning::kInstant},
+      {"StallEnded.until_ms", Meaning::kInstant},
       {"HookStatus.failing_since_ms", Meaning::kInstant},
       {"Node.joined_time_ms", Meaning::kInstant},
       {"Node.last_heartbeat_ms", Meaning::kInstant},
