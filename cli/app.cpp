@@ -150,8 +150,8 @@ Outcome RunChosenCommand(Grammar& grammar, bool has_command, Environment& enviro
   return grammar.runners.at(&command)(context);
 }
 
-// Prints the error of a command, if any, and returns the exit code. Lost output, for example
-// because the disk is full, is an error, too.
+// Prints the error of a command, if any, and returns the exit code. It is also an error if output
+// was lost, for example because the disk is full.
 int Report(const Outcome& outcome, Console& console) {
   console.out->flush();
   if (!outcome.ok()) {

@@ -33,7 +33,7 @@ std::string EtaText(const v1::Job& job) {
 }
 
 // Returns the reason why the job is pending, or the summary of its failure. A stop that lost steps
-// is a failure, too.
+// counts as a failure.
 std::string ReasonText(const v1::Job& job, const v1::PendingReason* pending) {
   if (pending != nullptr && !pending->message().empty()) return pending->message();
   if (job.verdict().lost_steps() > 0) return job.verdict().summary();

@@ -13,8 +13,8 @@
 
 namespace trainyard::controller::http {
 
-// State that all connections share. Must outlive them. Used only on the server's thread, except for
-// atomic members.
+// The state that all connections share. It must outlive them. Except for its atomic members, it is
+// used only on the server's thread.
 struct SessionContext {
   const ServerLimits& limits;
   const Handler& handler;

@@ -52,8 +52,8 @@ class TelemetryPath {
   // Submits held records that the budget allows, and reports the number of records that were left
   // out.
   void BeforeTick(Timestamp now, WorkerActions& actions);
-  // Acknowledges the stream's bytes up to `stored`. If `stored` is an error, tells the worker that
-  // the bytes cannot be stored.
+  // Acknowledges the stream's bytes up to `stored`. If `stored` is an error, the acknowledgement
+  // states that the bytes cannot be stored.
   static void Acknowledge(Session& session, const v1::StreamId& stream,
                           const absl::StatusOr<int64_t>& stored, WorkerActions& actions);
 

@@ -36,7 +36,7 @@ std::optional<v1::HealthFinding> WhyDiverging(const AttemptObservation& observed
   finding.set_advice(absl::StrCat(
       "no later step is of use: stop the job, then submit it again from a checkpoint before that "
       "step; `trainyard describe ",
-      job_id, "` lists the checkpoints; guard.policy skip or lower_lr does this by itself"));
+      job_id, "` lists the checkpoints; guard.policy skip or lower_lr does this automatically"));
   return finding;
 }
 

@@ -1,5 +1,5 @@
-// Stores the output of every rank in compressed segments with an index, and searches it for
-// text, regular expressions and levels.
+// Stores the output of every rank in compressed segments with an index, and searches it for text,
+// regular expressions and levels.
 #ifndef TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
 #define TRAINYARD_CONTROLLER_STORE_LOGS_LOG_STORE_H_
 
@@ -118,8 +118,8 @@ class LogStore : public PrunableData, public MarkedStore {
   virtual absl::Status Read(const LogQuery& query, bool include_partial, LogCursor& cursor,
                             const std::function<bool(std::vector<v1::LogLine>)>& emit) = 0;
 
-  // Returns at most `limit` lines before or after a position. Unless the query is
-  // a search, the cost does not depend on the length of the log.
+  // Returns at most `limit` lines before or after a position. Unless the query is a search, the
+  // cost does not depend on the length of the log.
   virtual absl::StatusOr<LogPage> ReadPage(const LogPageQuery& query, bool include_partial) = 0;
 };
 

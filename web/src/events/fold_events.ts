@@ -28,8 +28,8 @@ function contactNode({ event }: EventEntry): string | undefined {
 type Happened = Map<string, number>;
 
 // Events with the same key are folded into one line. An event whose key is undefined is never
-// folded. `newer` counts the newer events of the same job or node that are not folded, and
-// the folded alerts.
+// folded. `newer` counts the newer events of the same job or node that are not folded, and the
+// folded alerts.
 function foldKey(entry: EventEntry, newer: Happened): string | undefined {
   const { event } = entry;
   const { rank_started: started, rank_exited: exited, checkpoint_published: saved } = event ?? {};

@@ -1,5 +1,4 @@
-// The dialog that Ctrl-K opens. It finds jobs, nodes, pages and actions by a few
-// letters.
+// The dialog that Ctrl-K opens. It finds jobs, nodes, pages and actions by a few letters.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getJson } from '../api/client';
 import { capabilities, jobList, nodeList, openJob, stale } from '../api/store';
