@@ -1,8 +1,8 @@
 // Generated from job_spec.proto by `ninja renew_run_config`; not to be edited.
 //
-// Settings of a run that trainyard-trainer reads: a struct and a header for each section of a job
-// file. Docs, units and defaults are job_spec.proto's. A setting without a default is 0, "" or
-// nullopt when nobody wrote it. Rules that span settings, and values that follow from others:
+// Settings of a run that trainyard-trainer reads: a struct and a header for each section of
+// a job file. Docs, units and defaults are job_spec.proto's. A setting without a default is 0, ""
+// or nullopt when nobody wrote it. Rules that span settings, and values that follow from others:
 // run_rules.h.
 #ifndef TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
 #define TRAINYARD_PROTO_CONTRACT_RUN_CONFIG_H_
