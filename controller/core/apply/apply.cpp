@@ -177,6 +177,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAttemptRunning:
     case E::kAttemptBegan:
     case E::kStallEnded:
+    case E::kTrainingTimeLost:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
     case E::kAttemptHealing:
