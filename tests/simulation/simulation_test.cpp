@@ -82,8 +82,8 @@ TEST(SimulationTest, EveryJobEndsOnceFaultsStop) {
   EXPECT_GT(tally.attempts, 7 * static_cast<int>(Runs()));
   EXPECT_EQ(tally.kinds.size(), 29u);
   EXPECT_GT(tally.hung, static_cast<int>(Runs()) / 10);
-  // The phases are queued, paused, init, train, slow, unsaved, recompute, hang, restart and stop. The
-  // simulated trainers report no other phase.
+  // The phases are queued, paused, init, train, slow, unsaved, recompute, hang, restart and stop.
+  // The simulated trainers report no other phase.
   EXPECT_EQ(tally.phases.size(), 10u);
 }
 

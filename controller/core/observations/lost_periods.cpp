@@ -6,7 +6,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr int64_t kShortestMs = 60'000;
-constexpr int64_t kPartOfTrouble = 10;
+constexpr int64_t kPartOfAge = 10;
 // The controller records periods within a second, so these are never all unrecorded.
 constexpr std::size_t kMostComplete = 64;
 
@@ -18,8 +18,8 @@ void LostPeriods::Add(Timestamp since_ms, Timestamp until_ms, int64_t lost_ms) {
   if (!open_.has_value()) open_ = {since_ms, since_ms, 0};
   open_->until_ms = std::max(open_->until_ms, until_ms);
   open_->lost_ms += std::clamp<int64_t>(lost_ms, 0, until_ms - since_ms);
-  const int64_t trouble_ms = open_->until_ms - began_ms_;
-  const int64_t least_ms = std::max(kShortestMs, trouble_ms / kPartOfTrouble);
+  const int64_t age_ms = open_->until_ms - began_ms_;
+  const int64_t least_ms = std::max(kShortestMs, age_ms / kPartOfAge);
   if (open_->until_ms - open_->since_ms < least_ms) return;
   Complete();
 }

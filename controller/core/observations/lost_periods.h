@@ -25,12 +25,12 @@ class LostPeriods {
 
   // Adds a period in which `lost_ms`, at most its length, was lost. Consecutive periods form one
   // period that grows. It is complete when it is at least a minute long and has at least a tenth of
-  // the time since the trouble began, so that long trouble needs few events.
+  // the time since the problem began, so that a long problem needs few events.
   void Add(Timestamp since_ms, Timestamp until_ms, int64_t lost_ms);
 
-  // The trouble is over: completes the open period, unless another one ended in the last minute.
-  // Then the open period goes on with the next trouble, so that trouble that comes and goes needs
-  // at most one event a minute.
+  // The problem is over: completes the open period, unless another one ended in the last minute.
+  // In that case the open period continues with the next problem, so that a problem that comes and
+  // goes needs at most one event per minute.
   void End();
 
   // Adjusts to a step of the controller's clock by `step_ms`.
@@ -49,7 +49,7 @@ class LostPeriods {
 
   void Complete();
 
-  Timestamp began_ms_ = 0;  // The start of the trouble to which open_ belongs.
+  Timestamp began_ms_ = 0;  // The start of the problem to which open_ belongs.
   std::optional<Period> open_;
   std::deque<Period> complete_;
 };

@@ -65,6 +65,24 @@ std::map<std::string, Meaning> AttemptMeanings() {
   };
 }
 
+// The meanings of fields in messages about the use of time.
+std::map<std::string, Meaning> TimeUseMeanings() {
+  return {
+      {"TimeUse.checkpoint_ms", Meaning::kDuration},
+      {"TimeUse.data_stall_ms", Meaning::kDuration},
+      {"TimeUse.diverged_ms", Meaning::kDuration},
+      {"TimeUse.diverged_until_ms", Meaning::kInstant},
+      {"TimeUse.evaluation_ms", Meaning::kDuration},
+      {"TimeUse.init_ms", Meaning::kDuration},
+      {"TimeUse.load_ms", Meaning::kDuration},
+      {"TimeUse.slow_ms", Meaning::kDuration},
+      {"TimeUse.slow_until_ms", Meaning::kInstant},
+      {"TimeUse.stalled_ms", Meaning::kDuration},
+      {"TimeUse.stalled_since_ms", Meaning::kInstant},
+      {"TimeUse.stalled_until_ms", Meaning::kInstant},
+  };
+}
+
 // The meaning of every *_ms field in the controller's responses. The test
 // EveryFieldOfMillisecondsIsPrintedByItsMeaning fails for each new field until it is added here.
 const std::map<std::string, Meaning>& Meanings() {
@@ -109,24 +127,13 @@ const std::map<std::string, Meaning>& Meanings() {
         {"Rollback.time_ms", Meaning::kInstant},
         {"Series.times_ms", Meaning::kInstant},
         {"StorageProblem.since_ms", Meaning::kInstant},
-        {"TimeUse.checkpoint_ms", Meaning::kDuration},
-        {"TimeUse.data_stall_ms", Meaning::kDuration},
-        {"TimeUse.evaluation_ms", Meaning::kDuration},
-        {"TimeUse.init_ms", Meaning::kDuration},
-        {"TimeUse.load_ms", Meaning::kDuration},
-        {"TimeUse.stalled_ms", Meaning::kDuration},
-        {"TimeUse.diverged_ms", Meaning::kDuration},
-        {"TimeUse.slow_ms", Meaning::kDuration},
-        {"TimeUse.diverged_until_ms", Meaning::kInstant},
-        {"TimeUse.slow_until_ms", Meaning::kInstant},
-        {"TimeUse.stalled_since_ms", Meaning::kInstant},
-        {"TimeUse.stalled_until_ms", Meaning::kInstant},
         {"TrainedSteps.length_ms", Meaning::kDuration},
         {"TrainedSteps.slot_ms", Meaning::kDuration},
         {"Verdict.time_ms", Meaning::kInstant},
     };
     all.merge(NodeMeanings());
     all.merge(AttemptMeanings());
+    all.merge(TimeUseMeanings());
     return all;
   }();
   return meanings;

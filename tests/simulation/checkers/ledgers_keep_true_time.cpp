@@ -1,7 +1,7 @@
 // Durations in ledgers and attempts equal the true durations, and the phases add up to them,
 // however the controller's wall clock is changed. A report has the same times as the job's page.
-// Stalls, pauses, heals, lost training and the slot time of standbys never shrink, except by the time between a
-// failure and the moment at which the controller learns of it.
+// Stalls, pauses, heals, lost training and the slot time of standbys never shrink, except by the
+// time between a failure and the moment at which the controller learns of it.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -358,7 +358,7 @@ TEST(LedgerTest, AReportOfARankTakesNoTimeFromSlowAndDiverging) {
   EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DIVERGED), 4);
 }
 
-// The newest attempt has lost its steps. Those of an earlier one were saved, or are recompute.
+// The newest attempt has lost its steps. The steps of an earlier one were saved or trained again.
 TEST(LedgerTest, StepsWithoutACheckpointAreUnsavedInTheNewestAttempt) {
   v1::Job job = RestartedJob();
   job.mutable_attempts(0)->mutable_time_use()->set_unsaved_steps(20);

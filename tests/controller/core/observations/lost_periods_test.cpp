@@ -10,7 +10,7 @@ namespace {
 using Scope = LostPeriods::Scope;
 constexpr Timestamp kBegin = 1'700'000'000'000;
 
-TEST(LostPeriodsTest, APeriodIsCompleteWhenTheTroubleIsOver) {
+TEST(LostPeriodsTest, APeriodIsCompleteWhenTheProblemIsOver) {
   LostPeriods periods;
   EXPECT_FALSE(periods.Unrecorded(0, Scope::kAll).has_value());
   periods.Add(kBegin, kBegin + 10'000, 6000);
@@ -36,9 +36,9 @@ TEST(LostPeriodsTest, WhatIsRecordedIsNotReturnedAgain) {
   EXPECT_FALSE(periods.Unrecorded(rest->until_ms, Scope::kAll).has_value());
 }
 
-// A day of trouble is some fifty events, of which each is at least a minute and a tenth of the time
-// since the trouble began.
-TEST(LostPeriodsTest, LongTroubleHasFewPeriodsThatLoseNothing) {
+// A day needs at most 80 events. Each covers at least a minute, and a tenth of the time since the
+// problem began.
+TEST(LostPeriodsTest, ALongProblemHasFewPeriodsThatLoseNothing) {
   LostPeriods periods;
   Timestamp recorded_ms = 0;
   int64_t lost_ms = 0;
@@ -60,7 +60,7 @@ TEST(LostPeriodsTest, LongTroubleHasFewPeriodsThatLoseNothing) {
 }
 
 // A program whose loss is NaN at every second step must not fill the event log.
-TEST(LostPeriodsTest, TroubleThatComesAndGoesIsOneEventAMinute) {
+TEST(LostPeriodsTest, AProblemThatComesAndGoesIsOneEventPerMinute) {
   LostPeriods periods;
   Timestamp recorded_ms = 0;
   int64_t lost_ms = 0;
