@@ -272,7 +272,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
         verdict.restartable() ? "another attempt can succeed" : "another attempt would fail again",
         text);
   }
-  AddLines("Threads when the rank hung", LinesOf(verdict.stacks()), text);
+  AddLines("Threads when the rank stalled", LinesOf(verdict.stacks()), text);
   std::vector<std::string> lines = LinesOf(verdict.log_tail());
   if (lines.size() > kLogTailLines) lines.erase(lines.begin(), lines.end() - kLogTailLines);
   AddLines("Last output", lines, text);

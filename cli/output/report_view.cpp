@@ -23,14 +23,14 @@ struct PhaseColumn {
 // The phases in which a job uses slots.
 constexpr std::array kPhases = {
     PhaseColumn{v1::LEDGER_PHASE_TRAIN, "TRAIN", false},
-    PhaseColumn{v1::LEDGER_PHASE_RECOMPUTE, "RECOMPUTE", false},
+    PhaseColumn{v1::LEDGER_PHASE_REDONE, "REDONE", false},
     PhaseColumn{v1::LEDGER_PHASE_RESTART, "RESTART", false},
-    PhaseColumn{v1::LEDGER_PHASE_HANG, "HANG", false},
+    PhaseColumn{v1::LEDGER_PHASE_STALLED, "STALLED", false},
     PhaseColumn{v1::LEDGER_PHASE_HEAL, "HEAL", true},
     PhaseColumn{v1::LEDGER_PHASE_STANDBY, "STANDBY", true},
     PhaseColumn{v1::LEDGER_PHASE_INIT, "INIT", false},
     PhaseColumn{v1::LEDGER_PHASE_LOAD, "LOAD", true},
-    PhaseColumn{v1::LEDGER_PHASE_CHECKPOINT, "SAVE", true},
+    PhaseColumn{v1::LEDGER_PHASE_CHECKPOINT, "CHECKPOINT", true},
     PhaseColumn{v1::LEDGER_PHASE_EVALUATION, "EVAL", true},
     PhaseColumn{v1::LEDGER_PHASE_DATA_STALL, "DATA", true},
     PhaseColumn{v1::LEDGER_PHASE_STOP, "STOP", true},

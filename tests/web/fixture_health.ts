@@ -36,8 +36,8 @@ const SENTENCES: Record<Exclude<HealthWord, 'unspecified' | 'ok'>, Partial<Healt
   },
   stalled: {
     message:
-      'rank 3 is blocking the gang: has not joined all-reduce 1380 of group shard0 (ranks 0-3), ' +
-      'where ranks 0-2 wait',
+      'rank 3 has not reached all-reduce 1380 of group shard0 (ranks 0-3); ' +
+      'ranks 0-2 are waiting for it',
     advice: '`trainyard logs 56 --rank 3 --tail 20` shows its last output',
     ranks: [3],
     node: 'gpu04',

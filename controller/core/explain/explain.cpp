@@ -78,7 +78,7 @@ const char* StopText(const v1::Attempt& attempt) {
   switch (attempt.stop_reason()) {
     case v1::STOP_REASON_ROLLED_BACK:
       return " was stopped by the loss guard: ";
-    case v1::STOP_REASON_HUNG:
+    case v1::STOP_REASON_STALLED:
       return " was stopped by the watchdog: ";
     case v1::STOP_REASON_PAUSED:
       return " was paused and is being resumed";

@@ -148,15 +148,15 @@ void AddUse(const v1::Attempt& attempt, double repeated_part, int slots, Timesta
   add(v1::LEDGER_PHASE_INIT, use.init_ms(), started_by);
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), started_by);
   add(v1::LEDGER_PHASE_HEAL, healed_ms, trained_until);
-  add(v1::LEDGER_PHASE_HANG, use.stalled_ms(), trained_until);
+  add(v1::LEDGER_PHASE_STALLED, use.stalled_ms(), trained_until);
   add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
   add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
   add(v1::LEDGER_PHASE_DATA_STALL, use.data_stall_ms(), trained_until);
   const int64_t steps_ms = std::max<int64_t>(0, trained_until - timeline.at());
   const int64_t repeated_ms = RepeatedMs(repeated_part, steps_ms);
   add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms);
-  add_until(v1::LEDGER_PHASE_RECOMPUTE, trained_until);
-  add_until(v1::LEDGER_PHASE_HANG, until);
+  add_until(v1::LEDGER_PHASE_REDONE, trained_until);
+  add_until(v1::LEDGER_PHASE_STALLED, until);
 }
 
 // Adds the time of standbys, which wait from the placement until a heal assigns them a place.
@@ -287,7 +287,7 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
   for (v1::TrainedSteps trained : job.earlier().trained()) {
     for (const v1::Attempt& later : job.attempts()) CutAt(StepBefore(later), trained);
     const Sum repeated = RepeatedSum(trained, slots_asked);
-    sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+    sums[v1::LEDGER_PHASE_REDONE] += repeated;
     sums[v1::LEDGER_PHASE_TRAIN] += SumOf(trained, slots_asked) - repeated;
   }
   std::erase_if(
@@ -301,7 +301,7 @@ void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSu
   for (v1::TrainedSteps& trained : all) {
     CutAt(step, trained);
     if (trained.kept_steps() > 0) continue;
-    sums[v1::LEDGER_PHASE_RECOMPUTE] += SumOf(trained, slots_asked);
+    sums[v1::LEDGER_PHASE_REDONE] += SumOf(trained, slots_asked);
   }
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const v1::TrainedSteps& one) { return one.kept_steps() <= 0; }),
@@ -316,7 +316,7 @@ void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   all += SumOf(joined, slots_asked);
   Sum repeated = RepeatedSum(first, slots_asked);
   repeated += RepeatedSum(joined, slots_asked);
-  sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+  sums[v1::LEDGER_PHASE_REDONE] += repeated;
   joined.set_length_ms((all - repeated).length_ms);
   joined.set_slot_ms((all - repeated).slot_ms);
   joined.set_kept_steps(first.kept_steps() + joined.kept_steps());

@@ -108,7 +108,7 @@ class LedgersKeepTrueTimeChecker : public Checker {
     const double unknown = UnknownSeconds(job_id, step);
     for (const v1::PhaseTime& phase : ledger.phases()) {
       const bool is_kept =
-          phase.phase() == v1::LEDGER_PHASE_HANG || phase.phase() == v1::LEDGER_PHASE_PAUSED ||
+          phase.phase() == v1::LEDGER_PHASE_STALLED || phase.phase() == v1::LEDGER_PHASE_PAUSED ||
           phase.phase() == v1::LEDGER_PHASE_HEAL || phase.phase() == v1::LEDGER_PHASE_STANDBY;
       if (!is_kept) continue;
       auto& before = kept_[{job_id, phase.phase()}];

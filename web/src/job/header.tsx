@@ -36,7 +36,7 @@ const HEALTH_CODES: readonly PendingReason['code'][] = [
   'looping',
   'no_checkpoint',
   'slow',
-  'straggler',
+  'slow_rank',
 ];
 
 // Shows why the job is queued, has ended or is restarting.
