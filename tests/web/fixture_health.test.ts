@@ -212,7 +212,7 @@ describe('the list of jobs', () => {
     server.cluster = busyCluster();
     const page = await visit('/jobs', PHONE);
     const row = page.locator('tbody tr', { hasText: 'mixtral-ablation' });
-    await row.getByText('1 job is ahead of it in the queue').waitFor();
+    await row.getByText('second in line, behind qwen3-32b-warmup (#44)').waitFor();
   });
 });
 

@@ -51,7 +51,9 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
         <Icon name={runs ? 'warn' : 'circle'} />
         <span>
           {withCode(pending.message)}
-          {pending.queue_position > 0 && ` · position ${pending.queue_position} in the queue`}
+          {pending.queue_position > 0 &&
+            pending.code !== 'priority' &&
+            ` · position ${pending.queue_position} in the queue`}
           {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
         </span>
       </p>
