@@ -173,9 +173,8 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
                           event.attempt_rolled_back().rollback().to_step(), ": ",
                           event.attempt_rolled_back().rollback().reason());
     case v1::Event::kAttemptHealing:
-      return absl::StrCat(
-          job, ": attempt ", event.attempt_healing().attempt(),
-          " continues in place after a failure: ", event.attempt_healing().verdict().summary());
+      return absl::StrCat(job, ": attempt ", event.attempt_healing().attempt(),
+                          " is healing in place: ", event.attempt_healing().verdict().summary());
     case v1::Event::kAlertRaised:
       return absl::StrCat(job, ": ", event.alert_raised().code(), " at step ",
                           event.alert_raised().step(), ": ", event.alert_raised().message());

@@ -58,13 +58,13 @@ constexpr std::array kLastValues{
               true},
     LastValue{telemetry::kMfu,
               {"trainyard_train_mfu_ratio",
-               "Model FLOPs utilisation of the newest step, 0 to 1. Attention counts over the full "
+               "Model FLOPs utilization of the newest step, 0 to 1. Attention counts over the full "
                "sequence."},
               true},
     LastValue{
         telemetry::kMfuCausal,
         {"trainyard_train_mfu_causal_ratio",
-         "Model FLOPs utilisation of the newest step, 0 to 1, counting only the causal half of "
+         "Model FLOPs utilization of the newest step, 0 to 1, counting only the causal half of "
          "attention, as in Megatron-LM."},
         true},
     LastValue{telemetry::kPerplexity,

@@ -73,8 +73,8 @@ std::string PauseText(const JobEntry& entry) {
   }
   const std::string& reason = job.pause().reason();
   return absl::StrCat("is ", EnumText(job.state()), " by ", job.pause().actor(),
-                      reason.empty() ? "" : absl::StrCat(" (", reason, ")"),
-                      " and holds no slots; ", then, " when it is resumed");
+                      reason.empty() ? "" : absl::StrCat(" (", reason, ")"), " and uses no slots; ",
+                      then, " when it is resumed");
 }
 
 }  // namespace trainyard::controller

@@ -36,7 +36,7 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   if (attempt > attempt_) Begin(attempt, resume_step);
   if (step <= newest_step_) return std::nullopt;
   newest_step_ = step;
-  LossFinding finding{LossProblem::kNotFinite, loss, absl::StrFormat("the loss is %g", loss)};
+  LossFinding finding{LossProblem::kNotFinite, loss, "the loss is not finite"};
   if (std::isfinite(loss)) {
     const std::optional<std::string> evidence = Judge(rules, loss);
     if (!evidence.has_value()) {

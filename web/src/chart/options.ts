@@ -98,8 +98,8 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         },
       };
     }
-    case 'abandoned':
-      return { ...base, stroke: themeColor('curve-abandoned'), width: 1.25, dash: [3, 3] };
+    case 'redone':
+      return { ...base, stroke: themeColor('curve-redone'), width: 1.25, dash: [3, 3] };
   }
 }
 

@@ -44,7 +44,7 @@ describe('groupLines', () => {
       ],
     ]);
     expect(textsOf(restart(10, 1).slice(0, 5))[0]![0]).toMatch(
-      /; starting again from step 2,000 \(attempt 2\)$/,
+      /; restarting from step 2,000 \(attempt 2\)$/,
     );
     expect(textsOf(restart(10, 1).slice(0, 3))).toEqual([
       ['attempt 1 failed: rank 1 exited with code 1', 3],

@@ -62,7 +62,7 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   attempt_healed: (f) =>
     line(
       `attempt ${f.attempt} healed in ${(f.heal_ms / 1000).toFixed(1)} s at step ${f.step}, ` +
-        `${plural(f.lost_steps, 'step')} repeated`,
+        `${plural(f.lost_steps, 'step')} redone`,
       'good',
       'check',
     ),

@@ -115,7 +115,7 @@ export function ClusterMap() {
       {nodes?.length === 0 && (
         <Empty title="No worker has joined yet">
           {jobList.value?.length === 0 ? (
-            'Slots appear here, coloured by job.'
+            'Slots appear here, colored by job.'
           ) : (
             <>
               <p>Start a worker on each machine:</p>

@@ -84,7 +84,7 @@ export function PlannedRankMap({ plan }: { plan: PlanLayoutResponse }) {
   return (
     <>
       <p class="faint">
-        {plural(devices, 'rank')}, coloured by pipeline stage. Ranks are numbered along{' '}
+        {plural(devices, 'rank')}, colored by pipeline stage. Ranks are numbered along{' '}
         {plan.rank_axes
           .filter(({ size }) => size > 1)
           .map(({ name, size }) => `${name} (${size})`)

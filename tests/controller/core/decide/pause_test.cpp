@@ -88,7 +88,7 @@ TEST_F(PauseTest, ARunningJobSavesAndGivesItsSlotsBack) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
   EXPECT_EQ(cluster_.Job(job).restarts(), 0);
   EXPECT_EQ(FreeSlots(cluster_.state.nodes.at("a").node, v1::DEVICE_KIND_CPU), 2);
-  EXPECT_THAT(Why(job), HasSubstr("is paused by user ada and holds no slots; it continues from the "
+  EXPECT_THAT(Why(job), HasSubstr("is paused by user ada and uses no slots; it continues from the "
                                   "checkpoint of step 20 when it is resumed (asked for 0 ms ago)"));
   EXPECT_THAT(WhyPending(cluster_.View(), cluster_.state.jobs.at(job)).advice(),
               HasSubstr("trainyard resume 1"));
