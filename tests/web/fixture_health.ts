@@ -19,7 +19,8 @@ const SENTENCES: Record<Exclude<HealthWord, 'unspecified' | 'ok'>, Partial<Healt
   },
   unsaved: {
     message:
-      'no checkpoint since step 80, because the checkpoint of step 120 failed: No space left on device',
+      'no checkpoint since step 80, because the checkpoint of step 120 failed: ' +
+      'No space left on device',
     advice: 'free disk space in /ckpt/unsaved-run',
   },
   looping: {

@@ -27,7 +27,7 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   job_placed: (f) =>
     line(
       `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}` +
-        (f.resume_step > 0 ? `, resuming from step ${f.resume_step}` : ''),
+        (f.resume_step > 0 ? `, continuing from step ${f.resume_step}` : ''),
       'run',
       'half',
     ),

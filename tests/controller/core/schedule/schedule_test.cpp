@@ -97,7 +97,8 @@ TEST_F(ScheduleTest, JobsBehindAnUnansweredLayoutQuestionWait) {
   EXPECT_EQ(schedule.head->shortage, Shortage::kLayout);
   EXPECT_EQ(Why(job).code(), v1::PENDING_CODE_LAYOUT);
   EXPECT_EQ(Why(later).code(), v1::PENDING_CODE_PRIORITY);
-  EXPECT_THAT(Why(later).message(), HasSubstr("behind auto (#1): the layout of the job is being chosen"));
+  EXPECT_THAT(Why(later).message(),
+              HasSubstr("behind auto (#1): the layout of the job is being chosen"));
 }
 
 TEST_F(ScheduleTest, AJobWaitsBehindAHeadInItsBackoff) {
