@@ -199,7 +199,7 @@ void AddGap(int64_t before, int slots_before, const Pauses& pauses, Timestamp en
 }
 
 // Adds the attempt's phases and the gap before the attempt. `repeated_part` is the share of its
-// steps that counts as recompute.
+// steps that counts as redone.
 void AddAttempt(const v1::Job& job, int index, double repeated_part, Timestamp end_of_all,
                 Timeline& timeline) {
   const v1::Attempt& attempt = job.attempts(index);
@@ -266,7 +266,7 @@ Sum SumOf(const Record& record, int slots_asked) {
   return {record.length_ms(), has_slots ? record.slot_ms() : record.length_ms() * slots_asked};
 }
 
-// Returns the part of the steps' time that counts as recompute.
+// Returns the part of the steps' time that counts as redone.
 Sum RepeatedSum(const v1::TrainedSteps& trained, int slots_asked) {
   const double part = RepeatedPart(trained.steps(), trained.kept_steps());
   const Sum all = SumOf(trained, slots_asked);
@@ -295,7 +295,7 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
 }
 
 // Reduces the number of kept steps in all records, because an attempt resumed from `step`. Records
-// without kept steps are removed, and their time counts as recompute.
+// without kept steps are removed, and their time counts as redone.
 void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   auto& all = *earlier.mutable_trained();
   for (v1::TrainedSteps& trained : all) {
@@ -308,7 +308,7 @@ void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSu
             all.end());
 }
 
-// Joins the two oldest records. Their repeated part is added permanently to recompute.
+// Joins the two oldest records. Their repeated part is added permanently to redone.
 void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);
