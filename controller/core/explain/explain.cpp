@@ -148,7 +148,7 @@ std::string Answer(const ClusterView& view, const JobEntry& entry) {
                           UnclearedNodes(state, entry));
     case v1::JOB_STATE_PAUSED:
     case v1::JOB_STATE_HELD:
-      return absl::StrCat(PauseText(entry), " (asked for ",
+      return absl::StrCat("is ", PauseText(entry), " (asked for ",
                           DurationText(std::max<int64_t>(0, now - job.pause().time_ms())), " ago)");
     case v1::JOB_STATE_STOPPING:
       return absl::StrCat("is being ", entry.kill_requested ? "killed" : "stopped",

@@ -3,6 +3,7 @@ import { serverNow } from '../api/store';
 import type { GetJobResponse, Job, PendingReason } from '../api/types';
 import { ABSENT, count, measured, percent, short } from '../format/numbers';
 import { ago, clockTime, duration, fullTime } from '../format/time';
+import { sentence } from '../format/words';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
@@ -50,7 +51,7 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
         <Icon name={runs ? 'warn' : 'circle'} />
         <span>
-          {withCode(pending.message)}
+          {withCode(sentence(pending.message))}
           {pending.queue_position > 0 &&
             pending.code !== 'priority' &&
             ` · position ${pending.queue_position} in the queue`}
