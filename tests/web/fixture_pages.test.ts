@@ -307,7 +307,7 @@ describe('the list of events', () => {
 });
 
 describe('ranks', () => {
-  it('are coloured by memory and by waiting for data', async () => {
+  it('are colored by memory and by waiting for data', async () => {
     const page = await visit('/jobs/42/ranks?color=step%20time');
     const hottest = () => page.locator('.rank.heat-7').getAttribute('data-rank');
     await page.locator('.rank[data-rank="11"].heat-5, .rank[data-rank="11"].heat-6').waitFor();

@@ -15,7 +15,7 @@ function lineOf(series: Series, color: number, label: string, logY: boolean): Cu
 }
 
 // Returns one line per series that has points, in the order of the panel. A series' position in the
-// panel determines its colour, so the colour is the same for every job. Redone parts are left
+// panel determines its color, so the color is the same for every job. Redone parts are left
 // out, because they look alike for all series.
 function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[] {
   return panel.keys.flatMap((key, place) => {

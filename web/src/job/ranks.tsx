@@ -1,4 +1,4 @@
-// The ranks of an attempt, grouped by node or by a dimension of the layout. The colour shows the
+// The ranks of an attempt, grouped by node or by a dimension of the layout. The color shows the
 // condition of each rank, or a measure such as step time or memory.
 import { useMemo } from 'preact/hooks';
 import { nodeName, serverNow } from '../api/store';

@@ -1,4 +1,4 @@
-// A map of the nodes and their slots. Each slot shows its job by number and colour.
+// A map of the nodes and their slots. Each slot shows its job by number and color.
 import { grpcPort, jobList, jobNames, live, nodeList } from '../api/store';
 import type { Node } from '../api/types';
 import { runColorName } from '../chart/colors';

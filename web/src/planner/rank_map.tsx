@@ -1,4 +1,4 @@
-// Shows a plan's ranks by node. The colour of a rank shows its pipeline stage.
+// Shows a plan's ranks by node. The color of a rank shows its pipeline stage.
 import { useMemo } from 'preact/hooks';
 import type { PlanLayoutResponse } from '../api/types';
 import { runColorName, themeColor } from '../chart/colors';
