@@ -281,7 +281,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
 
 namespace {
 
-// Text of AttemptRunning, AttemptBegan and StallEnded.
+// Text of AttemptRunning, AttemptBegan, StallEnded and TrainingTimeLost.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
     return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running");
@@ -290,6 +290,11 @@ std::string RunsText(const v1::Event& event) {
     const v1::StallEnded& stall = event.stall_ended();
     return absl::StrCat("the gang makes progress again after a stall of ",
                         DurationText(stall.until_ms() - stall.since_ms()));
+  }
+  if (event.has_training_time_lost()) {
+    const v1::TrainingTimeLost& lost = event.training_time_lost();
+    return absl::StrCat(DurationText(lost.lost_ms()), " of training lost while the run was ",
+                        lost.phase() == v1::LEDGER_PHASE_SLOW ? "slow" : "diverging");
   }
   return absl::StrCat("attempt ", event.attempt_began().attempt(), " started at step ",
                       event.attempt_began().first_step());
@@ -374,6 +379,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kAttemptRunning:
     case v1::Event::kAttemptBegan:
     case v1::Event::kStallEnded:
+    case v1::Event::kTrainingTimeLost:
       return RunsText(event);
     case v1::Event::kAttemptFailed:
     case v1::Event::kAttemptRolledBack:

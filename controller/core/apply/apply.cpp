@@ -182,6 +182,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAttemptRunning:
     case E::kAttemptBegan:
     case E::kStallEnded:
+    case E::kTrainingTimeLost:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
     case E::kAttemptHealing:

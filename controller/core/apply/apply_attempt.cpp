@@ -9,6 +9,7 @@
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/gang.h"
 #include "controller/core/state/job_state_machine.h"
+#include "controller/core/state/lost_training.h"
 #include "controller/core/state/restart_budget.h"
 #include "controller/core/state/rollbacks.h"
 #include "controller/core/state/slot_ledger.h"
@@ -136,6 +137,12 @@ void ApplyKind(const v1::StallEnded& stall, const v1::Event&, ClusterState& stat
   use.set_stalled_until_ms(stall.until_ms());
 }
 
+void ApplyKind(const v1::TrainingTimeLost& lost, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(lost.job_id(), state);
+  AddLostTraining({lost.phase(), lost.until_ms(), lost.lost_ms()},
+                  *RequireLive(lost.attempt(), entry).mutable_time_use());
+}
+
 // Stores the verdict on an attempt that is being stopped.
 void Judge(const v1::Verdict& verdict, v1::Attempt& attempt, JobEntry& entry) {
   *attempt.mutable_verdict() = verdict;
@@ -222,6 +229,8 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_began(), event, state);
     case E::kStallEnded:
       return ApplyKind(event.stall_ended(), event, state);
+    case E::kTrainingTimeLost:
+      return ApplyKind(event.training_time_lost(), event, state);
     case E::kAttemptFailed:
       return ApplyKind(event.attempt_failed(), event, state);
     case E::kAttemptRolledBack:

@@ -1,6 +1,7 @@
 // Formats events as sentences. Pure functions.
 import type { Event, EventEntry } from '../api/types';
 import { bytes, plural } from './numbers';
+import { duration } from './time';
 import { jobLook, plainWords, type IconName, type Tone } from './words';
 
 export interface EventText {
@@ -46,6 +47,19 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   },
   attempt_running: (f) => line(`attempt ${f.attempt} running`, 'run', 'play'),
   attempt_began: (f) => line(`attempt ${f.attempt} began at step ${f.first_step}`, 'run', 'dot'),
+  stall_ended: (f) =>
+    line(
+      `made progress again after a stall of ${duration((f.until_ms - f.since_ms) / 1000)}`,
+      'run',
+      'play',
+    ),
+  training_time_lost: (f) =>
+    line(
+      `${duration(f.lost_ms / 1000)} of training lost while the run was ` +
+        (f.phase === 'slow' ? 'slow' : 'diverging'),
+      'warn',
+      'triangle',
+    ),
   attempt_failed: (f) =>
     line(
       `attempt ${f.attempt} failed: ${f.verdict?.summary || plainWords(f.verdict?.cause ?? '')}`,

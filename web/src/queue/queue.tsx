@@ -38,7 +38,9 @@ function QueueRow({ job }: { job: Job }) {
           )}
         </p>
         <p>
-          {reason ? withCode(sentence(reason.message)) : 'Waiting for the previous attempt to exit.'}
+          {reason
+            ? withCode(sentence(reason.message))
+            : 'Waiting for the previous attempt to exit.'}
         </p>
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>

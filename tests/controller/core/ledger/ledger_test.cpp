@@ -331,5 +331,47 @@ TEST(LedgerTest, AJobThatNeverRanWasQueuedOnly) {
   EXPECT_EQ(ledger.spans(0).attempt(), 0);
 }
 
+// Attempt 1 trained for 10 s. 1 s of it was lost to a slow pace and 4 s while the run diverged. A
+// fifth of the other 5 s was trained again.
+TEST(LedgerTest, SlowAndDivergingTimeDoesNotCountAsTraining) {
+  v1::Job job = RestartedJob();
+  v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
+  use.set_slow_ms(1000);
+  use.set_diverged_ms(4000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_SLOW), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DIVERGING), 4);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 4 + 3);
+}
+
+// A rank's report cannot take time from what the controller measured.
+TEST(LedgerTest, AReportOfARankTakesNoTimeFromSlowAndDiverging) {
+  v1::Job job = RestartedJob();
+  v1::TimeUse& use = *job.mutable_attempts(0)->mutable_time_use();
+  use.set_slow_ms(1000);
+  use.set_diverged_ms(4000);
+  use.set_init_ms(1'000'000);
+  use.set_data_stall_ms(1'000'000);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_SLOW), 1);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_DIVERGING), 4);
+}
+
+// The newest attempt has lost its steps. Those of an earlier one were saved, or are redone.
+TEST(LedgerTest, StepsWithoutACheckpointAreUnsavedInTheNewestAttempt) {
+  v1::Job job = RestartedJob();
+  job.mutable_attempts(0)->mutable_time_use()->set_unsaved_steps(20);
+  v1::Attempt& newest = *job.mutable_attempts(1);
+  newest.set_last_step(StepBefore(newest) + 30);
+  newest.mutable_time_use()->set_unsaved_steps(10);
+  const v1::Ledger ledger = LedgerOf(job, 20'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_UNSAVED), 1) << "a third of 3 s";
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_TRAIN), 8 + 2);
+  EXPECT_DOUBLE_EQ(SecondsOf(ledger, v1::LEDGER_PHASE_REDONE), 2);
+  newest.mutable_time_use()->set_unsaved_steps(1'000'000);
+  EXPECT_DOUBLE_EQ(SecondsOf(LedgerOf(job, 20'000), v1::LEDGER_PHASE_UNSAVED), 3);
+}
+
 }  // namespace
 }  // namespace trainyard::controller
