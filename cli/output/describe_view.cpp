@@ -272,7 +272,7 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
         verdict.restartable() ? "another attempt can succeed" : "another attempt would fail again",
         text);
   }
-  AddLines("Threads when the rank hung", LinesOf(verdict.stacks()), text);
+  AddLines("Threads when the rank stalled", LinesOf(verdict.stacks()), text);
   std::vector<std::string> lines = LinesOf(verdict.log_tail());
   if (lines.size() > kLogTailLines) lines.erase(lines.begin(), lines.end() - kLogTailLines);
   AddLines("Last output", lines, text);
@@ -317,10 +317,10 @@ std::string HealText(const v1::Event& event) {
     return absl::StrCat("attempt ", healed.attempt(), " healed in ",
                         ShortDuration(healed.heal_ms()), ": generation ", healed.generation(),
                         " at step ", healed.step(), ", ", healed.lost_steps(),
-                        healed.lost_steps() == 1 ? " step" : " steps", " repeated");
+                        healed.lost_steps() == 1 ? " step" : " steps", " redone");
   }
   const v1::AttemptHealing& healing = event.attempt_healing();
-  return absl::StrCat("attempt ", healing.attempt(), " continues in place with ",
+  return absl::StrCat("attempt ", healing.attempt(), " is healing in place with ",
                       healing.seats_size(),
                       healing.seats_size() == 1 ? " spare rank" : " spare ranks", " (generation ",
                       healing.generation(), "): ", healing.verdict().summary());

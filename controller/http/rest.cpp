@@ -128,7 +128,7 @@ v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   request.set_to(parameters.Integer("to"));
   request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
   request.set_smooth(parameters.Number("smooth"));
-  request.set_abandoned(parameters.Text("attempts") == "all");
+  request.set_redone(parameters.Text("attempts") == "all");
   request.set_attempt(parameters.Integer("attempt"));
   return request;
 }
@@ -359,7 +359,7 @@ void Rest::ReadLogs(const Call& call) {
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   // These fields are always included, because they identify a series.
-  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
+  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "redone"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(
       api_, handlers::GetSeries, SeriesRequest(call.parameters),

@@ -83,7 +83,7 @@ std::vector<Parameter> SeriesParameters() {
           {.name = "attempts",
            .type = kEnum,
            .doc = "`merged` returns one curve, with the newest attempt at each step. `all` also "
-                  "returns the parts of older attempts that a newer attempt has replaced.",
+                  "returns the parts of older attempts that a newer attempt has redone.",
            .values = "merged,all"},
           {.name = "attempt",
            .type = kInteger,

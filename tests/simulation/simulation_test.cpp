@@ -61,7 +61,7 @@ void Count(const SimulatedCluster& cluster, Tally& tally) {
   }
   for (const v1::Event& event : cluster.log()) {
     tally.kinds.insert(event.kind_case());
-    tally.hung += event.attempt_failed().verdict().cause() == v1::VERDICT_CAUSE_HUNG;
+    tally.hung += event.attempt_failed().verdict().cause() == v1::VERDICT_CAUSE_STALLED;
   }
 }
 

@@ -41,7 +41,7 @@ describe('a long queue', () => {
     await group.getByText('sweep-45', { exact: true }).waitFor();
     expect(await group.locator('tbody tr').count()).toBeLessThan(QUEUE_SENT / 2);
     expect(await page.locator('.queue-row').count()).toBe(1);
-    expect(await page.getByText('is next', { exact: false }).count()).toBe(0);
+    expect(await page.getByText('in line', { exact: false }).count()).toBe(0);
     expect(await page.getByText('priority', { exact: true }).count()).toBe(0);
     await group.getByText(`Showing the first ${QUEUE_SENT - 1} of 2,501.`).waitFor();
     await group.getByRole('link', { name: 'mixtral (#44)' }).click();

@@ -50,7 +50,7 @@ export function largeCluster(): Cluster {
       queue_position: id - 43,
       blocking_job_id: 44,
       advice: '`trainyard why 44` explains the next job',
-      message: `${id - 44} jobs are ahead of it in the queue; job 44 (mixtral) is next`,
+      message: `number ${id - 43} in line, behind mixtral (#44), which needs 30 nodes`,
     });
   }
   return cluster;

@@ -307,7 +307,8 @@ function waitingJobs(pending: Cluster['pending']): Job[] {
     queue_position: 2,
     blocking_job_id: 44,
     advice: '',
-    message: '1 job is ahead of it in the queue; job 44 (qwen3-32b-warmup) is next.',
+    message:
+      'second in line, behind qwen3-32b-warmup (#44), which needs 4 nodes with 8 gpu slots each',
   });
   return [
     job(44, 'qwen3-32b-warmup', 'queued', {

@@ -143,8 +143,8 @@ void AddUse(const v1::Attempt& attempt, const WastedPart& wasted, int slots, Tim
   add(v1::LEDGER_PHASE_INIT, use.init_ms(), started_by);
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), started_by);
   add(v1::LEDGER_PHASE_HEAL, healed_ms, trained_until);
-  add(v1::LEDGER_PHASE_HANG, use.stalled_ms(), trained_until);
-  add(v1::LEDGER_PHASE_DIVERGED, use.diverged_ms(), trained_until);
+  add(v1::LEDGER_PHASE_STALLED, use.stalled_ms(), trained_until);
+  add(v1::LEDGER_PHASE_DIVERGING, use.diverged_ms(), trained_until);
   add(v1::LEDGER_PHASE_SLOW, use.slow_ms(), trained_until);
   add(v1::LEDGER_PHASE_EVALUATION, use.evaluation_ms(), trained_until);
   add(v1::LEDGER_PHASE_CHECKPOINT, use.checkpoint_ms(), trained_until);
@@ -154,8 +154,8 @@ void AddUse(const v1::Attempt& attempt, const WastedPart& wasted, int slots, Tim
   const int64_t unsaved_ms = PartOf(wasted.unsaved, steps_ms);
   add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms - unsaved_ms);
   add_until(v1::LEDGER_PHASE_UNSAVED, trained_until - repeated_ms);
-  add_until(v1::LEDGER_PHASE_RECOMPUTE, trained_until);
-  add_until(v1::LEDGER_PHASE_HANG, until);
+  add_until(v1::LEDGER_PHASE_REDONE, trained_until);
+  add_until(v1::LEDGER_PHASE_STALLED, until);
 }
 
 // Adds the time of standbys, which wait from the placement until a heal assigns them a place.
@@ -264,7 +264,7 @@ Sum SumOf(const Record& record, int slots_asked) {
   return {record.length_ms(), has_slots ? record.slot_ms() : record.length_ms() * slots_asked};
 }
 
-// Returns the part of the steps' time that counts as recompute.
+// Returns the part of the steps' time that counts as redone.
 Sum RepeatedSum(const v1::TrainedSteps& trained, int slots_asked) {
   const double part = RepeatedPart(trained.steps(), trained.kept_steps());
   const Sum all = SumOf(trained, slots_asked);
@@ -285,7 +285,7 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
   for (v1::TrainedSteps trained : job.earlier().trained()) {
     for (const v1::Attempt& later : job.attempts()) CutAt(StepBefore(later), trained);
     const Sum repeated = RepeatedSum(trained, slots_asked);
-    sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+    sums[v1::LEDGER_PHASE_REDONE] += repeated;
     sums[v1::LEDGER_PHASE_TRAIN] += SumOf(trained, slots_asked) - repeated;
   }
   std::erase_if(
@@ -293,20 +293,20 @@ void AddEarlier(const v1::Job& job, PhaseSums& sums) {
 }
 
 // Reduces the number of kept steps in all records, because an attempt resumed from `step`. Records
-// without kept steps are removed, and their time counts as recompute.
+// without kept steps are removed, and their time counts as redone.
 void CutEarlier(int64_t step, int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   auto& all = *earlier.mutable_trained();
   for (v1::TrainedSteps& trained : all) {
     CutAt(step, trained);
     if (trained.kept_steps() > 0) continue;
-    sums[v1::LEDGER_PHASE_RECOMPUTE] += SumOf(trained, slots_asked);
+    sums[v1::LEDGER_PHASE_REDONE] += SumOf(trained, slots_asked);
   }
   all.erase(std::remove_if(all.begin(), all.end(),
                            [](const v1::TrainedSteps& one) { return one.kept_steps() <= 0; }),
             all.end());
 }
 
-// Joins the two oldest records. Their repeated part is added permanently to recompute.
+// Joins the two oldest records. Their repeated part is added permanently to redone.
 void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   const v1::TrainedSteps first = earlier.trained(0);
   v1::TrainedSteps& joined = *earlier.mutable_trained(1);
@@ -314,7 +314,7 @@ void JoinOldest(int slots_asked, v1::EarlierTime& earlier, PhaseSums& sums) {
   all += SumOf(joined, slots_asked);
   Sum repeated = RepeatedSum(first, slots_asked);
   repeated += RepeatedSum(joined, slots_asked);
-  sums[v1::LEDGER_PHASE_RECOMPUTE] += repeated;
+  sums[v1::LEDGER_PHASE_REDONE] += repeated;
   joined.set_length_ms((all - repeated).length_ms);
   joined.set_slot_ms((all - repeated).slot_ms);
   joined.set_kept_steps(first.kept_steps() + joined.kept_steps());

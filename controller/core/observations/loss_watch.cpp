@@ -37,7 +37,7 @@ std::optional<LossFinding> LossWatch::Add(const v1::GuardSpec& rules, int64_t at
   if (step <= newest_step_) return std::nullopt;
   newest_step_ = step;
   if (loss <= level_before_) LeaveSpikes();
-  LossFinding finding{LossProblem::kNotFinite, loss, absl::StrFormat("the loss is %g", loss)};
+  LossFinding finding{LossProblem::kNotFinite, loss, "the loss is not finite"};
   if (std::isfinite(loss)) {
     const std::optional<std::string> evidence = Judge(rules, loss);
     if (!evidence.has_value()) {

@@ -85,7 +85,7 @@ std::vector<LostTraining> UnrecordedLosses(int64_t job_id, const Observations& o
   };
   const v1::TimeUse& use = attempt.time_use();
   if (const auto* observed = ObservedAttempt(observations, {job_id, attempt.number()})) {
-    add(v1::LEDGER_PHASE_DIVERGED, &observed->divergence.lost(), use.diverged_until_ms());
+    add(v1::LEDGER_PHASE_DIVERGING, &observed->divergence.lost(), use.diverged_until_ms());
   }
   if (const auto pace = observations.paces.find(job_id); pace != observations.paces.end()) {
     add(v1::LEDGER_PHASE_SLOW, pace->second.LostIn(attempt.number()), use.slow_until_ms());

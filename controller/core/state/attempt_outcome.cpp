@@ -8,7 +8,7 @@ bool IsFailure(const v1::RankExited& exited) {
 
 bool HasFailed(const v1::Attempt& attempt) {
   return attempt.stop_reason() == v1::STOP_REASON_FAILED ||
-         attempt.stop_reason() == v1::STOP_REASON_HUNG;
+         attempt.stop_reason() == v1::STOP_REASON_STALLED;
 }
 
 }  // namespace trainyard::controller

@@ -11,7 +11,7 @@ namespace trainyard::controller {
 // started.
 bool IsFailure(const v1::RankExited& exited);
 
-// Returns true if the attempt was stopped because it failed or hung.
+// Returns true if the attempt was stopped because it failed or stalled.
 bool HasFailed(const v1::Attempt& attempt);
 
 }  // namespace trainyard::controller

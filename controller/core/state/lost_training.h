@@ -11,7 +11,7 @@
 namespace trainyard::controller {
 
 struct LostTraining {
-  // LEDGER_PHASE_DIVERGED or LEDGER_PHASE_SLOW.
+  // LEDGER_PHASE_DIVERGING or LEDGER_PHASE_SLOW.
   v1::LedgerPhase phase = v1::LEDGER_PHASE_UNSPECIFIED;
   Timestamp until_ms = 0;  // The end of the period in which the time was lost.
   int64_t lost_ms = 0;

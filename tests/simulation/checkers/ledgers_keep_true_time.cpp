@@ -108,9 +108,9 @@ class LedgersKeepTrueTimeChecker : public Checker {
     const double unknown = UnknownSeconds(job_id, step);
     for (const v1::PhaseTime& phase : ledger.phases()) {
       const bool is_kept =
-          phase.phase() == v1::LEDGER_PHASE_HANG || phase.phase() == v1::LEDGER_PHASE_PAUSED ||
+          phase.phase() == v1::LEDGER_PHASE_STALLED || phase.phase() == v1::LEDGER_PHASE_PAUSED ||
           phase.phase() == v1::LEDGER_PHASE_HEAL || phase.phase() == v1::LEDGER_PHASE_STANDBY ||
-          phase.phase() == v1::LEDGER_PHASE_DIVERGED || phase.phase() == v1::LEDGER_PHASE_SLOW;
+          phase.phase() == v1::LEDGER_PHASE_DIVERGING || phase.phase() == v1::LEDGER_PHASE_SLOW;
       if (!is_kept) continue;
       auto& before = kept_[{job_id, phase.phase()}];
       const std::pair<double, double> now{phase.seconds(), phase.slot_seconds()};

@@ -31,7 +31,7 @@ export function Sparkline({
 }: {
   values: readonly JsonNumber[];
   label: string;
-  // CSS class of the run's colour.
+  // CSS class of the run's color.
   color: string;
 }) {
   return (

@@ -108,10 +108,10 @@ describe('foldEvents', () => {
   it('shows equal alerts at one step in one line', () => {
     const alert = (sequence: number, step: number, code = 'checkpoint_failed') =>
       entry(sequence, { alert_raised: { job_id: 7, attempt: 1, code, step, message: 'full' } });
-    const rows = [saved(1, 40), alert(2, 80), alert(3, 80), alert(4, 120), alert(5, 80, 'hung')];
+    const rows = [saved(1, 40), alert(2, 80), alert(3, 80), alert(4, 120), alert(5, 80, 'stalled')];
     expect(texts([...rows, saved(6, 160)])).toEqual([
       'checkpoint at step 160, 1.0 KiB',
-      'hung at step 80: full',
+      'stalled at step 80: full',
       'checkpoint failed at step 120: full',
       'checkpoint failed at step 80: full (reported 2 times)',
       'checkpoint at step 40, 1.0 KiB',

@@ -28,7 +28,7 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   job_placed: (f) =>
     line(
       `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}` +
-        (f.resume_step > 0 ? `, resuming from step ${f.resume_step}` : ''),
+        (f.resume_step > 0 ? `, continuing from step ${f.resume_step}` : ''),
       'run',
       'half',
     ),
@@ -76,7 +76,7 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   attempt_healed: (f) =>
     line(
       `attempt ${f.attempt} healed in ${(f.heal_ms / 1000).toFixed(1)} s at step ${f.step}, ` +
-        `${plural(f.lost_steps, 'step')} repeated`,
+        `${plural(f.lost_steps, 'step')} redone`,
       'good',
       'check',
     ),

@@ -3,6 +3,7 @@ import { serverNow } from '../api/store';
 import type { GetJobResponse, Job, PendingReason } from '../api/types';
 import { ABSENT, count, measured, percent, short } from '../format/numbers';
 import { ago, clockTime, duration, fullTime } from '../format/time';
+import { sentence } from '../format/words';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
@@ -36,7 +37,7 @@ const HEALTH_CODES: readonly PendingReason['code'][] = [
   'looping',
   'no_checkpoint',
   'slow',
-  'straggler',
+  'slow_rank',
 ];
 
 // Shows why the job is queued, has ended or is restarting.
@@ -50,8 +51,10 @@ function Reason({ response, job }: { response: GetJobResponse; job: Job }) {
       <p class={`reason tone-${runs ? 'warn' : 'wait'}`}>
         <Icon name={runs ? 'warn' : 'circle'} />
         <span>
-          {withCode(pending.message)}
-          {pending.queue_position > 0 && ` · position ${pending.queue_position} in the queue`}
+          {withCode(sentence(pending.message))}
+          {pending.queue_position > 0 &&
+            pending.code !== 'priority' &&
+            ` · position ${pending.queue_position} in the queue`}
           {pending.advice && <span class="faint"> · {withCode(pending.advice)}</span>}
         </span>
       </p>

@@ -147,11 +147,11 @@ TEST_F(JobHealthTest, TimeThatARunDivergedStaysInTheLedger) {
   Train(20);
   Train(30, kNan);
   Train(20);
-  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGED), 30, 1);
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);
   EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_TRAIN), 40, 2);
   // The event log contains it: a controller that starts again knows no observations.
   cluster_.observations.attempts.clear();
-  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGED), 30, 1);
+  EXPECT_NEAR(SecondsIn(v1::LEDGER_PHASE_DIVERGING), 30, 1);
 }
 
 TEST_F(JobHealthTest, TimeThatARunWasSlowStaysInTheLedgerWhenItEndsSlow) {
