@@ -34,6 +34,7 @@ export type LossCurve = Schemas['LossCurve'];
 export type LogLevel = Schemas['LogLevel'];
 export type LogLine = Schemas['LogLine'];
 export type Node = Schemas['Node'];
+export type NodeWord = Schemas['NodeWord'];
 export type NodesChanged = Schemas['NodesChanged'];
 export type Origin = Schemas['Origin'];
 export type PendingReason = Schemas['PendingReason'];

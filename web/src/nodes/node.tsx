@@ -22,7 +22,6 @@ import { newestHeartbeat } from './heartbeat_times';
 import { attemptsOn, rankText, type NodeAttempt } from './node_attempts';
 import { CordonDialog, ReleaseDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
-import { wordOf } from './node_word';
 import { useHeartbeats } from './use_heartbeats';
 
 // The interval at which the checks are requested. Workers send them about once per minute.
@@ -53,7 +52,7 @@ function Header({ node, heartbeatMs }: { node: Node; heartbeatMs: number }) {
   const now = serverNow.value;
   const reason = nodeReason(node, heartbeatMs, now);
   const used = node.slot_uses.filter(({ job_id: id }) => id !== 0).length;
-  const look = lookOf(NODE_LOOK, wordOf(node));
+  const look = lookOf(NODE_LOOK, node.word);
   return (
     <header class="job-header">
       <div class="job-title">
