@@ -1,15 +1,19 @@
 // The outcome of an attempt in one word. Pure functions.
-import type { Attempt } from '../api/types';
+import type { Attempt, Verdict } from '../api/types';
 import { plainWords, type StateLook } from '../format/words';
 
+interface Outcome extends Pick<Attempt, 'state' | 'stop_reason'> {
+  verdict?: Pick<Verdict, 'cause'> | undefined;
+}
+
 // An attempt that was stopped at a user's request has no verdict of its own.
-function endedLook({ stop_reason: reason }: Attempt): StateLook {
+function endedLook({ stop_reason: reason }: Outcome): StateLook {
   if (reason === 'paused') return { word: 'paused', tone: 'idle', icon: 'pause' };
   if (reason === 'user') return { word: 'stopped', tone: 'idle', icon: 'stop' };
   return { word: 'ended', tone: 'idle', icon: 'stop' };
 }
 
-export function attemptLook(attempt: Attempt): StateLook {
+export function attemptLook(attempt: Outcome): StateLook {
   const cause = attempt.verdict?.cause;
   if (cause === undefined || cause === 'unspecified') {
     if (attempt.state === 'ended') return endedLook(attempt);
