@@ -1,4 +1,4 @@
-// The program's streams. Data goes to `out`. Progress, hints, questions and color go to `err`.
+// The program's streams. Data goes to `out`. Progress, hints and questions go to `err`.
 #ifndef TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 #define TRAINYARD_CLI_OUTPUT_CONSOLE_H_
 
@@ -20,6 +20,8 @@ struct Console {
   bool err_is_tty = false;
   // Color on `err`.
   bool color = false;
+  // Color on `out`.
+  bool out_color = false;
   // Columns of the terminal; 0 if the output is not a terminal.
   int width = 0;
 

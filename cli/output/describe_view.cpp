@@ -206,8 +206,11 @@ std::string ExitText(const v1::RankExited& exited) {
     return absl::StrCat(rank, " was stopped by its node: ", exited.limit_exceeded());
   }
   if (exited.out_of_memory()) return rank + " was killed: out of memory";
-  if (exited.signal() != 0) return absl::StrCat(rank, " ended by signal ", exited.signal());
-  return absl::StrCat(rank, " exited with ", exited.exit_code());
+  const char* const request = exited.stop_requested() ? " after the stop request" : "";
+  if (exited.signal() != 0) {
+    return absl::StrCat(rank, " ended by signal ", exited.signal(), request);
+  }
+  return absl::StrCat(rank, " exited with ", exited.exit_code(), request);
 }
 
 std::vector<std::string> LinesOf(const std::string& text) {

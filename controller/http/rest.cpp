@@ -16,6 +16,7 @@
 #include "controller/api/job_list.h"
 #include "controller/api/log_pages.h"
 #include "controller/api/loss_curve.h"
+#include "controller/api/node_view.h"
 #include "controller/api/planner_handlers.h"
 #include "controller/api/report.h"
 #include "controller/api/series.h"
@@ -374,6 +375,14 @@ void Rest::CompareSeries(const Call& call) {
            RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
 }
 
+void Rest::GetNode(const Call& call) {
+  v1::GetNodeRequest request;
+  request.set_node(call.parameters.Text("node"));
+  request.set_hours(static_cast<int32_t>(call.parameters.Integer("hours")));
+  call.Ask(api_, handlers::GetNode, request,
+           RespondJson<v1::GetNodeResponse>(api_, call.respond, call.path));
+}
+
 void Rest::RemoveNode(const Call& call) {
   v1::RemoveNodeRequest request;
   request.set_node(call.parameters.Text("node"));
@@ -407,6 +416,8 @@ void Rest::RunAboutCluster(const Call& call) {
       return call.Ask(api_, handlers::ListNodes,
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
                                                          FieldsOf(call.parameters, "nodes")));
+    case Operation::kGetNode:
+      return GetNode(call);
     case Operation::kCordonNode:
     case Operation::kUncordonNode: {
       auto request = ReadCordonBody(call.request->body);

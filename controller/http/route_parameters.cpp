@@ -16,6 +16,14 @@ Parameter NodeInPath() {
   return {.name = "node", .doc = "Id or name of the node.", .in_path = true};
 }
 
+Parameter HistoryHours() {
+  return {.name = "hours",
+          .type = kInteger,
+          .doc = "Length of the history of the GPUs (default: 24).",
+          .min = 1,
+          .max = 24};
+}
+
 Parameter Limit(double max, std::string_view doc) {
   return {.name = "limit", .type = kInteger, .doc = doc, .min = 1, .max = max};
 }

@@ -138,7 +138,7 @@ describe('the overview', () => {
   it('lists the first of many, with a link to the others', async () => {
     const { nodes } = server.cluster;
     for (const index of [5, 6, 7, 8, 9, 10, 11, 12]) {
-      nodes.push({ ...nodes[0]!, id: `n${index}`, name: `n${index}`, cordoned: true });
+      nodes.push({ ...nodes[0]!, id: `n${index}`, name: `n${index}`, word: 'cordoned' });
     }
     const page = await visit('/');
     await attention(page).getByRole('link', { name: '2 more nodes' }).click();

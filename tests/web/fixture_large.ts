@@ -22,6 +22,7 @@ function largeNodes() {
   });
   const silent = nodes[60]!;
   silent.state = 'suspect';
+  silent.word = 'suspect';
   silent.state_reason = 'no heartbeat for 3142 ms';
   silent.last_heartbeat_ms = NOW - 27 * MINUTE;
   return nodes;

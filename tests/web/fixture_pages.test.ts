@@ -127,6 +127,21 @@ describe('nodes in trouble', () => {
   });
 });
 
+describe('a loss that is older than the newest step', () => {
+  it('is grey with its step in the header, in the list of jobs and on the overview', async () => {
+    Object.assign(jobOf(42).progress!, { step: 1_500, loss: 2.31, loss_step: 1_480 });
+    const page = await visit('/jobs/42');
+    const text = '(step 1,480)';
+    await page.locator('.job-header .figure', { hasText: text }).locator('.faint').waitFor();
+    await page.goto(`${server.url}/jobs`);
+    const row = page.locator('tbody tr', { has: page.locator('a[href="/jobs/42"]') });
+    await row.locator('.faint', { hasText: '2.3100' }).waitFor();
+    await row.getByText(text).waitFor();
+    await page.goto(server.url);
+    await page.locator('.run-figures', { hasText: text }).locator('.faint').waitFor();
+  });
+});
+
 describe('a loss that is not finite', () => {
   it('is red in the header and in the list of jobs', async () => {
     jobOf(42).progress!.loss = 'NaN';

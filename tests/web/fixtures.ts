@@ -410,8 +410,13 @@ export function busyCluster(): Cluster {
     submitted_time_ms: NOW - 125 * MINUTE,
   });
   const away = [
-    node(5, 8, { cordoned: true, cordon_reason: 'ECC errors, ticket 311 (grace)' }),
+    node(5, 8, {
+      word: 'cordoned',
+      cordoned: true,
+      cordon_reason: 'ECC errors, ticket 311 (grace)',
+    }),
     node(6, 8, {
+      word: 'lost',
       state: 'lost',
       state_reason: 'no heartbeat for 16 s and the progress of its peers stopped',
       last_heartbeat_ms: NOW - 40 * MINUTE,

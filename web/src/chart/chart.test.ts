@@ -391,6 +391,7 @@ describe('markers', () => {
 });
 
 it('draws a spark with a hole where there is no number', () => {
-  expect(sparkPath([1, 'NaN', 2], 100, 20).match(/M/g)).toHaveLength(2);
-  expect(sparkPath([1], 100, 20)).toBe('');
+  expect(sparkPath([1, 'NaN', 2]).match(/M/g)).toHaveLength(2);
+  expect(sparkPath([1])).toBe('');
+  expect(sparkPath([0, 50], [0, 100])).toBe('M0.0 26.0L120.0 14.0');
 });

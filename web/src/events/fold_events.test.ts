@@ -49,6 +49,15 @@ describe('foldEvents', () => {
     ]);
   });
 
+  it('keeps exits after a stop request apart from failures', () => {
+    const ended = (sequence: number, rank: number, stop_requested: boolean) =>
+      exited(sequence, rank, { exit_code: 143, stop_requested });
+    expect(texts([ended(1, 0, false), ended(2, 1, true), ended(3, 2, true)])).toEqual([
+      '2 ranks exited with code 143 after the stop request',
+      'rank 0 exited with code 143',
+    ]);
+  });
+
   it('counts no rank twice, however often a stream repeats itself', () => {
     // Folded lines can be folded again together with new events.
     const once = foldEvents([started(1, 0), started(2, 1)]);

@@ -1,7 +1,13 @@
 // Texts and symbols for states, causes and phases. Every state has both, so that it can be
 // recognised without color.
-import type { HealthWord, Job, JobState, LedgerPhase, RankState } from '../api/types';
-import type { NodeWord } from '../nodes/node_word';
+import type {
+  HealthWord,
+  Job,
+  JobState,
+  LedgerPhase,
+  NodeWord,
+  RankState,
+} from '../api/types';
 
 // Each tone is the color of a group of states.
 export type Tone = 'wait' | 'run' | 'good' | 'bad' | 'warn' | 'idle';
@@ -51,6 +57,7 @@ export const JOB_LOOK: Record<JobState, StateLook> = {
 };
 
 export const NODE_LOOK: Record<NodeWord, StateLook> = {
+  unspecified: { word: 'unknown', tone: 'idle', icon: 'circle' },
   ok: { word: 'ok', tone: 'good', icon: 'check' },
   cordoned: { word: 'cordoned', tone: 'idle', icon: 'bar' },
   unhealthy: { word: 'unhealthy', tone: 'bad', icon: 'warn' },

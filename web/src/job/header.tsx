@@ -11,7 +11,7 @@ import { withCode } from '../ui/code_text';
 import { Figure } from '../ui/figure';
 import { Icon } from '../ui/icon';
 import { HealthBadge } from '../ui/job_status';
-import { Measured } from '../ui/measured';
+import { Loss } from '../ui/loss';
 import { JobActions } from './actions';
 import { Findings } from './findings';
 import { outputMember } from './gang';
@@ -20,6 +20,7 @@ import { lastLines } from './log_lines';
 import {
   figuresOf,
   newestAttempt,
+  oldLossText,
   restartsText,
   shapeText,
   stepAge,
@@ -141,7 +142,11 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
       <StepFigure job={job} />
       <Figure
         name="Loss"
-        value={<Measured value={job.progress?.loss} />}
+        value={
+          <>
+            <Loss job={job} /> <span class="of">{oldLossText(job)}</span>
+          </>
+        }
         note={
           figures.validationLoss === undefined
             ? undefined

@@ -99,6 +99,13 @@ TEST_F(PauseTest, ARunningJobSavesAndGivesItsSlotsBack) {
   EXPECT_EQ(cluster_.StateOf(job), v1::JOB_STATE_PAUSED);
 }
 
+TEST_F(PauseTest, RanksExitAtTheRequest) {
+  const int64_t job = RunJob();
+  cluster_.Do(PauseOf(job));
+  cluster_.ExitRank(job, 1, kSavedAndLeft);
+  EXPECT_TRUE(cluster_.state.jobs.at(job).exited_ranks.at(1).stop_requested());
+}
+
 TEST_F(PauseTest, AResumedJobGoesOnFromItsCheckpointBeforeYoungerJobs) {
   const int64_t job = PauseAndLeave();
   const int64_t runs = cluster_.Submit("runs", 1, 2), waits = cluster_.Submit("waits", 1, 2);
