@@ -128,7 +128,7 @@ describe('nodes in trouble', () => {
 });
 
 describe('a loss that is older than the newest step', () => {
-  it('is grey with its step in the header, in the list of jobs and on the overview', async () => {
+  it('is gray with its step in the header, in the list of jobs and on the overview', async () => {
     Object.assign(jobOf(42).progress!, { step: 1_500, loss: 2.31, loss_step: 1_480 });
     const page = await visit('/jobs/42');
     const text = '(step 1,480)';
