@@ -1,6 +1,7 @@
 #include "controller/api/stored_progress.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
@@ -27,6 +28,13 @@ void SetField(const v1::Series& series, v1::Progress& progress) {
   if (series.key() == telemetry::kStepSeconds) progress.set_step_seconds(value);
   progress.set_step(std::max(progress.step(), series.steps(series.steps_size() - 1)));
   progress.set_time_ms(std::max(progress.time_ms(), time_ms));
+}
+
+double FactorOf(const v1::Job& job, int64_t number) {
+  const auto attempt =
+      std::ranges::find(job.attempts(), number, [](const auto& one) { return one.number(); });
+  const bool is_set = attempt != job.attempts().end() && attempt->lr_factor() > 0;
+  return is_set ? attempt->lr_factor() : 1;
 }
 
 }  // namespace
@@ -68,6 +76,26 @@ absl::StatusOr<StoredLosses> ReadStoredLosses(const v1::Job& job, MetricStore& m
     if (part.redone()) continue;
     for (int i = 0; i < part.steps_size(); ++i) {
       stored.losses.emplace_back(part.steps(i), part.last(i));
+    }
+  }
+  return stored;
+}
+
+absl::StatusOr<StoredRates> ReadStoredRates(const v1::Job& job, MetricStore& metrics) {
+  StoredRates stored;
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<AttemptRange> attempts, metrics.Attempts(job.id()));
+  if (attempts.empty()) return stored;
+  stored.attempt = attempts.back().number;
+  SeriesQuery query;
+  query.job_id = job.id();
+  query.keys = {telemetry::kLearningRate};
+  query.buckets = static_cast<int>(RateCurve::kMaxPoints);
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));
+  for (const v1::Series& part : series) {
+    if (part.abandoned()) continue;
+    for (int i = 0; i < part.steps_size(); ++i) {
+      if (!std::isfinite(part.last(i))) continue;
+      stored.rates.Add({part.steps(i), part.last(i), FactorOf(job, part.attempts(i))});
     }
   }
   return stored;

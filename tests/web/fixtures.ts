@@ -348,7 +348,7 @@ function eventsOf(): EventEntry[] {
       time_ms: NOW - 58 * MINUTE,
       actor: 'controller',
       actor_verified: false,
-      attempt_running: { job_id: 42, attempt: 2 },
+      attempt_running: { job_id: 42, attempt: 2, resume_step: 0 },
     },
     {
       time_ms: NOW - 40 * MINUTE,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/core/observations/observe_rate.h"
 #include "controller/core/state/gang.h"
 #include "proto/contract/limits.h"
 #include "proto/contract/phase.h"
@@ -203,6 +204,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
       ObserveMetrics(record.metrics(), shown_ms, is_newest, attempt,
                      observations.progress[stream.job_id()]);
       attempt.divergence.Add(record.metrics(), shown_ms);
+      ObserveRate(record.metrics(), key, state, observations);
       ObservePace(record.metrics(), time, LayoutKey(state, key), key, attempt,
                   observations.paces[stream.job_id()]);
     } else if (record.evaluation().data_set() == token_format::kValidationSplit) {
