@@ -20,8 +20,8 @@ namespace trainyard::controller {
 // controller. The newest jobs are read.
 inline constexpr int kRecentJobs = 50;
 
-// Returns running and recent jobs, newest first. Sets only the id, train.steps, number and
-// lr_factor of the attempts and, for running jobs, the settings that the loss guard needs.
+// Returns running and recent jobs, newest first. Sets only the id, train.steps, evaluation.sets,
+// the numbers and factors of the attempts and, for running jobs, the settings of the loss guard.
 std::vector<v1::Job> JobsToRecover(const ClusterState& state);
 
 struct RecoveredJob {

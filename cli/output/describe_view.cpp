@@ -93,9 +93,8 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
                        progress.total_steps() > 0 ? absl::StrCat(progress.total_steps()) : ""),
           text);
   if (progress.loss() != 0) AddLine("Loss", LossText(progress), text);
-  if (progress.validation_loss() != 0) {
-    AddLine("Validation", LossText(progress.validation_loss()), text);
-  }
+  const std::vector<std::string> evaluations = EvaluationTexts(progress);
+  if (!evaluations.empty()) AddLine("Evaluation", absl::StrJoin(evaluations, ", "), text);
   AddSpeed(job, now, text);
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
 }

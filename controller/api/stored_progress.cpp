@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "controller/core/observations/evaluated_losses.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/contract/token_format.h"
 #include "proto/support/status_macros.h"
@@ -10,16 +11,20 @@
 namespace trainyard::controller {
 namespace {
 
-std::string ValidationLoss() { return telemetry::EvaluationLoss(token_format::kValidationSplit); }
+// Returns the names of the sets that the spec evaluates; "val" if it names none.
+std::vector<std::string> EvaluationSets(const v1::JobSpec& spec) {
+  std::vector<std::string> names;
+  for (const std::string& set : spec.evaluation().sets()) {
+    names.push_back(set.substr(0, set.find(' ')));
+  }
+  if (names.empty()) names.emplace_back(token_format::kValidationSplit);
+  return names;
+}
 
 void SetField(const v1::Series& series, v1::Progress& progress) {
   if (series.steps().empty()) return;
   const double value = series.last(series.last_size() - 1);
   const int64_t time_ms = series.times_ms(series.times_ms_size() - 1);
-  if (series.key() == ValidationLoss()) {
-    progress.set_validation_loss(value);
-    return;
-  }
   if (series.key() == telemetry::kLoss) {
     progress.set_loss(value);
     progress.set_loss_step(series.steps(series.steps_size() - 1));
@@ -43,13 +48,20 @@ absl::StatusOr<std::optional<v1::Progress>> StoredProgress(const v1::Job& job,
                                                            MetricStore& metrics) {
   SeriesQuery query;
   query.job_id = job.id();
-  query.keys = {telemetry::kLoss, telemetry::kTokensPerSecond, telemetry::kStepSeconds,
-                ValidationLoss()};
+  query.keys = {telemetry::kLoss, telemetry::kTokensPerSecond, telemetry::kStepSeconds};
+  const std::size_t evaluations = query.keys.size();
+  const std::vector<std::string> sets = EvaluationSets(job.spec());
+  for (const std::string& set : sets) query.keys.push_back(telemetry::EvaluationLoss(set));
   // The last value of a single bucket is the newest value of the series.
   query.buckets = 1;
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));
   v1::Progress progress;
-  for (const v1::Series& one : series) SetField(one, progress);
+  for (std::size_t i = 0; i < evaluations; ++i) SetField(series[i], progress);
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const v1::Series& one = series[evaluations + i];
+    if (one.steps().empty()) continue;
+    SetEvaluatedLoss(sets[i], *one.steps().rbegin(), *one.last().rbegin(), progress);
+  }
   if (progress.step() == 0) return std::nullopt;
   progress.set_total_steps(job.spec().train().steps());
   return progress;

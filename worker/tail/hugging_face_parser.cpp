@@ -64,19 +64,24 @@ std::map<std::string, double> ValuesIn(StringPiece text) {
   return is_of_trainer ? values : std::map<std::string, double>{};
 }
 
-// Returns the well-known name of the metric, or its own name. The losses of several evaluation sets
-// are named eval_SET_loss.
-std::string NameOf(const std::string& name) {
+// Sets the metric with its well-known name, or with its own name. The losses on several evaluation
+// sets are named eval_SET_loss.
+void SetField(const std::string& name, double value, v1::MetricsRecord& record) {
   static const std::map<std::string, std::string> kKnown = {
       {"learning_rate", telemetry::kLearningRate},
       {"num_tokens", telemetry::kTokens},
-      {"num_input_tokens_seen", telemetry::kTokens},
-      {"eval_loss", telemetry::EvaluationLoss("val")}};
+      {"num_input_tokens_seen", telemetry::kTokens}};
   static const RE2 kEvaluation("eval_(.+)_loss");
-  if (const auto known = kKnown.find(name); known != kKnown.end()) return known->second;
   std::string set;
-  if (RE2::FullMatch(name, kEvaluation, &set)) return MetricName(telemetry::EvaluationLoss(set));
-  return MetricName(name);
+  if (const auto known = kKnown.find(name); known != kKnown.end()) {
+    SetValue(record, known->second, value);
+  } else if (name == "eval_loss") {
+    SetEvaluationLoss(record, "val", value);
+  } else if (RE2::FullMatch(name, kEvaluation, &set)) {
+    SetEvaluationLoss(record, set, value);
+  } else {
+    SetValue(record, MetricName(name), value);
+  }
 }
 
 // Updates the context. Returns the step as a record if it is certain that the bar counts training
@@ -115,7 +120,7 @@ std::optional<v1::MetricsRecord> RecordOf(const std::map<std::string, double>& v
   record.set_step(step);
   record.set_total_steps(context.total_steps);
   for (const auto& [name, value] : values) {
-    if (name != telemetry::kStep) SetValue(record, NameOf(name), value);
+    if (name != telemetry::kStep) SetField(name, value, record);
   }
   return Finish(std::move(record));
 }

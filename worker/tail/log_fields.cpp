@@ -1,11 +1,13 @@
 #include "worker/tail/log_fields.h"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "proto/contract/limits.h"
+#include "proto/contract/telemetry_keys.h"
 #include "worker/tail/telemetry_line.h"
 
 namespace trainyard::worker {
@@ -57,6 +59,17 @@ void SetValue(v1::MetricsRecord& record, const std::string& name, double value) 
   if (name.empty()) return;
   if (static_cast<std::size_t>(record.values_size()) >= kMaxTelemetryKeys) return;
   (*record.mutable_values())[name] = value;
+}
+
+void SetEvaluationLoss(v1::MetricsRecord& record, const std::string& set, double loss) {
+  constexpr std::size_t kMaxNameBytes = kMaxTelemetryKeyBytes - sizeof("_perplexity");
+  const std::string name = MetricName(set).substr(0, kMaxNameBytes);
+  if (name.empty()) return;
+  const std::string key = telemetry::EvaluationLoss(name);
+  SetValue(record, key, loss);
+  const auto& sets = record.evaluation_sets();
+  const bool is_known = std::find(sets.begin(), sets.end(), name) != sets.end();
+  if (record.values().contains(key) && !is_known) record.add_evaluation_sets(name);
 }
 
 }  // namespace trainyard::worker

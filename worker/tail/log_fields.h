@@ -30,6 +30,9 @@ std::optional<v1::MetricsRecord> Finish(v1::MetricsRecord record);
 // program must not make a record arbitrarily long.
 void SetValue(v1::MetricsRecord& record, const std::string& name, double value);
 
+// Sets the loss on an evaluation set, and adds the set to the record's evaluation sets.
+void SetEvaluationLoss(v1::MetricsRecord& record, const std::string& set, double loss);
+
 }  // namespace trainyard::worker
 
 #endif  // TRAINYARD_WORKER_TAIL_LOG_FIELDS_H_

@@ -53,7 +53,7 @@ class MegatronParser : public LogParser {
     StringPiece step;
     StringPiece detail;
     if (RE2::PartialMatch(text, kValidation, &step, &detail)) {
-      return ParseValidation(text, step, detail == "test" ? "test_" : "val_");
+      return ParseValidation(text, step, detail == "test" ? "test" : "val");
     }
     if (!RE2::PartialMatch(text, kIteration, &step, &detail)) return std::nullopt;
     // The step is cut out of the text, because it is not a metric and some programs print other
@@ -115,14 +115,14 @@ class MegatronParser : public LogParser {
   }
 
   static std::optional<v1::MetricsRecord> ParseValidation(const std::string& text, StringPiece step,
-                                                          const std::string& prefix) {
+                                                          const std::string& set) {
     const std::optional<int64_t> completed = ToStep(step);
     if (!completed.has_value()) return std::nullopt;
     v1::MetricsRecord record;
     record.set_step(*completed);
     ForEachField(text, [&](const std::string& name, double value) {
-      if (name == "lm_loss_value") SetValue(record, prefix + telemetry::kLoss, value);
-      if (name == "lm_loss_ppl") SetValue(record, prefix + "ppl", value);
+      if (name == "lm_loss_value") SetEvaluationLoss(record, set, value);
+      if (name == "lm_loss_ppl") SetValue(record, set + "_ppl", value);
     });
     return Finish(std::move(record));
   }
@@ -160,7 +160,7 @@ class TorchtitanParser : public LogParser {
       if (validate.empty()) {
         SetField(record, MetricName(name), *number, unit);
       } else if (name == "loss") {
-        SetValue(record, "val_loss", *number);
+        SetEvaluationLoss(record, "val", *number);
       }
     }
     return Finish(std::move(record));

@@ -29,14 +29,24 @@ std::string NameOf(const std::string& name) {
       {"optim/LR", telemetry::kLearningRate},
       {"throughput/total_tokens", telemetry::kTokens},
       {"throughput/total tokens", telemetry::kTokens}};
+  const auto known = kKnown.find(name);
+  return known == kKnown.end() ? MetricName(name) : known->second;
+}
+
+// Sets the metric if it is the loss or the perplexity on an evaluation set. Returns false for other
+// metrics.
+bool SetEvaluation(const std::string& name, double value, v1::MetricsRecord& record) {
   static const RE2 kEvaluation(
       R"((?:eval/)?(?:[^/]+/)*([^/]+)/(?:(CrossEntropyLoss|CE loss)|(Perplexity|PPL)))");
-  if (const auto known = kKnown.find(name); known != kKnown.end()) return known->second;
   std::string set;
   std::string loss;
-  if (!RE2::FullMatch(name, kEvaluation, &set, &loss)) return MetricName(name);
-  return MetricName(loss.empty() ? telemetry::EvaluationPerplexity(set)
-                                 : telemetry::EvaluationLoss(set));
+  if (!RE2::FullMatch(name, kEvaluation, &set, &loss) || set == "train") return false;
+  if (loss.empty()) {
+    SetValue(record, MetricName(telemetry::EvaluationPerplexity(set)), value);
+  } else {
+    SetEvaluationLoss(record, set, value);
+  }
+  return true;
 }
 
 // Reads the line with the step. Returns false for other lines.
@@ -83,7 +93,7 @@ void OlmoParser::SetField(const std::string& name, double value, v1::MetricsReco
     SetValue(record, telemetry::kMfu, value / 100);
   } else if (name == "System/Peak GPU Memory (MB)") {
     SetValue(record, telemetry::kMemoryBytes, value * kMegabyte);
-  } else {
+  } else if (!SetEvaluation(name, value, record)) {
     SetValue(record, NameOf(name), value);
   }
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/contract/telemetry_keys.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 #include "worker/tail/file_tail.h"
@@ -67,6 +68,10 @@ bool MergeIntoLast(const v1::MetricsRecord& metrics, v1::TelemetryBatch& batch) 
   if (last.step() != metrics.step()) return false;
   if (metrics.total_steps() > 0) last.set_total_steps(metrics.total_steps());
   for (const auto& [name, value] : metrics.values()) SetValue(last, name, value);
+  for (const std::string& set : metrics.evaluation_sets()) {
+    const auto loss = metrics.values().find(telemetry::EvaluationLoss(set));
+    if (loss != metrics.values().end()) SetEvaluationLoss(last, set, loss->second);
+  }
   return true;
 }
 

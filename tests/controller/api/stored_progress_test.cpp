@@ -65,6 +65,30 @@ TEST_F(StoredLossesTest, AreThoseOfTheBranchThatTheNewestAttemptIsOn) {
   EXPECT_EQ(Stored().attempt, 2);
 }
 
+TEST(StoredProgressTest, HasTheNewestLossOfEachSetThatTheJobNames) {
+  MemoryMetricStore metrics;
+  v1::Job job;
+  job.set_id(1);
+  *job.mutable_spec()->mutable_evaluation()->add_sets() = "code /data/code";
+  const StreamKey stream{1, 1, 0, v1::STREAM_KIND_TELEMETRY};
+  ASSERT_TRUE(metrics
+                  .Append({{stream,
+                            0,
+                            100,
+                            {{"loss", 20, 20, 2},
+                             {"code_loss", 10, 10, 9},
+                             {"code_loss", 20, 21, 8},
+                             {"other_loss", 20, 21, 7}}}})
+                  .ok());
+  const auto progress = StoredProgress(job, metrics);
+  ASSERT_TRUE(progress.ok() && progress->has_value());
+  EXPECT_EQ((*progress)->step(), 20);
+  EXPECT_EQ((*progress)->loss(), 2);
+  ASSERT_EQ((*progress)->evaluations_size(), 1);
+  EXPECT_EQ((*progress)->evaluations(0).data_set(), "code");
+  EXPECT_EQ((*progress)->evaluations(0).loss(), 8);
+}
+
 TEST(StoredRatesTest, AreThoseOfTheWholeRunWithTheFactorsOfItsAttempts) {
   MemoryMetricStore metrics;
   v1::Job job;

@@ -90,6 +90,16 @@ TEST_F(HuggingFaceParserTest, EvaluationSetsHaveAnyName) {
   EXPECT_EQ(values.at(20).at("multi_nli_loss"), 1.087);
 }
 
+TEST_F(HuggingFaceParserTest, TheRecordNamesItsEvaluationSets) {
+  const auto records = Records(Bar(20, 100) +
+                               "\n{'loss': 3.8, 'epoch': 0.2}\n"
+                               "{'eval_loss': 2.1, 'eval_snli_loss': 1.1, 'epoch': 0.2}\n"
+                               "{'eval_loss': 2.0, 'epoch': 0.2}\n");
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_THAT(records[0].evaluation_sets(), testing::UnorderedElementsAre("val", "snli"));
+  EXPECT_EQ(records[0].values().at("val_loss"), 2.0);
+}
+
 // Without the bar of the training: an evaluation after it, and one before it.
 TEST_F(HuggingFaceParserTest, OtherBarsCountNoSteps) {
   const std::string before = Bar(0, 7) + Bar(7, 7) + "\n{'eval_loss': 9.0, 'epoch': 0}\n";

@@ -106,6 +106,7 @@ TEST(MegatronParserTest, ReadsValidation) {
                  " validation loss at iteration 1000 on test set | lm loss value: 3.5E+00 | lm "
                  "loss PPL: 3.3E+01 | ");
   EXPECT_THAT(record.values(), UnorderedElementsAre(Pair("test_loss", 3.5), Pair("test_ppl", 33)));
+  EXPECT_THAT(record.evaluation_sets(), UnorderedElementsAre("test"));
 }
 
 TEST(MegatronParserTest, LeavesOtherLinesAlone) {

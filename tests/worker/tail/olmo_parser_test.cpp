@@ -84,15 +84,18 @@ TEST_F(OlmoParserTest, ReadsOlmoCore) {
 }
 
 TEST_F(OlmoParserTest, AnEvaluationHasTheStepOfTheTraining) {
-  const auto values = ValuesByStep(Records(
+  const auto records = Records(
       "[step=1000/10000,epoch=1]\n    train/CE loss=2.3\nRunning lm evals...\n"
       "[eval=lm,step=5/12]\n[eval=lm,step=12/12]\nFinished lm evals in 12.0 seconds. Metrics:\n"
       "    c4_en-validation/CE loss=3.214\n    c4_en-validation/PPL=24.87\n"
       "    arc_challenge (accuracy)=0.3200\n"
       "    eval/pile-validation/CrossEntropyLoss=2.9\n"
       "    eval/lm/wiki/CE loss=2.7\n"
-      "Evaluation speed:\n    c4_en-validation/CE loss (+variants): 12.0 sec (12 batches)\n"));
-  ASSERT_THAT(values, SizeIs(1));
+      "Evaluation speed:\n    c4_en-validation/CE loss (+variants): 12.0 sec (12 batches)\n");
+  const auto values = ValuesByStep(records);
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_THAT(records[0].evaluation_sets(),
+              UnorderedElementsAre("c4_en-validation", "pile-validation", "wiki"));
   EXPECT_THAT(values.at(1000),
               UnorderedElementsAre(Pair("loss", 2.3), Pair("c4_en-validation_loss", 3.214),
                                    Pair("c4_en-validation_perplexity", 24.87),

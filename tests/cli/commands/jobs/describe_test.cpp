@@ -140,6 +140,14 @@ TEST_F(DescribeTest, AttemptsShowTheStepOfTheirFirstReport) {
   EXPECT_THAT(out, Not(HasSubstr("1230000")));
 }
 
+TEST_F(DescribeTest, EvaluationSetsOfAnyNameAreShown) {
+  v1::EvaluatedLoss& evaluated =
+      *answers().job.mutable_job()->mutable_progress()->add_evaluations();
+  evaluated.set_data_set("code");
+  evaluated.set_loss(1.08);
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("  Evaluation  code 1.0800\n"));
+}
+
 TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
   EXPECT_EQ(Run({"describe", "tiny@2"}).exit_code, 0);
   const CliResult result = Run({"describe", "tiny@9"});
