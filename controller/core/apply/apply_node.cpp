@@ -54,6 +54,10 @@ void ApplyKind(const v1::NodeSuspected& suspected, const v1::Event& event, Clust
 
 void ApplyKind(const v1::NodeReturned& returned, const v1::Event& event, ClusterState& state) {
   SetNodeState(returned.node_id(), v1::NODE_STATE_READY, "", state);
+  // A restarted worker joins again, so this worker has run all the time.
+  EditNode(
+      returned.node_id(),
+      [](NodeEntry& entry) { BlameLink(entry.node.last_heartbeat_ms(), entry.node); }, state);
   state.nodes.at(returned.node_id()).node.set_last_heartbeat_ms(event.time_ms());
 }
 
