@@ -22,7 +22,8 @@ void BlameLink(Timestamp since, v1::Node& node) {
   constexpr char kProof[] = "; the worker came back without a restart: a failure of the link";
   bool is_changed = false;
   for (v1::NodeEvidence& evidence : *node.mutable_evidence()) {
-    if (evidence.fault() != v1::NODE_FAULT_LOST || evidence.time_ms() < since) continue;
+    const bool is_open = evidence.time_ms() >= since && !evidence.worker_restarted();
+    if (evidence.fault() != v1::NODE_FAULT_LOST || !is_open) continue;
     evidence.set_fault(v1::NODE_FAULT_LINK);
     evidence.mutable_reason()->append(kProof);
     is_changed = true;
@@ -32,6 +33,10 @@ void BlameLink(Timestamp since, v1::Node& node) {
   const bool is_shown = health.reason() == health.quarantine().reason();
   health.mutable_quarantine()->mutable_reason()->append(kProof);
   if (is_shown) health.set_reason(health.quarantine().reason());
+}
+
+void NoteRestart(v1::Node& node) {
+  for (v1::NodeEvidence& evidence : *node.mutable_evidence()) evidence.set_worker_restarted(true);
 }
 
 void AddEvidence(const v1::NodeEvidence& evidence, v1::Node& node) {

@@ -175,8 +175,11 @@ class LostNodeTest : public QuarantineTest {
     cluster_.Wake("a");
     v1::Hello hello = cluster_.HelloOf("a");
     if (restarts) hello.set_incarnation("restarted");
-    ObserveAttached(hello, cluster_.now, cluster_.state, cluster_.observations);
+    // The request is decided first, as in the daemon. The node may be suspected once more before
+    // its heartbeat is observed.
     cluster_.Do(AttachWorker{hello});
+    cluster_.Settle();
+    ObserveAttached(hello, cluster_.now, cluster_.state, cluster_.observations);
     cluster_.Pass(1000);
     if (LiveAttempt(cluster_.state.jobs.at(job)) != nullptr) cluster_.Stop(job, true);
     cluster_.ExitAll(job, 137);
