@@ -104,7 +104,7 @@ absl::StatusOr<StoredRates> ReadStoredRates(const v1::Job& job, MetricStore& met
   query.buckets = static_cast<int>(RateCurve::kMaxPoints);
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::Series> series, metrics.Read(query));
   for (const v1::Series& part : series) {
-    if (part.abandoned()) continue;
+    if (part.redone()) continue;
     for (int i = 0; i < part.steps_size(); ++i) {
       if (!std::isfinite(part.last(i))) continue;
       stored.rates.Add({part.steps(i), part.last(i), FactorOf(job, part.attempts(i))});
