@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -92,11 +93,16 @@ void AddProgress(const v1::Job& job, Timestamp now, std::string& text) {
                        progress.total_steps() > 0 ? absl::StrCat(progress.total_steps()) : ""),
           text);
   if (progress.loss() != 0) AddLine("Loss", LossText(progress), text);
-  if (progress.validation_loss() != 0) {
-    AddLine("Validation", LossText(progress.validation_loss()), text);
-  }
+  const std::vector<std::string> evaluations = EvaluationTexts(progress);
+  if (!evaluations.empty()) AddLine("Evaluation", absl::StrJoin(evaluations, ", "), text);
   AddSpeed(job, now, text);
   AddLine("Reported", AgoText(progress.time_ms(), now), text);
+}
+
+// Returns the step from which the attempt started. The reports of the attempt are more precise than
+// its checkpoint.
+int64_t StepBefore(const v1::Attempt& attempt) {
+  return attempt.first_step() > 0 ? attempt.first_step() - 1 : attempt.resume_step();
 }
 
 void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now,
@@ -109,7 +115,7 @@ void AddAttempts(const v1::GetJobResponse& response, int64_t only, Timestamp now
     const Timestamp end = attempt.ended_time_ms() == 0 ? now : attempt.ended_time_ms();
     listing.rows.push_back(
         {{absl::StrCat(attempt.number()), EnumText(attempt.state()), CountText(GangSize(attempt)),
-          CountText(attempt.resume_step()), CountText(attempt.last_step()),
+          CountText(StepBefore(attempt)), CountText(attempt.last_step()),
           AgeText(attempt.placed_time_ms(), end), attempt.verdict().summary()},
          "",
          {}});
@@ -177,14 +183,20 @@ void AddSettings(const v1::Job& job, bool all, std::string& text) {
   AddTable(all ? "Settings" : "Non-default settings (-o wide shows all)", settings, text);
 }
 
+// Returns the step from which the attempt starts. The step of a checkpoint of another program is
+// not known, so the path is returned instead.
+std::string StartOf(const v1::JobPlaced& placed) {
+  if (placed.resume_from().empty()) return ", fresh start";
+  if (placed.resume_step() > 0) return absl::StrCat(", from step ", placed.resume_step());
+  return absl::StrCat(", from the checkpoint ", placed.resume_from());
+}
+
 std::string PlaceText(const v1::JobPlaced& placed) {
   std::map<std::string, int> nodes;
   for (const v1::RankPlacement& rank : placed.ranks()) ++nodes[rank.node_id()];
   return absl::StrCat(
       "attempt ", placed.attempt(), " placed: ", placed.ranks_size(), " ranks on ", nodes.size(),
-      nodes.size() == 1 ? " node" : " nodes",
-      placed.resume_from().empty() ? ", fresh start"
-                                   : absl::StrCat(", from step ", placed.resume_step()),
+      nodes.size() == 1 ? " node" : " nodes", StartOf(placed),
       placed.skip_samples().empty() ? "" : absl::StrCat(", skips samples ", placed.skip_samples()),
       placed.has_layout() ? absl::StrCat(", layout ", GrantedText(placed.layout())) : "");
 }
@@ -284,10 +296,24 @@ std::string VerdictText(const v1::Verdict& verdict, const NodeNames& names) {
 
 namespace {
 
-// Text of AttemptRunning, AttemptBegan, StallEnded and TrainingTimeLost.
+// Returns, for example, "3.00e-4".
+std::string RateText(double rate) {
+  return absl::StrReplaceAll(absl::StrFormat("%.2e", rate), {{"e-0", "e-"}, {"e+0", "e+"}});
+}
+
+std::string RateChangeText(const v1::LearningRateChange& change) {
+  return absl::StrCat("learning rate changed at the resume from step ", change.step(), ": ",
+                      RateText(change.before()), " before, ", RateText(change.after()), " after");
+}
+
+// Text of AttemptRunning, AttemptBegan, LearningRateChanged, StallEnded and TrainingTimeLost.
 std::string RunsText(const v1::Event& event) {
   if (event.has_attempt_running()) {
-    return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running");
+    return absl::StrCat("attempt ", event.attempt_running().attempt(), " is running",
+                        AfterUnlessEmpty(" from step ", event.attempt_running().resume_step()));
+  }
+  if (event.has_learning_rate_changed()) {
+    return RateChangeText(event.learning_rate_changed().change());
   }
   if (event.has_stall_ended()) {
     const v1::StallEnded& stall = event.stall_ended();
@@ -381,6 +407,7 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
       return ExitText(event.rank_exited());
     case v1::Event::kAttemptRunning:
     case v1::Event::kAttemptBegan:
+    case v1::Event::kLearningRateChanged:
     case v1::Event::kStallEnded:
     case v1::Event::kTrainingTimeLost:
       return RunsText(event);

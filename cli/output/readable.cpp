@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "proto/contract/token_format.h"
 #include "proto/jobspec/scalar_text.h"
 #include "proto/text/duration_text.h"
 #include "proto/text/number_text.h"
@@ -83,6 +84,27 @@ std::string LossText(const v1::Progress& progress) {
   const bool is_old = 0 < progress.loss_step() && progress.loss_step() < progress.step();
   return absl::StrCat(LossText(progress.loss()),
                       is_old ? absl::StrCat(" (step ", progress.loss_step(), ")") : "");
+}
+
+std::vector<std::string> EvaluationTexts(const v1::Progress& progress, bool in_words) {
+  constexpr int kShown = 4;
+  const auto text = [&](const std::string& set, double loss) {
+    const std::string name = OneLine(set);
+    const bool is_validation = set == token_format::kValidationSplit;
+    const std::string words = absl::StrCat(is_validation ? "validation" : name, " loss");
+    return absl::StrCat(in_words ? words : name, " ", LossText(loss));
+  };
+  std::vector<std::string> texts;
+  for (const v1::EvaluatedLoss& evaluated : progress.evaluations()) {
+    if (texts.size() < kShown) texts.push_back(text(evaluated.data_set(), evaluated.loss()));
+  }
+  const int more = progress.evaluations_size() - kShown;
+  if (more > 0) texts.push_back(absl::StrCat("+", more, more == 1 ? " set" : " sets"));
+  // Older controllers send only the loss on the set `val`.
+  if (texts.empty() && progress.validation_loss() != 0) {
+    texts.push_back(text(token_format::kValidationSplit, progress.validation_loss()));
+  }
+  return texts;
 }
 
 // Replaced by spaces, because line ends and tabs mean nothing in a cell and escapes are harder to

@@ -74,6 +74,7 @@ class AttemptWatch {
   void Watch(const JobEntry& entry) {
     const v1::Attempt& attempt = *LiveAttempt(entry);
     NoteFirstStep(entry, attempt);
+    NoteRateChange(entry, attempt);
     NoteStall(entry, attempt);
     NoteLostTraining(entry, attempt);
     if (attempt.state() != v1::ATTEMPT_STATE_STOPPING) {
@@ -123,6 +124,21 @@ class AttemptWatch {
     began.set_job_id(entry.job.id());
     began.set_attempt(attempt.number());
     began.set_first_step(*first);
+  }
+
+  void NoteRateChange(const JobEntry& entry, const v1::Attempt& attempt) {
+    const AttemptObservation* observed =
+        ObservedAttempt(observations_, {entry.job.id(), attempt.number()});
+    const bool is_new =
+        observed != nullptr && observed->rate_change.has_value() && !attempt.has_rate_change();
+    if (!is_new) return;
+    v1::LearningRateChanged& changed =
+        *events_.emplace_back(ControllerEvent(now_)).mutable_learning_rate_changed();
+    changed.set_job_id(entry.job.id());
+    changed.set_attempt(attempt.number());
+    changed.mutable_change()->set_step(observed->rate_change->step);
+    changed.mutable_change()->set_before(observed->rate_change->before);
+    changed.mutable_change()->set_after(observed->rate_change->after);
   }
 
   void NoteStall(const JobEntry& entry, const v1::Attempt& attempt) {
@@ -243,6 +259,7 @@ class AttemptWatch {
         *events_.emplace_back(ControllerEvent(now_)).mutable_attempt_running();
     running.set_job_id(entry.job.id());
     running.set_attempt(attempt.number());
+    running.set_resume_step(attempt.resume_step());
   }
 
   const ClusterState& state_;

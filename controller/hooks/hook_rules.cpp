@@ -145,6 +145,14 @@ bool IsSpike(const std::string& code) {
   return code == telemetry::kLossSpike || code == telemetry::kNanLoss;
 }
 
+// Returns the step from which the attempt starts. If the step of a checkpoint is not known, returns
+// its path.
+std::string StartOf(const v1::JobPlaced& placed) {
+  const bool is_known = placed.resume_step() > 0 || placed.resume_from().empty();
+  return is_known ? absl::StrCat("step ", placed.resume_step())
+                  : absl::StrCat("the checkpoint ", placed.resume_from());
+}
+
 // Returns the event as one line for display.
 std::string TextOf(const v1::Event& event, const std::string& job_name) {
   const int64_t job_id = JobIdOf(event);
@@ -164,7 +172,7 @@ std::string TextOf(const v1::Event& event, const std::string& job_name) {
       return absl::StrCat(job, " resumed by ", event.actor());
     case v1::Event::kJobPlaced:
       return absl::StrCat(job, ": attempt ", event.job_placed().attempt(),
-                          " was placed and starts from step ", event.job_placed().resume_step());
+                          " was placed and starts from ", StartOf(event.job_placed()));
     case v1::Event::kAttemptFailed:
       return absl::StrCat(job, ": attempt ", event.attempt_failed().attempt(),
                           " failed: ", event.attempt_failed().verdict().summary());

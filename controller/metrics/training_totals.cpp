@@ -153,6 +153,9 @@ void TrainingTotals::ObserveMetrics(const v1::TelemetryRecord& record, int64_t a
   for (const auto& [key, value] : metrics.values()) {
     if (FindLastValue(key) != nullptr) job.last[key] = value;
   }
+  // Programs without evaluation records report the loss as a metric.
+  const std::string validation = telemetry::EvaluationLoss(token_format::kValidationSplit);
+  if (const auto loss = Find(metrics, validation.c_str())) job.last["validation_loss"] = *loss;
 }
 
 void TrainingTotals::ObserveCheckpoint(const v1::CheckpointRecord& record, Job& job) {

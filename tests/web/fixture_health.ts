@@ -68,6 +68,7 @@ function runningJob(id: number, name: string): Job {
       eta_seconds: 7380,
       time_ms: NOW - 2_000,
       validation_loss: 0,
+      evaluations: [],
       tokens: 1380 * 512 * 8192,
       total_tokens: 4769 * 512 * 8192,
     },

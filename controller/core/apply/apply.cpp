@@ -181,6 +181,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kRankExited:
     case E::kAttemptRunning:
     case E::kAttemptBegan:
+    case E::kLearningRateChanged:
     case E::kStallEnded:
     case E::kTrainingTimeLost:
     case E::kAttemptFailed:

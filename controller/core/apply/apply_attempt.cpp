@@ -130,6 +130,11 @@ void ApplyKind(const v1::AttemptBegan& began, const v1::Event&, ClusterState& st
   RequireLive(began.attempt(), entry).set_first_step(began.first_step());
 }
 
+void ApplyKind(const v1::LearningRateChanged& changed, const v1::Event&, ClusterState& state) {
+  JobEntry& entry = EntryOf(changed.job_id(), state);
+  *RequireLive(changed.attempt(), entry).mutable_rate_change() = changed.change();
+}
+
 void ApplyKind(const v1::StallEnded& stall, const v1::Event&, ClusterState& state) {
   JobEntry& entry = EntryOf(stall.job_id(), state);
   v1::TimeUse& use = *RequireLive(stall.attempt(), entry).mutable_time_use();
@@ -227,6 +232,8 @@ void ApplyToAttempt(const v1::Event& event, ClusterState& state) {
       return ApplyKind(event.attempt_running(), event, state);
     case E::kAttemptBegan:
       return ApplyKind(event.attempt_began(), event, state);
+    case E::kLearningRateChanged:
+      return ApplyKind(event.learning_rate_changed(), event, state);
     case E::kStallEnded:
       return ApplyKind(event.stall_ended(), event, state);
     case E::kTrainingTimeLost:

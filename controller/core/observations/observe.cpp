@@ -324,6 +324,8 @@ void ForgetOld(const ClusterState& state, Observations& observations) {
                 [&](const auto& losses) { return !state.jobs.contains(losses.first); });
   std::erase_if(observations.paces,
                 [&](const auto& pace) { return !state.jobs.contains(pace.first); });
+  std::erase_if(observations.rates,
+                [&](const auto& rates) { return !state.jobs.contains(rates.first); });
   std::erase_if(observations.longest_phase_ms,
                 [&](const auto& phases) { return !state.jobs.contains(phases.first); });
   std::erase_if(observations.left_out,

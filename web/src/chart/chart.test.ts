@@ -285,6 +285,19 @@ describe('markers', () => {
     ]);
   });
 
+  it('says where the learning rate changed at a restart', () => {
+    const change = { step: 40, before: 3e-4, after: 1.2e-4 };
+    const attempts = [
+      { number: 1, heals: [] },
+      { number: 2, resume_step: 40, rate_change: change, heals: [] },
+    ] as never;
+    const [found] = markersOf({ checkpoints: [], attempts, alerts: [] });
+    expect(found?.text).toBe(
+      'attempt 2 from step 40; learning rate changed at the resume from step 40: ' +
+        '3.00e-4 before, 1.20e-4 after',
+    );
+  });
+
   it('marks where the gang went on in place', () => {
     const heals = [
       { step: 30, began_ms: 1000, healed_ms: 5000 },

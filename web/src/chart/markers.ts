@@ -1,5 +1,6 @@
 // The markers of a curve: checkpoints, restarts, heals and alerts. Pure functions.
 import type { Attempt, Checkpoint, Series } from '../api/types';
+import { rateChangeText } from '../format/rate_change';
 import { plainWords } from '../format/words';
 import type { Axis } from '../router/url';
 
@@ -113,7 +114,7 @@ export function markersOf(sources: MarkerSources): Marker[] {
       timeMs: a.started_time_ms || a.placed_time_ms,
       text: `attempt ${a.number} from step ${a.resume_step}${
         rolledBack.has(a.number - 1) ? ', rolled back by the loss guard' : ''
-      }`,
+      }${a.rate_change ? `; ${rateChangeText(a.rate_change)}` : ''}`,
     }));
   const heals = sources.attempts.flatMap((a) =>
     a.heals.map((heal): Marker => ({

@@ -1,6 +1,7 @@
 // Formats events as sentences. Pure functions.
 import type { Event, EventEntry } from '../api/types';
 import { bytes, plural } from './numbers';
+import { rateChangeText } from './rate_change';
 import { duration } from './time';
 import { jobLook, plainWords, type IconName, type Tone } from './words';
 
@@ -39,12 +40,19 @@ const clockText: Describe<'clock_set'> = ({ step_ms: step, assumed_ms: assumed, 
   return line(text, 'idle', 'dot');
 };
 
+// The step of a checkpoint of another program is not known, so its path is shown instead.
+function startOf({ resume_step: step, resume_from: path }: NonNullable<Kinds['job_placed']>) {
+  if (step > 0) return `, continuing from step ${step}`;
+  return path ? `, continuing from ${path}` : '';
+}
+
+const fromStep = (step: number) => (step > 0 ? ` from step ${step}` : '');
+
 const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
   job_submitted: () => line('submitted', 'wait', 'circle'),
   job_placed: (f) =>
     line(
-      `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}` +
-        (f.resume_step > 0 ? `, continuing from step ${f.resume_step}` : ''),
+      `attempt ${f.attempt} placed on ${plural(f.ranks.length, 'slot')}${startOf(f)}`,
       'run',
       'half',
     ),
@@ -59,8 +67,11 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
     if (f.stop_requested) return line(`${text} after the stop request`, 'idle', 'stop');
     return f.signal || f.exit_code ? line(text, 'bad', 'cross') : line(text, 'idle', 'dot');
   },
-  attempt_running: (f) => line(`attempt ${f.attempt} running`, 'run', 'play'),
+  attempt_running: (f) =>
+    line(`attempt ${f.attempt} running${fromStep(f.resume_step)}`, 'run', 'play'),
   attempt_began: (f) => line(`attempt ${f.attempt} began at step ${f.first_step}`, 'run', 'dot'),
+  learning_rate_changed: (f) =>
+    line(f.change ? rateChangeText(f.change) : 'learning rate changed', 'warn', 'diamond'),
   stall_ended: (f) =>
     line(
       `made progress again after a stall of ${duration((f.until_ms - f.since_ms) / 1000)}`,
@@ -96,7 +107,12 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
     ),
   attempt_cleared: (f) =>
     line(`a node confirmed that attempt ${f.attempt} has ended there`, 'idle', 'dot'),
-  attempt_ended: (f) => line(`attempt ${f.attempt} ended`, 'idle', 'stop'),
+  attempt_ended: (f) =>
+    line(
+      `attempt ${f.attempt} ended${f.last_step > 0 ? ` at step ${f.last_step}` : ''}`,
+      'idle',
+      'stop',
+    ),
   job_stop_requested: (f) => line(f.kill ? 'kill requested' : 'stop requested', 'idle', 'square'),
   job_paused: (f) =>
     f.reason

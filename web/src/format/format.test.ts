@@ -130,6 +130,38 @@ describe('events', () => {
     );
   });
 
+  it('names the step that an attempt starts from', () => {
+    const text = (event: object) => eventText(entry(event).event!).text;
+    const placed = { job_id: 4, attempt: 2, ranks: [{}] };
+    expect(text({ job_placed: { ...placed, resume_step: 4000, resume_from: '/c/4000' } })).toBe(
+      'attempt 2 placed on 1 slot, continuing from step 4000',
+    );
+    expect(text({ job_placed: { ...placed, resume_step: 0, resume_from: '/theirs' } })).toBe(
+      'attempt 2 placed on 1 slot, continuing from /theirs',
+    );
+    expect(text({ job_placed: { ...placed, resume_step: 0, resume_from: '' } })).toBe(
+      'attempt 2 placed on 1 slot',
+    );
+    const running = { job_id: 4, attempt: 2, resume_step: 4000 };
+    expect(text({ attempt_running: running })).toBe('attempt 2 running from step 4000');
+    expect(text({ attempt_running: { ...running, resume_step: 0 } })).toBe('attempt 2 running');
+    expect(text({ attempt_ended: { job_id: 4, attempt: 2, last_step: 4100 } })).toBe(
+      'attempt 2 ended at step 4100',
+    );
+  });
+
+  it('tells both rates of a schedule that changed at a resume', () => {
+    const change = { step: 4000, before: 3e-4, after: 1.2e-4 };
+    const shown = eventText(
+      entry({ learning_rate_changed: { job_id: 4, attempt: 2, change } }).event!,
+    );
+    expect(shown).toMatchObject({
+      text: 'learning rate changed at the resume from step 4000: 3.00e-4 before, 1.20e-4 after',
+      tone: 'warn',
+      jobId: 4,
+    });
+  });
+
   it('has words for an event that it does not know', () => {
     const shown = eventText(entry({ job_promoted: { job_id: 4 } }).event!);
     expect(shown).toMatchObject({ text: 'job promoted', jobId: 4 });

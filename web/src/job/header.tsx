@@ -1,7 +1,7 @@
 import { hasEnded } from '../api/live';
 import { serverNow } from '../api/store';
 import type { GetJobResponse, Job, PendingReason } from '../api/types';
-import { ABSENT, count, measured, percent, short } from '../format/numbers';
+import { ABSENT, count, percent, short } from '../format/numbers';
 import { ago, clockTime, duration, fullTime } from '../format/time';
 import { sentence } from '../format/words';
 import { Link } from '../router/router';
@@ -147,11 +147,7 @@ function Figures({ response, job }: { response: GetJobResponse; job: Job }) {
             <Loss job={job} /> <span class="of">{oldLossText(job)}</span>
           </>
         }
-        note={
-          figures.validationLoss === undefined
-            ? undefined
-            : `validation ${measured(figures.validationLoss)}`
-        }
+        note={figures.evaluations}
       />
       <Figure
         name="Tokens"

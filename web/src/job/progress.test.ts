@@ -39,6 +39,18 @@ describe('figures of a job', () => {
     expect(restartsText(job({ restarts: 1 }))).toBe('1 restart');
   });
 
+  it('have the newest loss on evaluation sets of any name', () => {
+    const text = (change: object) => figuresOf(job({ progress: { ...progress, ...change } })).evaluations;
+    const set = (name: string, loss: number) => ({ data_set: name, step: 9, loss });
+    expect(text({})).toBeUndefined();
+    expect(text({ validation_loss: 2.31, evaluations: [] })).toBe('validation 2.3100');
+    expect(text({ evaluations: [set('code', 1.08), set('val', 2.31)] })).toBe(
+      'code 1.0800, validation 2.3100',
+    );
+    const many = ['a', 'b', 'c', 'd', 'e'].map((name) => set(name, 1));
+    expect(text({ evaluations: many })).toBe('a 1.0000, b 1.0000, c 1.0000, +2 sets');
+  });
+
   it('have the tokens that the controller counted', () => {
     const counted = { ...progress, tokens: 900, total_tokens: 4000 };
     expect(figuresOf(job({ progress: counted }))).toMatchObject({ tokens: 900, totalTokens: 4000 });

@@ -109,6 +109,45 @@ TEST_F(DescribeTest, EventsNameNodes) {
               HasSubstr("node node-2 confirmed that attempt 1 has ended there\n"));
 }
 
+TEST_F(DescribeTest, EventsNameTheStepThatAnAttemptStartsFrom) {
+  v1::JobPlaced& placed = *answers().job.add_events()->mutable_job_placed();
+  placed.set_attempt(1);
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr(", fresh start\n"));
+  placed.set_resume_from("/theirs/base");
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr(", from the checkpoint /theirs/base\n"));
+  placed.set_resume_step(4000);
+  v1::AttemptRunning& running = *answers().job.add_events()->mutable_attempt_running();
+  running.set_attempt(2);
+  running.set_resume_step(4000);
+  v1::LearningRateChanged& changed = *answers().job.add_events()->mutable_learning_rate_changed();
+  changed.mutable_change()->set_step(4000);
+  changed.mutable_change()->set_before(3e-4);
+  changed.mutable_change()->set_after(1.2e-4);
+  const std::string out = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(out, HasSubstr(", from step 4000\n"));
+  EXPECT_THAT(out, HasSubstr("attempt 2 is running from step 4000\n"));
+  EXPECT_THAT(out, HasSubstr("learning rate changed at the resume from step 4000: 3.00e-4 before, "
+                             "1.20e-4 after\n"));
+}
+
+TEST_F(DescribeTest, AttemptsShowTheStepOfTheirFirstReport) {
+  v1::Attempt& attempt = *answers().job.mutable_job()->mutable_attempts(0);
+  attempt.set_resume_step(1230000);
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("1230000"));
+  attempt.set_first_step(4560001);
+  const std::string out = Run({"describe", "tiny"}).out;
+  EXPECT_THAT(out, HasSubstr("4560000"));
+  EXPECT_THAT(out, Not(HasSubstr("1230000")));
+}
+
+TEST_F(DescribeTest, EvaluationSetsOfAnyNameAreShown) {
+  v1::EvaluatedLoss& evaluated =
+      *answers().job.mutable_job()->mutable_progress()->add_evaluations();
+  evaluated.set_data_set("code");
+  evaluated.set_loss(1.08);
+  EXPECT_THAT(Run({"describe", "tiny"}).out, HasSubstr("  Evaluation  code 1.0800\n"));
+}
+
 TEST_F(DescribeTest, AnUnknownAttemptIsNotFound) {
   EXPECT_EQ(Run({"describe", "tiny@2"}).exit_code, 0);
   const CliResult result = Run({"describe", "tiny@9"});

@@ -39,6 +39,11 @@ TEST(FirstStepTest, ATrainerWithACheckpointMayBeginBeforeItOnly) {
   EXPECT_EQ(Shown(80, 81, 80, "/c/80"), 80) << "step 80 is in the checkpoint";
 }
 
+TEST(FirstStepTest, TheCheckpointOfAnotherProgramShowsWhereItEnded) {
+  EXPECT_EQ(Shown(21, 22, 0, "/theirs/base"), 21);
+  EXPECT_EQ(Shown(1, 2, 0, "/theirs/base"), std::nullopt) << "only the weights are used";
+}
+
 TEST(FirstStepTest, AControllerThatCameLaterCannotTell) {
   v1::Attempt attempt;
   attempt.set_placed_time_ms(1000);
