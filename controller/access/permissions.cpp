@@ -20,6 +20,8 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "JobService/StopJob", .routes = {"stopJob", "killJob"}},
     {.method = "JobService/PauseJob", .routes = {"pauseJob"}},
     {.method = "JobService/ResumeJob", .routes = {"resumeJob"}},
+    {.method = "JobService/WriteNote", .routes = {"writeNote"}},
+    {.method = "JobService/DeleteNote", .routes = {"deleteNote"}},
     {.method = "JobService/DeleteJob", .routes = {"deleteJob"}},
     {.method = "JobService/WhyJob", .routes = {"whyJob"}},
     {.method = "JobService/WatchJob"},

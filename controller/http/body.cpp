@@ -254,6 +254,16 @@ absl::StatusOr<v1::ResumeJobRequest> ReadResumeBody(const std::string& body) {
   return ReadUserBody<v1::ResumeJobRequest>(body);
 }
 
+absl::StatusOr<v1::WriteNoteRequest> ReadNoteBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"step", "text", "user"}));
+  v1::WriteNoteRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(const auto step, WholeNumberOf(json, "step"));
+  if (step.has_value()) request.set_step(*step);
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_text(), TextOf(json, "text"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
+}
+
 absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body) {
   return ReadReasonBody<v1::CordonNodeRequest>(body);
 }

@@ -173,6 +173,17 @@ v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
   return request;
 }
 
+absl::StatusOr<v1::DeleteNoteRequest> NoteDeletion(const Parameters& parameters) {
+  v1::DeleteNoteRequest request;
+  int64_t note = 0;
+  if (!absl::SimpleAtoi(parameters.Text("note"), &note)) {
+    return absl::InvalidArgumentError("note: must be the number of a note");
+  }
+  request.set_note(note);
+  request.set_user(parameters.Text("user"));
+  return request;
+}
+
 v1::GetReportRequest ReportRequest(const Parameters& parameters) {
   v1::GetReportRequest request;
   request.set_by(EnumOf<v1::ReportBy>(parameters.Text("by")));
@@ -268,8 +279,8 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// Handles a user's request to stop, pause or resume a job. The answer shows the job as it is
-// afterwards.
+// Handles a user's request to stop, pause, resume or annotate a job. The answer shows the job as it
+// is afterwards.
 void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
@@ -283,6 +294,11 @@ void Rest::ChangeJob(const Call& call) {
       return handle.operator()<v1::PauseJobResponse>(ReadPauseBody(body), handlers::PauseJob);
     case Operation::kResumeJob:
       return handle.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
+    case Operation::kWriteNote:
+      return handle.operator()<v1::WriteNoteResponse>(ReadNoteBody(body), handlers::WriteNote);
+    case Operation::kDeleteNote:
+      return handle.operator()<v1::DeleteNoteResponse>(NoteDeletion(call.parameters),
+                                                       handlers::DeleteNote);
     default:
       auto stop = ReadStopBody(body);
       if (stop.ok()) stop->set_kill(call.route->operation == Operation::kKillJob);
@@ -311,6 +327,8 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kKillJob:
     case Operation::kPauseJob:
     case Operation::kResumeJob:
+    case Operation::kWriteNote:
+    case Operation::kDeleteNote:
       return ChangeJob(call);
     case Operation::kDeleteJob: {
       v1::DeleteJobRequest request = DeleteRequest(call.parameters);

@@ -137,6 +137,29 @@ std::vector<Route> JobChangeRoutes() {
            .given_fields = "job"}};
 }
 
+std::vector<Route> NoteRoutes() {
+  return {{.operation = Operation::kWriteNote,
+           .id = "writeNote",
+           .method = "POST",
+           .path = "/jobs/{job}/notes",
+           .summary = "Adds a user's note to a step of the job.",
+           .command_line = "trainyard note {job} TEXT",
+           .parameters = {JobInPath()},
+           .request = "WriteNoteRequest",
+           .response = "WriteNoteResponse",
+           .given_fields = "job"},
+          {.operation = Operation::kDeleteNote,
+           .id = "deleteNote",
+           .method = "DELETE",
+           .path = "/jobs/{job}/notes/{note}",
+           .summary = "Deletes a note that the user wrote.",
+           .command_line = "trainyard note {job} --delete {note}",
+           .parameters = {JobInPath(),
+                          {.name = "note", .doc = "Number of the note.", .in_path = true},
+                          {.name = "user", .doc = "User who deletes the note."}},
+           .response = "DeleteNoteResponse"}};
+}
+
 std::vector<Route> JobRoutes() {
   return {{.operation = Operation::kGetJob,
            .id = "getJob",
@@ -370,8 +393,8 @@ std::vector<Route> EventRoutes() {
 std::vector<Route> AllRoutes() {
   std::vector<Route> all;
   for (auto part : {ServerRoutes(), SubmitRoutes(), PlannerRoutes(), JobRoutes(), JobChangeRoutes(),
-                    CurveRoutes(), JobDetailRoutes(), ClusterRoutes(), SessionRoutes(),
-                    ReportRoutes(), EventRoutes()}) {
+                    NoteRoutes(), CurveRoutes(), JobDetailRoutes(), ClusterRoutes(),
+                    SessionRoutes(), ReportRoutes(), EventRoutes()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -26,6 +26,8 @@ enum class Operation {
   kKillJob,
   kPauseJob,
   kResumeJob,
+  kWriteNote,
+  kDeleteNote,
   kDeleteJob,
   kListJobEvents,
   kListMetricKeys,

@@ -50,6 +50,18 @@ grpc::ServerUnaryReactor* JobService::ResumeJob(grpc::CallbackServerContext* con
   return Answer({api_, context, request->user()}, response, handlers::ResumeJob, *request);
 }
 
+grpc::ServerUnaryReactor* JobService::WriteNote(grpc::CallbackServerContext* context,
+                                                const v1::WriteNoteRequest* request,
+                                                v1::WriteNoteResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::WriteNote, *request);
+}
+
+grpc::ServerUnaryReactor* JobService::DeleteNote(grpc::CallbackServerContext* context,
+                                                 const v1::DeleteNoteRequest* request,
+                                                 v1::DeleteNoteResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::DeleteNote, *request);
+}
+
 grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* context,
                                                 const v1::DeleteJobRequest* request,
                                                 v1::DeleteJobResponse* response) {

@@ -33,6 +33,12 @@ class JobService final : public v1::JobService::CallbackService {
   grpc::ServerUnaryReactor* StopJob(grpc::CallbackServerContext* context,
                                     const v1::StopJobRequest* request,
                                     v1::StopJobResponse* response) override;
+  grpc::ServerUnaryReactor* WriteNote(grpc::CallbackServerContext* context,
+                                      const v1::WriteNoteRequest* request,
+                                      v1::WriteNoteResponse* response) override;
+  grpc::ServerUnaryReactor* DeleteNote(grpc::CallbackServerContext* context,
+                                       const v1::DeleteNoteRequest* request,
+                                       v1::DeleteNoteResponse* response) override;
   grpc::ServerUnaryReactor* DeleteJob(grpc::CallbackServerContext* context,
                                       const v1::DeleteJobRequest* request,
                                       v1::DeleteJobResponse* response) override;

@@ -8,6 +8,7 @@
 #include "controller/core/apply/apply_node.h"
 #include "controller/core/apply/checkpoint_list.h"
 #include "controller/core/apply/ended_jobs.h"
+#include "controller/core/apply/job_notes.h"
 #include "controller/core/apply/job_pause.h"
 #include "controller/core/apply/time_shift.h"
 #include "controller/core/state/attempt_outcome.h"
@@ -137,8 +138,9 @@ void ApplyKind(const v1::LayoutChosen& chosen, const v1::Event&, ClusterState& s
   if (layouts.size() > kLayoutsKept) layouts.erase(layouts.begin());
 }
 
-// Applies a user's request for a job that has not ended.
+// Applies a user's request about a job. Except for notes, the job has not ended.
 void ApplyUserRequest(const v1::Event& event, ClusterState& state) {
+  if (event.has_note_written() || event.has_note_deleted()) return ApplyToNotes(event, state);
   if (event.has_job_paused()) return TakePaused(event, state);
   if (event.has_job_resumed()) return TakeResumed(event, state);
   ApplyKind(event.job_stop_requested(), event, state);
@@ -187,6 +189,8 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kJobStopRequested:
     case E::kJobPaused:
     case E::kJobResumed:
+    case E::kNoteWritten:
+    case E::kNoteDeleted:
       return ApplyUserRequest(event, state);
     case E::kJobEnded:
       return ApplyKind(event.job_ended(), event, state);

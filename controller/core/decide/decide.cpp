@@ -10,6 +10,7 @@
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/node_removal.h"
+#include "controller/core/decide/notes.h"
 #include "controller/core/decide/pause.h"
 #include "controller/core/decide/references.h"
 #include "controller/core/health/node_health.h"
@@ -158,6 +159,12 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* resume = std::get_if<ResumeJob>(&request)) {
     return DecideResume(state, resume->request, resume->principal, now);
+  }
+  if (const auto* note = std::get_if<WriteNote>(&request)) {
+    return DecideNoteWrite(state, note->request, note->principal, now);
+  }
+  if (const auto* note = std::get_if<DeleteNote>(&request)) {
+    return DecideNoteDeletion(state, note->request, note->principal, now);
   }
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);

@@ -33,6 +33,7 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"ClockSet.step_ms", Meaning::kDuration},
       {"HealthFinding.since_ms", Meaning::kInstant},
       {"JobHealth.at_risk_since_ms", Meaning::kInstant},
+      {"Note.time_ms", Meaning::kInstant},
       {"StallEnded.since_ms", Meaning::kInstant},
       {"StallEnded.until_ms", Meaning::kInstant},
       {"HookStatus.failing_since_ms", Meaning::kInstant},

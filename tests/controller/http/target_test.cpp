@@ -101,6 +101,8 @@ TEST(BodyTest, RefusesDeepUnknownAndWrong) {
   EXPECT_THAT(ReadStopBody("[]").status().message(), HasSubstr("object"));
   EXPECT_THAT(ReadSubmitBody("{\"spec\": {\"nme\": \"a\"}}").status().message(),
               HasSubstr("`name`"));
+  EXPECT_THAT(ReadNoteBody("{\"step\": 1.5}").status().message(), HasSubstr("whole number"));
+  EXPECT_FALSE(ReadNoteBody("{\"text\": \"a\"}")->has_step());
   EXPECT_TRUE(ReadStopBody("").ok());
 }
 

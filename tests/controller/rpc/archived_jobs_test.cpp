@@ -211,6 +211,30 @@ TEST_F(ArchivedJobsTest, CannotBeStopped) {
   Call<v1::StopJobResponse>(&v1::JobService::Stub::StopJob, stop, grpc::StatusCode::NOT_FOUND);
 }
 
+TEST_F(ArchivedJobsTest, KeepsItsNotesButTakesNoNewOnes) {
+  v1::WriteNoteRequest note;
+  note.set_job("gone");
+  note.set_text("the data was wrong");
+  Submit("gone");
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note);
+  running_.clock.Advance(100);
+  v1::StopJobRequest stop;
+  stop.set_job("gone");
+  Call<v1::StopJobResponse>(&v1::JobService::Stub::StopJob, stop);
+  Archive({"other"});
+  ASSERT_TRUE(IsInArchive(2));
+  ASSERT_EQ(running_.Get("gone").notes_size(), 1);
+  EXPECT_EQ(running_.Get("gone").notes(0).text(), "the data was wrong");
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note,
+                              grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_THAT(status_.error_message(), HasSubstr("is archived, so its notes"));
+  note.set_step(3);
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note,
+                              grpc::StatusCode::FAILED_PRECONDITION);
+  note.set_job("never");
+  Call<v1::WriteNoteResponse>(&v1::JobService::Stub::WriteNote, note, grpc::StatusCode::NOT_FOUND);
+}
+
 TEST_F(ArchivedJobsTest, IsInTheReportOnceBesideTheJobsOfTheState) {
   Archive({"gone", "also"});
   const auto reports = v1::ReportService::NewStub(running_.channel);
