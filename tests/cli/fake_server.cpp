@@ -88,6 +88,19 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     if (error != answers_.stop_errors.end()) return error->second;
     return Answer(answers_, answers_.resume, response);
   }
+  grpc::Status WriteNote(ServerContext*, const v1::WriteNoteRequest* request,
+                         v1::WriteNoteResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.note_requests.push_back(*request);
+    return Answer(answers_, answers_.note, response);
+  }
+  grpc::Status DeleteNote(ServerContext*, const v1::DeleteNoteRequest* request,
+                          v1::DeleteNoteResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.note_deletions.push_back(*request);
+    *response->mutable_job() = answers_.note.job();
+    return answers_.status;
+  }
   grpc::Status DeleteJob(ServerContext*, const v1::DeleteJobRequest* request,
                          v1::DeleteJobResponse* response) override {
     const std::lock_guard lock(mutex_);
