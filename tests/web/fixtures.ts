@@ -157,6 +157,8 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     paused_from_ms: 0,
     resumed_starts: 0,
     rollbacks: [],
+    notes: [],
+    notes_written: 0,
     progress: {
       step: 0,
       total_steps: 4769,

@@ -30,6 +30,7 @@ export type ListJobsResponse = Schemas['ListJobsResponse'];
 export type ListKeysResponse = Schemas['ListKeysResponse'];
 export type ListNodesResponse = Schemas['ListNodesResponse'];
 export type ListRanksResponse = Schemas['ListRanksResponse'];
+export type ListSessionsResponse = Schemas['ListSessionsResponse'];
 export type LossCurve = Schemas['LossCurve'];
 export type LogLevel = Schemas['LogLevel'];
 export type LogLine = Schemas['LogLine'];
