@@ -23,6 +23,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "JobService/WriteNote", .routes = {"writeNote"}},
     {.method = "JobService/DeleteNote", .routes = {"deleteNote"}},
     {.method = "JobService/DeleteJob", .routes = {"deleteJob"}},
+    {.method = "JobService/GetLineage", .routes = {"getLineage"}},
     {.method = "JobService/WhyJob", .routes = {"whyJob"}},
     {.method = "JobService/WatchJob"},
     {.method = "JobService/ListEvents", .routes = {"listEvents", "listJobEvents"}},

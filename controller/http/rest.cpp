@@ -14,6 +14,7 @@
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
+#include "controller/api/lineage.h"
 #include "controller/api/log_pages.h"
 #include "controller/api/loss_curve.h"
 #include "controller/api/planner_handlers.h"
@@ -320,6 +321,9 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetJob:
       return call.Ask(api_, handlers::GetJob, of_job(v1::GetJobRequest()),
                       json.operator()<v1::GetJobResponse>({}));
+    case Operation::kGetLineage:
+      return call.Ask(api_, handlers::GetLineage, of_job(v1::GetLineageRequest()),
+                      json.operator()<v1::GetLineageResponse>({}));
     case Operation::kWhyJob:
       return call.Ask(api_, handlers::WhyJob, of_job(v1::WhyJobRequest()),
                       json.operator()<v1::WhyJobResponse>({}));

@@ -161,31 +161,41 @@ std::vector<Route> NoteRoutes() {
 }
 
 std::vector<Route> JobRoutes() {
-  return {{.operation = Operation::kGetJob,
-           .id = "getJob",
-           .method = "GET",
-           .path = "/jobs/{job}",
-           .summary = "A job in detail.",
-           .command_line = "trainyard describe {job}",
-           .parameters = {JobInPath()},
-           .response = "GetJobResponse"},
-          {.operation = Operation::kWhyJob,
-           .id = "whyJob",
-           .method = "GET",
-           .path = "/jobs/{job}/why",
-           .summary = "Why a job waits, or why it ended.",
-           .command_line = "trainyard why {job}",
-           .parameters = {JobInPath()},
-           .response = "WhyJobResponse"},
-          {.operation = Operation::kDeleteJob,
-           .id = "deleteJob",
-           .method = "DELETE",
-           .path = "/jobs/{job}",
-           .summary = "Removes an ended job with its events, metrics and output; without "
-                      "confirmation, lists what would be removed.",
-           .command_line = "trainyard delete {job}",
-           .parameters = DeleteParameters(),
-           .response = "DeleteJobResponse"}};
+  return {
+      {.operation = Operation::kGetJob,
+       .id = "getJob",
+       .method = "GET",
+       .path = "/jobs/{job}",
+       .summary = "A job in detail.",
+       .command_line = "trainyard describe {job}",
+       .parameters = {JobInPath()},
+       .response = "GetJobResponse"},
+      {.operation = Operation::kGetLineage,
+       .id = "getLineage",
+       .method = "GET",
+       .path = "/jobs/{job}/lineage",
+       .summary = "The jobs from which a job was resumed or cloned, and those that were resumed "
+                  "or cloned from it.",
+       .command_line = "trainyard describe {job}",
+       .parameters = {JobInPath()},
+       .response = "GetLineageResponse"},
+      {.operation = Operation::kWhyJob,
+       .id = "whyJob",
+       .method = "GET",
+       .path = "/jobs/{job}/why",
+       .summary = "Why a job waits, or why it ended.",
+       .command_line = "trainyard why {job}",
+       .parameters = {JobInPath()},
+       .response = "WhyJobResponse"},
+      {.operation = Operation::kDeleteJob,
+       .id = "deleteJob",
+       .method = "DELETE",
+       .path = "/jobs/{job}",
+       .summary = "Removes an ended job with its events, metrics and output; without "
+                  "confirmation, lists what would be removed.",
+       .command_line = "trainyard delete {job}",
+       .parameters = DeleteParameters(),
+       .response = "DeleteJobResponse"}};
 }
 
 std::vector<Route> CurveRoutes() {

@@ -21,6 +21,7 @@ enum class Operation {
   kGetPlanner,
   kPlanLayout,
   kGetJob,
+  kGetLineage,
   kWhyJob,
   kStopJob,
   kKillJob,

@@ -3,6 +3,7 @@
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
+#include "controller/api/lineage.h"
 #include "controller/rpc/job_watch.h"
 #include "controller/rpc/unary.h"
 
@@ -66,6 +67,12 @@ grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* con
                                                 const v1::DeleteJobRequest* request,
                                                 v1::DeleteJobResponse* response) {
   return Answer({api_, context, request->user()}, response, handlers::DeleteJob, *request);
+}
+
+grpc::ServerUnaryReactor* JobService::GetLineage(grpc::CallbackServerContext* context,
+                                                 const v1::GetLineageRequest* request,
+                                                 v1::GetLineageResponse* response) {
+  return Answer({api_, context}, response, handlers::GetLineage, *request);
 }
 
 grpc::ServerUnaryReactor* JobService::WhyJob(grpc::CallbackServerContext* context,

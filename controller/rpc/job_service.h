@@ -42,6 +42,9 @@ class JobService final : public v1::JobService::CallbackService {
   grpc::ServerUnaryReactor* DeleteJob(grpc::CallbackServerContext* context,
                                       const v1::DeleteJobRequest* request,
                                       v1::DeleteJobResponse* response) override;
+  grpc::ServerUnaryReactor* GetLineage(grpc::CallbackServerContext* context,
+                                       const v1::GetLineageRequest* request,
+                                       v1::GetLineageResponse* response) override;
   grpc::ServerUnaryReactor* WhyJob(grpc::CallbackServerContext* context,
                                    const v1::WhyJobRequest* request,
                                    v1::WhyJobResponse* response) override;

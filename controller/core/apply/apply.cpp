@@ -10,6 +10,7 @@
 #include "controller/core/apply/ended_jobs.h"
 #include "controller/core/apply/job_notes.h"
 #include "controller/core/apply/job_pause.h"
+#include "controller/core/apply/job_relations.h"
 #include "controller/core/apply/time_shift.h"
 #include "controller/core/state/attempt_outcome.h"
 #include "controller/core/state/history_losses.h"
@@ -47,6 +48,7 @@ void AddJob(const v1::JobSubmitted& submitted, v1::JobSpec spec, const v1::Event
       submitted.origins().empty() ? submitted.origin_list() : PackOrigins(submitted.origins());
   job.set_submitted_time_ms(event.time_ms());
   entry.request_id = submitted.request_id();
+  AddRelations(submitted, state);
   if (submitted.held()) Hold(event, job);
   AddWaiting(job, state);
   state.jobs_by_name[job.name()].insert(job.id());
