@@ -8,6 +8,7 @@
 #include "cli/output/freshness.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
+#include "cli/output/lineage_view.h"
 #include "cli/output/note_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/auto_layout.h"
@@ -34,6 +35,13 @@ void AddTable(const std::string& heading, const Listing& listing, std::string& t
   std::string table = RenderTable(listing, true, 0);
   table.pop_back();
   absl::StrAppend(&text, "\n", heading, "\n  ", absl::StrReplaceAll(table, {{"\n", "\n  "}}), "\n");
+}
+
+// Adds a heading and, below it, the lines of a tree indented by two columns.
+void AddTree(const std::string& heading, const std::string& tree, std::string& text) {
+  if (tree.empty()) return;
+  const std::string lines = tree.substr(0, tree.size() - 1);
+  absl::StrAppend(&text, "\n", heading, "\n  ", absl::StrReplaceAll(lines, {{"\n", "\n  "}}), "\n");
 }
 
 void AddLine(const std::string& label, const std::string& value, std::string& text) {
@@ -148,6 +156,9 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("State", EnumText(job.state()), text);
   AddLine("User", job.user(), text);
   AddLine("About", job.spec().description(), text);
+  AddLine("Resumed", ResumedText(job), text);
+  if (job.cloned_from() != 0) AddLine("Cloned", absl::StrCat("from job ", job.cloned_from()), text);
+  AddLine("Children", ChildrenText(job), text);
   AddLine("Submitted", WhenText(job.submitted_time_ms(), now), text);
   AddLine("Ended", WhenText(job.ended_time_ms(), now), text);
   AddLine("Slots",
@@ -248,6 +259,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   }
   AddTable("Checkpoints", CheckpointListing(job, false, now), text);
   AddTable("Notes", NoteListing(job, now), text);
+  AddTree("Lineage", LineageTree(options.lineage), text);
   AddSettings(job, options.all_settings, text);
   if (response.events_size() > 0) absl::StrAppend(&text, "\nEvents\n");
   for (const v1::Event& event : response.events()) {

@@ -111,6 +111,12 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     response->set_deleted(request->confirmed());
     return grpc::Status::OK;
   }
+  grpc::Status GetLineage(ServerContext*, const v1::GetLineageRequest* request,
+                          v1::GetLineageResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.lineage_requests.push_back(*request);
+    return Answer(answers_, answers_.lineage, response);
+  }
   grpc::Status WhyJob(ServerContext*, const v1::WhyJobRequest*,
                       v1::WhyJobResponse* response) override {
     const std::lock_guard lock(mutex_);

@@ -38,6 +38,7 @@ struct FakeAnswers {
   v1::StopJobResponse stop;
   v1::PauseJobResponse pause;
   v1::WriteNoteResponse note;
+  v1::GetLineageResponse lineage;
   v1::ResumeJobResponse resume;
   std::map<std::string, v1::DeleteJobResponse> deletions;  // By requested job.
   v1::WhyJobResponse why;
@@ -78,6 +79,7 @@ struct FakeAnswers {
   std::vector<v1::StopJobRequest> stop_requests;
   std::vector<v1::PauseJobRequest> pause_requests;
   std::vector<v1::ResumeJobRequest> resume_requests;
+  std::vector<v1::GetLineageRequest> lineage_requests;
   std::vector<v1::WriteNoteRequest> note_requests;
   std::vector<v1::DeleteNoteRequest> note_deletions;
   std::vector<v1::DeleteJobRequest> delete_requests;
