@@ -159,6 +159,8 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     rollbacks: [],
     notes: [],
     notes_written: 0,
+    cloned_from: 0,
+    children: [],
     progress: {
       step: 0,
       total_steps: 4769,
@@ -333,6 +335,7 @@ function eventsOf(): EventEntry[] {
         origin_list: '',
         request_id: '',
         held: false,
+        cloned_from: 0,
       },
     },
     {
