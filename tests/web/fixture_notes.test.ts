@@ -51,8 +51,8 @@ describe('a note', () => {
     await dialog.getByLabel('Note (one line)').fill('lr halved by hand');
     expect(await violationsOf(page)).toEqual([]);
     await send.click();
-    const row = notesOf(page).getByRole('listitem');
-    await row.filter({ hasText: 'lr halved by hand' }).filter({ hasText: `step ${step}` }).waitFor();
+    const row = notesOf(page).getByRole('listitem').filter({ hasText: `step ${step}` });
+    await row.getByText('lr halved by hand').waitFor();
   });
 
   it('begins at the newest step, or at the cursor for the key n', async () => {

@@ -40,8 +40,10 @@ const one = (id: number, parent: number, resumed = false): LineageJob => ({
 });
 
 describe('a lineage', () => {
-  const outline = ({ job, isOpen, below }: Branch): string =>
-    `${job.job_id}${isOpen ? '*' : ''}${below.length > 0 ? `(${below.map(outline).join(' ')})` : ''}`;
+  const outline = ({ job, isOpen, below }: Branch): string => {
+    const inner = below.length > 0 ? `(${below.map(outline).join(' ')})` : '';
+    return `${job.job_id}${isOpen ? '*' : ''}${inner}`;
+  };
 
   it('is a tree from the oldest ancestor', () => {
     const tree = treeOf({
