@@ -99,6 +99,14 @@ describe('events', () => {
     expect(shown).toMatchObject({ text: 'unhealthy: disk full', nodeId: 'a' });
   });
 
+  it('shows the text of a note', () => {
+    const written = { job_id: 7, note_id: 2, step: 900, text: 'lr halved' };
+    const shown = eventText(entry({ note_written: written }).event!);
+    expect(shown).toMatchObject({ text: 'note on step 900: lr halved', jobId: 7 });
+    const deleted = eventText(entry({ note_deleted: { job_id: 7, note_id: 2, step: 900 } }).event!);
+    expect(deleted?.text).toBe('note 2 on step 900 deleted');
+  });
+
   it('has words for an event that it does not know', () => {
     const shown = eventText(entry({ job_promoted: { job_id: 4 } }).event!);
     expect(shown).toMatchObject({ text: 'job promoted', jobId: 4 });

@@ -4,6 +4,7 @@ import { postJson } from '../api/client';
 import { refreshJob } from '../api/store';
 import type { Job } from '../api/types';
 import { Confirm } from './confirm';
+import { chosenStep } from './note_step';
 import { canSend, draftProblem, noteCommandLine, stepOf, type Draft } from './notes';
 
 export interface NoteDialogProps {
@@ -19,6 +20,7 @@ export function NoteDialog({ job, step, onClose }: NoteDialogProps) {
   const act = async () => {
     const body = { step: stepOf(draft.step), text: draft.text.trim() };
     await postJson(`/jobs/${job.id}/notes`, body);
+    chosenStep.value = undefined;
     await refreshJob();
   };
   return (
