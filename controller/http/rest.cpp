@@ -17,12 +17,14 @@
 #include "controller/api/lineage.h"
 #include "controller/api/log_pages.h"
 #include "controller/api/loss_curve.h"
+#include "controller/api/node_view.h"
 #include "controller/api/planner_handlers.h"
 #include "controller/api/report.h"
 #include "controller/api/series.h"
 #include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
 #include "controller/http/login.h"
+#include "controller/http/parameter_requests.h"
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
@@ -129,7 +131,7 @@ v1::GetSeriesRequest SeriesRequest(const Parameters& parameters) {
   request.set_to(parameters.Integer("to"));
   request.set_buckets(static_cast<int>(parameters.Integer("buckets")));
   request.set_smooth(parameters.Number("smooth"));
-  request.set_abandoned(parameters.Text("attempts") == "all");
+  request.set_redone(parameters.Text("attempts") == "all");
   request.set_attempt(parameters.Integer("attempt"));
   return request;
 }
@@ -165,26 +167,6 @@ absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) 
   return request;
 }
 
-v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
-  v1::DeleteJobRequest request;
-  request.set_job(parameters.Text("job"));
-  request.set_confirmed(parameters.Boolean("confirmed"));
-  request.set_checkpoints(parameters.Boolean("checkpoints"));
-  request.set_user(parameters.Text("user"));
-  return request;
-}
-
-absl::StatusOr<v1::DeleteNoteRequest> NoteDeletion(const Parameters& parameters) {
-  v1::DeleteNoteRequest request;
-  int64_t note = 0;
-  if (!absl::SimpleAtoi(parameters.Text("note"), &note)) {
-    return absl::InvalidArgumentError("note: must be the number of a note");
-  }
-  request.set_note(note);
-  request.set_user(parameters.Text("user"));
-  return request;
-}
-
 v1::GetReportRequest ReportRequest(const Parameters& parameters) {
   v1::GetReportRequest request;
   request.set_by(EnumOf<v1::ReportBy>(parameters.Text("by")));
@@ -192,14 +174,6 @@ v1::GetReportRequest ReportRequest(const Parameters& parameters) {
   request.set_until_ms(parameters.Integer("until"));
   request.set_user(parameters.Text("user"));
   request.set_limit(static_cast<int>(parameters.Integer("limit")));
-  return request;
-}
-
-v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
-  v1::ListEventsRequest request;
-  request.set_job(parameters.Text("job"));
-  request.set_limit(static_cast<int>(parameters.Integer("limit")));
-  request.set_cursor(parameters.Text("cursor"));
   return request;
 }
 
@@ -381,7 +355,7 @@ void Rest::ReadLogs(const Call& call) {
 void Rest::ReadSeries(const Call& call) {
   ElementFields only = FieldsOf(call.parameters, "series");
   // These fields are always included, because they identify a series.
-  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "abandoned"});
+  if (!only.fields.empty()) only.fields.insert({"key", "attempt", "redone"});
   const bool csv = call.parameters.Text("format") == "csv";
   call.Ask(
       api_, handlers::GetSeries, SeriesRequest(call.parameters),
@@ -394,6 +368,14 @@ void Rest::CompareSeries(const Call& call) {
   if (!only.fields.empty()) only.fields.insert({"key", "job_id"});
   call.Ask(api_, handlers::CompareSeries, CompareRequest(call.parameters),
            RespondJson<v1::CompareSeriesResponse>(api_, call.respond, call.path, std::move(only)));
+}
+
+void Rest::GetNode(const Call& call) {
+  v1::GetNodeRequest request;
+  request.set_node(call.parameters.Text("node"));
+  request.set_hours(static_cast<int32_t>(call.parameters.Integer("hours")));
+  call.Ask(api_, handlers::GetNode, request,
+           RespondJson<v1::GetNodeResponse>(api_, call.respond, call.path));
 }
 
 void Rest::RemoveNode(const Call& call) {
@@ -429,6 +411,8 @@ void Rest::RunAboutCluster(const Call& call) {
       return call.Ask(api_, handlers::ListNodes,
                       RespondJson<v1::ListNodesResponse>(api_, call.respond, call.path,
                                                          FieldsOf(call.parameters, "nodes")));
+    case Operation::kGetNode:
+      return GetNode(call);
     case Operation::kCordonNode:
     case Operation::kUncordonNode: {
       auto request = ReadCordonBody(call.request->body);

@@ -38,6 +38,7 @@ enum class Operation {
   kListRanks,
   kReadLogs,
   kListNodes,
+  kGetNode,
   kCordonNode,
   kUncordonNode,
   kRemoveNode,

@@ -111,11 +111,16 @@ void ApplyKind(const v1::CheckpointRejected& rejected, const v1::Event&, Cluster
   MarkDamaged(rejected, EntryOf(rejected.job_id(), state).job);
 }
 
+// Returns true for the watchdog's alerts about stalls.
+bool IsStallCode(const std::string& code) {
+  return code == telemetry::kStalled || code == telemetry::kFormerStalled;
+}
+
 // Alerts are history for users and do not change the state, with one exception: alerts of the loss
-// guard and hang alerts of the watchdog are recorded, so that neither acts on the same step again.
+// guard and stall alerts of the watchdog are recorded, so that neither acts on the same step again.
 void ApplyKind(const v1::AlertRaised& raised, const v1::Event&, ClusterState& state) {
-  const bool hung = raised.by_watchdog() && raised.code() == telemetry::kHung;
-  if (!raised.by_guard() && !hung) return;
+  const bool stalled = raised.by_watchdog() && IsStallCode(raised.code());
+  if (!raised.by_guard() && !stalled) return;
   JobEntry& entry = EntryOf(raised.job_id(), state);
   std::pair<int64_t, int64_t>& newest = raised.by_guard() ? entry.guarded : entry.watched;
   newest = std::max(newest, {raised.attempt(), raised.step()});
@@ -164,8 +169,10 @@ void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   AddLoss(event, state);
 }
 
-// Removes an ended job from the state, because it was archived or deleted.
-void ApplyDeparture(const v1::Event& event, ClusterState& state) {
+// Applies the end of a job, or removes an ended job from the state because it was archived or
+// deleted.
+void ApplyEnd(const v1::Event& event, ClusterState& state) {
+  if (event.has_job_ended()) return ApplyKind(event.job_ended(), event, state);
   if (event.has_job_deleted()) return ApplyKind(event.job_deleted(), event, state);
   TakeArchived(event.job_archived(), event.time_ms(), state);
 }
@@ -181,6 +188,7 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kAttemptRunning:
     case E::kAttemptBegan:
     case E::kStallEnded:
+    case E::kTrainingTimeLost:
     case E::kAttemptFailed:
     case E::kAttemptRolledBack:
     case E::kAttemptHealing:
@@ -194,17 +202,16 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kNoteWritten:
     case E::kNoteDeleted:
       return ApplyUserRequest(event, state);
-    case E::kJobEnded:
-      return ApplyKind(event.job_ended(), event, state);
     case E::kCheckpointPublished:
     case E::kCheckpointDeleted:
     case E::kCheckpointRejected:
       return ApplyToCheckpoint(event, state);
     case E::kAlertRaised:
       return ApplyKind(event.alert_raised(), event, state);
+    case E::kJobEnded:
     case E::kJobArchived:
     case E::kJobDeleted:
-      return ApplyDeparture(event, state);
+      return ApplyEnd(event, state);
     case E::kStoreRestored:
     case E::kEventsLost:
     case E::kStoreDataLost:

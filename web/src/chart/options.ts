@@ -53,7 +53,7 @@ function alpha(color: string, opacity: number): string {
   return `color-mix(in oklab, ${color} ${Math.round(opacity * 100)}%, transparent)`;
 }
 
-// The browser must resolve the colour first, because canvases do not support color-mix().
+// The browser must resolve the color first, because canvases do not support color-mix().
 const faded = (name: string, opacity: number) => resolvedColor(alpha(`var(--${name})`, opacity));
 
 function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
@@ -98,8 +98,8 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         },
       };
     }
-    case 'abandoned':
-      return { ...base, stroke: themeColor('curve-abandoned'), width: 1.25, dash: [3, 3] };
+    case 'redone':
+      return { ...base, stroke: themeColor('curve-redone'), width: 1.25, dash: [3, 3] };
   }
 }
 

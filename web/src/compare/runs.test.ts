@@ -19,7 +19,7 @@ describe('compared runs', () => {
       nan_counts: x,
       x,
       smoothed: [],
-      abandoned: false,
+      redone: false,
       attempt: 0,
       job_id: 0,
     }) as Series;

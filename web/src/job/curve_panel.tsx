@@ -115,7 +115,7 @@ function LineLegend({
 // Shows the newest value, smoothed if requested. It is red if it is not finite.
 function Summary({ series, panel }: { series: readonly Series[]; panel: Panel }) {
   if (hasLines(panel)) return <p class="reading" />;
-  const main = series.find(({ abandoned }) => !abandoned);
+  const main = series.find(({ redone }) => !redone);
   const last = main?.last.at(-1);
   const odd = notFinite(last);
   const value = main?.smoothed.at(-1) ?? last;
@@ -130,7 +130,7 @@ function Summary({ series, panel }: { series: readonly Series[]; panel: Panel })
   );
 }
 
-const mainOf = (series: readonly Series[]) => series.find(({ abandoned }) => !abandoned);
+const mainOf = (series: readonly Series[]) => series.find(({ redone }) => !redone);
 
 function placeOf(series: readonly Series[], view: CurveView) {
   const main = mainOf(series);
@@ -183,7 +183,7 @@ export function CurvePanel(props: CurvePanelProps) {
     () => [
       ...props.markers,
       ...props.curves
-        .filter(({ abandoned }) => !abandoned)
+        .filter(({ redone }) => !redone)
         .flatMap(notFiniteRanges)
         .map((range): Marker => ({
           kind: 'nan',

@@ -14,7 +14,7 @@ const series = (key: string, change: Partial<Series> = {}) => {
     max: mean,
     counts: mean.map(() => 5),
     smoothed: [],
-    abandoned: false,
+    redone: false,
     attempt: 1,
     ...change,
   } as unknown as Series;
@@ -23,10 +23,10 @@ const panelOf = (title: string) => DEFAULT_PANELS.find((panel) => panel.title ==
 const parts = panelOf('Step time by part');
 
 describe('a panel of one series', () => {
-  it('has its band, its abandoned part and its points', () => {
-    const loss = [series('loss'), series('loss', { abandoned: true })];
+  it('has its band, its redone part and its points', () => {
+    const loss = [series('loss'), series('loss', { redone: true })];
     const curves = panelCurves(panelOf('Loss'), loss, [series('val_loss')], false);
-    expect(curves.map(({ role }) => role)).toEqual(['max', 'min', 'raw', 'abandoned', 'points']);
+    expect(curves.map(({ role }) => role)).toEqual(['max', 'min', 'raw', 'redone', 'points']);
   });
 });
 
@@ -36,7 +36,7 @@ describe('a panel of several series', () => {
       series('pp_wait_seconds'),
       series('tp_wait_seconds', { mean: [] }),
       series('compute_seconds', { smoothed: [7, 7] }),
-      series('compute_seconds', { abandoned: true }),
+      series('compute_seconds', { redone: true }),
     ];
     const curves = panelCurves(parts, found, [], false);
     expect(curves.map(({ label }) => label)).toEqual(['Compute', 'Pipeline bubble']);

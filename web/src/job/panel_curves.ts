@@ -15,11 +15,11 @@ function lineOf(series: Series, color: number, label: string, logY: boolean): Cu
 }
 
 // Returns one line per series that has points, in the order of the panel. A series' position in the
-// panel determines its colour, so the colour is the same for every job. Abandoned parts are left
+// panel determines its color, so the color is the same for every job. Redone parts are left
 // out, because they look alike for all series.
 function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[] {
   return panel.keys.flatMap((key, place) => {
-    const found = series.find((one) => one.key === key && !one.abandoned && one.x.length > 0);
+    const found = series.find((one) => one.key === key && !one.redone && one.x.length > 0);
     return found ? lineOf(found, place, panel.names?.[place] ?? key, logY) : [];
   });
 }
@@ -36,7 +36,7 @@ export function panelCurves(
   return [
     ...series.flatMap((one, index) => curvesOf(one, { logY, color: index })),
     ...points
-      .filter(({ abandoned }) => !abandoned)
+      .filter(({ redone }) => !redone)
       .flatMap((one) => curvesOf(one, { logY, color: 1, points: true, label: 'validation' })),
   ];
 }

@@ -20,7 +20,7 @@ describe('seriesQuery', () => {
     expect(seriesQuery(view('axis=time'), ['loss'], 400)['fields']).toContain(',x');
   });
 
-  it('asks for one attempt, or for all with their abandoned parts', () => {
+  it('asks for one attempt, or for all with their redone parts', () => {
     expect(seriesQuery(view('attempt=2'), [], 400)).toMatchObject({ attempt: 2 });
     expect(seriesQuery(view(''), [], 400)).toMatchObject({ attempts: 'all' });
   });
