@@ -9,6 +9,8 @@
 #include "cli/output/freshness.h"
 #include "cli/output/health_view.h"
 #include "cli/output/job_views.h"
+#include "cli/output/lineage_view.h"
+#include "cli/output/note_views.h"
 #include "cli/output/readable.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
@@ -34,6 +36,13 @@ void AddTable(const std::string& heading, const Listing& listing, std::string& t
   std::string table = RenderTable(listing, true, 0);
   table.pop_back();
   absl::StrAppend(&text, "\n", heading, "\n  ", absl::StrReplaceAll(table, {{"\n", "\n  "}}), "\n");
+}
+
+// Adds a heading and, below it, the lines of a tree indented by two columns.
+void AddTree(const std::string& heading, const std::string& tree, std::string& text) {
+  if (tree.empty()) return;
+  const std::string lines = tree.substr(0, tree.size() - 1);
+  absl::StrAppend(&text, "\n", heading, "\n  ", absl::StrReplaceAll(lines, {{"\n", "\n  "}}), "\n");
 }
 
 void AddLine(const std::string& label, const std::string& value, std::string& text) {
@@ -153,6 +162,9 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   AddLine("State", EnumText(job.state()), text);
   AddLine("User", job.user(), text);
   AddLine("About", job.spec().description(), text);
+  AddLine("Resumed", ResumedText(job), text);
+  if (job.cloned_from() != 0) AddLine("Cloned", absl::StrCat("from job ", job.cloned_from()), text);
+  AddLine("Children", ChildrenText(job), text);
   AddLine("Submitted", WhenText(job.submitted_time_ms(), now), text);
   AddLine("Ended", WhenText(job.ended_time_ms(), now), text);
   AddLine("Slots",
@@ -261,6 +273,8 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
     }
   }
   AddTable("Checkpoints", CheckpointListing(job, false, now), text);
+  AddTable("Notes", NoteListing(job, now), text);
+  AddTree("Lineage", LineageTree(options.lineage), text);
   AddSettings(job, options.all_settings, text);
   if (response.events_size() > 0) absl::StrAppend(&text, "\nEvents\n");
   for (const v1::Event& event : response.events()) {
@@ -370,6 +384,27 @@ std::string RequestText(const v1::Event& event) {
   return event.job_stop_requested().kill() ? "kill requested" : "stop requested";
 }
 
+// Text of JobEnded, JobArchived and JobDeleted.
+std::string EndText(const v1::Event& event) {
+  if (event.has_job_archived()) return "moved to the archive";
+  if (event.has_job_deleted()) {
+    return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
+                        ") deleted");
+  }
+  return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
+                      event.job_ended().verdict().summary());
+}
+
+// Text of NoteWritten and NoteDeleted.
+std::string NoteText(const v1::Event& event) {
+  if (event.has_note_deleted()) {
+    return absl::StrCat("note ", event.note_deleted().note_id(), " on step ",
+                        event.note_deleted().step(), " deleted");
+  }
+  return absl::StrCat("note on step ", event.note_written().step(), ": ",
+                      event.note_written().text());
+}
+
 std::string CheckpointText(const v1::Event& event) {
   if (event.has_checkpoint_rejected()) {
     return absl::StrCat("checkpoint ", event.checkpoint_rejected().path(),
@@ -429,16 +464,12 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kJobResumed:
       return RequestText(event);
     case v1::Event::kJobEnded:
-      return absl::StrCat("job ", EnumText(event.job_ended().state()), ": ",
-                          event.job_ended().verdict().summary());
     case v1::Event::kJobArchived:
-      return "moved to the archive";
+    case v1::Event::kJobDeleted:
+      return EndText(event);
     case v1::Event::kEventsLost:
     case v1::Event::kStoreDataLost:
       return LostDataText(event);
-    case v1::Event::kJobDeleted:
-      return absl::StrCat("job ", event.job_deleted().job_id(), " (", event.job_deleted().name(),
-                          ") deleted");
     case v1::Event::kNodeRemoved:
       return absl::StrCat("node ", event.node_removed().name(), " removed",
                           AfterUnlessEmpty(": ", event.node_removed().reason()));
@@ -446,6 +477,9 @@ std::string EventText(const v1::Event& event, const NodeNames& names) {
     case v1::Event::kCheckpointDeleted:
     case v1::Event::kCheckpointRejected:
       return CheckpointText(event);
+    case v1::Event::kNoteWritten:
+    case v1::Event::kNoteDeleted:
+      return NoteText(event);
     case v1::Event::kLayoutChosen:
       return absl::StrCat(event.layout_chosen().layout().nodes() > 0 ? "layout chosen: " : "",
                           GrantedText(event.layout_chosen().layout()));

@@ -38,6 +38,8 @@ struct DescribeOptions {
   int64_t attempt = 0;
   // True: include settings that have their default values.
   bool all_settings = false;
+  // Unset if the job has no relatives.
+  v1::GetLineageResponse lineage = {};
 };
 
 // Returns the output of `describe`, which is divided into sections.

@@ -55,6 +55,7 @@ void TrimForList(v1::Job& job) {
   job.clear_deleted_checkpoints();
   job.clear_earlier();
   job.clear_rollbacks();
+  job.clear_notes();
   if (job.attempts_size() > 1) {
     job.mutable_attempts()->DeleteSubrange(0, job.attempts_size() - 1);
   }

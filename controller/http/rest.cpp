@@ -14,6 +14,7 @@
 #include "controller/api/deletion.h"
 #include "controller/api/job_handlers.h"
 #include "controller/api/job_list.h"
+#include "controller/api/lineage.h"
 #include "controller/api/log_pages.h"
 #include "controller/api/loss_curve.h"
 #include "controller/api/node_view.h"
@@ -23,6 +24,7 @@
 #include "controller/api/session_handlers.h"
 #include "controller/http/body.h"
 #include "controller/http/login.h"
+#include "controller/http/parameter_requests.h"
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "proto/jobspec/schema.h"
@@ -165,15 +167,6 @@ absl::StatusOr<v1::ReadLogPageRequest> LogRequest(const Parameters& parameters) 
   return request;
 }
 
-v1::DeleteJobRequest DeleteRequest(const Parameters& parameters) {
-  v1::DeleteJobRequest request;
-  request.set_job(parameters.Text("job"));
-  request.set_confirmed(parameters.Boolean("confirmed"));
-  request.set_checkpoints(parameters.Boolean("checkpoints"));
-  request.set_user(parameters.Text("user"));
-  return request;
-}
-
 v1::GetReportRequest ReportRequest(const Parameters& parameters) {
   v1::GetReportRequest request;
   request.set_by(EnumOf<v1::ReportBy>(parameters.Text("by")));
@@ -181,14 +174,6 @@ v1::GetReportRequest ReportRequest(const Parameters& parameters) {
   request.set_until_ms(parameters.Integer("until"));
   request.set_user(parameters.Text("user"));
   request.set_limit(static_cast<int>(parameters.Integer("limit")));
-  return request;
-}
-
-v1::ListEventsRequest EventsRequest(const Parameters& parameters) {
-  v1::ListEventsRequest request;
-  request.set_job(parameters.Text("job"));
-  request.set_limit(static_cast<int>(parameters.Integer("limit")));
-  request.set_cursor(parameters.Text("cursor"));
   return request;
 }
 
@@ -269,8 +254,8 @@ void Rest::Run(const Call& call) {
   }
 }
 
-// Handles a user's request to stop, pause or resume a job. The answer shows the job as it is
-// afterwards.
+// Handles a user's request to stop, pause, resume or annotate a job. The answer shows the job as it
+// is afterwards.
 void Rest::ChangeJob(const Call& call) {
   const auto handle = [&]<typename Response>(auto request, const auto& handler) {
     if (!request.ok()) return call.Refuse(request.status());
@@ -284,6 +269,11 @@ void Rest::ChangeJob(const Call& call) {
       return handle.operator()<v1::PauseJobResponse>(ReadPauseBody(body), handlers::PauseJob);
     case Operation::kResumeJob:
       return handle.operator()<v1::ResumeJobResponse>(ReadResumeBody(body), handlers::ResumeJob);
+    case Operation::kWriteNote:
+      return handle.operator()<v1::WriteNoteResponse>(ReadNoteBody(body), handlers::WriteNote);
+    case Operation::kDeleteNote:
+      return handle.operator()<v1::DeleteNoteResponse>(NoteDeletion(call.parameters),
+                                                       handlers::DeleteNote);
     default:
       auto stop = ReadStopBody(body);
       if (stop.ok()) stop->set_kill(call.route->operation == Operation::kKillJob);
@@ -305,6 +295,9 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kGetJob:
       return call.Ask(api_, handlers::GetJob, of_job(v1::GetJobRequest()),
                       json.operator()<v1::GetJobResponse>({}));
+    case Operation::kGetLineage:
+      return call.Ask(api_, handlers::GetLineage, of_job(v1::GetLineageRequest()),
+                      json.operator()<v1::GetLineageResponse>({}));
     case Operation::kWhyJob:
       return call.Ask(api_, handlers::WhyJob, of_job(v1::WhyJobRequest()),
                       json.operator()<v1::WhyJobResponse>({}));
@@ -312,6 +305,8 @@ void Rest::RunAboutJob(const Call& call) {
     case Operation::kKillJob:
     case Operation::kPauseJob:
     case Operation::kResumeJob:
+    case Operation::kWriteNote:
+    case Operation::kDeleteNote:
       return ChangeJob(call);
     case Operation::kDeleteJob: {
       v1::DeleteJobRequest request = DeleteRequest(call.parameters);

@@ -88,6 +88,19 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     if (error != answers_.stop_errors.end()) return error->second;
     return Answer(answers_, answers_.resume, response);
   }
+  grpc::Status WriteNote(ServerContext*, const v1::WriteNoteRequest* request,
+                         v1::WriteNoteResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.note_requests.push_back(*request);
+    return Answer(answers_, answers_.note, response);
+  }
+  grpc::Status DeleteNote(ServerContext*, const v1::DeleteNoteRequest* request,
+                          v1::DeleteNoteResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.note_deletions.push_back(*request);
+    *response->mutable_job() = answers_.note.job();
+    return answers_.status;
+  }
   grpc::Status DeleteJob(ServerContext*, const v1::DeleteJobRequest* request,
                          v1::DeleteJobResponse* response) override {
     const std::lock_guard lock(mutex_);
@@ -97,6 +110,12 @@ class FakeServer::Jobs final : public v1::JobService::Service {
     *response = found->second;
     response->set_deleted(request->confirmed());
     return grpc::Status::OK;
+  }
+  grpc::Status GetLineage(ServerContext*, const v1::GetLineageRequest* request,
+                          v1::GetLineageResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.lineage_requests.push_back(*request);
+    return Answer(answers_, answers_.lineage, response);
   }
   grpc::Status WhyJob(ServerContext*, const v1::WhyJobRequest*,
                       v1::WhyJobResponse* response) override {

@@ -37,6 +37,8 @@ struct FakeAnswers {
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
   v1::PauseJobResponse pause;
+  v1::WriteNoteResponse note;
+  v1::GetLineageResponse lineage;
   v1::ResumeJobResponse resume;
   std::map<std::string, v1::DeleteJobResponse> deletions;  // By requested job.
   v1::WhyJobResponse why;
@@ -77,6 +79,9 @@ struct FakeAnswers {
   std::vector<v1::StopJobRequest> stop_requests;
   std::vector<v1::PauseJobRequest> pause_requests;
   std::vector<v1::ResumeJobRequest> resume_requests;
+  std::vector<v1::GetLineageRequest> lineage_requests;
+  std::vector<v1::WriteNoteRequest> note_requests;
+  std::vector<v1::DeleteNoteRequest> note_deletions;
   std::vector<v1::DeleteJobRequest> delete_requests;
   std::vector<v1::WatchJobRequest> watch_requests;
   std::vector<v1::ReadLogsRequest> log_requests;

@@ -193,6 +193,7 @@ export class FixtureServer {
     }
     if (path === '/report') return [200, { ...reportFixture(), ...stamp }];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
+    if (path === '/sessions') return [200, { sessions: [], as_of_ms: NOW }];
     if (path === '/checks') return [200, checksOf(cluster)];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
     if (path === '/jobs' && method === 'POST') return this.submit();

@@ -157,6 +157,10 @@ export function job(id: number, name: string, state: JobState, change: Partial<J
     paused_from_ms: 0,
     resumed_starts: 0,
     rollbacks: [],
+    notes: [],
+    notes_written: 0,
+    cloned_from: 0,
+    children: [],
     progress: {
       step: 0,
       total_steps: 4769,
@@ -334,6 +338,7 @@ function eventsOf(): EventEntry[] {
         origin_list: '',
         request_id: '',
         held: false,
+        cloned_from: 0,
       },
     },
     {

@@ -64,6 +64,7 @@ constexpr FieldMeaning kFields[] = {
     {"NodeQuarantine.checks_count_from_ms", TimeField::kMoment},
     {"NodeQuarantine.since_ms", TimeField::kMoment},
     {"NodeSnapshot.removed_ms", TimeField::kMoment},
+    {"Note.time_ms", TimeField::kMoment},
     {"Pause.time_ms", TimeField::kMoment},
     {"PhaseSum.length_ms", TimeField::kDuration},
     {"PhaseSum.slot_ms", TimeField::kDuration},

@@ -33,6 +33,7 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"ClockSet.step_ms", Meaning::kDuration},
       {"HealthFinding.since_ms", Meaning::kInstant},
       {"JobHealth.at_risk_since_ms", Meaning::kInstant},
+      {"Note.time_ms", Meaning::kInstant},
       {"StallEnded.since_ms", Meaning::kInstant},
       {"StallEnded.until_ms", Meaning::kInstant},
       {"TrainingTimeLost.until_ms", Meaning::kInstant},
@@ -228,6 +229,9 @@ TEST(StableJsonTest, NumbersThatAreNotKnownAreNull) {
     EXPECT_TRUE(value.is_null() || key == "step") << key;
   }
   EXPECT_EQ(json["restarts"], 0);  // A real zero.
+  EXPECT_EQ(json["notes_written"], 0);
+  EXPECT_EQ(json["cloned_from"], nullptr);
+  EXPECT_EQ(json["resumed_from"], nullptr);
   EXPECT_EQ(json["attempts"][0]["last_step"], nullptr);
   EXPECT_EQ(json["attempts"][0]["verdict"]["rank"], nullptr);
   EXPECT_EQ(json["attempts"][0]["verdict"]["exit_code"], nullptr);

@@ -323,6 +323,8 @@ describe('markers', () => {
   it('are read with the most severe first', () => {
     const markers = [marker(1), marker(2, 'alert'), marker(3, 'restart'), marker(4)];
     expect(bySeverity(markers).map(({ step }) => step)).toEqual([2, 3, 1, 4]);
+    const noted = [marker(1), marker(2, 'note'), marker(3, 'restart')];
+    expect(bySeverity(noted).map(({ step }) => step)).toEqual([3, 2, 1]);
   });
 
   it('never make a range of close alerts', () => {

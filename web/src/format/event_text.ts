@@ -119,6 +119,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       ? line(`paused: ${f.reason}`, 'warn', 'pause')
       : line('pause requested', 'idle', 'pause'),
   job_resumed: () => line('resumed', 'run', 'play'),
+  note_written: (f) => line(`note on step ${f.step}: ${f.text}`, 'idle', 'stop'),
+  note_deleted: (f) => line(`note ${f.note_id} on step ${f.step} deleted`, 'idle', 'dot'),
   job_ended: (f) => {
     const { tone, icon } = jobLook(f);
     return line(

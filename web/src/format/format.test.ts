@@ -99,6 +99,14 @@ describe('events', () => {
     expect(shown).toMatchObject({ text: 'unhealthy: disk full', nodeId: 'a' });
   });
 
+  it('shows the text of a note', () => {
+    const written = { job_id: 7, note_id: 2, step: 900, text: 'lr halved' };
+    const shown = eventText(entry({ note_written: written }).event!);
+    expect(shown).toMatchObject({ text: 'note on step 900: lr halved', jobId: 7 });
+    const deleted = eventText(entry({ note_deleted: { job_id: 7, note_id: 2, step: 900 } }).event!);
+    expect(deleted?.text).toBe('note 2 on step 900 deleted');
+  });
+
   it('is not alarmed by a rank that exits because it was asked to stop', () => {
     const exit = { rank: 3, exit_code: 143, signal: 0, stop_requested: true };
     const shown = (change: object) =>

@@ -14,6 +14,7 @@ import { Download } from '../ui/download';
 import { Icon } from '../ui/icon';
 import { CurveNote } from './curve_note';
 import { hasLines, newestOf, panelCurves } from './panel_curves';
+import { cursorStep, stepAt } from './note_step';
 import { valueText, type Panel } from './panels';
 import { keysQuery } from './series_query';
 
@@ -25,6 +26,8 @@ export interface CurvePanelProps {
   curves: readonly Series[];
   points: readonly Series[];
   onZoom: (window: { from: number; to: number } | undefined) => void;
+  // Called with the step that the user clicks.
+  onChoose: (step: number) => void;
 }
 
 export function xText(x: number, view: CurveView): string {
@@ -127,8 +130,10 @@ function Summary({ series, panel }: { series: readonly Series[]; panel: Panel })
   );
 }
 
+const mainOf = (series: readonly Series[]) => series.find(({ redone }) => !redone);
+
 function placeOf(series: readonly Series[], view: CurveView) {
-  const main = series.find(({ redone }) => !redone);
+  const main = mainOf(series);
   return (marker: Marker) => markerPlace(marker, view.axis, main);
 }
 
@@ -193,6 +198,15 @@ export function CurvePanel(props: CurvePanelProps) {
   const window =
     view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
   const name = `${job.name}-${job.id}-${panel.keys[0]}`;
+  const stepOf = (x: number) => stepAt(x, view.axis, mainOf(props.curves));
+  const read = (next: Reading | undefined) => {
+    setReading(next);
+    cursorStep.value = next && stepOf(next.x);
+  };
+  const choose = (x: number) => {
+    const step = stepOf(x);
+    if (step !== undefined) props.onChoose(step);
+  };
   return (
     <section class="panel" aria-label={panel.title}>
       <header>
@@ -233,7 +247,8 @@ export function CurvePanel(props: CurvePanelProps) {
         label={`${panel.title} by ${view.axis}`}
         xOfMarker={placeOf(props.curves, view)}
         onZoom={props.onZoom}
-        onRead={setReading}
+        onRead={read}
+        onChoose={choose}
         onCanvas={(element) => {
           canvas.current = element;
         }}

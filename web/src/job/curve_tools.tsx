@@ -1,9 +1,12 @@
+import { stale } from '../api/store';
 import type { GetSeriesResponse, Job } from '../api/types';
+import { count } from '../format/numbers';
 import { setQuery } from '../router/router';
 import { SMOOTHINGS, listText, type CurveView } from '../router/url';
 import { axisLabel } from '../chart/axes';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
+import { chosenStep } from './note_step';
 import { axesFor, offeredKeys } from './panels';
 
 function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveView }) {
@@ -36,16 +39,29 @@ function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveVie
   );
 }
 
+// Names the step that the user has clicked in a chart.
+function NoteButton({ job, onOpen }: { job: Job; onOpen: () => void }) {
+  const chosen = chosenStep.value;
+  return (
+    <button type="button" class="note-button" disabled={stale.value} onClick={onOpen}>
+      {chosen?.job === job.id ? `Note at ${count(chosen.step)}…` : 'Note…'}
+    </button>
+  );
+}
+
 export function CurveTools({
   job,
   view,
   known,
   attempts,
+  onNote,
 }: {
   job: Job;
   view: CurveView;
   known: readonly string[];
   attempts: GetSeriesResponse['attempts'];
+  // Opens the form for a note.
+  onNote: () => void;
 }) {
   const numbers =
     attempts.length > 1
@@ -96,6 +112,7 @@ export function CurveTools({
         />
       )}
       <ExtraSeries known={known} view={view} />
+      <NoteButton job={job} onOpen={onNote} />
       {view.from !== undefined && (
         <button
           type="button"
@@ -119,6 +136,12 @@ export function CurveTools({
           <Icon name="diamond" />
           alert
         </span>
+        {job.notes.length > 0 && (
+          <span class="marker-note">
+            <Icon name="stop" />
+            note
+          </span>
+        )}
       </p>
     </div>
   );

@@ -16,6 +16,10 @@ import { Empty, Failure, Skeleton } from '../ui/notice';
 import { CurveTools } from './curve_tools';
 import { CurvePanel, PanelPlaceholder } from './curve_panel';
 import { LossReport } from './loss_report';
+import { NoteDialog } from './note_dialog';
+import { NoteList } from './note_list';
+import { chosenStep, cursorStep, firstStep } from './note_step';
+import { noteMarkers } from './notes';
 import { WIDE_KEYS, axesFor, panelsFor, type Panel } from './panels';
 import { figuresOf } from './progress';
 import { seriesQueries, withAxis } from './series_query';
@@ -39,8 +43,9 @@ function useSeries(job: Job, view: CurveView, asked: Query): Loaded<GetSeriesRes
   return { ...loaded, data };
 }
 
-function useCurveKeys(view: CurveView, known: readonly string[]): void {
+function useCurveKeys(view: CurveView, known: readonly string[], onNote: () => void): void {
   useKeys({
+    n: onNote,
     x: () => setQuery({ axis: nextOf(axesFor(known), view.axis), from: undefined, to: undefined }),
     y: () => setQuery({ y: view.logY ? undefined : 'log' }),
     s: () => setQuery({ smooth: nextOf(SMOOTHINGS, view.smooth) || undefined }),
@@ -67,10 +72,16 @@ function Panels({
 }) {
   const alerts = openJob.value?.alerts ?? [];
   const all = { checkpoints: job.checkpoints, attempts: job.attempts, alerts };
-  const found = markersOf(view.attempt ? sourcesOf(all, view.attempt) : all);
+  const found = [
+    ...markersOf(view.attempt ? sourcesOf(all, view.attempt) : all),
+    ...noteMarkers(job.notes),
+  ];
   // Redraws the charts only if the markers have changed, because the stream sends the job every
   // second.
   const markers: Marker[] = useMemo(() => found, [markersKey(found)]);
+  const choose = (step: number) => {
+    chosenStep.value = { job: job.id, step };
+  };
   const one = (panel: Panel) => {
     const data = panel.keys.some((key) => WIDE_KEYS.includes(key)) ? wide : narrow;
     if (!data) return <PanelPlaceholder key={panel.title} panel={panel} />;
@@ -86,6 +97,7 @@ function Panels({
         curves={byKey(panel.keys)}
         points={byKey(panel.points ?? [])}
         onZoom={zoom}
+        onChoose={choose}
       />
     );
   };
@@ -101,7 +113,9 @@ export function Curves({ job }: { job: Job }) {
     `${figuresOf(job).step > 0}/${useThrottled(metricsTick.value, KEYS_PACE_MS)}`,
   );
   const keys = known.data?.keys ?? [];
-  useCurveKeys(view, keys);
+  const [noteStep, setNoteStep] = useState<number>();
+  const openNote = () => setNoteStep(cursorStep.peek() ?? firstStep(job));
+  useCurveKeys(view, keys, openNote);
   const panels = panelsFor(keys, view.extra);
   const asked = seriesQueries(view, innerWidth);
   const wide = useSeries(job, view, asked.wide);
@@ -120,13 +134,23 @@ export function Curves({ job }: { job: Job }) {
   }
   return (
     <>
-      <CurveTools job={job} view={view} known={keys} attempts={wide.data?.attempts ?? []} />
+      <CurveTools
+        job={job}
+        view={view}
+        known={keys}
+        attempts={wide.data?.attempts ?? []}
+        onNote={openNote}
+      />
       {keys.includes('loss') && <LossReport job={job} />}
       {error && <Failure error={error} />}
       {wide.data ? (
         <Panels job={job} view={view} known={keys} wide={wide.data} narrow={narrow.data} />
       ) : (
         !error && <Skeleton rows={4} height={120} />
+      )}
+      {job.notes.length > 0 && <NoteList job={job} />}
+      {noteStep !== undefined && (
+        <NoteDialog job={job} step={noteStep} onClose={() => setNoteStep(undefined)} />
       )}
     </>
   );

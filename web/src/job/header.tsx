@@ -16,6 +16,7 @@ import { JobActions } from './actions';
 import { Findings } from './findings';
 import { outputMember } from './gang';
 import { hasFinding } from './health';
+import { LineageLine } from './lineage_line';
 import { lastLines } from './log_lines';
 import {
   figuresOf,
@@ -187,6 +188,7 @@ export function JobHeader({ response, job }: { response: GetJobResponse; job: Jo
         </p>
         <JobActions job={job} />
       </div>
+      <LineageLine job={job} />
       <Findings job={job} />
       <Reason response={response} job={job} />
       <Figures response={response} job={job} />

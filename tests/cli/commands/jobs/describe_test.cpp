@@ -48,6 +48,39 @@ TEST_F(DescribeTest, ShowsEverySection) {
   EXPECT_THAT(result.out, Not(HasSubstr("\033")));
 }
 
+TEST_F(DescribeTest, ShowsTheLineage) {
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("Children")));
+  EXPECT_TRUE(answers().lineage_requests.empty()) << "older controllers do not know this call";
+  v1::Job& job = *answers().job.mutable_job();
+  job.mutable_resumed_from()->set_job_id(12);
+  job.mutable_resumed_from()->set_step(4000);
+  job.set_cloned_from(9);
+  for (const int64_t child : {18, 20}) job.add_children(child);
+  const auto set = [](v1::LineageJob& one, int64_t id, int64_t parent, const std::string& name) {
+    one.set_job_id(id);
+    one.set_parent_id(parent);
+    one.set_name(name);
+    one.set_state(v1::JOB_STATE_SUCCEEDED);
+  };
+  v1::GetLineageResponse& lineage = answers().lineage;
+  set(*lineage.mutable_job(), 17, 12, "tiny");
+  lineage.mutable_job()->set_resumed(true);
+  lineage.mutable_job()->set_step(4000);
+  set(*lineage.add_ancestors(), 12, 0, "");
+  set(*lineage.add_descendants(), 18, 17, "longer");
+  set(*lineage.add_descendants(), 20, 18, "longest");
+  const std::string out = Run({"describe", "tiny"}).out;
+  for (const char* text :
+       {"  Resumed     from job 12, step 4000\n", "  Cloned      from job 9\n",
+        "  Children    jobs 18, 20\n", "\nLineage\n  job 12 (deleted)\n",
+        "\n    job 17 tiny succeeded, resumed from step 4000  <- this job\n",
+        "\n      job 18 longer succeeded, cloned\n        job 20 longest succeeded, cloned\n"}) {
+    EXPECT_THAT(out, HasSubstr(text));
+  }
+  lineage.clear_descendants();
+  EXPECT_THAT(Run({"describe", "tiny"}).out, Not(HasSubstr("\nLineage\n"))) << "two generations";
+}
+
 TEST_F(DescribeTest, ARunningJobHasASpeedAndAnEta) {
   *answers().job.mutable_job() = RunningJob();
   const std::string fresh = Run({"describe", "tiny"}).out;
