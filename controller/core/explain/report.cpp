@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "controller/core/ledger/cost.h"
 #include "controller/core/state/capacity.h"
 #include "proto/contract/limits.h"
 
@@ -75,12 +76,15 @@ void Report::Group::Add(const Group& other) {
     ms[i] += other.ms[i];
     slot_ms[i] += other.slot_ms[i];
   }
+  gpu_ms += other.gpu_ms;
   idle_slot_ms += other.idle_slot_ms;
 }
 
-Report::Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now)
+Report::Report(const v1::GetReportRequest& request, v1::CapacityHistory capacity, Timestamp now,
+               GpuPrice price)
     : request_(request),
       capacity_(std::move(capacity)),
+      price_(std::move(price)),
       window_{request.since_ms(),
               request.until_ms() == 0 ? now : std::min<Timestamp>(request.until_ms(), now)},
       oldest_ms_(window_.end) {}
@@ -122,6 +126,7 @@ Report::Group Report::TimeIn(const v1::JobTime& job, Window window) const {
     time.idle_slot_ms -= static_cast<double>(Overlap(span.begin_ms(), end, known, window.end)) /
                          range * static_cast<double>(span.slot_ms());
   }
+  if (CountsAsGpu(job.device())) time.gpu_ms = time.SlotMs();
   return time;
 }
 
@@ -216,6 +221,8 @@ v1::ReportGroup Report::Message(const Group& group) const {
   message.set_wall_seconds(group.WallMs() / 1e3);
   const double slot_ms = group.SlotMs();
   message.set_slot_seconds(slot_ms / 1e3);
+  message.set_gpu_seconds(group.gpu_ms / 1e3);
+  if (auto cost = CostOf(message.gpu_seconds(), price_)) *message.mutable_cost() = *std::move(cost);
   if (slot_ms > 0) {
     double effective = 0;
     for (const v1::LedgerPhase phase : kEffective) effective += group.slot_ms[phase];
