@@ -44,6 +44,7 @@ void CopyState(const ClusterView& view, Source& source) {
     const Timestamp end = entry.job.ended_time_ms();
     if (end != 0 && end < source.request.since_ms()) continue;
     if (!source.request.user().empty() && entry.job.user() != source.request.user()) continue;
+    if (source.request.job_id() != 0 && id != source.request.job_id()) continue;
     source.jobs.push_back(CopyOf(entry.job, view));
   }
 }

@@ -86,6 +86,9 @@ describe('the ledger of a job', () => {
     const region = page.getByRole('region', ledger);
     await region.getByRole('columnheader', { name: 'GPU-hours' }).waitFor();
     await region.getByText(/^cost [\d,]+\.\d\d USD$/).waitFor();
+    await region.getByRole('link', { name: 'by week' }).click();
+    await page.getByRole('button', { name: 'Job #42' }).waitFor();
+    await page.getByRole('row', { name: /^2026-11-23 166\.7 416\.67 USD/ }).waitFor();
   });
 
   it('has no cost without a price', async () => {

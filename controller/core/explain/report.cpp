@@ -49,6 +49,9 @@ absl::Status CheckReportRequest(const v1::GetReportRequest& request, Timestamp n
   if (request.limit() < 0 || request.limit() > kMostGroups) {
     return absl::InvalidArgumentError(absl::StrCat("limit: must be from 0 to ", kMostGroups));
   }
+  if (request.job_id() < 0) {
+    return absl::InvalidArgumentError("job_id: must be the number of a job, or 0 for all jobs");
+  }
   if (request.user().size() > kMaxUserBytes) {
     return absl::InvalidArgumentError(absl::StrCat("user: at most ", kMaxUserBytes, " bytes"));
   }
@@ -132,6 +135,7 @@ Report::Group Report::TimeIn(const v1::JobTime& job, Window window) const {
 
 void Report::Add(const v1::JobTime& job) {
   if (!request_.user().empty() && job.user() != request_.user()) return;
+  if (request_.job_id() != 0 && job.job_id() != request_.job_id()) return;
   Timestamp end = job.submitted_time_ms();
   for (const v1::JobTimeSpan& span : job.spans()) {
     end = std::max(end, span.begin_ms() + span.range_ms());
@@ -160,7 +164,8 @@ bool Report::CountsIdle() const {
   const bool by_time = request_.by() == v1::REPORT_BY_WEEK ||
                        request_.by() == v1::REPORT_BY_CLUSTER ||
                        request_.by() == v1::REPORT_BY_UNSPECIFIED;
-  return by_time && request_.user().empty() && capacity_.since_ms() > 0;
+  const bool of_all = request_.user().empty() && request_.job_id() == 0;
+  return by_time && of_all && capacity_.since_ms() > 0;
 }
 
 double Report::CapacityIn(Window window) const {

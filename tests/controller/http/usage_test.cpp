@@ -70,6 +70,8 @@ TEST(UsageTest, AJobAndAReportHaveTheSameGpuTimeAndCost) {
     EXPECT_EQ(report["groups"][0]["cost"], ledger["cost"]) << by;
     EXPECT_EQ(report["total"]["cost"], ledger["cost"]) << by;
   }
+  EXPECT_EQ(cluster.Get("/report?by=week&job_id=1")["total"]["cost"], ledger["cost"]);
+  EXPECT_TRUE(cluster.Get("/report?by=week&job_id=2")["groups"].empty());
 }
 
 TEST(UsageTest, WithoutAPriceNoAnswerHasACost) {

@@ -5,6 +5,8 @@ import { percent } from '../format/numbers';
 import { clockTime, duration } from '../format/time';
 import { gpuHourPrice, hours, money } from '../format/usage';
 import { PHASE_WORD, plainWords } from '../format/words';
+import { Link } from '../router/router';
+import { weeksHref } from '../usage/usage_view';
 import { EmptyState } from '../ui/notice';
 import { AttemptRow, EqualAttempts } from './attempt_row';
 import { noAttempt } from './empty_text';
@@ -92,6 +94,7 @@ function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
               cost <b>{money(ledger.cost)}</b>
             </span>
           )}
+          <Link href={weeksHref(job.id)}>by week</Link>
         </p>
       </header>
       <LedgerBar ledger={ledger} begin={begin} end={end} />

@@ -19,11 +19,12 @@ const MINUTE_MS = 60_000;
 
 const dayOf = (timeMs: number) => new Date(timeMs).toISOString().slice(0, 10);
 
-function UserFilter({ user }: { user: string }) {
+// Names a filter of the view. A click removes the filter.
+function Filter({ name, text }: { name: 'user' | 'job'; text: string }) {
   return (
-    <button type="button" onClick={() => setQuery({ user: undefined })}>
-      User {user} <Icon name="close" />
-      <span class="hidden">Show all users</span>
+    <button type="button" onClick={() => setQuery({ [name]: undefined })}>
+      {text} <Icon name="close" />
+      <span class="hidden">Show all {name}s</span>
     </button>
   );
 }
@@ -36,7 +37,8 @@ function Tools({ view, report }: { view: UsageView; report: GetReportResponse | 
   };
   return (
     <div class="tools">
-      {view.user && <UserFilter user={view.user} />}
+      {view.user && <Filter name="user" text={`User ${view.user}`} />}
+      {view.job && <Filter name="job" text={`Job #${view.job}`} />}
       <Choice
         label="By"
         value={view.by}
@@ -107,7 +109,7 @@ function Notes({ view, cost }: { view: UsageView; cost: Cost | undefined }) {
 
 function Report({ report, view }: { report: GetReportResponse; view: UsageView }) {
   if (!report.total || report.groups.length === 0) {
-    return <Empty title="No jobs in this period">Choose a longer period or another user.</Empty>;
+    return <Empty title="No jobs in this period">Choose a longer period, or remove a filter.</Empty>;
   }
   const total = rowOf(report.total);
   return (

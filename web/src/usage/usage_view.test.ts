@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportQuery, sinceOf, usageViewIn, userHref } from './usage_view';
+import { reportQuery, sinceOf, usageViewIn, userHref, weeksHref } from './usage_view';
 
 const view = (text: string) => usageViewIn(new URLSearchParams(text));
 // Saturday.
@@ -7,18 +7,28 @@ const NOW = Date.UTC(2026, 10, 28, 12, 34, 56);
 
 describe('the view in the URL', () => {
   it('has defaults, also for invalid values', () => {
-    const defaults = { by: 'user', period: '28d', user: undefined };
+    const defaults = { by: 'user', period: '28d', user: undefined, job: undefined };
     expect(view('')).toEqual(defaults);
-    expect(view('by=month&period=3d&user=')).toEqual(defaults);
+    expect(view('by=month&period=3d&user=&job=x')).toEqual(defaults);
+    expect(view('job=0').job).toBeUndefined();
   });
 
   it('names the group, the period and the user', () => {
-    expect(view('by=week&period=all&user=ada')).toEqual({ by: 'week', period: 'all', user: 'ada' });
+    expect(view('by=week&period=all&user=ada')).toMatchObject({
+      by: 'week',
+      period: 'all',
+      user: 'ada',
+    });
   });
 
   it('of a user can be read again', () => {
     const [, query] = userHref('a&b c', '7d').split('?');
-    expect(view(query ?? '')).toEqual({ by: 'job', period: '7d', user: 'a&b c' });
+    expect(view(query ?? '')).toMatchObject({ by: 'job', period: '7d', user: 'a&b c' });
+  });
+
+  it('of the weeks of a job can be read again', () => {
+    const [, query] = weeksHref(42).split('?');
+    expect(view(query ?? '')).toMatchObject({ by: 'week', period: 'all', job: 42 });
   });
 });
 
@@ -38,6 +48,7 @@ describe('the period', () => {
       by: 'job',
       since: undefined,
       user: undefined,
+      job_id: undefined,
       limit: 1000,
     });
   });

@@ -21,6 +21,8 @@ export interface UsageView {
   period: Period;
   // Only jobs of this user; undefined: of all users.
   user: string | undefined;
+  // Only this job; undefined: all jobs.
+  job: number | undefined;
 }
 
 const HOUR_MS = 3_600_000;
@@ -39,6 +41,7 @@ export function usageViewIn(query: URLSearchParams): UsageView {
     by: find(GROUPS, 'by') ?? 'user',
     period: find(PERIODS, 'period') ?? '28d',
     user: query.get('user') || undefined,
+    job: /^[1-9]\d{0,14}$/.test(query.get('job') ?? '') ? Number(query.get('job')) : undefined,
   };
 }
 
@@ -55,10 +58,14 @@ export function sinceOf({ by, period }: UsageView, nowMs: number): number | unde
 }
 
 export function reportQuery(view: UsageView, nowMs: number) {
-  return { by: view.by, since: sinceOf(view, nowMs), user: view.user, limit: GROUPS_MAX };
+  const { by, user, job } = view;
+  return { by, since: sinceOf(view, nowMs), user, job_id: job, limit: GROUPS_MAX };
 }
 
 // Returns the URL of the view of one user's jobs.
 export function userHref(user: string, period: Period): string {
   return `/usage?by=job&period=${period}&user=${encodeURIComponent(user)}`;
 }
+
+// Returns the URL of the weeks of one job.
+export const weeksHref = (job: number) => `/usage?by=week&job=${job}&period=all`;

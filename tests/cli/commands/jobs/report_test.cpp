@@ -89,6 +89,16 @@ TEST_F(ReportTest, WithAPriceEachGroupHasItsCost) {
   EXPECT_EQ(document["total"]["cost"]["currency"], "USD");
 }
 
+TEST_F(ReportTest, TheWeeksOfOneJobAreRequestedByItsNumber) {
+  AnswerWeeks();
+  answers().job.mutable_job()->set_id(17);
+  EXPECT_EQ(Run({"report", "tiny", "--by", "week"}).exit_code, 0);
+  ASSERT_EQ(answers().get_requests.size(), 1);
+  EXPECT_EQ(answers().get_requests[0].job(), "tiny");
+  ASSERT_EQ(answers().report_requests.size(), 1);
+  EXPECT_EQ(answers().report_requests[0].job_id(), 17);
+}
+
 TEST_F(ReportTest, RefusesAnUnknownGroup) {
   EXPECT_THAT(Run({"report", "--by", "month"}).err, HasSubstr("--by"));
 }

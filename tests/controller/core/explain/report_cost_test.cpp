@@ -58,7 +58,23 @@ TEST(ReportCostTest, TheRestAndTheTotalHaveTheSumOfTheCosts) {
   EXPECT_DOUBLE_EQ(response.total().cost().amount(), 3 * one);
 }
 
-// An attempt from Saturday to Wednesday, with a save of 4 h in all. A quarter of the attempt's
+TEST(ReportCostTest, AReportOfOneJobLeavesOutOtherJobsAndIdleSlots) {
+  v1::GetReportRequest request = By(v1::REPORT_BY_WEEK);
+  request.set_job_id(2);
+  v1::CapacityHistory capacity;
+  CountCapacity(10, kMonday, capacity);
+  CountCapacity(10, kMonday + kDay, capacity);
+  Report report(request, capacity, kMonday + kDay, kPrice);
+  for (int id = 1; id <= 3; ++id) report.Add(JobAt(kMonday, id, "ann"));
+  const v1::GetReportResponse response = report.Take();
+  EXPECT_EQ(response.total().jobs(), 1);
+  EXPECT_DOUBLE_EQ(response.total().gpu_seconds(), 4 * 190);
+  EXPECT_EQ(response.total().idle_since_ms(), 0);
+  request.set_job_id(-1);
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckReportRequest(request, kMonday)));
+}
+
+// An attempt from Sunday to Thursday, which saves for 4 h in all. A quarter of the attempt's
 // time is in the first week, and so is a quarter of the time for saves.
 TEST(ReportCostTest, AJobThatSpansWeeksIsDividedByTheTimesOfItsAttempts) {
   v1::Job job;
