@@ -72,8 +72,6 @@ describe('the page Usage', () => {
     expect(await violationsOf(page)).toEqual([]);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     expect(wide).toBe(false);
-    const folder = process.env['SCREENSHOTS'];
-    if (folder) await page.screenshot({ path: `${folder}/usage-${theme}-${viewport.width}.png` });
   });
 });
 
@@ -85,8 +83,9 @@ describe('the ledger of a job', () => {
     const page = await fixture.visit('/jobs/42/timeline');
     const region = page.getByRole('region', ledger);
     await region.getByRole('columnheader', { name: 'GPU-hours' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
     await region.getByText(/^cost [\d,]+\.\d\d USD$/).waitFor();
-    await region.getByRole('link', { name: 'by week' }).click();
+    await region.getByRole('link', { name: 'Usage by week' }).click();
     await page.getByRole('button', { name: 'Job #42' }).waitFor();
     await page.getByRole('row', { name: /^2026-11-23 166\.7 416\.67 USD/ }).waitFor();
   });

@@ -94,7 +94,6 @@ function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
               cost <b>{money(ledger.cost)}</b>
             </span>
           )}
-          <Link href={weeksHref(job.id)}>by week</Link>
         </p>
       </header>
       <LedgerBar ledger={ledger} begin={begin} end={end} />
@@ -103,6 +102,9 @@ function TimeSpent({ job, ledger }: { job: Job; ledger: Ledger }) {
         <span>{clockTime(end, serverNow.value)}</span>
       </p>
       <LedgerTable ledger={ledger} />
+      <p class="density">
+        <Link href={weeksHref(job.id)}>Usage by week</Link>
+      </p>
     </section>
   );
 }

@@ -109,7 +109,9 @@ function Notes({ view, cost }: { view: UsageView; cost: Cost | undefined }) {
 
 function Report({ report, view }: { report: GetReportResponse; view: UsageView }) {
   if (!report.total || report.groups.length === 0) {
-    return <Empty title="No jobs in this period">Choose a longer period, or remove a filter.</Empty>;
+    return (
+      <Empty title="No jobs in this period">Choose a longer period, or remove a filter.</Empty>
+    );
   }
   const total = rowOf(report.total);
   return (
