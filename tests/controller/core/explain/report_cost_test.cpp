@@ -128,6 +128,9 @@ v1::Job AnyLongJob(std::mt19937& random) {
     use.set_checkpoint_ms(any(random) / 10);
     use.set_evaluation_ms(any(random) / 10);
     use.set_stalled_ms(any(random) / 10);
+    use.set_slow_ms(any(random) / 20);
+    use.set_diverged_ms(any(random) / 20);
+    use.set_unsaved_steps(any(random) % 50);
     step += any(random) % 100;
     if (job.attempts_size() > 10) FoldOldestAttempt(job);
   }

@@ -101,6 +101,18 @@ TEST(JobTimeTest, RepeatedStepsAreTheNewestOfTheAttempt) {
                                      "LEDGER_PHASE_RECOMPUTE 13000+1000: 1000 ms, 8000 slot ms"}));
 }
 
+TEST(JobTimeTest, UnsavedStepsAreTheNewestOfTheAttempt) {
+  v1::Job job = RestartedJob();
+  v1::Attempt& newest = *job.mutable_attempts(1);
+  newest.set_last_step(180);
+  newest.mutable_time_use()->set_slow_ms(1000);
+  newest.mutable_time_use()->set_unsaved_steps(50);
+  EXPECT_THAT(JobTimeLines(JobTimeOf(job, 20'000)),
+              testing::IsSupersetOf({"LEDGER_PHASE_SLOW 17000+2000: 1000 ms, 8000 slot ms",
+                                     "LEDGER_PHASE_TRAIN 17000+2000: 1000 ms, 8000 slot ms",
+                                     "LEDGER_PHASE_UNSAVED 19000+1000: 1000 ms, 8000 slot ms"}));
+}
+
 TEST(JobTimeTest, AStandbySeatedAtItsPlacementHasNoSpan) {
   v1::Job job = RestartedJob();
   v1::Attempt& attempt = *job.mutable_attempts(1);
