@@ -59,7 +59,7 @@ function Tools({ view, report }: { view: UsageView; report: GetReportResponse | 
   );
 }
 
-// Shows the total of each phase, which also explains the colours of the bars.
+// Shows the total of each phase, which also explains the colors of the bars.
 function PhaseTotals({ total }: { total: LedgerRow }) {
   return (
     <section class="card" aria-labelledby="phases-title">
