@@ -12,6 +12,7 @@
 #include "cli/output/lineage_view.h"
 #include "cli/output/note_views.h"
 #include "cli/output/readable.h"
+#include "cli/output/usage_text.h"
 #include "proto/jobspec/auto_layout.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
@@ -183,6 +184,11 @@ void AddHead(const v1::Job& job, Timestamp now, std::string& text) {
   }
 }
 
+void AddUsage(const v1::Ledger& ledger, std::string& text) {
+  if (ledger.gpu_seconds() > 0) AddLine("GPU hours", GpuHoursText(ledger.gpu_seconds()), text);
+  if (ledger.has_cost()) AddLine("Cost", CostText(ledger.cost()), text);
+}
+
 void AddSettings(const v1::Job& job, bool all, std::string& text) {
   Origins origins;
   for (const v1::Origin& origin : job.origins()) origins[origin.key()] = origin.source();
@@ -256,6 +262,7 @@ std::string DescribeText(const v1::GetJobResponse& response, const DescribeOptio
   const v1::Job& job = response.job();
   std::string text;
   AddHead(job, now, text);
+  AddUsage(response.ledger(), text);
   AddHealth(job.health(), now, text);
   // The reason of a job that is not well is its first finding.
   if (job.health().word() <= v1::HEALTH_WORD_HEALED) AddPending(response.pending(), text);

@@ -19,6 +19,7 @@
 #include "controller/core/event_log/event_job.h"
 #include "controller/core/explain/explain.h"
 #include "controller/core/explain/preview.h"
+#include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/ledger/token_progress.h"
 #include "controller/core/schedule/layout_choice.h"
@@ -300,7 +301,11 @@ v1::GetJobResponse JobNow(const JobEntry& entry, const ClusterView& view) {
     }
   }
   if (auto reason = WaitingReason(entry, view)) *response.mutable_pending() = *std::move(reason);
-  *response.mutable_ledger() = LedgerOf(response.job(), view.now);
+  v1::Ledger& ledger = *response.mutable_ledger();
+  ledger = LedgerOf(response.job(), view.now);
+  if (auto cost = CostOf(ledger.gpu_seconds(), view.options.gpu_price)) {
+    *ledger.mutable_cost() = *std::move(cost);
+  }
   response.set_revision(view.revision);
   response.set_as_of_ms(view.now);
   return response;

@@ -173,6 +173,7 @@ v1::GetReportRequest ReportRequest(const Parameters& parameters) {
   request.set_since_ms(parameters.Integer("since"));
   request.set_until_ms(parameters.Integer("until"));
   request.set_user(parameters.Text("user"));
+  request.set_job_id(parameters.Integer("job_id"));
   request.set_limit(static_cast<int>(parameters.Integer("limit")));
   return request;
 }

@@ -305,6 +305,10 @@ std::vector<Parameter> ReportParameters() {
            .doc = "End of the reported period, Unix milliseconds (default: now).",
            .max = kLargest},
           {.name = "user", .doc = "Only jobs of this user."},
+          {.name = "job_id",
+           .type = kInteger,
+           .doc = "Only the job with this number.",
+           .max = kLargest},
           Limit(1000, "Maximum number of groups (default: 100).")};
 }
 

@@ -9,6 +9,7 @@
 #include "trainyard/v1/log_service.grpc.pb.h"
 #include "trainyard/v1/metric_service.grpc.pb.h"
 #include "trainyard/v1/node_service.grpc.pb.h"
+#include "trainyard/v1/report_service.grpc.pb.h"
 
 namespace trainyard::cli {
 namespace {
@@ -246,6 +247,21 @@ class FakeServer::Metrics final : public v1::MetricService::Service {
   std::mutex& mutex_;
 };
 
+class FakeServer::Reports final : public v1::ReportService::Service {
+ public:
+  Reports(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
+  grpc::Status GetReport(ServerContext*, const v1::GetReportRequest* request,
+                         v1::GetReportResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    answers_.report_requests.push_back(*request);
+    return Answer(answers_, answers_.report, response);
+  }
+
+ private:
+  FakeAnswers& answers_;
+  std::mutex& mutex_;
+};
+
 class FakeServer::Access final : public v1::AccessService::Service {
  public:
   Access(FakeAnswers& answers, std::mutex& mutex) : answers_(answers), mutex_(mutex) {}
@@ -289,6 +305,7 @@ FakeServer::FakeServer()
       servers_(std::make_unique<Servers>(answers_, mutex_)),
       logs_(std::make_unique<Logs>(answers_, mutex_)),
       metrics_(std::make_unique<Metrics>(answers_, mutex_)),
+      reports_(std::make_unique<Reports>(answers_, mutex_)),
       access_(std::make_unique<Access>(answers_, mutex_)) {
   int port = 0;
   grpc::ServerBuilder builder;
@@ -298,6 +315,7 @@ FakeServer::FakeServer()
   builder.RegisterService(servers_.get());
   builder.RegisterService(logs_.get());
   builder.RegisterService(metrics_.get());
+  builder.RegisterService(reports_.get());
   builder.RegisterService(access_.get());
   server_ = builder.BuildAndStart();
   address_ = absl::StrCat("127.0.0.1:", port);

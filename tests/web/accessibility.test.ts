@@ -13,6 +13,7 @@ const PAGES = [
   '/nodes?node=gpu13',
   '/nodes/gpu136',
   '/events',
+  '/usage?by=week&period=all',
   '/compare?jobs={sweep}',
   '/jobs/{llama3-8b-c4}',
   '/jobs/{llama3-8b-c4}/ranks',

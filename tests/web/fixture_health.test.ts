@@ -338,6 +338,7 @@ async function watchShifts(page: Page): Promise<() => Promise<number>> {
 it.each([
   ['/', '.spark'],
   ['/', '.ledger'],
+  ['/usage', '.usage'],
   ['/jobs/56', '.loss-report[aria-label]'],
 ])('draws %s without moving what is drawn: %s', async (path, last) => {
   const page = await visit(path);

@@ -9,34 +9,8 @@ import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
 import { nodeResponse } from './fixture_node';
 import { NOW, job as newJob, type Cluster } from './fixtures';
+import { reportFixture, type Price } from './fixture_report';
 import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
-
-// Returns a usage report on two users. One spent all time on training. The other lost a quarter of
-// the time to restarts.
-function reportFixture() {
-  const group = (name: string, train: number, restart: number) => ({
-    name,
-    job_id: 0,
-    jobs: 2,
-    restarts: restart > 0 ? 3 : 0,
-    phases: [
-      { phase: 'train', seconds: train / 8, slot_seconds: train },
-      ...(restart > 0 ? [{ phase: 'restart', seconds: restart / 8, slot_seconds: restart }] : []),
-    ],
-    wall_seconds: (train + restart) / 8,
-    slot_seconds: train + restart,
-    goodput_ratio: train / (train + restart),
-    effective_ratio: train / (train + restart),
-    idle_slot_seconds: 0,
-    idle_since_ms: 0,
-  });
-  return {
-    groups: [group('ada', 800_000, 0), group('grace', 300_000, 100_000)],
-    total: group('total', 1_100_000, 100_000),
-    since_ms: 1,
-    until_ms: 2,
-  };
-}
 
 // Returns the checks of all nodes. The disk of every node is full.
 function checksOf({ nodes }: Cluster) {
@@ -84,6 +58,8 @@ export class FixtureServer {
   private readonly streams = new Set<ServerResponse>();
   private port = 0;
   notFinite: StepRange | undefined;
+  // The controller's price of a GPU-hour.
+  price: Price | undefined;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
   // Time between the jobs and the nodes of a new stream.
@@ -127,7 +103,7 @@ export class FixtureServer {
     const data = { ...this.counts(), ...jobs };
     for (const stream of this.streams) {
       send(stream, 'jobs', data);
-      send(stream, 'job', jobResponse(this.cluster, changed));
+      send(stream, 'job', jobResponse(this.cluster, changed, this.price));
       send(stream, 'metrics', { job_id: changed.id, step: changed.progress?.step ?? 0 });
     }
   }
@@ -191,7 +167,7 @@ export class FixtureServer {
       const shown = { capabilities, storage_problems, warnings, grpc_port: GRPC_PORT };
       return [200, { ...shown, ...stamp }];
     }
-    if (path === '/report') return [200, { ...reportFixture(), ...stamp }];
+    if (path === '/report') return [200, reportFixture(query, this.price)];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
     if (path === '/sessions') return [200, { sessions: [], as_of_ms: NOW }];
     if (path === '/checks') return [200, checksOf(cluster)];
@@ -220,7 +196,7 @@ export class FixtureServer {
     const stamp = { revision: 7, as_of_ms: NOW };
     switch (command) {
       case '':
-        return [200, jobResponse(this.cluster, found)];
+        return [200, jobResponse(this.cluster, found, this.price)];
       case 'series':
         return [200, seriesResponse(found, query, this.notFinite)];
       case 'loss':

@@ -21,6 +21,7 @@ async function addresses(): Promise<Record<string, string>> {
     nodes: '/nodes',
     node: '/nodes/gpu136',
     events: '/events',
+    usage: '/usage?by=job&period=all',
     compare: `/compare?jobs=${sweep.slice(0, 4).join(',')}`,
     compare50: `/compare?jobs=${sweep.join(',')}`,
     restarted: live,

@@ -31,6 +31,7 @@ const LOADERS: Record<string, () => Promise<Page>> = {
   compare: () => import('./compare/compare').then((m) => m.Compare),
   events: () => import('./events/events').then((m) => m.Events),
   planner: () => import('./planner/planner').then((m) => m.Planner),
+  usage: () => import('./usage/usage').then((m) => m.Usage),
   job: () => import('./job/job').then((m) => m.JobPage),
 };
 const loaded = new Map<string, Page>([['overview', Overview]]);
@@ -110,6 +111,7 @@ const NAVIGATION = [
   { href: '/nodes', pages: ['nodes', 'node'], name: 'Nodes' },
   { href: '/compare', pages: ['compare'], name: 'Compare' },
   { href: '/planner', pages: ['planner'], name: 'Planner' },
+  { href: '/usage', pages: ['usage'], name: 'Usage' },
   { href: '/events', pages: ['events'], name: 'Events' },
 ];
 
@@ -148,6 +150,7 @@ function useGlobalKeys(): void {
     'g n': () => navigate('/nodes'),
     'g c': () => navigate('/compare'),
     'g p': () => navigate('/planner'),
+    'g u': () => navigate('/usage'),
     'g e': () => navigate('/events'),
     j: () => moveRow(1),
     k: () => moveRow(-1),

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "controller/core/ledger/cost.h"
 #include "controller/core/ledger/paused_time.h"
+#include "controller/core/ledger/timeline.h"
 #include "controller/core/state/heal_time.h"
 #include "proto/jobspec/run_config_of.h"
 
@@ -16,51 +18,6 @@ constexpr std::size_t kSpansKept = 1000;
 // The maximum number of TrainedSteps records of unlisted attempts. If there are more, the two
 // oldest records are joined, so that the state of a job that restarts for months stays small.
 constexpr int kTrainedKept = 256;
-
-// Returns false for phases in which the job waits without slots.
-bool HoldsSlots(v1::LedgerPhase phase) {
-  return phase != v1::LEDGER_PHASE_QUEUED && phase != v1::LEDGER_PHASE_PAUSED;
-}
-
-// Consecutive phases. Each phase begins at the end of the previous one.
-class Timeline {
- public:
-  explicit Timeline(Timestamp begin) : at_(begin) {}
-
-  // `slots` is the number of slots that the job has during the phase. It is ignored for phases
-  // without slots.
-  void AddUntil(v1::LedgerPhase phase, int64_t attempt_number, int slots, Timestamp end) {
-    if (end <= at_) return;
-    v1::LedgerSpan span;
-    span.set_phase(phase);
-    span.set_attempt(attempt_number);
-    span.set_begin_ms(at_);
-    span.set_end_ms(end);
-    span.set_slots(HoldsSlots(phase) ? slots : 0);
-    spans_.push_back(span);
-    at_ = end;
-  }
-
-  // Adds the slot time of standbys, which wait while the gang runs through its phases.
-  void AddStandbys(int64_t slots, Timestamp begin, Timestamp end) {
-    if (slots > 0 && begin < end) standbys_.push_back({begin, end, slots});
-  }
-
-  struct Standbys {
-    Timestamp begin = 0;
-    Timestamp end = 0;
-    int64_t slots = 0;
-  };
-
-  Timestamp at() const { return at_; }
-  std::vector<v1::LedgerSpan>& spans() { return spans_; }
-  const std::vector<Standbys>& standbys() const { return standbys_; }
-
- private:
-  Timestamp at_;
-  std::vector<v1::LedgerSpan> spans_;
-  std::vector<Standbys> standbys_;
-};
 
 Timestamp OrElse(Timestamp time, Timestamp fallback) { return time == 0 ? fallback : time; }
 
@@ -142,6 +99,7 @@ void AddUse(const v1::Attempt& attempt, const WastedPart& wasted, int slots, Tim
       trained_until - healed_ms - use.stalled_ms() - use.diverged_ms() - use.slow_ms();
   add(v1::LEDGER_PHASE_INIT, use.init_ms(), started_by);
   add(v1::LEDGER_PHASE_LOAD, use.load_ms(), started_by);
+  const Timestamp mixed_since = timeline.at();
   add(v1::LEDGER_PHASE_HEAL, healed_ms, trained_until);
   add(v1::LEDGER_PHASE_STALLED, use.stalled_ms(), trained_until);
   add(v1::LEDGER_PHASE_DIVERGING, use.diverged_ms(), trained_until);
@@ -153,6 +111,7 @@ void AddUse(const v1::Attempt& attempt, const WastedPart& wasted, int slots, Tim
   const int64_t repeated_ms = PartOf(wasted.repeated, steps_ms);
   const int64_t unsaved_ms = PartOf(wasted.unsaved, steps_ms);
   add_until(v1::LEDGER_PHASE_TRAIN, trained_until - repeated_ms - unsaved_ms);
+  timeline.MixSince(mixed_since);
   add_until(v1::LEDGER_PHASE_UNSAVED, trained_until - repeated_ms);
   add_until(v1::LEDGER_PHASE_REDONE, trained_until);
   add_until(v1::LEDGER_PHASE_STALLED, until);
@@ -406,6 +365,7 @@ v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
   time.set_user(job.user());
   time.set_submitted_time_ms(job.submitted_time_ms());
   time.set_ended_time_ms(job.ended_time_ms());
+  time.set_device(job.spec().resources().device());
   const bool has_run = job.attempts_size() > 0;
   time.set_restarts(has_run ? job.attempts().rbegin()->number() - 1 - job.resumed_starts() : 0);
   PhaseSums earlier;
@@ -417,7 +377,9 @@ v1::JobTime JobTimeOf(const v1::Job& job, Timestamp now) {
   Timeline listed = ListedTime(job, EndOf(job, now));
   for (const v1::LedgerSpan& span : listed.spans()) {
     const int64_t length_ms = span.end_ms() - span.begin_ms();
-    AddSpan(span.phase(), span.begin_ms(), length_ms, {length_ms, length_ms * span.slots()}, time);
+    const Timeline::Range range = listed.RangeOf(span);
+    AddSpan(span.phase(), range.begin, range.end - range.begin,
+            {length_ms, length_ms * span.slots()}, time);
   }
   for (const Timeline::Standbys& standbys : listed.standbys()) {
     const int64_t range_ms = standbys.end - standbys.begin;
@@ -436,6 +398,11 @@ v1::Ledger LedgerOf(const v1::Job& job, Timestamp now) {
   PhaseSums sums = SumsOf(timeline);
   AddEarlier(job, sums);
   AddPhases(sums, ledger);
+  if (CountsAsGpu(job.spec().resources().device())) {
+    int64_t gpu_ms = 0;
+    for (const auto& [phase, sum] : sums) gpu_ms += sum.slot_ms;
+    ledger.set_gpu_seconds(static_cast<double>(gpu_ms) / 1e3);
+  }
   if (job.ended_time_ms() == 0 && !spans.empty()) spans.back().clear_end_ms();
   const std::size_t skipped = spans.size() > kSpansKept ? spans.size() - kSpansKept : 0;
   for (std::size_t i = skipped; i < spans.size(); ++i) *ledger.add_spans() = std::move(spans[i]);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "controller/core/support/gpu_price.h"
 #include "proto/contract/rendezvous_range.h"
 
 namespace trainyard::controller {
@@ -67,6 +68,8 @@ struct CoreOptions {
   int64_t quarantine_ms = 3'600'000;
   // The number of ended jobs that stay in the state, for the first pages of job lists.
   int ended_jobs_kept = 1000;
+  // Used only in answers to users.
+  GpuPrice gpu_price;
 };
 
 }  // namespace trainyard::controller

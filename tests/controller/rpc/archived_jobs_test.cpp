@@ -274,6 +274,9 @@ TEST_F(ArchivedJobsTest, IsInTheReportOnceBesideTheJobsOfTheState) {
   EXPECT_THAT(ids, testing::UnorderedElementsAre(1, 2, 3));
   EXPECT_EQ(response.groups(0).job_id(), 1) << "the job that held the slots";
   EXPECT_EQ(response.total().jobs(), 3);
+  EXPECT_GT(response.total().slot_seconds(), 0);
+  EXPECT_EQ(response.total().gpu_seconds(), 0) << "all jobs run on CPU slots";
+  EXPECT_FALSE(response.total().has_cost());
   grpc::ClientContext again;
   request.set_limit(-1);
   EXPECT_EQ(reports->GetReport(&again, request, &response).error_code(),

@@ -7,6 +7,7 @@ export type Attempt = Schemas['Attempt'];
 export type GrantedLayout = Schemas['GrantedLayout'];
 export type CheckNodesResponse = Schemas['CheckNodesResponse'];
 export type Checkpoint = Schemas['Checkpoint'];
+export type Cost = Schemas['Cost'];
 export type CompareSeriesResponse = Schemas['CompareSeriesResponse'];
 export type DeviceHistory = Schemas['DeviceHistory'];
 export type Event = Schemas['Event'];

@@ -83,9 +83,9 @@ export function focusSearch(): boolean {
 
 export const KEY_HELP: readonly { keys: string[]; does: string; where: string }[] = [
   {
-    keys: ['g o', 'g j', 'g q', 'g n', 'g c', 'g p', 'g e'],
+    keys: ['g o', 'g j', 'g q', 'g n', 'g c', 'g p', 'g u', 'g e'],
     where: 'Everywhere',
-    does: 'Overview, jobs, queue, nodes, compare, planner, events',
+    does: 'Overview, jobs, queue, nodes, compare, planner, usage, events',
   },
   { keys: ['Ctrl-K'], where: 'Everywhere', does: 'Find a job, node, page or action' },
   { keys: ['/'], where: 'Everywhere', does: 'Search this page' },

@@ -214,6 +214,21 @@ TEST_F(DescribeTest, OtherFormats) {
   EXPECT_THAT(Run({"describe", "17", "-o", "csv"}).out, HasSubstr("job.attempts[0].number,2\n"));
 }
 
+TEST_F(DescribeTest, StatesGpuHoursAndTheirCostIfThereIsAPrice) {
+  EXPECT_THAT(Run({"describe", "17"}).out, Not(HasSubstr("GPU hours")));
+  v1::Ledger& ledger = *answers().job.mutable_ledger();
+  ledger.set_gpu_seconds(444'240);
+  const std::string unpriced = Run({"describe", "17"}).out;
+  EXPECT_THAT(unpriced, HasSubstr("GPU hours   123.4\n"));
+  EXPECT_THAT(unpriced, Not(HasSubstr("Cost")));
+  ledger.mutable_cost()->set_amount(259.14);
+  ledger.mutable_cost()->set_gpu_hour_price(2.1);
+  EXPECT_THAT(Run({"describe", "17"}).out, HasSubstr("Cost        259.14 at 2.1 per GPU-hour\n"));
+  ledger.mutable_cost()->set_currency("USD");
+  EXPECT_THAT(Run({"describe", "17"}).out,
+              HasSubstr("Cost        259.14 USD at 2.1 USD per GPU-hour\n"));
+}
+
 TEST_F(DescribeTest, TellsWhatTheLossGuardDid) {
   v1::Job& job = *answers().job.mutable_job();
   job.mutable_spec()->mutable_guard()->set_max_rollbacks(5);
