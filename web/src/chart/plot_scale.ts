@@ -10,13 +10,12 @@ export interface Scale {
   placeOf: (value: number) => number;
 }
 
+// Returns the label of a mark. `step`: the distance to the neighbouring marks.
+type Words = (value: number, step: number) => string;
+
 // Returns a linear scale that includes all values and has at most nine marks. Marks are 1, 2 or 5
 // times a power of ten apart, and at least `apart`, so that their labels differ.
-export function evenScale(
-  values: readonly number[],
-  words: (value: number) => string,
-  apart: number,
-): Scale {
+export function evenScale(values: readonly number[], words: Words, apart: number): Scale {
   const least = Math.min(...values);
   const most = Math.max(...values);
   const span = Math.max(most - least, apart);
@@ -28,7 +27,7 @@ export function evenScale(
   const placeOf = (value: number) => (value - low) / (count * step);
   const marks = Array.from({ length: count + 1 }, (_, index) => {
     const value = low + index * step;
-    return { place: placeOf(value), name: words(value) };
+    return { place: placeOf(value), name: words(value, step) };
   });
   return { marks, placeOf };
 }
@@ -63,4 +62,46 @@ export function powerScale(values: readonly number[]): Scale {
     powers.map((power) => 10 ** power),
     (value) => `1e${Math.round(Math.log10(value))}`,
   );
+}
+
+// With at most this many different values, each value has a mark.
+const MARKED_VALUES = 8;
+// Minimum distance between marks whose labels do not overlap.
+const MARK_DISTANCE = 0.08;
+// Values that span at least this factor have a logarithmic scale.
+const LOG_SPAN = 10;
+
+// Returns the scale without the marks that are too close to the mark before them.
+function withSpacedMarks({ marks, placeOf }: Scale): Scale {
+  let before = -Infinity;
+  const spaced = marks.filter(({ place }) => {
+    if (place - before < MARK_DISTANCE) return false;
+    before = place;
+    return true;
+  });
+  return { marks: spaced, placeOf };
+}
+
+// Returns a scale for measured or chosen values: logarithmic for positive values that span at least
+// a power of ten, linear otherwise. A few different values, such as those of a sweep, are the marks.
+export function valueScale(values: readonly number[], words: Words): Scale {
+  const distinct = [...new Set(values)].sort((a, b) => a - b);
+  const [low = 0, high = 0] = [distinct[0], distinct.at(-1)];
+  const isLog = low > 0 && high / low >= LOG_SPAN;
+  const few = distinct.length <= MARKED_VALUES;
+  const named = (value: number) => words(value, value);
+  if (isLog) return withSpacedMarks(few ? factorScale(values, distinct, named) : powerScale(values));
+  if (!few) return evenScale(values, words, Math.max(Math.abs(low), Math.abs(high)) * 1e-6);
+  const span = high - low;
+  const placeOf = (value: number) => (span > 0 ? (value - low) / span : 0.5);
+  const marks = distinct.map((value) => ({ place: placeOf(value), name: named(value) }));
+  return withSpacedMarks({ marks, placeOf });
+}
+
+// Returns a scale for texts, which are placed in the given order at equal distances. A value is an
+// index into `names`.
+export function nameScale(names: readonly string[]): Scale {
+  const placeOf = (index: number) => (index + 0.5) / Math.max(1, names.length);
+  const marks = names.map((name, index) => ({ place: placeOf(index), name }));
+  return withSpacedMarks({ marks, placeOf });
 }
