@@ -2,6 +2,7 @@ import type { GetSeriesResponse, Job } from '../api/types';
 import { setQuery } from '../router/router';
 import { SMOOTHINGS, listText, type CurveView } from '../router/url';
 import { axisLabel } from '../chart/axes';
+import { CheckMenu } from '../ui/check_menu';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
 import { axesFor, offeredKeys } from './panels';
@@ -16,23 +17,7 @@ function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveVie
     setQuery({ keys: listText(next) });
   };
   return (
-    <details class="menu">
-      <summary>
-        More series{view.extra.length > 0 && <span class="count">{view.extra.length}</span>}
-      </summary>
-      <div class="menu-list">
-        {offered.slice(0, 200).map((key) => (
-          <label key={key}>
-            <input
-              type="checkbox"
-              checked={view.extra.includes(key)}
-              onChange={() => toggle(key)}
-            />
-            {key}
-          </label>
-        ))}
-      </div>
-    </details>
+    <CheckMenu title="More series" options={offered} chosen={view.extra} onToggle={toggle} />
   );
 }
 
