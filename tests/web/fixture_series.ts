@@ -1,5 +1,6 @@
 // Generates metric curves by formula and reduces them to buckets, as the controller does.
 import type {
+  CompareSeriesResponse,
   GetLossReportResponse,
   GetSeriesResponse,
   Job,
@@ -160,6 +161,24 @@ export function seriesResponse(
       last_x: axisOf(last, axis, end),
     })),
     axis: axis as GetSeriesResponse['axis'],
+    revision: 7,
+    as_of_ms: NOW,
+  };
+}
+
+// Returns the series of several jobs. References that match no job are missing.
+export function compareResponse(
+  jobs: readonly Job[],
+  query: URLSearchParams,
+): CompareSeriesResponse {
+  const wanted = (query.get('jobs') ?? '').split(',');
+  const found = wanted.flatMap((id) => jobs.filter((one) => String(one.id) === id));
+  return {
+    jobs: found,
+    series: found.flatMap((one) =>
+      seriesResponse(one, query).series.map((series) => ({ ...series, job_id: one.id })),
+    ),
+    missing: wanted.filter((id) => !jobs.some((one) => String(one.id) === id)),
     revision: 7,
     as_of_ms: NOW,
   };

@@ -8,7 +8,13 @@ import type { Job, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
 import { NOW, job as newJob, type Cluster } from './fixtures';
-import { KEYS, lossReport, seriesResponse, type StepRange } from './fixture_series';
+import {
+  KEYS,
+  compareResponse,
+  lossReport,
+  seriesResponse,
+  type StepRange,
+} from './fixture_series';
 
 // Returns a usage report on two users. One spent all time on training. The other lost a quarter of
 // the time to restarts.
@@ -190,6 +196,7 @@ export class FixtureServer {
       const shown = { capabilities, storage_problems, warnings, grpc_port: GRPC_PORT };
       return [200, { ...shown, ...stamp }];
     }
+    if (path === '/series') return [200, compareResponse(cluster.jobs, query)];
     if (path === '/report') return [200, { ...reportFixture(), ...stamp }];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
     if (path === '/checks') return [200, checksOf(cluster)];

@@ -192,3 +192,17 @@ export function extent(curves: readonly Curve[]): [number, number] | undefined {
   }
   return low <= high ? [low, high] : undefined;
 }
+
+// Returns the part of a curve inside a window, and one point on each side of the window so that the
+// line reaches both edges. The y axis then fits the visible part.
+export function within(
+  curve: Curve,
+  { from, to }: { from: number | undefined; to: number | undefined },
+): Curve {
+  if (from === undefined || to === undefined) return curve;
+  const begin = curve.x.findIndex((x) => x >= from);
+  if (begin < 0) return { ...curve, x: [], y: [] };
+  const behind = curve.x.findIndex((x) => x > to);
+  const [first, end] = [Math.max(0, begin - 1), behind < 0 ? curve.x.length : behind + 1];
+  return { ...curve, x: curve.x.slice(first, end), y: curve.y.slice(first, end) };
+}

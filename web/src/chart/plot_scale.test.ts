@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { durationScale, evenScale, nameScale, powerScale, valueScale } from './plot_scale';
+import {
+  durationScale,
+  evenScale,
+  nameScale,
+  powerScale,
+  sweepScale,
+  withMargin,
+} from './plot_scale';
 
 const digits = (value: number) => value.toFixed(3);
 
@@ -61,8 +68,8 @@ describe('powerScale', () => {
   });
 });
 
-describe('valueScale', () => {
-  const names = (values: number[]) => valueScale(values, String).marks.map(({ name }) => name);
+describe('sweepScale', () => {
+  const names = (values: number[]) => sweepScale(values, String).marks.map(({ name }) => name);
 
   it('marks the values of a sweep, and leaves out labels that would overlap', () => {
     expect(names([3e-4, 1e-4, 3e-4])).toEqual(['0.0001', '0.0003']);
@@ -71,14 +78,14 @@ describe('valueScale', () => {
   });
 
   it('is logarithmic for positive values that span a power of ten', () => {
-    expect(valueScale([1, 10, 100], String).placeOf(10)).toBeCloseTo(0.5);
-    expect(valueScale([0, 50, 100], String).placeOf(50)).toBeCloseTo(0.5);
+    expect(sweepScale([1, 10, 100], String).placeOf(10)).toBeCloseTo(0.5);
+    expect(sweepScale([0, 50, 100], String).placeOf(50)).toBeCloseTo(0.5);
   });
 
   it('places a single value in the middle, and marks round numbers between many values', () => {
-    expect(valueScale([7, 7], String).placeOf(7)).toBe(0.5);
+    expect(sweepScale([7, 7], String).placeOf(7)).toBe(0.5);
     const many = Array.from({ length: 21 }, (_, index) => 2 + index / 20);
-    expect(valueScale(many, digits).marks.map(({ name }) => name)).toContain('2.200');
+    expect(sweepScale(many, digits).marks.map(({ name }) => name)).toContain('2.200');
   });
 });
 
@@ -89,4 +96,10 @@ it('nameScale gives texts equal distances', () => {
     { place: 0.75, name: 'fp8' },
   ]);
   expect(placeOf(1)).toBe(0.75);
+});
+
+it('withMargin moves both ends inward', () => {
+  const { marks, placeOf } = withMargin(sweepScale([1, 3], String), 0.1);
+  expect(marks.map(({ place }) => place)).toEqual([0.1, 0.9]);
+  expect(placeOf(2)).toBeCloseTo(0.5);
 });

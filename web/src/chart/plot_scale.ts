@@ -82,20 +82,29 @@ function withSpacedMarks({ marks, placeOf }: Scale): Scale {
   return { marks: spaced, placeOf };
 }
 
-// Returns a scale for measured or chosen values: logarithmic for positive values that span at least
-// a power of ten, linear otherwise. A few different values, such as those of a sweep, are the marks.
-export function valueScale(values: readonly number[], words: Words): Scale {
+// Returns a scale for the values of a setting: logarithmic for positive values that span at least a
+// power of ten, linear otherwise. A few different values, such as those of a sweep, are the marks.
+export function sweepScale(values: readonly number[], words: (value: number) => string): Scale {
   const distinct = [...new Set(values)].sort((a, b) => a - b);
   const [low = 0, high = 0] = [distinct[0], distinct.at(-1)];
   const isLog = low > 0 && high / low >= LOG_SPAN;
   const few = distinct.length <= MARKED_VALUES;
-  const named = (value: number) => words(value, value);
-  if (isLog) return withSpacedMarks(few ? factorScale(values, distinct, named) : powerScale(values));
+  if (isLog && !few) return powerScale(values);
+  if (isLog) return withSpacedMarks(factorScale(values, distinct, words));
   if (!few) return evenScale(values, words, Math.max(Math.abs(low), Math.abs(high)) * 1e-6);
   const span = high - low;
   const placeOf = (value: number) => (span > 0 ? (value - low) / span : 0.5);
-  const marks = distinct.map((value) => ({ place: placeOf(value), name: named(value) }));
+  const marks = distinct.map((value) => ({ place: placeOf(value), name: words(value) }));
   return withSpacedMarks({ marks, placeOf });
+}
+
+// Returns the scale with a margin at both ends, so that points at the ends are not on the frame.
+export function withMargin({ marks, placeOf }: Scale, margin: number): Scale {
+  const inner = (place: number) => margin + (1 - 2 * margin) * place;
+  return {
+    marks: marks.map(({ place, name }) => ({ place: inner(place), name })),
+    placeOf: (value) => inner(placeOf(value)),
+  };
 }
 
 // Returns a scale for texts, which are placed in the given order at equal distances. A value is an
