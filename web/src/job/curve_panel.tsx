@@ -7,6 +7,7 @@ import { runColorName } from '../chart/colors';
 import { notFiniteRanges, rangeText, type Curve } from '../chart/curves';
 import { downloadPng } from '../chart/export';
 import { markerPlace, type Marker } from '../chart/markers';
+import { ownValues } from '../chart/stack';
 import { count, notFinite, short } from '../format/numbers';
 import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
@@ -50,6 +51,7 @@ function ReadingText({
 }) {
   const at = (role: Curve['role']) => reading.values[curves.findIndex((c) => c.role === role)];
   const [low, high] = [at('min'), at('max')];
+  const sum = reading.values[curves.findLastIndex(({ role }) => role === 'stack')];
   return (
     <p class="reading" aria-live="polite">
       <span class="at">{xText(reading.x, view)}</span>
@@ -65,6 +67,12 @@ function ReadingText({
           </span>
         );
       })}
+      {sum !== undefined && (
+        <span>
+          <span class="faint">sum </span>
+          <b>{valueText(sum, panel.unit)}</b>
+        </span>
+      )}
       {low !== undefined && high !== undefined && low !== high && (
         <span class="faint">
           {valueText(low, panel.unit)} … {valueText(high, panel.unit)}
@@ -90,6 +98,7 @@ function LineLegend({
   curves: readonly Curve[];
   panel: Panel;
 }) {
+  const values = ownValues(curves, reading?.values ?? curves.map(newestOf));
   return (
     <ul class="line-legend" aria-label="Curves">
       {curves.map((curve, index) => (
@@ -101,8 +110,7 @@ function LineLegend({
               stroke-dasharray={curve.dash?.join(' ')}
             />
           </svg>
-          <span class="faint">{curve.label}</span>{' '}
-          <b>{valueText(reading ? reading.values[index] : newestOf(curve), panel.unit)}</b>
+          <span class="faint">{curve.label}</span> <b>{valueText(values[index], panel.unit)}</b>
         </li>
       ))}
     </ul>
@@ -145,10 +153,12 @@ function csvPath({ panel, view, job }: CurvePanelProps): string {
 
 const heightOf = (panel: Panel) => (panel.title === 'Loss' ? 300 : 190);
 
+const classOf = (panel: Panel) => (panel.stacked ? 'panel stacked' : 'panel');
+
 // Reserves the space of a panel until its points arrive.
 export function PanelPlaceholder({ panel }: { panel: Panel }) {
   return (
-    <section class="panel" aria-label={panel.title} aria-busy="true">
+    <section class={classOf(panel)} aria-label={panel.title} aria-busy="true">
       <header>
         <h2>{panel.title}</h2>
       </header>
@@ -194,7 +204,7 @@ export function CurvePanel(props: CurvePanelProps) {
     view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
   const name = `${job.name}-${job.id}-${panel.keys[0]}`;
   return (
-    <section class="panel" aria-label={panel.title}>
+    <section class={classOf(panel)} aria-label={panel.title}>
       <header>
         <h2>{panel.title}</h2>
         {reading ? (

@@ -2,6 +2,7 @@
 import type { Series } from '../api/types';
 import { curvesOf, type Curve } from '../chart/curves';
 import { dashOf } from '../chart/dashes';
+import { stackedCurves } from '../chart/stack';
 import type { Panel } from './panels';
 
 // Returns a line without a band, because the bands of several series would hide each other.
@@ -24,6 +25,12 @@ function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[
   });
 }
 
+// Returns the layers of the parts that took time.
+function layersOf(panel: Panel, series: readonly Series[]): Curve[] {
+  const parts = linesOf(panel, series, false);
+  return stackedCurves(parts.filter(({ y }) => y.some((value) => (value ?? 0) > 0)));
+}
+
 export const hasLines = (panel: Panel) => panel.keys.length > 1;
 
 export function panelCurves(
@@ -32,6 +39,7 @@ export function panelCurves(
   points: readonly Series[],
   logY: boolean,
 ): Curve[] {
+  if (panel.stacked) return layersOf(panel, series);
   if (hasLines(panel)) return linesOf(panel, series, logY);
   return [
     ...series.flatMap((one, index) => curvesOf(one, { logY, color: index })),

@@ -12,6 +12,8 @@ export interface Panel {
   keys: readonly string[];
   // Names for the series, if their keys are not readable.
   names?: readonly string[];
+  // True for parts that add up to a whole: they are drawn as layers.
+  stacked?: boolean;
   // Series drawn as points.
   points?: readonly string[];
   unit: Unit;
@@ -25,13 +27,14 @@ export const DEFAULT_PANELS: readonly Panel[] = [
   { title: 'Tokens per second', keys: ['tokens_per_second'], unit: 'rate' },
   { title: 'MFU', keys: ['mfu', 'mfu_causal'], names: ['full', 'causal'], unit: 'ratio' },
   { title: 'Step time', keys: ['step_seconds'], unit: 'seconds' },
+  { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
   {
     title: 'Step time by part',
     keys: STEP_PARTS.map(({ key }) => key),
     names: STEP_PARTS.map(({ name }) => name),
+    stacked: true,
     unit: 'seconds',
   },
-  { title: 'Memory', keys: ['memory_bytes'], unit: 'bytes' },
 ];
 
 export const DEFAULT_KEYS: readonly string[] = DEFAULT_PANELS.flatMap((panel) => [
