@@ -89,6 +89,8 @@ export class FixtureServer {
   private readonly streams = new Set<ServerResponse>();
   private port = 0;
   notFinite: StepRange | undefined;
+  // The names of every job's series.
+  keys: readonly string[] = KEYS;
   // Replaces fields of ranks, by rank.
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
   // Time between the jobs and the nodes of a new stream.
@@ -224,7 +226,7 @@ export class FixtureServer {
       case 'loss':
         return [200, lossReport(found)];
       case 'metrics':
-        return [200, { keys: found.progress?.step ? KEYS : [] }];
+        return [200, { keys: found.progress?.step ? this.keys : [] }];
       case 'logs':
         return [200, logPage(found, query)];
       case 'ranks':

@@ -6,8 +6,8 @@ export type Value = number | null | undefined;
 
 // 'raw': the mean of each bucket. 'min' and 'max': the bounds of the band around it. 'smooth': the
 // moving average. 'abandoned': a part of the curve that a newer attempt has repeated. 'stack': the
-// upper edge of a layer that lies on the layers before it.
-export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned' | 'stack';
+// upper edge of a layer that lies on the layers before it. 'baseline': a curve of another job.
+export type Role = 'min' | 'max' | 'raw' | 'smooth' | 'points' | 'abandoned' | 'stack' | 'baseline';
 
 export interface Curve {
   role: Role;

@@ -99,6 +99,8 @@ function seriesOptions(curve: Curve, smoothed: boolean): uPlot.Series {
         },
       };
     }
+    case 'baseline':
+      return { ...base, width: 1.5, stroke: themeColor(name), dash: [...(curve.dash ?? [])] };
     case 'stack':
       return { ...base, width: 1, stroke: themeColor(name), fill: faded(name, LAYER_OPACITY) };
     case 'abandoned':

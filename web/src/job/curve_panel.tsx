@@ -13,9 +13,11 @@ import { clockTime } from '../format/time';
 import type { CurveView } from '../router/url';
 import { Download } from '../ui/download';
 import { Icon } from '../ui/icon';
+import { baselineCurves, type Baseline } from './baseline';
 import { CurveNote } from './curve_note';
+import { EvaluationLegend } from './evaluation_legend';
 import { hasLines, newestOf, panelCurves } from './panel_curves';
-import { valueText, type Panel } from './panels';
+import { isStacked, valueText, type Panel } from './panels';
 import { keysQuery } from './series_query';
 
 export interface CurvePanelProps {
@@ -25,6 +27,7 @@ export interface CurvePanelProps {
   markers: readonly Marker[];
   curves: readonly Series[];
   points: readonly Series[];
+  baseline: Baseline | undefined;
   onZoom: (window: { from: number; to: number } | undefined) => void;
 }
 
@@ -153,7 +156,7 @@ function csvPath({ panel, view, job }: CurvePanelProps): string {
 
 const heightOf = (panel: Panel) => (panel.title === 'Loss' ? 300 : 190);
 
-const classOf = (panel: Panel) => (panel.stacked ? 'panel stacked' : 'panel');
+const classOf = (panel: Panel) => (isStacked(panel) ? 'panel stacked' : 'panel');
 
 // Reserves the space of a panel until its points arrive.
 export function PanelPlaceholder({ panel }: { panel: Panel }) {
@@ -175,14 +178,25 @@ export function CurvePanel(props: CurvePanelProps) {
   // Rates and times always have a linear axis, because they do not span several powers of ten.
   const logY = view.logY && panel.unit === 'plain';
   const typicalY = !logY && !view.fullY;
-  const curves = useMemo(
+  const own = useMemo(
     () => panelCurves(panel, props.curves, props.points, logY),
     [
       props.curves.map((s) => s.x).flat().length,
       props.curves[0]?.mean,
+      props.points.map(({ mean }) => mean.length).join(),
       props.points[0]?.mean,
       logY,
     ],
+  );
+  const window =
+    view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
+  const { baseline } = props;
+  const curves = useMemo(
+    () =>
+      baseline
+        ? [...own, ...baselineCurves(panel, baseline, logY, { own, window })]
+        : own,
+    [own, baseline, logY, view.from, view.to],
   );
   const markers = useMemo(
     () => [
@@ -200,8 +214,6 @@ export function CurvePanel(props: CurvePanelProps) {
     ],
     [props.markers, props.curves[0]?.last],
   );
-  const window =
-    view.from !== undefined && view.to !== undefined ? { from: view.from, to: view.to } : undefined;
   const name = `${job.name}-${job.id}-${panel.keys[0]}`;
   return (
     <section class={classOf(panel)} aria-label={panel.title}>
@@ -249,6 +261,9 @@ export function CurvePanel(props: CurvePanelProps) {
         }}
       />
       {hasLines(panel) && <LineLegend reading={reading} curves={curves} panel={panel} />}
+      {panel.points && panel.points.length > 0 && (
+        <EvaluationLegend keys={panel.points} series={props.points} />
+      )}
       <CurveNote series={props.curves} curves={curves} panel={panel} typicalY={typicalY} />
     </section>
   );

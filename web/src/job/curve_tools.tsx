@@ -1,10 +1,11 @@
 import type { GetSeriesResponse, Job } from '../api/types';
-import { setQuery } from '../router/router';
-import { SMOOTHINGS, listText, type CurveView } from '../router/url';
+import { Link, setQuery } from '../router/router';
+import { SMOOTHINGS, jobPath, listText, type CurveView } from '../router/url';
 import { axisLabel } from '../chart/axes';
 import { CheckMenu } from '../ui/check_menu';
 import { Choice } from '../ui/choice';
 import { Icon } from '../ui/icon';
+import { JobChoice } from '../ui/job_choice';
 import { axesFor, offeredKeys } from './panels';
 
 function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveView }) {
@@ -21,16 +22,33 @@ function ExtraSeries({ known, view }: { known: readonly string[]; view: CurveVie
   );
 }
 
+function BaselineName({ job, axis }: { job: Job; axis: CurveView['axis'] }) {
+  return (
+    <span>
+      <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
+        <path d="M0 4H28" class="run-8" stroke-dasharray="7 4" />
+      </svg>
+      <Link href={jobPath(job.id)}>
+        {job.name} #{job.id}
+      </Link>
+      {axis === 'time' && ' moved to the same start'}
+    </span>
+  );
+}
+
 export function CurveTools({
   job,
   view,
   known,
   attempts,
+  baseline,
 }: {
   job: Job;
   view: CurveView;
   known: readonly string[];
   attempts: GetSeriesResponse['attempts'];
+  // The job that is drawn as a baseline.
+  baseline: Job | undefined;
 }) {
   const numbers =
     attempts.length > 1
@@ -81,6 +99,13 @@ export function CurveTools({
         />
       )}
       <ExtraSeries known={known} view={view} />
+      <JobChoice
+        label="Baseline"
+        none="none"
+        value={view.baseline ?? ''}
+        except={[String(job.id)]}
+        onChoose={(chosen) => setQuery({ baseline: chosen })}
+      />
       {view.from !== undefined && (
         <button
           type="button"
@@ -92,6 +117,7 @@ export function CurveTools({
         </button>
       )}
       <p class="legend" aria-label="Curve markers">
+        {baseline && <BaselineName job={baseline} axis={view.axis} />}
         <span class="marker-checkpoint">
           <Icon name="triangle" />
           checkpoint

@@ -3,6 +3,7 @@ import type { Unit } from '../chart/axes';
 import { AXES } from '../router/url';
 import { bytes, measured, percent, short } from '../format/numbers';
 import { duration } from '../format/time';
+import { evaluationKeys, setName } from './evaluation_sets';
 import { STEP_PARTS } from './step_parts';
 
 export interface Panel {
@@ -56,8 +57,19 @@ export function unitOf(key: string): Unit {
   return 'plain';
 }
 
+export const isStacked = ({ stacked }: Panel) => stacked === true;
+
+// Returns the panel of the losses with all evaluation sets as points. Several sets also have a panel
+// of their own, whose y axis fits them.
+function lossPanels(loss: Panel, known: readonly string[]): Panel[] {
+  const keys = evaluationKeys(known);
+  const own = { title: 'Evaluation losses', keys, names: keys.map(setName), unit: loss.unit };
+  return [{ ...loss, points: keys }, ...(keys.length > 1 ? [own] : [])];
+}
+
 function defaultPanelsFor(known: readonly string[]): Panel[] {
-  return DEFAULT_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
+  const ready = DEFAULT_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
+  return ready.flatMap((panel) => (panel.points ? lossPanels(panel, known) : [panel]));
 }
 
 // Returns the panels for the job's series: the default panels, then the added ones.
@@ -71,7 +83,9 @@ export function panelsFor(known: readonly string[], extra: readonly string[]): P
 
 // Returns the series that the user can add as panels.
 export function offeredKeys(known: readonly string[]): string[] {
-  const ready = new Set(defaultPanelsFor(known).flatMap((panel) => panel.keys));
+  const ready = new Set(
+    defaultPanelsFor(known).flatMap((panel) => [...panel.keys, ...(panel.points ?? [])]),
+  );
   return known.filter((key) => !ready.has(key) && !NOT_OFFERED.has(key));
 }
 
