@@ -14,6 +14,7 @@ const PAGES = [
   '/nodes/gpu136',
   '/events',
   '/compare?jobs={sweep}',
+  '/compare?jobs={sweep}&by=optimizer.lr&plot=parallel',
   '/jobs/{llama3-8b-c4}',
   '/jobs/{llama3-8b-c4}/ranks',
   '/jobs/{llama3-8b-c4}/timeline',

@@ -16,12 +16,13 @@ describe('evaluation sets', () => {
     const sets = loss.getByRole('list', { name: 'Evaluation sets' }).locator('li');
     await sets.filter({ hasText: /^code 1\.\d+ lowest 1\.\d+ at step 2,\d+$/ }).waitFor();
     expect(await sets.first().textContent()).toMatch(/^val 3\.\d+ lowest 3\.\d+ at step 3,000$/);
-    expect(await sets.locator('circle.run-2, circle.run-3').count()).toBe(2);
+    expect(await sets.locator('.point-sample.run-2, .point-sample.run-3').count()).toBe(2);
     const box = (await loss.locator('.u-over').boundingBox())!;
     await page.mouse.move(box.x + box.width / 2, box.y + 80);
     await loss.locator('.reading', { hasText: /validation 3\.\d+.*code 1\.\d+/ }).waitFor();
     const own = page.getByRole('region', { name: 'Evaluation losses' });
-    expect(await own.locator('.line-legend li').count()).toBe(2);
+    // A set has the same colour on both panels.
+    expect(await own.locator('.line-legend path.run-2, .line-legend path.run-3').count()).toBe(2);
   });
 
   it('have no panel of their own when there is only one', async () => {

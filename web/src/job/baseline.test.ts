@@ -17,7 +17,7 @@ const drawn = (title: string, ...all: Series[]) =>
 describe('a baseline', () => {
   it('is one dashed, named curve, with the losses of its evaluations', () => {
     const curves = drawn('Loss', series('loss'), series('val_loss'));
-    expect(curves.map(({ label }) => label)).toEqual(['base #7', 'base #7: val_loss']);
+    expect(curves.map(({ label }) => label)).toEqual(['base #7', 'base #7: val']);
     expect(curves.map(({ role }) => role)).toEqual(['baseline', 'baseline']);
     expect(curves.every(({ dash }) => (dash ?? []).length > 0)).toBe(true);
     expect(curves[0]?.color).not.toBe(curves[1]?.color);
@@ -63,5 +63,10 @@ describe('panels of evaluation sets', () => {
     expect(loss?.points).toEqual(['val_loss', 'code_loss']);
     expect(own).toMatchObject({ title: 'Evaluation losses', names: ['val', 'code'] });
     expect(panelsFor(['loss', 'val_loss'], []).map(({ title }) => title)).toEqual(['Loss']);
+  });
+
+  it('are shown for a job that only evaluates', () => {
+    const [own] = panelsFor(['val_loss', 'lr'], []);
+    expect(own).toMatchObject({ title: 'Evaluation losses', keys: ['val_loss'] });
   });
 });

@@ -1,8 +1,9 @@
 // The curves of another job, drawn over those of the open job. Pure functions.
 import type { GetSeriesResponse, Series } from '../api/types';
-import { curvesOf, within, type Curve } from '../chart/curves';
+import { within, type Curve } from '../chart/curves';
 import type { AxisWindow } from '../chart/options';
-import { hasLines, layersOf, linesOf, pointColor } from './panel_curves';
+import { setColor, setName } from './evaluation_sets';
+import { hasLines, layersOf, lineOf, linesOf } from './panel_curves';
 import { isStacked, type Panel } from './panels';
 
 export interface Baseline {
@@ -22,12 +23,6 @@ const asBaseline = (curve: Curve, label: string): Curve => ({
   label,
 });
 
-const lineOf = (series: Series, logY: boolean, color: number): Curve[] => {
-  const all = curvesOf(series, { logY, color });
-  const line = all.find(({ role }) => role === 'smooth') ?? all.find(({ role }) => role === 'raw');
-  return line ? [line] : [];
-};
-
 // Returns the dashed curves of the baseline in a panel: one per series, the sum of stacked parts,
 // and one per evaluation set.
 function curvesIn(panel: Panel, { name, series }: Baseline, logY: boolean): Curve[] {
@@ -41,15 +36,12 @@ function curvesIn(panel: Panel, { name, series }: Baseline, logY: boolean): Curv
   }
   const found = (key: string) => series.find((one) => one.key === key && one.x.length > 0);
   const main = found(panel.keys[0] ?? '');
-  const points = panel.points ?? [];
-  return [
-    ...(main ? lineOf(main, logY, COLOR) : []).map((line) => asBaseline(line, name)),
-    ...points.flatMap((key, index) => {
-      const set = found(key);
-      const lines = set ? lineOf(set, logY, pointColor(index)) : [];
-      return lines.map((line) => asBaseline(line, `${name}: ${key}`));
-    }),
-  ];
+  const curves = main ? lineOf(main, COLOR, name, logY) : [];
+  const sets = (panel.points ?? []).flatMap((key, index) => {
+    const set = found(key);
+    return set ? lineOf(set, setColor(index), `${name}: ${setName(key)}`, logY) : [];
+  });
+  return [...curves, ...sets].map((curve) => asBaseline(curve, curve.label));
 }
 
 // Returns the part of a curve that the job's own curves cover.

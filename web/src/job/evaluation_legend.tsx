@@ -2,8 +2,7 @@
 import type { Series } from '../api/types';
 import { runColorName } from '../chart/colors';
 import { count, measured, notFinite } from '../format/numbers';
-import { evaluationOf, setName } from './evaluation_sets';
-import { pointColor } from './panel_curves';
+import { evaluationOf, setColor, setName } from './evaluation_sets';
 
 interface EvaluationLegendProps {
   keys: readonly string[];
@@ -18,8 +17,12 @@ export function EvaluationLegend({ keys, series }: EvaluationLegendProps) {
         const odd = notFinite(last);
         return (
           <li key={key}>
-            <svg class="line-sample" viewBox="0 0 28 8" aria-hidden="true">
-              <circle cx="14" cy="4" r="3" class={runColorName(pointColor(index))} />
+            <svg
+              class={`point-sample ${runColorName(setColor(index))}`}
+              viewBox="0 0 10 10"
+              aria-hidden="true"
+            >
+              <circle cx="5" cy="5" r="3.5" />
             </svg>
             <span class="faint">{setName(key)}</span>{' '}
             <b class={odd ? 'tone-bad' : ''}>

@@ -3,11 +3,11 @@ import type { Series } from '../api/types';
 import { curvesOf, type Curve } from '../chart/curves';
 import { dashOf } from '../chart/dashes';
 import { stackedCurves } from '../chart/stack';
-import { setName } from './evaluation_sets';
+import { setColor, setName } from './evaluation_sets';
 import { isStacked, type Panel } from './panels';
 
 // Returns a line without a band, because the bands of several series would hide each other.
-function lineOf(series: Series, color: number, label: string, logY: boolean): Curve[] {
+export function lineOf(series: Series, color: number, label: string, logY: boolean): Curve[] {
   const all = curvesOf(series, { logY, color, label });
   const line =
     all.find(({ role }) => role === 'smooth') ?? all.find(({ role }) => role === 'raw');
@@ -22,7 +22,8 @@ function lineOf(series: Series, color: number, label: string, logY: boolean): Cu
 export function linesOf(panel: Panel, series: readonly Series[], logY: boolean): Curve[] {
   return panel.keys.flatMap((key, place) => {
     const found = series.find((one) => one.key === key && !one.abandoned && one.x.length > 0);
-    return found ? lineOf(found, place, panel.names?.[place] ?? key, logY) : [];
+    const color = (panel.firstColor ?? 0) + place;
+    return found ? lineOf(found, color, panel.names?.[place] ?? key, logY) : [];
   });
 }
 
@@ -31,9 +32,6 @@ export function layersOf(panel: Panel, series: readonly Series[]): Curve[] {
   const parts = linesOf(panel, series, false);
   return stackedCurves(parts.filter(({ y }) => y.some((value) => (value ?? 0) > 0)));
 }
-
-// Returns the colour of the evaluation set at `index`. The job's own curve has colour 0.
-export const pointColor = (index: number) => index + 1;
 
 export const hasLines = (panel: Panel) => panel.keys.length > 1;
 
@@ -52,7 +50,7 @@ export function panelCurves(
     ...points
       .filter(({ abandoned }) => !abandoned)
       .flatMap((one) => {
-        const color = pointColor(Math.max(0, panel.points?.indexOf(one.key) ?? 0));
+        const color = setColor(Math.max(0, panel.points?.indexOf(one.key) ?? 0));
         return curvesOf(one, { logY, color, points: true, label: setLabel(one.key) });
       }),
   ];

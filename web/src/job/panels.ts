@@ -3,7 +3,7 @@ import type { Unit } from '../chart/axes';
 import { AXES } from '../router/url';
 import { bytes, measured, percent, short } from '../format/numbers';
 import { duration } from '../format/time';
-import { evaluationKeys, setName } from './evaluation_sets';
+import { evaluationKeys, setColor, setName } from './evaluation_sets';
 import { STEP_PARTS } from './step_parts';
 
 export interface Panel {
@@ -13,6 +13,8 @@ export interface Panel {
   keys: readonly string[];
   // Names for the series, if their keys are not readable.
   names?: readonly string[];
+  // Colour of the first of several series; 0 by default.
+  firstColor?: number;
   // True for parts that add up to a whole: they are drawn as layers.
   stacked?: boolean;
   // Series drawn as points.
@@ -59,17 +61,27 @@ export function unitOf(key: string): Unit {
 
 export const isStacked = ({ stacked }: Panel) => stacked === true;
 
-// Returns the panel of the losses with all evaluation sets as points. Several sets also have a panel
-// of their own, whose y axis fits them.
+// Returns the panel of the losses with all evaluation sets as points. Several sets, or those of a
+// job that only evaluates, also have a panel of their own.
 function lossPanels(loss: Panel, known: readonly string[]): Panel[] {
   const keys = evaluationKeys(known);
-  const own = { title: 'Evaluation losses', keys, names: keys.map(setName), unit: loss.unit };
+  const own: Panel = {
+    title: 'Evaluation losses',
+    keys,
+    names: keys.map(setName),
+    firstColor: setColor(0),
+    unit: loss.unit,
+  };
+  if (!known.includes('loss')) return keys.length > 0 ? [own] : [];
   return [{ ...loss, points: keys }, ...(keys.length > 1 ? [own] : [])];
 }
 
 function defaultPanelsFor(known: readonly string[]): Panel[] {
-  const ready = DEFAULT_PANELS.filter(({ keys: [first = ''] }) => known.includes(first));
-  return ready.flatMap((panel) => (panel.points ? lossPanels(panel, known) : [panel]));
+  const isReady = ({ keys: [first = ''] }: Panel) => known.includes(first);
+  return DEFAULT_PANELS.flatMap((panel) => {
+    if (panel.points) return lossPanels(panel, known);
+    return isReady(panel) ? [panel] : [];
+  });
 }
 
 // Returns the panels for the job's series: the default panels, then the added ones.
